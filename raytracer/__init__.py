@@ -7,8 +7,6 @@
 The public names are imported on first use, so that `import raytracer` costs nothing.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from raytracer._version import __version__ as __version__

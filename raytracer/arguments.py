@@ -3,8 +3,6 @@
 Words of a command line pass the same checks; see `raytracer.field_types`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from math import inf

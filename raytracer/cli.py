@@ -1,7 +1,5 @@
 """The `raytracer` command."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

@@ -13,8 +13,6 @@ only the complete render kernels are compiled, without their faster variants. --
 folder of the kernels, by default the package's.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import json

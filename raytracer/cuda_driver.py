@@ -3,8 +3,6 @@
 Arrays of other packages may come where no binding is installed, to the CPU backend too.
 """
 
-from __future__ import annotations
-
 import ctypes
 import weakref
 from collections.abc import Iterator

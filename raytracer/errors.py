@@ -1,7 +1,5 @@
 """Exceptions of the package, and the text of their messages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 

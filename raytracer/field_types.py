@@ -4,8 +4,6 @@
 from Python, command lines and files. Messages, help and reference follow from these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from importlib import import_module
 from math import inf

@@ -11,8 +11,6 @@ From these follow the check of arguments in Python, the check of scene files and
 documentation, and the reference of all keys (`docs/scene_reference.py`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import MISSING, field, fields

@@ -4,8 +4,6 @@ Render space and all else stay, as in a `LiveScene`: a picture has the bytes of 
 state that is packed anew in this space. No array of the other state is packed on the host.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace

@@ -6,8 +6,6 @@ whichever is larger.
 `tests/memory/test_estimate.py` compares it with the memory that is used.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, replace
 from math import prod
 

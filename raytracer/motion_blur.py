@@ -10,8 +10,6 @@ n + m samples. Times are the third dimension of Sobol's sequence. Its first two 
 their pixels (kernels/core/sampling.h), so that the three together are stratified.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing

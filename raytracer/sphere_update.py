@@ -1,7 +1,5 @@
 """Updates of spheres on a device: positions, radii and colours."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """Names of options and keys in other programs and papers."""
 
-from __future__ import annotations
-
 NAMES = {
     # name here -> words for it, in small letters with "_" between parts; the first valid one of a
     # word's names is proposed

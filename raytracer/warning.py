@@ -4,8 +4,6 @@ In Python they are `RaytracerWarning` of the module `warnings`; commands and the
 show them instead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

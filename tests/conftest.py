@@ -1,7 +1,5 @@
 """Fixtures that every test file shares: backends, settings of hypothesis, picture comparison."""
 
-from __future__ import annotations
-
 import gc
 import os
 from collections import Counter

@@ -1,7 +1,5 @@
 """Adaptive sampling: tiles get samples until their noise is at most a level; passes for a time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Arguments of the Python interface of wrong types and values are refused by their names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from enum import Enum
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The digest names the picture: the same for the same bytes, another for any change."""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 
 import numpy as np

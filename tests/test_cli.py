@@ -1,7 +1,5 @@
 """The command line: what it prints, what it writes, how it ends."""
 
-from __future__ import annotations
-
 import errno
 import json
 import re

@@ -1,7 +1,5 @@
 """Arrays on a GPU, described by other packages and for them; here they lie on the host."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import weakref

@@ -1,7 +1,5 @@
 """What the pages of docs/ and the READMEs say is so: tree, commands, files, keys, links."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import re

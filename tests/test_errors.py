@@ -1,7 +1,5 @@
 """Suggestions: what was probably meant, and silence where nothing is near."""
 
-from __future__ import annotations
-
 import pytest
 
 from raytracer.errors import nearest, suggestion

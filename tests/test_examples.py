@@ -1,7 +1,5 @@
 """Every example scene loads, says what it shows, stays small, and makes a picture."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What an install without extras lacks: the modules that are for them alone."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A field is defined once: options, documentation and keyword arguments follow."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import fields
 from runpy import run_path

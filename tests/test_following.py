@@ -1,7 +1,5 @@
 """Spheres that take the places of those of another state, beside a scene that is packed anew."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The help of commands, names of options, and completion."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

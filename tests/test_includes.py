@@ -1,7 +1,5 @@
 """Which file of kernels/ may include which: `Layers` of kernels/README.md."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

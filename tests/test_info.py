@@ -1,7 +1,5 @@
 """What `raytracer info` tells of data files, scenes and films."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

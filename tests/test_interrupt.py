@@ -1,7 +1,5 @@
 """Ctrl-C ends the command at once, whatever it is doing."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Dtypes, numbers of choices and constants are those of the kernels' lists."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

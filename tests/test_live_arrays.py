@@ -3,8 +3,6 @@
 The GPU is one that packs where arrays are and renders on the CPU.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Live scenes: pictures of particles that moved are those of a scene that was packed anew."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
 from functools import partial

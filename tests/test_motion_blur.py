@@ -1,7 +1,5 @@
 """Motion blur: coverage of a moving sphere in closed form, and means of pictures at the times."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The data flow from a scene to an image: crops, continued films, replayed samples."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The command as a process: streams that are closed or full, pipes that end, and signals."""
 
-from __future__ import annotations
-
 import os
 import random
 import shlex

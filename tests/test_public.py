@@ -1,7 +1,5 @@
 """The public names, and which module may import which."""
 
-from __future__ import annotations
-
 import ast
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Threads, memory limits as the system states them, and refusals that say what fits."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Exposure, statistics and films on the command line."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Animations: a trajectory, a moving camera, or both, as pictures or as a movie."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

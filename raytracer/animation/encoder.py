@@ -1,7 +1,5 @@
 """Movie files: encoded by PyAV, or by Pillow for GIF and WebP."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from fractions import Fraction

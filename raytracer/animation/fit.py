@@ -4,8 +4,6 @@ A camera fitted to one frame sees all that is within the cone (or the box) behin
 of the same direction that sees the eyes of several such cameras therefore sees all their spheres.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import atan, degrees, hypot, radians, tan

@@ -1,7 +1,5 @@
 """The point that a camera follows: the mean of all centres, or one particle."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -5,8 +5,6 @@ number of the frame and a digest of all that it depends on, and whose checksums 
 Numbered pictures are PNG or OpenEXR, and have the digest in their metadata.
 """
 
-from __future__ import annotations
-
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator

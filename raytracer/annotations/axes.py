@@ -1,7 +1,5 @@
 """A tripod of the axes, which turns with the camera."""
 
-from __future__ import annotations
-
 from math import hypot, sqrt
 
 import numpy as np

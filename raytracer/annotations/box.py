@@ -1,7 +1,5 @@
 """Edges of the simulation box as lines of which spheres hide parts."""
 
-from __future__ import annotations
-
 from math import hypot
 
 import numpy as np

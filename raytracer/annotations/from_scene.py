@@ -1,7 +1,5 @@
 """Takes from a scene what its annotations need: box, colour scales, labels, background."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate

@@ -1,7 +1,5 @@
 """Labels at spheres."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

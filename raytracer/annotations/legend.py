@@ -1,7 +1,5 @@
 """Legends: colour bars and lists of categories."""
 
-from __future__ import annotations
-
 from math import ceil, floor, log10
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Outlines of spheres: lines where the depth jumps or another sphere begins."""
 
-from __future__ import annotations
-
 from math import floor, sqrt
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Scale bars: a line of a known length."""
 
-from __future__ import annotations
-
 from math import floor, log10
 
 from raytracer.annotations.sheet import Sheet

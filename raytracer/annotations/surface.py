@@ -3,8 +3,6 @@
 They are computed strip by strip, to save memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Lines of text: title, time, frame."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import Any

@@ -5,8 +5,6 @@ of one kind end together; and the samples of a pixel are added by one device in 
 that the film has the bytes of one device, for any number of them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

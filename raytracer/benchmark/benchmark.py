@@ -1,7 +1,5 @@
 """What a benchmark is."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from textwrap import wrap

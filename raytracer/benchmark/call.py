@@ -1,7 +1,5 @@
 """One launch of a variant on the arrays of a caller: `raytracer.ops.vecadd(a, b)`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Measured ceilings of the GPU: copy bandwidth and multiply-add rate."""
 
-from __future__ import annotations
-
 import statistics
 from functools import partial
 

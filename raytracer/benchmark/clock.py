@@ -1,7 +1,5 @@
 """Clock, power and throttle reasons of the GPU, as nvidia-smi tells them."""
 
-from __future__ import annotations
-
 import subprocess
 from contextlib import suppress
 

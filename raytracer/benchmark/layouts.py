@@ -1,7 +1,5 @@
 """Memory layouts of a scene for the variants of the render ladder (`layout:` of the header)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`raytracer bench OPERATION`: its variants on a GPU."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """Options of a run of the bench, and their validation."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

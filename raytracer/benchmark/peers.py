@@ -1,7 +1,5 @@
 """Implementations of operations by PyTorch, on copies of the inputs and the stream of the bench."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any

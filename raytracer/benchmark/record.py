@@ -3,8 +3,6 @@
 Times are seconds, sizes bytes, rates per second. Records of other versions may have further keys.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal, NotRequired, TypedDict
 

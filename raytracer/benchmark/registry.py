@@ -1,7 +1,5 @@
 """The registry of benchmarks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

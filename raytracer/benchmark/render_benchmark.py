@@ -1,7 +1,5 @@
 """`raytracer bench render`: variants of the render kernel on example scenes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

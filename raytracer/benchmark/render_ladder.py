@@ -1,7 +1,5 @@
 """Checks and timings of render kernels on one scene."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Levels of a picture on which render kernels are checked and timed."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

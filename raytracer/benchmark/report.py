@@ -1,7 +1,5 @@
 """Formatting of a record as a table, Markdown or JSON."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`raytracer.bench`: runs benchmarks on a GPU or the CPU and returns a record."""
 
-from __future__ import annotations
-
 import os
 import platform
 from collections.abc import Mapping, Sequence

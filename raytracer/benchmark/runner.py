@@ -1,7 +1,5 @@
 """Checks and timings of the variants of an operation and of libraries on a GPU."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

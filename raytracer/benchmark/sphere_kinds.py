@@ -1,7 +1,5 @@
 """Kinds of sets of spheres over which trees are built."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

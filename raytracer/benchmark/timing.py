@@ -1,7 +1,5 @@
 """Statistics of timed samples, and the criterion to stop sampling."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Sequence

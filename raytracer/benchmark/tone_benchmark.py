@@ -1,7 +1,5 @@
 """`raytracer bench tone`: statistics and tone mapping of a 4K film."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial

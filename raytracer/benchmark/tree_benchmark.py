@@ -1,7 +1,5 @@
 """`raytracer bench build` and `live`: trees over spheres, and pictures of spheres that move."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from itertools import cycle

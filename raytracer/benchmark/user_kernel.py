@@ -1,7 +1,5 @@
 """Kernels of users: `raytracer bench matmul --with kernel.cu`."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The client: JavaScript and CSS of the view, as a page or as a module of a notebook."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import cache

@@ -1,7 +1,5 @@
 """Pictures as files for a browser: small while they change, exact when finished."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from io import BytesIO
 from math import sqrt

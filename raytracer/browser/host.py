@@ -5,8 +5,6 @@ drawn one of the last two, as large as its connection allows (`link`): no client
 stale pictures.
 """
 
-from __future__ import annotations
-
 import atexit
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait

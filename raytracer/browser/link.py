@@ -6,8 +6,6 @@ first picture of a view, and those of finer ones less, so that nothing delays th
 view by more than `FINE_SECONDS`: what has more bytes is sent as a smaller picture or a JPEG.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass, field
 from statistics import median

@@ -1,7 +1,5 @@
 """Messages from a page: JSON objects, checked before use."""
 
-from __future__ import annotations
-
 import json
 import struct
 from typing import Annotated, Any, Literal

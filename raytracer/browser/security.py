@@ -6,8 +6,6 @@ machine, so that a foreign name which resolves to 127.0.0.1 is useless (DNS rebi
 WebSocket is opened only for a page of this server.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 from urllib.parse import urlsplit

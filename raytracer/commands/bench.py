@@ -1,7 +1,5 @@
 """`raytracer bench`."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`raytracer devices`."""
 
-from __future__ import annotations
-
 import click
 
 from raytracer.commands.options import json_option

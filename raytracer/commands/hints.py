@@ -1,7 +1,5 @@
 """Suggestions for unknown commands and options."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """Pictures made from films by commands: default names, checks, files and warnings."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`raytracer serve`; only the options are imported with the module, so that help is fast."""
 
-from __future__ import annotations
-
 import gc
 import sys
 from typing import Any

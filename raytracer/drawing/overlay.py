@@ -1,7 +1,5 @@
 """Overlays: all that is drawn over a picture, ready for compositing."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import BinaryIO
 

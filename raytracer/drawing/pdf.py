@@ -1,7 +1,5 @@
 """Writes drawings as PDF by matplotlib: the picture as pixels, texts and lines as vectors."""
 
-from __future__ import annotations
-
 from typing import Any, BinaryIO
 
 from raytracer.drawing.fonts import FONT, runs, width

@@ -4,8 +4,6 @@ Coordinates are pixels from the upper left corner of the whole picture; pixel (0
 Colours are sRGB in 0..1. Later shapes are drawn over earlier ones.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

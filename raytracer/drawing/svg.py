@@ -3,8 +3,6 @@
 Texts stay editable. Programs without the font use another one and keep the width of each text.
 """
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Iterator
 from xml.sax.saxutils import escape

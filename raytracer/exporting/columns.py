@@ -1,7 +1,5 @@
 """The columns of particles in a page: values of those that one picks."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,8 +1,6 @@
 """What a page knows of its scene beside arrays: camera, light, materials, tone curve, and what is
 drawn over the picture."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A page of a scene: one HTML file that draws it by WebGL 2."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Each array is stored byte plane by byte plane (all low bytes, then all next ones
 differences from the row before, whichever deflates better.
 """
 
-from __future__ import annotations
-
 import zlib
 from base64 import b64encode
 from dataclasses import dataclass

@@ -14,8 +14,6 @@ that the mean over them is the measured one. The mean over the whole sphere woul
 most points of a dense packing are between spheres, where nobody sees them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

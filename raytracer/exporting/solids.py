@@ -1,7 +1,5 @@
 """The spheres and rods of a page, as sections."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

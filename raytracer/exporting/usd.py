@@ -4,8 +4,6 @@ Blender imports `UsdGeomPoints` as a point cloud, whose points Cycles and EEVEE 
 their widths. Points of glTF have no radius.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, BinaryIO
 

@@ -4,8 +4,6 @@ Libraries that need a name get that of the open descriptor, so they read the fil
 Their exceptions become one sentence.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

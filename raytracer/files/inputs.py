@@ -4,8 +4,6 @@
 compared by device and inode, through symbolic and hard links.
 """
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from pathlib import Path

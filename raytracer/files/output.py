@@ -5,8 +5,6 @@ after a full disk or a kill there is the old file or the new one. A symbolic lin
 target is replaced. A replaced file keeps its mode.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import stat

@@ -1,7 +1,5 @@
 """Denoising by Intel Open Image Denoise (the extra `denoise`), guided by albedo and normals."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from importlib.util import find_spec
 from typing import Any

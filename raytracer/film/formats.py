@@ -4,8 +4,6 @@ PNG is written by `png` and OpenEXR as a film; Pillow writes the others, and is 
 them.
 """
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple

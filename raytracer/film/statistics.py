@@ -1,7 +1,5 @@
 """Statistics of a film, from the histogram of its luminance."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp2, log2

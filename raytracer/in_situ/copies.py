@@ -1,7 +1,5 @@
 """Copies of arrays on a GPU that a simulation shares, in memory that is used again."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 from weakref import ref

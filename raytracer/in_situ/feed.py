@@ -1,7 +1,5 @@
 """Feed: the latest state of a simulation as a scene."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from threading import Event, Lock
 from time import sleep

@@ -1,7 +1,5 @@
 """Memory of a GPU that the processes of a simulation and of its view share."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Mapping
 from contextlib import suppress

@@ -4,8 +4,6 @@ An outlet runs in a process of its own, at the lowest priority. On a GPU, too: t
 simulation's process would take Python's lock and queue its work among that of the simulation.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

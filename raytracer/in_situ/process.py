@@ -4,8 +4,6 @@ It reads what to show from the socket of this number, which it inherits. It ends
 has ended, in whatever way. The simulation goes first wherever both want the same core.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

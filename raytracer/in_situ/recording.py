@@ -1,7 +1,5 @@
 """Recording: a movie, or numbered pictures, of the states of a simulation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

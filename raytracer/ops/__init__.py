@@ -7,8 +7,6 @@
 `names()` lists them; `raytracer bench --list` prints their axes, types and variants.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

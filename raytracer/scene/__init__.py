@@ -1,7 +1,5 @@
 """Scenes: their model, scene files, particle files, and packing for a backend."""
 
-from __future__ import annotations
-
 GLYPHS = {
     "arrows": "vector", "trails": "last", "contacts": "file", "shape": "kind", "ribbons": "color",
     "polyhedra": "pairs", "isosurface": "level",

@@ -1,7 +1,5 @@
 """Defaults of particles that come without a scene: what is inferred from their data."""
 
-from __future__ import annotations
-
 from math import isfinite
 from typing import Any
 

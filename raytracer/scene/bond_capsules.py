@@ -1,8 +1,6 @@
 """Bonds as capsules, styles of molecules; double and triple bonds as sticks in the plane of
 neighbouring atoms."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Settings of bonds and molecule styles; `bonds` makes the bonds."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from raytracer.arguments import mapping, text

@@ -1,7 +1,5 @@
 """Reads cameras from files: `[camera]` of a scene file, or the camera of a picture."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from raytracer.errors import DataFileError, SceneError, UserError, naming

@@ -1,7 +1,5 @@
 """Clipping planes."""
 
-from __future__ import annotations
-
 import ast
 from dataclasses import dataclass
 from math import hypot, isfinite

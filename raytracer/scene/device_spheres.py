@@ -1,7 +1,5 @@
 """Sphere sets whose arrays are on a GPU."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
 

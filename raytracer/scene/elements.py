@@ -14,8 +14,6 @@ elements are pink; VESTA's (K. Momma and F. Izumi, J. Appl. Cryst. 44 (2011) 127
 except for the elements listed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple

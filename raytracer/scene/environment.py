@@ -1,7 +1,5 @@
 """The environment: light from all directions, of one colour, a gradient or an image."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Image files of environments, as linear radiance."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

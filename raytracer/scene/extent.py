@@ -3,8 +3,6 @@
 Outliers are spheres far away from all others, such as one that escaped from a simulation.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import hypot, inf
 from typing import Any, NamedTuple

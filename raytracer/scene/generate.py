@@ -1,7 +1,5 @@
 """Scene generators: from a name, a count and a seed to spheres, the same on all machines."""
 
-from __future__ import annotations
-
 import pkgutil
 from functools import cache
 from importlib import import_module

@@ -1,7 +1,5 @@
 """The ground: an infinite plane below the spheres."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from raytracer.field_types import AnyOf, Choice, Number, Text, Truth

@@ -7,8 +7,6 @@ it; the order of requests does not matter. Ranges and categories of colour scale
 until `freeze`.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

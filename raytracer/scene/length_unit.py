@@ -1,7 +1,5 @@
 """The unit of length of particles, from the names of their columns, their format or elements."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 

@@ -1,7 +1,5 @@
 """Lights: a class for each type, with its name in scene files and its packing for the kernels."""
 
-from __future__ import annotations
-
 from dataclasses import MISSING, dataclass, replace
 from functools import lru_cache
 from math import hypot, pi, radians, sin

@@ -1,7 +1,5 @@
 """Materials: a class for each type, and its packing for the kernels."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

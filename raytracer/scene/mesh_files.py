@@ -1,7 +1,5 @@
 """Files of triangle meshes: STL, PLY, OBJ and OFF. Read by trimesh, in a process of its own."""
 
-from __future__ import annotations
-
 from io import BytesIO
 from pathlib import Path
 from typing import Any

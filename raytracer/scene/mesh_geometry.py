@@ -1,8 +1,6 @@
 """Geometry of meshes: normals for smooth shading with sharp edges, and bodies, on which side of
 their triangles these are."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Meshes given to a call: objects, files, and files with fields, as on the command line."""
 
-from __future__ import annotations
-
 from os import PathLike
 from typing import Any
 

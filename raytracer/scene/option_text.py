@@ -1,7 +1,5 @@
 """Parsing of options with several fields: "place=left,size=12"."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Sets of spheres with their periodic images."""
 
-from __future__ import annotations
-
 from math import prod
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Colours and opacities of a set, from arguments to arrays."""
 
-from __future__ import annotations
-
 from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Files of capsules, cones and ellipsoids: arrays of `.npz`, columns of tables."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

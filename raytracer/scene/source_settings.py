@@ -1,7 +1,5 @@
 """Settings of how a file is read."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

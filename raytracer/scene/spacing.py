@@ -4,8 +4,6 @@ The radius follows from distances between neighbours, not from the box of all: a
 surface of its box, and half of the stars of a cluster are in a thousandth of it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

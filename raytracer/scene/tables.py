@@ -4,8 +4,6 @@ Keys of a class (`RenderSettings`, `Camera`, ...) are its fields. Keys that exis
 such as the source of spheres, are defined here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Transform of a set: scale, then rotation, then translation."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

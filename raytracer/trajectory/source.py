@@ -1,7 +1,5 @@
 """Sources of frames: a file, scenes made in Python, or one scene."""
 
-from __future__ import annotations
-
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

@@ -9,8 +9,6 @@ than half an edge between frames. `Jumps` lists the few particles that jump in e
 is the number of boxes that a particle has crossed.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Arithmetic expressions of kernel headers: whole numbers from sizes."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Finding kernels in the folders of the sources."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from importlib.resources.abc import Traversable

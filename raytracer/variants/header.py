@@ -1,7 +1,5 @@
 """Parsing of kernel headers: kernels/README.md describes the keys."""
 
-from __future__ import annotations
-
 import re
 from math import prod
 from typing import Any

@@ -1,7 +1,5 @@
 """Kernels as their headers describe them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

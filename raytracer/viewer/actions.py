@@ -5,8 +5,6 @@ the state of the viewer, its name is written with hyphens, and its signature giv
 types.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import Signature, signature

@@ -1,7 +1,5 @@
 """Camera and edits of the preview as tables of a scene file."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Distinction of clicks, double clicks and drags."""
 
-from __future__ import annotations
-
 from math import inf
 
 DOUBLE_CLICK_SECONDS = 0.35  # most seconds between the clicks of a double click

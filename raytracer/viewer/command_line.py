@@ -1,7 +1,5 @@
 """The state of the preview as options of `raytracer render`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Controls: every key and its action, for the window, its help and docs/guide/preview.md."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from textwrap import wrap

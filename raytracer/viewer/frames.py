@@ -3,8 +3,6 @@
 A thread does this because loading takes long. It always loads the latest requested content.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress

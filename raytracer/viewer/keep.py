@@ -1,7 +1,5 @@
 """Output of a view: camera and edits as TOML, and pictures as files."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Actions of light, look, materials, background, ground and exposure."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -4,8 +4,6 @@ A rim marks each visible selected particle: a colour could be mistaken for that 
 value, and would hide it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

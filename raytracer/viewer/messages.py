@@ -1,7 +1,5 @@
 """Render requests, frames and messages, exchanged by window and render thread."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter

@@ -1,7 +1,5 @@
 """Outlines of spheres in a picture, and the rings around picked spheres."""
 
-from __future__ import annotations
-
 from math import pi, sqrt
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Text over the picture: status, messages, picked sphere, panel, help."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from math import floor

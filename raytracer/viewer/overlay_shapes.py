@@ -1,7 +1,5 @@
 """Shapes over the picture: the time line, marks of picks, the box of a selection."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The panel: rows that a window shows as lines of text, and a page as fields."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -5,8 +5,6 @@ reconstruction filter moves each pixel's ray at random within its radius, which 
 so a draft samples pixel centres. The finished picture starts again from zero samples.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

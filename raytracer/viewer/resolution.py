@@ -1,7 +1,5 @@
 """Resolution controller: picture size during interaction, from frame times."""
 
-from __future__ import annotations
-
 from collections import deque
 from statistics import median_low
 

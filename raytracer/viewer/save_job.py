@@ -1,7 +1,5 @@
 """Save job: renders a picture to a file, as `raytracer render` does."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Actions are functions of this state (`actions`); the thread of the front end calls them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from time import perf_counter

@@ -1,7 +1,5 @@
 """Status text over the picture: scene and progress; optionally device, resolution and rates."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from raytracer.errors import counted

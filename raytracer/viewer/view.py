@@ -3,8 +3,6 @@
 It orbits about a pivot in front of it like a turntable: the scene's up stays up, without roll.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import acos, atan, cos, degrees, exp, pi, radians, sin, sqrt, tan

@@ -1,7 +1,5 @@
 """Watch for changes of a scene's files."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path

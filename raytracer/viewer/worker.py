@@ -1,7 +1,5 @@
 """Render thread: one coarse sample during interaction; when idle, full size and more samples."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Animations: which frames there are, what is in them, and runs that are ended and go on."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Finished frames of a movie: what is kept comes back, damage is told; YUV as encoders take it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

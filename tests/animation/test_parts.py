@@ -1,7 +1,5 @@
 """Parts of animations, rendered by several processes: joined, they are the animation of one."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The path of a camera: easing, turns, and the way between keyframes."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Annotations from scene files and the command line."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

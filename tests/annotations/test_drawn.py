@@ -1,7 +1,5 @@
 """What is drawn over a picture: places and colours of legend, scale bar, axes, texts, labels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

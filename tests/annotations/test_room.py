@@ -1,7 +1,5 @@
 """What a fitted camera shows beside the spheres: room for legend and texts, the simulation box."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What depends on the spheres that are seen: hidden lines, outlines, fading with the depth."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pictures as SVG and PDF, and legends that are saved alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree

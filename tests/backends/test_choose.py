@@ -1,7 +1,5 @@
 """Which render kernel a view gets, and that the film does not show it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from itertools import combinations

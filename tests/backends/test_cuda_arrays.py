@@ -1,7 +1,5 @@
 """Arrays on a real GPU: packed where they are, on the caller's stream, and pictures given there."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Sentences for what CUDA says, memory that does not suffice, layouts that differ, the probe."""
 
-from __future__ import annotations
-
 import pytest
 
 from raytracer.backends.cuda.check import check_layout, check_memory, explain

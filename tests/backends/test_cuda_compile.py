@@ -1,7 +1,5 @@
 """From sources to cubins: what a key covers, what the cache serves, what compile_all reports."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The bindings of the driver: which one is taken, and that both do the same."""
 
-from __future__ import annotations
-
 import atexit
 import os
 import subprocess

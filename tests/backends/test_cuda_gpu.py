@@ -1,7 +1,5 @@
 """The CUDA backend on a GPU: pictures like the CPU's, and a good neighbour to other libraries."""
 
-from __future__ import annotations
-
 import ctypes
 from typing import Any
 

@@ -3,8 +3,6 @@
 Graphs are captured through the driver itself, as any package does it, and by PyTorch.
 """
 
-from __future__ import annotations
-
 import ctypes
 import threading
 from collections.abc import Callable, Iterator

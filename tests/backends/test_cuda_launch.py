@@ -1,7 +1,5 @@
 """How a picture is cut into launches."""
 
-from __future__ import annotations
-
 from itertools import chain, pairwise
 
 import pytest

@@ -3,8 +3,6 @@
 The kernel is compiled for the CPU, so that all of its arithmetic is tested without a GPU.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from dataclasses import replace

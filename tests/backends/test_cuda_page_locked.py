@@ -1,7 +1,5 @@
 """Page-locked arrays: whose they are, when they come back, and what is copied into them."""
 
-from __future__ import annotations
-
 import gc
 import os
 import subprocess

@@ -3,8 +3,6 @@
 The kernels are compiled for the CPU, and the memory is that of the fake driver.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Iterator
 from contextlib import nullcontext

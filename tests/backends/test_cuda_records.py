@@ -1,7 +1,5 @@
 """Records of a scene whose tree a GPU builds: columns come to the GPU, and a kernel turns them."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 from functools import partial

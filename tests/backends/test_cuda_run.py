@@ -1,7 +1,5 @@
 """The CUDA backend's own logic over a stand-in driver: memory, constants, launches, the film."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -3,8 +3,6 @@
 Tests on a GPU map stripes of the first one alone, with which the calls are those of several.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

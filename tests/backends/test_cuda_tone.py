@@ -1,7 +1,5 @@
 """Pictures made on the device against those of the CPU, from the same film."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path

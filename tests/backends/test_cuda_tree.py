@@ -1,7 +1,5 @@
 """Trees that a GPU builds: valid, the same every time, with the pictures of the host's trees."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

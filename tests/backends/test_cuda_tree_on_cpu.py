@@ -1,7 +1,5 @@
 """Kernels that build and refit a tree, compiled for the CPU: valid trees, and growth as float64."""
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 from functools import partial

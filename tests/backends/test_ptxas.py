@@ -1,7 +1,5 @@
 """Resources of kernels as `ptxas -v` reports them."""
 
-from __future__ import annotations
-
 from raytracer.backends.cuda.ptxas import Usage, by_entry, usage
 
 LOG = """ptxas info    : 0 bytes gmem, 1536 bytes cmem[3]

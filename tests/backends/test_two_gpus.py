@@ -1,7 +1,5 @@
 """Two GPUs as one device: the bytes of one GPU, of films and of pictures developed on the first."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

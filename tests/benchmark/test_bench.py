@@ -1,7 +1,5 @@
 """`raytracer bench` without a GPU: sizes, statistics, reports, comparison."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The bench on a real GPU: from the names of operations to a record. No timing is asserted."""
 
-from __future__ import annotations
-
 import pytest
 
 import raytracer

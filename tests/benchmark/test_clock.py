@@ -1,7 +1,5 @@
 """Clock and power of a GPU, read from nvidia-smi."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Every benchmark follows one protocol: listed, checked, run, profiled by name."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The render ladder without a GPU: its rungs, its pictures, its reports."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path

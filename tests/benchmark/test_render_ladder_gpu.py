@@ -1,7 +1,5 @@
 """Every rung of the render ladder on a GPU: its pictures are the CPU's on every example scene."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

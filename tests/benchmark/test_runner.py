@@ -1,7 +1,5 @@
 """Checks and races over a stand-in driver: right kernels are timed, wrong ones never."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial

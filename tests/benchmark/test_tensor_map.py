@@ -1,7 +1,5 @@
 """Tensor maps on a GPU: the copy engine swizzles a box as the documentation says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """`raytracer bench tone`, on a small film."""
 
-from __future__ import annotations
-
 import pytest
 
 from raytracer.benchmark import report, run

@@ -1,7 +1,5 @@
 """`raytracer bench build` and `live`: kinds of spheres, the cost of trees, and what is reported."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The worked example of kernels/README.md: it is read, compiled, and on a GPU ranked."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a client gets over connections of different rates."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

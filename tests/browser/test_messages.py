@@ -1,7 +1,5 @@
 """Messages from a page are checked before anything is done with them."""
 
-from __future__ import annotations
-
 import json
 import struct
 

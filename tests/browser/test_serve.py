@@ -1,7 +1,5 @@
 """`raytracer serve` and `raytracer.serve`: from the command to the end of the server."""
 
-from __future__ import annotations
-
 import builtins
 import os
 import re

@@ -1,7 +1,5 @@
 """The server: who gets in, what it answers, and what happens when clients misbehave or leave."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re

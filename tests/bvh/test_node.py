@@ -1,7 +1,5 @@
 """How nodes are read: cells, slots and quantised boxes, as functions on both sides."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """Trees over spheres that move: refitted, or built anew."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

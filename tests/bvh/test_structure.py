@@ -1,7 +1,5 @@
 """The hierarchy itself: every sphere once, every box around all that it holds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """log2_, exp2_, pow_ and their fast forms against float64; the same bits in lanes and alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

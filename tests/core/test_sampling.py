@@ -1,7 +1,5 @@
 """Owen-scrambled Sobol points: prefixes, strata, independence; and the filters that use them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import erf, sqrt
 

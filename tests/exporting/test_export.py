@@ -1,7 +1,5 @@
 """Exports as users make them: files that are whole, and sentences about what cannot be exported."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The grid of positions: the error that it states, for radii of any range."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

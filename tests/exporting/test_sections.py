@@ -1,7 +1,5 @@
 """Arrays of a page: what a reader of the format finds is what was written."""
 
-from __future__ import annotations
-
 import zlib
 from base64 import b64decode
 from typing import Any

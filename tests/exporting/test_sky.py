@@ -1,7 +1,5 @@
 """The sky that spheres see, beside closed forms and `raytracer.measure`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Points for other programs, read back by USD's own package."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Files from outside: which may be opened, and what is said of the others."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """Inputs: no output replaces a file that was read, whatever kind of input it is."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

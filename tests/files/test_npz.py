@@ -1,7 +1,5 @@
 """Arrays of NumPy in files: every flipped, cut or lying byte is refused, as NumPy does."""
 
-from __future__ import annotations
-
 import io
 import struct
 import zipfile

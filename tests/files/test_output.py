@@ -1,7 +1,5 @@
 """Output files: never an input, whole or not at all, with the links and modes they had."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

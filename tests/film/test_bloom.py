@@ -1,7 +1,5 @@
 """Bloom: no light is lost, it spreads as Gaussians do, and settings reach every picture."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

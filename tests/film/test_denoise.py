@@ -1,7 +1,5 @@
 """Denoising: which film is denoised by what, and that the library does."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Film files: what is saved comes back bit for bit, what cannot be used is one sentence."""
 
-from __future__ import annotations
-
 import json
 from importlib.util import find_spec
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What makes a picture of a film, as functions: curves, sRGB, dither, codes, histogram bins."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

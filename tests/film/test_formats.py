@@ -1,7 +1,5 @@
 """Formats of pictures: what is read back, what each refuses, and the metadata in them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

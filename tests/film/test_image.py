@@ -1,7 +1,5 @@
 """PNG files: pixels, metadata, and files that are whole or not there."""
 
-from __future__ import annotations
-
 import io
 import json
 import struct

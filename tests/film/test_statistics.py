@@ -1,7 +1,5 @@
 """Statistics of films against NumPy in float64, and films at the edges of what there can be."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Films to code values: sRGB, exposure, curves and dither against independent float64 forms."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

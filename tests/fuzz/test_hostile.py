@@ -4,8 +4,6 @@ Each case runs in a process and a folder of its own. What one reader or one fiel
 beside it, and by `mutate.py`.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import struct

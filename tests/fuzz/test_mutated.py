@@ -6,8 +6,6 @@ Each file is read in full, with warnings as errors: a film is toned, the metadat
 printed, a sphere is described. The files of a number of mutations are the same everywhere.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

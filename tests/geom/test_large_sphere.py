@@ -1,7 +1,5 @@
 """Spheres described by their surface near the origin, against float64 centres and radii."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The tests of rays with capsules, cones and ellipsoids as functions, against float64."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, partial

@@ -1,7 +1,5 @@
 """The ray-sphere test as a function, against float64."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The ray-triangle test and surface points as functions, against float64."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

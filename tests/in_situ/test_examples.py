@@ -1,7 +1,5 @@
 """The simulations in docs/live run, and are recorded."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A session that follows a simulation: each state it shows, at the pace of who looks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Arrays on a GPU that shows them: its memory is that of the host here, and its scene the CPU's."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Views of a simulation on CUDA."""
 
-from __future__ import annotations
-
 import urllib.request
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The mailbox: the latest state wins, what is read stays, and memory does not grow."""
 
-from __future__ import annotations
-
 import errno
 from threading import Thread
 from typing import Any

@@ -1,7 +1,5 @@
 """Direct light at a surface, as a function."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

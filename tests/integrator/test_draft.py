@@ -1,7 +1,5 @@
 """Drafts: their ambient occlusion is filtered, on both devices; nothing else of them is."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

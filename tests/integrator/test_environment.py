@@ -1,7 +1,5 @@
 """Environments, panoramas and lenses: against images, closed forms and other lights."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Lights with an extent in polished metals and coats, with the integrators that trace no paths."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Solids of glass within and across each other: against the path tracer of the tests."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 from math import sqrt

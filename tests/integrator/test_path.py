@@ -1,7 +1,5 @@
 """The integrator path: closed forms, an independent path tracer, and its promises."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 from typing import Any

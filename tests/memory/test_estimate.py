@@ -1,7 +1,5 @@
 """The estimate of memory is not below what commands use, and not far above it."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Wheels and environments that the tests of this folder share."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The package as a user installs it: from a wheel and editable, each in a clean environment."""
 
-from __future__ import annotations
-
 import sys
 import zipfile
 from pathlib import Path

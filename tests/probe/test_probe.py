@@ -1,7 +1,5 @@
 """The probe itself: its list, and that it compiles for GPUs where there is none."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable

@@ -4,8 +4,6 @@ It shares no code with the kernels: every ray is tested against every sphere, no
 approximated, nothing is fast. Small pictures (96x64) and a few hundred spheres are its range.
 """
 
-from __future__ import annotations
-
 from reference.check import HitCheck, LightCheck, check_hits, check_lit
 from reference.hit import closest_hit, occluded
 from reference.scene import Light, Material, RefScene, View, camera_rays

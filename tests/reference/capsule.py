@@ -1,7 +1,5 @@
 """Where rays enter and leave capsules, float64, by the solids that one is made of; distances."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference.scene import Array, unit

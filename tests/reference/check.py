@@ -6,8 +6,6 @@ wrong only when it contradicts what is sure. So wild inputs (dust, giants, coinc
 judged exactly as strictly as float32 allows, and no edge is excused that is not one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -3,8 +3,6 @@
 All take and give linear sRGB, (..., 3), before clipping to 0..1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

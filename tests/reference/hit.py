@@ -1,7 +1,5 @@
 """Rays against every sphere, in float64."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Lights of a `PathScene` as paths meet them, for all rays at once."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -1,7 +1,5 @@
 """What the path tracer of the tests renders: plain dataclasses, linear RGB, radiometric units."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 Triple = tuple[float, float, float]

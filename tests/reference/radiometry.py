@@ -4,8 +4,6 @@ Radiance is that of Lambertian emitters; irradiance has its unit times steradian
 by their cosines. GGX has the width alpha = roughness^2 and the height-correlated Smith masking.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

@@ -1,7 +1,5 @@
 """Phong shading, hard shadows and mirrors, written out as the material's formula reads."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where rays enter and leave cones and ellipsoids, and how far points are from them, float64."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

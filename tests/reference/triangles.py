@@ -1,7 +1,5 @@
 """Where rays meet triangles, float64: every ray against every triangle."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference.scene import Array

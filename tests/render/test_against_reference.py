@@ -1,7 +1,5 @@
 """Whole pictures against the float64 reference: hits, normals, shadows, shading, mirrors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What filters and samples do to edges, through pictures alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """First hits on every backend against the float64 reference, and output variables of a film."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

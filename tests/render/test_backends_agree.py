@@ -1,7 +1,5 @@
 """CPU against CUDA on every example scene."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

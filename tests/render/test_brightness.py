@@ -1,7 +1,5 @@
 """Brightness "auto": the lights of a look make up for what surfaces take from each other."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Capsules without length are the spheres that they become, to the bit."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

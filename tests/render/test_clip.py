@@ -1,7 +1,5 @@
 """Clipping planes: against a float64 ray caster of solids that planes cut, and their conditions."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """One sphere by formula: outline, terminator, highlight, and the shadow it casts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The same bytes whatever the threads, tiles and crops, and from samples in two goes."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

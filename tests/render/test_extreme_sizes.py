@@ -4,8 +4,6 @@ A white sky, white surfaces and clear glass: whatever the geometry, the radiance
 surface is placed wrongly or a ray starts on its wrong side.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The ground: a plane, compared with a float64 ray caster of a plane and spheres."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -3,8 +3,6 @@
 With an extension compiled for AddressSanitizer these tests also see any read that a check missed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """Periodic images by instancing: pictures of one cell in memory, against copies and float64."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The whole scene scaled or moved gives the same picture."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

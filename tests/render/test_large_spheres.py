@@ -4,8 +4,6 @@ Near the small spheres such a ground is a plane but for d^2 / 2R at the distance
 each pixel shows can be computed in float64 without the large numbers.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Light adds up, however many lights there are; beyond eight the CPU shades them in groups."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Measurements of particles, beside closed forms and sums in float64."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

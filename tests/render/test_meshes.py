@@ -1,7 +1,5 @@
 """Pictures of triangle meshes: against float64, closed forms, and the sphere they approximate."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where float32 usually gives itself away: far, huge, inside, tangent and coincident spheres."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

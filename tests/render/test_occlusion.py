@@ -1,7 +1,5 @@
 """The integrator ao: against closed forms and a float64 estimate, and its promises."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Opacity: shares of light that pass, shadows, lamps, and what output variables show."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

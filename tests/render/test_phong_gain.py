@@ -1,7 +1,5 @@
 """What Phong's model reflects of light that comes from all sides, in closed form."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

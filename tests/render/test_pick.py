@@ -1,7 +1,5 @@
 """What pixels of a picture show, against the output variable of their numbers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The reference itself against closed forms."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference import (

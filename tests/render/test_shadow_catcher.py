@@ -1,7 +1,5 @@
 """A ground of which shadows alone are seen: alpha in closed form, with each integrator."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

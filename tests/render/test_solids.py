@@ -1,7 +1,5 @@
 """Pictures of cones, flat capsules and ellipsoids, against float64."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What happens on the worker threads: memory that runs out, and settings changed meanwhile."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Light that passes straight through glass, and light that glass absorbs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

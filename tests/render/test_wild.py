@@ -1,7 +1,5 @@
 """The BVH's picture against brute force over wild inputs, judged ray by ray."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """The background of particles without a scene: what is white is seen on it, what is dark too."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

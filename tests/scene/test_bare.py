@@ -1,7 +1,5 @@
 """Defaults of particles without a scene: view, simulation box, and radius of points of a scan."""
 
-from __future__ import annotations
-
 from math import asin, degrees, hypot
 from pathlib import Path
 from typing import Any

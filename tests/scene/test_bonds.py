@@ -1,7 +1,5 @@
 """Bonds of known molecules and crystals, styles, and what is refused."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 from typing import Any

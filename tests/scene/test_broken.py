@@ -1,7 +1,5 @@
 """Broken scene and data files: each gives one clear sentence that names file and field."""
 
-from __future__ import annotations
-
 import io
 import re
 import warnings

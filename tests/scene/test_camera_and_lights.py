@@ -1,7 +1,5 @@
 """Cameras, lights, materials and backgrounds refuse what makes no sense, naming the field."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

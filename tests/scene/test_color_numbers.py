@@ -1,7 +1,5 @@
 """Numbers of colours: 0 to 1 or bytes, by the same rule wherever they come in."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

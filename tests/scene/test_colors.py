@@ -1,7 +1,5 @@
 """Colours: how they are written, and linear light."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is known of one sphere: against what was packed, and against parses of the whole file."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The element table: complete, and forgiving about how elements are written."""
 
-from __future__ import annotations
-
 import pytest
 
 from raytracer.scene.elements import Element, find, symbol_of, table

@@ -1,7 +1,5 @@
 """Images of environments: their headers are checked before pixels are decoded."""
 
-from __future__ import annotations
-
 import struct
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """How a call names files and their columns: `--columns`, and several files in one picture."""
 
-from __future__ import annotations
-
 import warnings
 from io import BytesIO, TextIOWrapper
 from pathlib import Path

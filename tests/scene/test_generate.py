@@ -1,7 +1,5 @@
 """The generators: the hash, the laws they claim, and their files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

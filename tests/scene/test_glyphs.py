@@ -1,7 +1,5 @@
 """Box, axes, arrows, trails and contacts: where they are, beside plain arithmetic in float64."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

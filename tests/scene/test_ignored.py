@@ -1,7 +1,5 @@
 """What a particle file holds is used, or a warning says that it was not and what to do."""
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Defaults that the first frame decides: by the name of each, in whatever order they are asked."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

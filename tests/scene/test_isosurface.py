@@ -1,7 +1,5 @@
 """Isosurfaces of cube files beside closed forms: radii, areas, normals, units, periods."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Scene files: TOML and JSON say the same, and what they say arrives."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Looks: light and integrator of scenes that do not state their own."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

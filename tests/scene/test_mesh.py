@@ -1,7 +1,5 @@
 """Meshes: arguments, normals with sharp edges, files, scene files and the command line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

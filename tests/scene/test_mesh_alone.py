@@ -1,7 +1,5 @@
 """Meshes that are the scene, and meshes of several bodies of glass."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Particle files: each kind is read as it was written, float32 stays float32."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Periodic boxes: particles moved into them, their images, and which way is up in a slab."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Coordination polyhedra: volumes beside closed forms and Qhull, neighbours across borders."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The reference has a row for each key, with what its definition says."""
 
-from __future__ import annotations
-
 from runpy import run_path
 
 from raytracer.scene.field_types import all_tables

@@ -1,7 +1,5 @@
 """Ribbons: where they are beside the atoms, closed and without flips, structure and colours."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """One row of a particle file: what each kind holds, and against parses of the whole file."""
 
-from __future__ import annotations
-
 import tracemalloc
 from pathlib import Path
 from tempfile import TemporaryDirectory

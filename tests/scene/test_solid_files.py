@@ -1,7 +1,5 @@
 """Sets of capsules, cones and ellipsoids whose arrays are in files, and their opacity."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

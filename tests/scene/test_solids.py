@@ -1,7 +1,5 @@
 """Cones, ellipsoids and flat capsules of files and arrays: taken, refused, described."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

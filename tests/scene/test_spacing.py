@@ -1,7 +1,5 @@
 """The radius of particles without one: from the distances between neighbours."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

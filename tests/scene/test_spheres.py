@@ -1,7 +1,5 @@
 """Sphere sets: every array is checked at the door, and none is copied without need."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The tables of a scene file: what the check takes is what the JSON Schema takes."""
 
-from __future__ import annotations
-
 import copy
 import tomllib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Transforms against explicit rotation matrices."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The up direction of particles without a scene: of their box, or of the floor they lie on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Standard views: what is to the right and up in each, as in OVITO, and the words for them."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Lights with an extent as functions: irradiance in closed form, samples against what rays meet."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

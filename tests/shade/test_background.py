@@ -1,7 +1,5 @@
 """The background that rays see, by the row of the picture and by direction, against float64."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Phong's model and the mirror as functions, against the formula in float64."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from reference.scene import Array, unit

@@ -1,7 +1,5 @@
 """What lights send to a point, as a function, against float64."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -4,8 +4,6 @@ The three estimators know nothing of each other but the densities, so a density 
 wrong on one side shows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import sqrt
 from typing import Any

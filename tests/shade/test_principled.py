@@ -1,7 +1,5 @@
 """The principled material as functions: energy, reciprocity, densities, Fresnel and Snell."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Chi-squared tests of samplers against their densities: lights, emitters, the sky, the lens."""
 
-from __future__ import annotations
-
 from math import sqrt
 from typing import Any
 

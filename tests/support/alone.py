@@ -1,7 +1,5 @@
 """One process of a test run at a time: what one has compiled, the others find in the cache."""
 
-from __future__ import annotations
-
 import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Pictures of one sphere by formula."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 

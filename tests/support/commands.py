@@ -1,7 +1,5 @@
 """Commands in this process: the JSON that they print, and the sentence of a mistake."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Arrays on a GPU, of other packages or the driver: in the host's memory, and on a real GPU."""
 
-from __future__ import annotations
-
 import ctypes
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Directions that are drawn, counted in cells of the sphere: chi-squared tests of densities."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import sqrt
 

@@ -1,7 +1,5 @@
 """A private X display without a screen, the pixels on it, and real events for its windows."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The bench over a stand-in driver: launches call NumPy, so that checks and races run anywhere."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Films that several tests share."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Scenes of files with glyphs, as they are packed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

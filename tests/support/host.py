@@ -4,8 +4,6 @@
 the window's own loop answers them between its events.
 """
 
-from __future__ import annotations
-
 import signal
 from collections import deque
 from dataclasses import dataclass, replace

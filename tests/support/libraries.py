@@ -1,7 +1,5 @@
 """C++ that tests compile: shared libraries, kept from one run to the next."""
 
-from __future__ import annotations
-
 import ctypes
 import fcntl
 import os

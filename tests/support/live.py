@@ -1,7 +1,5 @@
 """Live views for tests: states in memory, scripts in processes of their own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

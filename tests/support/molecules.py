@@ -1,7 +1,5 @@
 """Peptides of given torsions, files of molecules and grids, and measures of triangle meshes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any

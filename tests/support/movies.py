@@ -1,7 +1,5 @@
 """Movies: their frames, and whether two have the same."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

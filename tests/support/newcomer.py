@@ -1,7 +1,5 @@
 """What tests of a newcomer's first minutes share: the picture of a failure, and contrast."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The 80-byte nodes of the hierarchy, decoded from their bytes alone."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Wheels of releases, and clean environments with the package."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Markdown pages of the repository: their code blocks, tables, headings and links."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Particle files for tests: writing them, and what reading or rendering says of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

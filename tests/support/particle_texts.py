@@ -1,7 +1,5 @@
 """Particle files as texts, for tests of their readers and for mutations of them."""
 
-from __future__ import annotations
-
 PDB = """\
 CRYST1   10.000   11.000   12.000  90.00  90.00  90.00 P 1
 MODEL        1

@@ -1,7 +1,5 @@
 """Compare pictures; a failure leaves them behind as PNG files with the pixel to replay."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What the tests of the preview share: stages, views and ways of looking at a packed scene."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep

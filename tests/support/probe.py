@@ -5,8 +5,6 @@ A target is an instruction set of the CPU, as its lanes ("avx2") or as plain flo
 tests/probe/functions.h.
 """
 
-from __future__ import annotations
-
 import ctypes
 import re
 from collections.abc import Callable

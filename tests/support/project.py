@@ -1,7 +1,5 @@
 """The project's own picture of a reference scene, through the public API alone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

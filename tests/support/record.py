@@ -1,7 +1,5 @@
 """A record of a test run on a GPU: which kernels, on what, with what result."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime

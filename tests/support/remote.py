@@ -1,7 +1,5 @@
 """A preview in a process of its own, commanded and looked at by a test."""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

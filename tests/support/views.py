@@ -1,7 +1,5 @@
 """Any camera, and what is asserted of one that was moved."""
 
-from __future__ import annotations
-
 from math import radians, tan
 from typing import Any
 

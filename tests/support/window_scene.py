@@ -1,7 +1,5 @@
 """The scene that the window's tests look at, and a scene file with what a window printed."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Frames that are smoothed or unwrapped outside of a movie: render, preview, the commands."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Trajectories that are smoothed and unwrapped, and particles that come and go."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The arithmetic of kernel headers: grids and shared memory from sizes, and nothing else."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Variants are found, read, refused with one clear sentence, and matched to architectures."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -3,8 +3,6 @@
 Where something for them is missing, they skip with the reason: see `support.display.missing`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The table of keys and its help: each action is there, no key is taken twice, pages fit."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from hypothesis import given

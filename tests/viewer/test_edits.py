@@ -1,7 +1,5 @@
 """Light, background and gloss changed in the window: nothing changed is nothing different."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

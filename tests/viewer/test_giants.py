@@ -1,7 +1,5 @@
 """The camera stays out of giants, and framing shows the spheres, whatever was done before."""
 
-from __future__ import annotations
-
 import random
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is printed of a view: tables of a scene file and a command, which render what was seen."""
 
-from __future__ import annotations
-
 import shlex
 import tomllib
 from pathlib import Path

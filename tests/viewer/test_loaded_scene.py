@@ -1,7 +1,5 @@
 """Loaded scenes: the packed scene of a view with edits, and the sphere at a pixel."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The outline of a sphere: rays just inside of it hit, rays just outside miss."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import assume, given

@@ -1,7 +1,5 @@
 """Interop that fails, at the start or later: pictures go by way of the host from then on."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock, call

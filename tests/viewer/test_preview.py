@@ -1,7 +1,5 @@
 """`raytracer.preview`: wrong calls, runs without a display, the size of a window."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

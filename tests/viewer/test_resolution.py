@@ -1,7 +1,5 @@
 """How fine a moving picture is: the levels, when they change, and that a frame fits its time."""
 
-from __future__ import annotations
-
 from statistics import mode
 
 from hypothesis import given

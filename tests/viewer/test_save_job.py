@@ -1,7 +1,5 @@
 """A picture kept from the window is the one that `render` gives."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

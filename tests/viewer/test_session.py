@@ -1,7 +1,5 @@
 """A session without a window: actions by name, pictures that become finer, and the state."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Iterator

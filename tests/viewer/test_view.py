@@ -1,7 +1,5 @@
 """Moving the camera: what each motion keeps; projection, framing, cameras written down."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import radians, tan
 

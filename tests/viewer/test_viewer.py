@@ -1,7 +1,5 @@
 """A viewer: its actions and requests, the answers of the render thread, and changed scenes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Watching files: what counts as a change, and what a broken one does."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

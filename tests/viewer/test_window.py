@@ -1,7 +1,5 @@
 """A real window: its pixels are those of `render`, on the display, and with more dots an inch."""
 
-from __future__ import annotations
-
 import subprocess
 import tomllib
 from collections.abc import Callable, Iterator

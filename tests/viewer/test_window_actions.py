@@ -1,7 +1,5 @@
 """Every key of `controls` and every gesture of the mouse, by real events: which action it runs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from time import monotonic
 from typing import Any

@@ -1,7 +1,5 @@
 """Frames, colours, selections and rims in a window, by its mouse and keys."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The window's loop on CUDA, without a display: frames by interop and by way of the host."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

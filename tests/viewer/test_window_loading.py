@@ -1,7 +1,5 @@
 """A window while its file is loaded: it is there, says so, and can be closed."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The render thread: whatever comes between, at rest it has the picture that `render` gives."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace

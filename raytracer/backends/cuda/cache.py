@@ -4,8 +4,6 @@ A file is the cubin, then a JSON note, the note's length, a digest of all before
 trailer follows the cubin so that CUDA's own tools (cuobjdump, nvdisasm) read the file as it is.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -4,8 +4,6 @@ All of them give the same film, bit for bit; they differ in how rays find sphere
 measured on an H200 with random and example scenes (docs/kernels/figures.md, "The render ladder").
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import dist, hypot, inf, sqrt
 from typing import Any

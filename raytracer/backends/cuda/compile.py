@@ -4,8 +4,6 @@ nvcc compiles where there is one, else NVRTC; the production kernels have the sa
 both. PyCUDA's `compile` would need the driver library, and hides the log of the assembler.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

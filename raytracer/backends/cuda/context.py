@@ -4,8 +4,6 @@ One is retained for each device and kept for the life of the process: PyCUDA lea
 primary context on the driver's stack, and retaining it again costs a quarter of a second.
 """
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

@@ -6,8 +6,6 @@ launch attributes, tensor maps, textures of OpenGL) is in `cuda_bindings` alone,
 both.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from contextlib import suppress

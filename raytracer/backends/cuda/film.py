@@ -1,7 +1,5 @@
 """A film in the memory of one GPU, which owns its sums."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 from itertools import chain

@@ -1,7 +1,5 @@
 """Several GPUs as one device, also for scenes that one of them cannot hold."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial

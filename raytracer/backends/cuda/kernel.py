@@ -1,7 +1,5 @@
 """Render kernels on a device: loading, layout check, constant memory, launches."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache

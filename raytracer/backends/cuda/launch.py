@@ -6,8 +6,6 @@ therefore aims at TARGET_SECONDS, by the rate of the previous one. The sums of t
 depend on the division: the samples of a pixel are added in order.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise

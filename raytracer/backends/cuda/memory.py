@@ -1,7 +1,5 @@
 """Named allocations on a GPU."""
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Sequence
 from typing import Any

@@ -10,8 +10,6 @@ branch of the graph with two launches, packing and refit. A graph decides nothin
 the tree bad, the next picture builds it.
 """
 
-from __future__ import annotations
-
 import math
 import weakref
 from dataclasses import replace

@@ -3,8 +3,6 @@
 It has no standard headers, and of CUDA's those that lie in a toolkit or in NVIDIA's wheels.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Sequence

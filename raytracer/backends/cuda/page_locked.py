@@ -7,8 +7,6 @@ neither an array nor a view of it is left, its memory comes back, and is that of
 It is memory of NumPy, locked afterwards: arrays remain valid when the context of the GPU ends.
 """
 
-from __future__ import annotations
-
 import ctypes
 import weakref
 from contextlib import suppress

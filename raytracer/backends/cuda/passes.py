@@ -1,7 +1,5 @@
 """Kernels with one struct of arguments."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

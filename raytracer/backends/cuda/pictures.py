@@ -5,8 +5,6 @@ cuda-bindings, and a window that the same GPU draws. By way of a pixel-buffer ob
 OpenGL would copy once more, and some cards are slow at that: 0.7 ms of a 4K frame on an H200.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any

@@ -1,7 +1,5 @@
 """Spheres packed in the memory of a GPU before there is a tree over them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """GPUs of this machine, and missing parts of a CUDA installation."""
 
-from __future__ import annotations
-
 import ctypes
 from contextlib import suppress
 from pathlib import Path

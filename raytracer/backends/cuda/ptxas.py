@@ -1,7 +1,5 @@
 """What `ptxas -v` reports of compiled kernels: registers, shared memory, spills."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """An NVIDIA GPU as a device."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any

@@ -3,8 +3,6 @@
 The key of a cubin and the digest in a record of measurements cover these contents.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from os.path import normpath

@@ -4,8 +4,6 @@ Physical memory of the GPUs in turn is mapped into the range by the driver's vir
 management, so that kernels need no change and reads are spread evenly over the links.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache

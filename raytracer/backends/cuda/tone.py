@@ -1,7 +1,5 @@
 """Tone mapping on a GPU: the histogram of a film in device memory, and its picture."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 

@@ -5,8 +5,6 @@ the user's own arrays would take longer than the copy. Arrays that are made here
 page-locked themselves, because their memory is used again.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from math import prod
 from typing import Any

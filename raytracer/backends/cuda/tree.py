@@ -4,8 +4,6 @@ The kernels are those of kernels/cuda/build_tree.cuh. Arrays that are no longer 
 with later ones: beside records and tree, a build takes 34 bytes per primitive.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Trees and positions in the memory of a GPU, for `raytracer bench build` and `live`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

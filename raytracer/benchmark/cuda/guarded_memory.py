@@ -1,7 +1,5 @@
 """Arrays on one GPU with guard bytes behind them, to detect writes out of bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Self

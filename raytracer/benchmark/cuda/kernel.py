@@ -1,7 +1,5 @@
 """Variants loaded on one GPU: compilation, constant memory, launches."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import prod
 from typing import Any

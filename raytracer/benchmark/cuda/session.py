@@ -1,7 +1,5 @@
 """Timing of work on one GPU with events, and properties of the device."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, suppress
 from typing import Any, Self

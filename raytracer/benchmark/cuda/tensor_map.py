@@ -3,8 +3,6 @@
 The driver encodes them on the host (CUDA driver API, cuTensorMapEncodeTiled).
 """
 
-from __future__ import annotations
-
 from raytracer.backends.cuda.driver import bindings
 from raytracer.benchmark.cuda.session import SizeError
 from raytracer.errors import BackendError

@@ -1,7 +1,5 @@
 """The operations of the bench: a table of `Op` in each module of this folder."""
 
-from __future__ import annotations
-
 from raytracer.benchmark.operations import elements, elementwise, histograms, products
 from raytracer.benchmark.operations.base import Op
 

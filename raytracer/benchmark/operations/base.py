@@ -4,8 +4,6 @@ The arguments of a kernel `kernels/ladders/<op>/NN_name.cu` are the addresses of
 those of the outputs, in the order of `Op.inputs` and `Op.outputs`, then `Op.sizes` as long long.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import prod

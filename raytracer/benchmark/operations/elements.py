@@ -3,8 +3,6 @@
 n and the type are macros, so that loops have constant length.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The sum of two vectors: bound by memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

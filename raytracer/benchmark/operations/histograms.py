@@ -1,7 +1,5 @@
 """The histogram of bytes, and that of numbers with any number of bins."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

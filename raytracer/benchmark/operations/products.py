@@ -1,7 +1,5 @@
 """Products of matrices: float32 by multiply-adds, bfloat16 on the tensor cores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from math import sqrt

@@ -1,7 +1,5 @@
 """The rung of any size on one GPU: compiled tiles, tensor maps, aligned copies, launches."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable
 from dataclasses import replace

@@ -4,8 +4,6 @@ Constants are fitted to times of choices at random sizes on an H200, by
 docs/research/product_model.py; on another device only the proportions matter.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Matrix products as they lie in memory, and their division among blocks."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass

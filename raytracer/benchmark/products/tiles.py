@@ -1,7 +1,5 @@
 """The tiles of C from which a product chooses, each a compilation of its kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property

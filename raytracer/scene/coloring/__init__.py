@@ -1,7 +1,5 @@
 """Colours, sizes and selections by columns of particles."""
 
-from __future__ import annotations
-
 OF_SCALE = (
     "map", "range", "color_scale", "color_steps", "color_threshold", "missing_color", "color_label",
     "color_unit",

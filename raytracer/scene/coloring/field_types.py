@@ -1,7 +1,5 @@
 """Value types of colours by data: maps, ranges, palettes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from math import isfinite

@@ -6,8 +6,6 @@ twilight (B. Bechtold) are in the public domain (CC0); turbo is by A. Mikhailov,
 Google LLC (Apache-2.0); coolwarm comes from the published table of K. Moreland.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from importlib import import_module
 from pathlib import Path

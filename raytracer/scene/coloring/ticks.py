@@ -1,7 +1,5 @@
 """Ticks of colour scales: round values with short texts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 from math import ceil, floor, isfinite, log10

@@ -6,8 +6,6 @@ Computer Graphics Techniques 9(3), 2020. The words are (index of the sphere, str
 do not depend on the order of calls, so any block of a scene can be made alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A cloud: equal spheres, uniform in a cube, any number of them in bounded memory."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from raytracer.scene.generators._base import Generator, Part, indices, part, ramp, uniforms

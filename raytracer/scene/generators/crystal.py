@@ -4,8 +4,6 @@ Lengths are in angstrom. Colours show an atom's coordination in the uncut block:
 fewer on the faces and around the void, so that the cut shows the colour of the bulk.
 """
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

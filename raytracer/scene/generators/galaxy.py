@@ -1,7 +1,5 @@
 """A barred spiral galaxy: a bulge, a bar and two winding arms of old, young and newborn stars."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -6,8 +6,6 @@ to standard bond lengths; the flat bases are in the standard reference frame (W.
 Mol. Biol. 313, 2001), tilted and moved to meet the sugars.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -5,8 +5,6 @@ and pull all slightly down, until no overlap is visible. After the radii only +,
 root are used, in a fixed order: the heap is the same on all machines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A star cluster: Plummer's density, Salpeter's masses, colours by temperature."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -5,8 +5,6 @@ IEEE Computer Graphics and Applications 7(11), 1987). The directions are nine of
 neighbours in a close packing: six around the waist, three above, each 60 degrees from the next.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

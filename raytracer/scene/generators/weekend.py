@@ -4,8 +4,6 @@ A grid of small balls about three big ones, on a ground ball of radius 1000 whos
 (the scene file has the ground). Parts: matte, metal, glass.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

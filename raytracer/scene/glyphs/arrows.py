@@ -1,7 +1,5 @@
 """Arrows along vectors of particles: velocities, forces, dipoles, displacements."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, NamedTuple
 

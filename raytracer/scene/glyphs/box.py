@@ -1,7 +1,5 @@
 """The simulation box and the axes as glyphs: edges as capsules, axes as arrows."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from raytracer.errors import SceneError

@@ -1,7 +1,5 @@
 """Force chains: contacts between particles as capsules whose thickness shows the force."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

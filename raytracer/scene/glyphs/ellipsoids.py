@@ -1,7 +1,5 @@
 """Particles as ellipsoids, by columns of axes and orientations."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

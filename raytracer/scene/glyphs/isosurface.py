@@ -1,7 +1,5 @@
 """Isosurfaces of a grid of values: marching cubes by scikit-image, normals by the gradient."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path

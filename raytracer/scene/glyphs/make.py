@@ -1,7 +1,5 @@
 """Add glyphs to a scene: box, axes, arrows, trails, contacts, ribbons, polyhedra and others."""
 
-from __future__ import annotations
-
 from collections.abc import Container
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Coordination polyhedra: convex hulls of the neighbours of atoms, with edges."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any, NamedTuple
 

@@ -8,8 +8,6 @@ rotation about it, and interpolated between residues. A ribbon looks the same af
 that this angle has no flips.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ribbons of proteins and nucleic acids: meshes along their backbones, and rods for bases."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Settings of arrows, trails, contacts, ellipsoids, ribbons, polyhedra and isosurfaces."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Column names for axes and orientations of non-spherical particles in various programs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

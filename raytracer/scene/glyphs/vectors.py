@@ -1,7 +1,5 @@
 """Vectors of particles: a column of three numbers, or three columns or expressions."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

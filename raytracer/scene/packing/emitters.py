@@ -1,7 +1,5 @@
 """Emissive spheres, and the alias table to sample them by weight."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

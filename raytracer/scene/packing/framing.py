@@ -6,8 +6,6 @@ exact for any radii, and the eye follows in closed form. A few outliers are left
 others would be too small to see.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import product
 from math import frexp, hypot

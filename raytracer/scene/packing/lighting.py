@@ -1,7 +1,5 @@
 """Packing of lights, ambient light and background for the kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import hypot
 from typing import Any

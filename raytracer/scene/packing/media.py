@@ -1,7 +1,5 @@
 """Glass solids in which camera rays begin, for nested glass."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import hypot
 from typing import Any

@@ -1,7 +1,5 @@
 """The pose of a `Camera`: position and axes in render space, in float64."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import atan, degrees, radians, tan
 

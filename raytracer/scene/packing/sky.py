@@ -1,7 +1,5 @@
 """The environment for the kernels: an equirectangular map with the tree to sample it."""
 
-from __future__ import annotations
-
 from math import cos, hypot, radians, sin
 from typing import Any
 

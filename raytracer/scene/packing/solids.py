@@ -1,7 +1,5 @@
 """Capsules, cones, ellipsoids, triangles in render space, as `kernels/geom/solid.h` reads them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Elements from atom names, for files with only names ("CA", "HB2", "OW")."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ For tables without Cartesian coordinates. Axes are those of the angles: x points
 pole.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Periodic cells: from lengths and angles, from matrices, and of HOOMD-blue and LAMMPS."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from math import cos, isfinite, radians, sin, sqrt
 from typing import Any

@@ -1,7 +1,5 @@
 """Spheres from named columns, for formats whose columns have usual names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, ClassVar

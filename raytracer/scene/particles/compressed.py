@@ -1,7 +1,5 @@
 """Compressed files (.gz, .bz2, .xz, .zst, .zip), decompressed into a temporary file for reading."""
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager

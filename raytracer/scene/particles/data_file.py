@@ -1,7 +1,5 @@
 """A particle file: where it is, how a frame is read, and its state when it was read."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple

@@ -6,8 +6,6 @@ found once, and cached as a NumPy file of int64 in the user's cache folder, whos
 path, size and time of change.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Groups and datasets of HDF5 files, without those in other files."""
 
-from __future__ import annotations
-
 from itertools import islice
 from typing import Any
 

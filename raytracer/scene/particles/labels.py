@@ -5,8 +5,6 @@ letters from A, or names of beads. Types get one colour each. Files do not state
 they have; in doubtful cases a warning says what was assumed.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

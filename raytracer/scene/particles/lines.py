@@ -1,7 +1,5 @@
 """Lines of large texts, counted and searched piece by piece."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Sources that read a whole file: for small formats, and those that a library parses."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property

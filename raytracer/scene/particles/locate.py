@@ -1,7 +1,5 @@
 """Locate the particles of a path: a plain file, one of a series, or a part of a file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

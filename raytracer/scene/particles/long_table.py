@@ -4,8 +4,6 @@ Decided by repetition: a table in which each particle has its own time, or whose
 unique, as of a list of events, is no trajectory.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -6,8 +6,6 @@ for each run of spaces, points, colons and hyphens: OVITO's "Position.X", ParaVi
 differ in their axis alone, and have a word for a place: "Center of Mass X (mm)", "rlnCoordinateX".
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence

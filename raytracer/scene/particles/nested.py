@@ -5,8 +5,6 @@ first with coordinates is used, from the outside inwards; then a matrix without 
 then the first table of columns with other names, of which the user names the coordinates.
 """
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice

@@ -4,8 +4,6 @@ Rows in brackets, as programs print lists and arrays, also on one line; lists wi
 each column; columns of vectors; and rows of which each is a variable, with its name first.
 """
 
-from __future__ import annotations
-
 import csv
 import os
 import re

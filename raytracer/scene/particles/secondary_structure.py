@@ -1,7 +1,5 @@
 """The column `structure`: helices and strands that the records of a file state by residues."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Some rows of another source."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ A pattern has shell wildcards, as in `snap_*.h5`, or a number, as in `frame_%04d
 sorted by the numbers in their names: `snap_9` precedes `snap_10`.
 """
 
-from __future__ import annotations
-
 import re
 from fnmatch import translate
 from itertools import islice

@@ -1,7 +1,5 @@
 """Snapshots in several files, whose names have a number after a point: snap.0.hdf5, snap_003.1."""
 
-from __future__ import annotations
-
 import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence

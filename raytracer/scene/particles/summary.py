@@ -1,7 +1,5 @@
 """Summary of a particle file: columns with their ranges, frames, periodic box."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

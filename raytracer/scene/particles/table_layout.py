@@ -7,8 +7,6 @@ names the first three columns of numbers are the coordinates, after one that cou
 rows end with the last that has coordinates.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Particles in the rows of a text: the common part of XYZ, LAMMPS files and tables."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property

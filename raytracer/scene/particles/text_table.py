@@ -4,8 +4,6 @@ The compiled parser reads them block by block. It rejects anything unusual witho
 text is then read line by line here, and errors are reported with line and column.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from array import array

@@ -1,7 +1,5 @@
 """Several sets of particles of one file as one, with the column `type` of their names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path

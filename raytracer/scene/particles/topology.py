@@ -1,7 +1,5 @@
 """Atoms of a trajectory with only coordinates, from another file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any

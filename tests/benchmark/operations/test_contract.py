@@ -1,7 +1,5 @@
 """What every operation must declare, found by discovery: arrays, reference, work, launches."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

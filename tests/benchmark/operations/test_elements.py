@@ -1,7 +1,5 @@
 """The gradient of elements against its definition."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

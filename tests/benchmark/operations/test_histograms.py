@@ -1,7 +1,5 @@
 """Histograms: their references against loops."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

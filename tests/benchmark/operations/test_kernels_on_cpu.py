@@ -1,7 +1,5 @@
 """CUDA sources of the bench, compiled by g++ for the CPU, at sizes drawn at random."""
 
-from __future__ import annotations
-
 import ctypes
 import zlib
 from pathlib import Path

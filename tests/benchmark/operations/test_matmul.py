@@ -1,7 +1,5 @@
 """The matrix products: references, bfloat16 rounding, grids."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every variant of every operation against its reference, at awkward sizes, on the GPU."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What a product of any size chooses on a device, without a GPU."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Products of any size, layout, alignment and distance between rows, beside float64."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Tiles, the model of waves that chooses among them, and the division of the work."""
 
-from __future__ import annotations
-
 import random
 import re
 import struct

@@ -1,7 +1,5 @@
 """Selections of atoms: what MDAnalysis takes, and distances by brute force."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Expressions over columns: values, conditions, and what they cannot do."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ranges of scales: percentiles are those of NumPy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

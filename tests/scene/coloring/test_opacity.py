@@ -1,7 +1,5 @@
 """Opacity by columns, and particles that are faded because a condition does not choose them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Colour scales: the colours of matplotlib, missing values, ticks of legends."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Colour, size and selection by columns: in scene files, options and Python."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

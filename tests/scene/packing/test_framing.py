@@ -1,7 +1,5 @@
 """Fitted cameras: every sphere is inside the frame, and the frame is no larger than it must be."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which spheres are described by their surface, and where it is."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Packing: render space, colours, materials, lights and camera as the kernels take them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where a camera stands, and what the kernels are told of it."""
 
-from __future__ import annotations
-
 from math import radians, tan
 
 import numpy as np

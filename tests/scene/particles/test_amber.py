@@ -1,7 +1,5 @@
 """Files of AMBER and CHARMM in text: topologies, restart files, coordinates."""
 
-from __future__ import annotations
-
 import gzip
 from importlib.util import find_spec
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Arrays and columns: HDF5, PLY, LAS and LAZ, arrays of unusual shapes and names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

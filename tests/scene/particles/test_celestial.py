@@ -1,7 +1,5 @@
 """Positions from celestial coordinates in tables."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

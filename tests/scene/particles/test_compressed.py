@@ -1,7 +1,5 @@
 """Compressed particle files: the same spheres as unpacked, and what is refused."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma

@@ -1,7 +1,5 @@
 """Files whose content decides what they are, and liberties that other programs take."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

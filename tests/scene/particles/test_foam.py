@@ -1,7 +1,5 @@
 """Clouds of OpenFOAM."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

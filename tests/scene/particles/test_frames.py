@@ -1,7 +1,5 @@
 """Frames of trajectories: each is the file that holds it alone, in every format."""
 
-from __future__ import annotations
-
 import gzip
 from collections.abc import Callable
 from pathlib import Path

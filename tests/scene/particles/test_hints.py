@@ -1,7 +1,5 @@
 """Files that are not read as they are: one sentence says what to do."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Binary files and tables that are cut, or that store some particles' quantities alone."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Libraries that read files: each in a process of its own, which a damaged file cannot outlast."""
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

@@ -1,7 +1,5 @@
 """Dump files of LAMMPS: every style of coordinates, every box, and what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Trajectories in one table, and tables with times that are none."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

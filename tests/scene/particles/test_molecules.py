@@ -1,7 +1,5 @@
 """Files of molecular dynamics: what other libraries write is read to the last digit kept."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Tables in nested data, and what is none."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

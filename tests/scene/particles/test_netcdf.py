@@ -1,7 +1,5 @@
 """Trajectories in NetCDF, written by SciPy; the corpus has those of other packages, and CDF-5."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Objects of other packages: arrays, boxes, bonds and elements are those of the object."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Arrays of unusual shapes, types and values, in every key of an archive and in every command."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Snapshots of Gadget-2 in several files, and documents of YAML as frames."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Summaries of particle files: columns with types, units and ranges, frames and boxes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Where the rows of a text begin and end, and which columns are coordinates."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tables in text beyond .csv: tabs, spaces, and tables without names."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows of texts: the compiled parser, and the one that reads line by line and reports mistakes."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The time of a frame, as the files of many programs state it."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

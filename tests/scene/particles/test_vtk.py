@@ -1,7 +1,5 @@
 """Files of VTK: points and their arrays; the corpus has those of the writers of VTK and meshio."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Reconstructions of atom probes (.pos, .epos): positions, and ratios of mass to charge."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 Parsed by gemmi. Of several models, and of alternate locations of an atom, the first is used.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cached_property

@@ -3,8 +3,6 @@
 `table_layout` finds the rows and the names of their columns. Rows without coordinates are left out.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property

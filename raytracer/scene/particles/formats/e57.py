@@ -1,7 +1,5 @@
 """Points of laser scanners in E57: all scans of a file, each moved by its pose. Read by pye57."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

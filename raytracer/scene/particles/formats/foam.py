@@ -1,7 +1,5 @@
 """Clouds of OpenFOAM: positions in TIME/lagrangian/CLOUD, with the fields beside them, in text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -5,8 +5,6 @@ identifiers and masses of all particles by type, then quantities of the gas. In 
 with its name precedes each.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple

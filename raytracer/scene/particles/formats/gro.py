@@ -3,8 +3,6 @@
 Lengths are nanometres in the file and angstrom in its columns here, the unit of atomic radii.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """HDF5 files: which convention they follow. Read by h5py."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import partial

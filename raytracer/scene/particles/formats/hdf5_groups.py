@@ -4,8 +4,6 @@ The group of particle columns is found by its coordinates. Of several, all are d
 the one that the user names, as in `snapshot.hdf5:PartType1`. Read by h5py.
 """
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,8 +1,6 @@
 """Tables in HDF5 that are not a group of arrays: compound types (h5py, PyTables, Picasso), data
 frames of pandas, and MATLAB 7.3. Read by h5py."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Configurations of HOOMD-blue before GSD (.xml): positions, types, diameters, bonds, box."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """Configurations of IMD (.imd) in text: a table whose header lines begin with `#`."""
 
-from __future__ import annotations
-
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.formats import csv
 from raytracer.scene.particles.source import Box

@@ -3,8 +3,6 @@
 MDAnalysis would leave out velocities and box.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 

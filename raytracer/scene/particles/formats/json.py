@@ -1,7 +1,5 @@
 """Tables in JSON (.json, .jsonl), as pandas and other packages write them, or as Python prints."""
 
-from __future__ import annotations
-
 import ast
 import json
 from typing import Any

@@ -4,8 +4,6 @@ A header of counts and bounds, then sections: a line with the name, a blank line
 style is behind the name of the section ("Atoms # full"), or follows from the columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import islice

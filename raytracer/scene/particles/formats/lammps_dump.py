@@ -5,8 +5,6 @@ dumps, names its columns. Coordinates are plain (x), unwrapped (xu), scaled by t
 (xsu).
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping, Sequence

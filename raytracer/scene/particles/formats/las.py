@@ -1,7 +1,5 @@
 """Point clouds of laser scanners (.las, .laz): positions and colours. Read by laspy."""
 
-from __future__ import annotations
-
 import struct
 from functools import cached_property
 from typing import Any

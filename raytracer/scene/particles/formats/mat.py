@@ -3,8 +3,6 @@
 MATLAB 7.3 writes HDF5.
 """
 
-from __future__ import annotations
-
 from math import prod
 from typing import Any
 

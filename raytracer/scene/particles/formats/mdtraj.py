@@ -1,7 +1,5 @@
 """Trajectories of MDTraj in HDF5: coordinates in nanometres, cells, and the atoms in JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Particles of MercuryDPM (.data) in three dimensions: frames of 14 numbers in each row."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 

@@ -4,8 +4,6 @@ A comment, the lengths of the cell, then a line for each atom: atomic number, x,
 thermal displacement. The line -1 ends them.
 """
 
-from __future__ import annotations
-
 from itertools import islice
 from typing import Any
 

@@ -5,8 +5,6 @@ header lists dimensions, attributes and variables; variables with the unlimited 
 are interleaved in records, one per frame. All numbers are big endian. NetCDF-4 is HDF5.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import prod

@@ -1,7 +1,5 @@
 """Arrays of NumPy (.npy): (N, 3) centres, (N, 4) with radii, (T, N, 3) frames, or records (N,)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any

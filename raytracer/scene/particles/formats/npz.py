@@ -1,7 +1,5 @@
 """Archives of NumPy arrays (.npz): centres, radii and colours by array name."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property

@@ -5,8 +5,6 @@ the attributes `value` and `shape`. Stored values times `unitSI` are in SI units
 particle is the sum of `position` and `positionOffset`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import prod

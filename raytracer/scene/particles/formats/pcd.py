@@ -1,7 +1,5 @@
 """Point clouds of PCL (.pcd): text, binary, and compressed binary. Read by pypcd4."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

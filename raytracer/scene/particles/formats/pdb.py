@@ -3,8 +3,6 @@
 Of alternate locations of an atom the first one is used.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Point clouds and meshes in PLY (.ply): the properties of the vertices. Read by plyfile."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from numpy.typing import NDArray

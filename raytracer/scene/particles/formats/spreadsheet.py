@@ -3,8 +3,6 @@
 Read by python-calamine, as the text of a table with the same lines.
 """
 
-from __future__ import annotations
-
 import csv as writer
 from collections.abc import Sequence
 from io import TextIOWrapper

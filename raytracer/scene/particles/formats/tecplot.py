@@ -4,8 +4,6 @@ Zones of the same SOLUTIONTIME, or without one, are one frame. What follows the 
 such as the corners of elements, is not read.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cached_property
 from itertools import groupby

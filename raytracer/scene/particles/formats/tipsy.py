@@ -1,7 +1,5 @@
 """Snapshots of Tipsy, of PKDGRAV, Gasoline and ChaNGa, in either byte order."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Trajectories of ESPResSo and VMD (.vtf): atoms, bonds, cell, and frames of coordinates."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cached_property

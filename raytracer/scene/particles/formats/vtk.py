@@ -5,8 +5,6 @@ same time are its parts. Their entries are read here, since the files that they 
 as any other.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Elements of XML with the names of coordinates: spots of TrackMate, markers of Chimera, others."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any

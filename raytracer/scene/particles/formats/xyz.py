@@ -4,8 +4,6 @@ Line 1 is the number of atoms, line 2 a comment, then one atom per line. In the 
 comment has key=value pairs, of which `Properties=name:kind:columns:...` names the columns.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Dumps of LAMMPS in YAML (.yaml), and other tables in it, one a document. Read by PyYAML."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Sequence

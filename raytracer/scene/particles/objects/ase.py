@@ -1,7 +1,5 @@
 """Atoms of ASE, in angstrom, with its arrays and cell; files that ASE reads."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any

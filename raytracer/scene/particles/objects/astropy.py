@@ -1,7 +1,5 @@
 """Tables of astropy, one row per particle; FITS and VOTable files that it reads."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Frames of chemfiles, and files that it reads (.dcd, .trr, .xtc, .gro, .mol2, .psf, ...)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Data frames of pandas and polars: one row per particle."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cached_property, partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Frames of gsd (`gsd.hoomd.Frame`), and trajectories, of which only the needed chunks are read."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property

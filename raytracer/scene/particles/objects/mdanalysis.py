@@ -1,7 +1,5 @@
 """Universes and atom groups of MDAnalysis, current frame in angstrom; files it reads."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any

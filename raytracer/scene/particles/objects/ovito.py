@@ -1,7 +1,5 @@
 """Data collections of OVITO, and pipelines, whose current frame is computed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any

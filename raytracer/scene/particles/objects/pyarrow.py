@@ -1,7 +1,5 @@
 """Tables and record batches of pyarrow, one row per particle; Parquet and Feather files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Data sets of PyVista: their points with point data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

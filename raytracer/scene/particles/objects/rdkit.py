@@ -1,7 +1,5 @@
 """Molecules of RDKit: the first conformer in angstrom, bonds with orders; files of Maestro."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any

@@ -4,8 +4,6 @@ An object is recognised by the package and name of its class, or of a base class
 is imported. The module of a package here is in `MODULES`, or has its name in lower case.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any

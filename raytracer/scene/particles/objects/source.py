@@ -4,8 +4,6 @@ The adapter of a package serves its objects, and the files that the package read
 `isolated` it opens a file as such an object.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial

@@ -1,7 +1,5 @@
 """Files that ASE writes."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma

@@ -1,7 +1,5 @@
 """Files that chemfiles writes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Files of simulation and chemistry codes without a writer in Python, as the codes print them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path

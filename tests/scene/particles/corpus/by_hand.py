@@ -1,7 +1,5 @@
 """Text of LAMMPS, as its commands print it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files that MDAnalysis writes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files that gsd, h5py and laspy write."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files that OVITO writes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

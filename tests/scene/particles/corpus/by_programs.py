@@ -1,7 +1,5 @@
 """Texts and snapshots of programs that are not installed, as their manuals describe them."""
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Callable

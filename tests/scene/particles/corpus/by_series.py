@@ -1,7 +1,5 @@
 """Files of several sets, of several times, in cells of other files, or on the sky."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Tables that colleagues send: spreadsheets, exports of microscopes and scanners, logs."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import zipfile

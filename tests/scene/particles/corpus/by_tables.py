@@ -1,7 +1,5 @@
 """Tables that pandas, polars, pyarrow and NumPy write."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files that PyVista and meshio write, by the writers of VTK."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Any

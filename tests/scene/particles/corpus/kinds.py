@@ -1,7 +1,5 @@
 """Kinds of files: a writer of another package, and what its format keeps of six atoms."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial

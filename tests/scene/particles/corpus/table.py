@@ -1,7 +1,5 @@
 """Prints the table of kinds of files of `docs/reference/corpus.md`."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

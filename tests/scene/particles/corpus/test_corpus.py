@@ -4,8 +4,6 @@ Kinds whose writer is not installed are skipped. For all of them:
 `pip install -e '.[corpus]' && pytest tests/scene/particles/corpus`.
 """
 
-from __future__ import annotations
-
 import warnings
 from pathlib import Path
 
