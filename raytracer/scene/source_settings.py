@@ -1,5 +1,7 @@
 """Settings of how a file is read."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,5 +1,7 @@
 """Camera actions: movements, lens, standard and saved views, undo."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from functools import partial
 from math import hypot

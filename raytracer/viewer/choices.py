@@ -4,6 +4,8 @@ Each choice is described once, in `CHOICES`. From this come its row in the panel
 its prompt in a window, and its actions: NAME sets a value, and next-NAME the following one.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

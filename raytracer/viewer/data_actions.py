@@ -1,5 +1,7 @@
 """Actions on particles: colours by columns, glyphs, selection, hiding and slices."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,5 +1,7 @@
 """Output of a view: camera and edits as TOML, and pictures as files."""
 
+from __future__ import annotations
+
 import os
 import re
 import shlex

@@ -1,5 +1,7 @@
 """Actions of light, look, materials, background, ground and exposure."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 from typing import Any
 

@@ -1,5 +1,7 @@
 """Picked spheres: clicks, descriptions and measurements."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial

@@ -1,5 +1,7 @@
 """Prompts: questions whose answers are typed."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from functools import partial
 

@@ -1,5 +1,7 @@
 """Messages of the threads, and actions on texts, files and the window."""
 
+from __future__ import annotations
+
 from raytracer.errors import SceneError
 from raytracer.viewer import messages, view
 from raytracer.viewer.actions import action

@@ -1,5 +1,7 @@
 """Time line: play, step and scrub the frames of a trajectory; turntable."""
 
+from __future__ import annotations
+
 from dataclasses import replace
 
 from raytracer.arguments import real
