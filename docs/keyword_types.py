@@ -27,7 +27,7 @@ from typing import Any, TypedDict
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
 from raytracer.scene.clip import Clip
-from raytracer.scene.coloring.field_types import Limit
+from raytracer.scene.coloring.scale_types import Limit
 from raytracer.scene.colors import Color
 from raytracer.scene.environment import Environment
 from raytracer.scene.glyphs.settings import (

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from raytracer.field_types import Kind
 from raytracer.fields import Definition
-from raytracer.scene.field_types import Either, NamedTables, Table, Tables
+from raytracer.scene.key_types import Either, NamedTables, Table, Tables
 from raytracer.scene.tables import SCENE
 
 

@@ -23,8 +23,8 @@ from raytracer.scene.arrays import (
 )
 from raytracer.scene.coloring import OF_SCALE, maps
 from raytracer.scene.coloring.by_scale import by_scale
-from raytracer.scene.coloring.field_types import PALETTES
 from raytracer.scene.coloring.scale import ColorScale
+from raytracer.scene.coloring.scale_types import PALETTES
 from raytracer.scene.coloring.style import SetStyle, StyleSettings
 from raytracer.scene.scene import Scene
 from raytracer.scene.set_colors import SetColors, colors_of

@@ -114,7 +114,7 @@ def drawn_sizes(count: int, seed: int) -> Iterator[dict[str, int]]:
 
 def measure(name: str, count: int, seed: int) -> Iterator[Times]:
     """Time choices of an operation at random sizes on the GPU."""
-    from raytracer.benchmark.cuda.session import Session
+    from raytracer.benchmark.cuda.timing import Session
     from raytracer.benchmark.products.kernel import bind
     from raytracer.benchmark.runner import Plan, loaded
 

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
-from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.cuda.timing import Session
 from raytracer.benchmark.options import BenchOptions, Tell
 from raytracer.benchmark.record import Result
 from raytracer.errors import UserError

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from raytracer.arguments import one_of, text
 from raytracer.backends.cuda.compile import NoCompilerError
-from raytracer.benchmark.cuda.session import Session, SizeError
+from raytracer.benchmark.cuda.timing import Session, SizeError
 from raytracer.benchmark.operations.base import Arrays, Op
 from raytracer.benchmark.options import select
 from raytracer.benchmark.runner import Plan, compute

@@ -5,7 +5,7 @@ from functools import partial
 
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import LoadedKernel
-from raytracer.benchmark.cuda.session import Enqueue, Session
+from raytracer.benchmark.cuda.timing import Enqueue, Session
 from raytracer.benchmark.record import Ceilings
 from raytracer.errors import RaytracerError
 from raytracer.variants.discovery import discover

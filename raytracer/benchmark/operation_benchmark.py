@@ -6,7 +6,7 @@ from contextlib import suppress
 from raytracer.backends.cuda.probe import why_not
 from raytracer.benchmark import record, runner
 from raytracer.benchmark.benchmark import Benchmark, kernel_lines
-from raytracer.benchmark.cuda.session import RefusedError, Session
+from raytracer.benchmark.cuda.timing import RefusedError, Session
 from raytracer.benchmark.operations.base import Axes, Op
 from raytracer.benchmark.options import BenchOptions, Tell, kernels_of, select
 from raytracer.benchmark.record import Result

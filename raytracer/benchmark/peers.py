@@ -4,7 +4,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.cuda.timing import Session
 from raytracer.benchmark.operations.base import Arrays, Peer
 
 

@@ -9,7 +9,7 @@ from raytracer.backends.cuda.launch import Pacer
 from raytracer.backends.cuda.scene import CudaScene
 from raytracer.benchmark import record, render_levels
 from raytracer.benchmark.benchmark import Benchmark, kernel_lines
-from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.cuda.timing import Session
 from raytracer.benchmark.options import BenchOptions, Tell, picture_size
 from raytracer.benchmark.record import Result
 from raytracer.benchmark.render_ladder import Ladder, rungs

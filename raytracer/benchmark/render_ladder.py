@@ -8,7 +8,7 @@ from typing import cast
 
 from raytracer.backends.base import Device, DeviceFilm, DeviceScene
 from raytracer.backends.cpu import CpuDevice
-from raytracer.benchmark import record, render_levels, timing
+from raytracer.benchmark import record, render_levels, statistics
 from raytracer.benchmark.layouts import arrange
 from raytracer.benchmark.options import Tell, matching, names_of
 from raytracer.benchmark.record import Resources, Row
@@ -91,11 +91,11 @@ class Ladder:
             tell("timing render")
             for *_, frame in frames:
                 frame()
-            turns = [partial(timing.repeated, frame) for *_, frame in frames]
-            every = timing.in_turns(turns, min_time)
+            turns = [partial(statistics.repeated, frame) for *_, frame in frames]
+            every = statistics.in_turns(turns, min_time)
         for (rung, row, _), samples in zip(frames, every, strict=True):
             work = self.size[0] * self.size[1] * render_levels.samples(rung.level)
-            row["msamples"] = 1e-6 * work / timing.timed(row, samples)["time"]["median"]
+            row["msamples"] = 1e-6 * work / statistics.timed(row, samples)["time"]["median"]
         return rows
 
     def arranged(self, layout: str) -> Bvh:

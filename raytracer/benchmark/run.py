@@ -16,7 +16,7 @@ from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
 from raytracer.benchmark import ceilings, registry
 from raytracer.benchmark.benchmark import Benchmark
-from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.cuda.timing import Session
 from raytracer.benchmark.options import BenchOptions, Tell, texts, validated
 from raytracer.benchmark.record import FORMAT, Device, Record, Result
 from raytracer.errors import BackendError, UserError

@@ -9,15 +9,16 @@ from functools import partial
 import numpy as np
 
 from raytracer.backends.cuda.compile import NoCompilerError
-from raytracer.benchmark import clock, peers, record, timing
+from raytracer.benchmark import clock, peers, record
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import LoadedKernel
-from raytracer.benchmark.cuda.session import Enqueue, RefusedError, Session, SizeError
+from raytracer.benchmark.cuda.timing import Enqueue, RefusedError, Session, SizeError
 from raytracer.benchmark.operations.base import Array, Arrays, Op, relative_error
 from raytracer.benchmark.options import BenchOptions, Tell
 from raytracer.benchmark.products import kernel as products
 from raytracer.benchmark.products.problem import problem_of
 from raytracer.benchmark.record import Clock, Resources, Result, Row
+from raytracer.benchmark.statistics import Turn, in_turns, timed
 from raytracer.errors import RaytracerError
 from raytracer.variants.kernel import Variant
 
@@ -65,7 +66,7 @@ class Entry:
 
     row: Row
     launch: Enqueue | None = None
-    sampler: timing.Turn | None = None
+    sampler: Turn | None = None
 
     def reject(self, status: record.Status, error: Exception) -> None:
         """Leave it out of the measurement, with the reason in its row."""
@@ -208,9 +209,9 @@ def measure(
         tell(f"timing {plan.op.name}")
         flush = record.moved(plan.work) < 4 * session.l2_bytes
         turns = [partial(entry.turn, session, options.mode, flush) for entry in entries]
-        for entry, samples in zip(entries, timing.in_turns(turns, options.min_time), strict=True):
+        for entry, samples in zip(entries, in_turns(turns, options.min_time), strict=True):
             if entry.launch:
-                timing.timed(entry.row, samples)
+                timed(entry.row, samples)
         into["clock"] = _clock_under_load(session, entries)
     into["rows"] = [entry.row for entry in entries]
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.tone import tone_kernels
-from raytracer.benchmark import record, timing
+from raytracer.benchmark import record, statistics
 from raytracer.benchmark.benchmark import Benchmark, kernel_lines
 from raytracer.benchmark.cuda.guarded_memory import Memory
-from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.cuda.timing import Session
 from raytracer.benchmark.options import BenchOptions, Tell, picture_size
 from raytracer.benchmark.record import Result
 from raytracer.errors import RaytracerError
@@ -63,11 +63,11 @@ class ToneBenchmark(Benchmark):
         film, min_time = self._film(options), options.min_time
         tell(f"tone mapping a film of {film.width}x{film.height}")
         if session is None:
-            return _results(film, "warm", _on_host(film), lambda f: timing.clocked(f, min_time))
+            return _results(film, "warm", _on_host(film), lambda f: statistics.clocked(f, min_time))
         with _on_device(session, film) as passes:
             return _results(
                 film, "cold", passes,
-                lambda f: timing.in_turns([session.sampler(f, "cold", True)], min_time)[0],
+                lambda f: statistics.in_turns([session.sampler(f, "cold", True)], min_time)[0],
             )  # fmt: skip
 
     def profile(self, options: BenchOptions) -> list[str]:
@@ -163,7 +163,7 @@ def _results(
     axes, pixels, results = {"width": film.width, "height": film.height}, film.sums[..., 0].size, []
     for name, each in passes.items():
         reads, written, note = RESULTS[name]
-        rows = [timing.timed(record.row(label), clocked(run)) for label, run in each]
+        rows = [statistics.timed(record.row(label), clocked(run)) for label, run in each]
         made = record.result(f"tone {name}", axes, rows, mode, "log-normal")
         made["work"] |= {"bytes_read": reads * PIXEL * pixels, "bytes_written": written * pixels}
         made["note"] = note

@@ -12,10 +12,10 @@ from raytracer import layout
 from raytracer.arguments import one_of, whole
 from raytracer.backends.base import Device
 from raytracer.backends.select import select
-from raytracer.benchmark import record, timing
+from raytracer.benchmark import record, statistics
 from raytracer.benchmark.benchmark import Benchmark
 from raytracer.benchmark.cuda.device_tree import DeviceTree, placed
-from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.cuda.timing import Session
 from raytracer.benchmark.options import BenchOptions, Tell, picture_size
 from raytracer.benchmark.record import Kind, Result, Row
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
@@ -164,7 +164,7 @@ class LiveBenchmark(SpheresBenchmark):
 def _row(
     label: str, run: Callable[[], Any], count: int, options: BenchOptions, kind: Kind = "variant"
 ) -> Row:
-    row = timing.timed(record.row(label, "", kind), timing.clocked(run, options.min_time))
+    row = statistics.timed(record.row(label, "", kind), statistics.clocked(run, options.min_time))
     row["mspheres"] = 1e-6 * count / row["time"]["median"]
     return row
 

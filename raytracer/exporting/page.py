@@ -15,8 +15,8 @@ from raytracer.exporting.columns import column_sections
 from raytracer.exporting.figure import Figure, warn_of_what_is_left_out
 from raytracer.exporting.grid import Grid
 from raytracer.exporting.head import head_of
+from raytracer.exporting.occlusion import sky_visibility
 from raytracer.exporting.sections import Section
-from raytracer.exporting.sky import sky_of
 from raytracer.exporting.solids import rod_sections, sphere_sections, with_box
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import code
@@ -54,7 +54,7 @@ def page_of(
     warn_of_what_is_left_out(job, "the page", more)
     tell = notice or (lambda _: None)
     tell("measuring the sky that each sphere sees")
-    sky = sky_of(job.scene, job.view, buffers.spheres)
+    sky = sky_visibility(job.scene, job.view, buffers.spheres)
     tell("compressing")
     grid = Grid.of(figure)
     sections = dict(sphere_sections(figure, grid, sky))

@@ -21,7 +21,7 @@ SKY_LEVELS = 60  # finer than the noise of what is measured; even, so that the m
 def sphere_sections(
     figure: Figure, grid: Grid, sky: NDArray[np.float32]
 ) -> Iterator[tuple[str, Section]]:
-    """Yield the sections of the spheres by name; sky: float32 (N, 4), of `sky_of`."""
+    """Yield the sections of the spheres by name; sky: float32 (N, 4), of `sky_visibility`."""
     if not len(figure.radius):
         return
     codes = grid.codes(figure.positions)

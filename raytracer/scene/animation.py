@@ -25,7 +25,7 @@ from raytracer.field_types import (
     of_types,
 )
 from raytracer.fields import Defined, setting
-from raytracer.scene.field_types import FIELD_OF_VIEW, PICTURE_HEIGHT, Table, Tables
+from raytracer.scene.key_types import FIELD_OF_VIEW, PICTURE_HEIGHT, Table, Tables
 from raytracer.scene.source_settings import MAX_SMOOTHED
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from raytracer.errors import SceneError, UserError, shown_value
 from raytracer.field_types import Choice, Kind, Number, Numbers, Text, Vector3
 from raytracer.fields import Defined, check_fields, definitions, setting
 from raytracer.scene.colors import Color
-from raytracer.scene.field_types import ColorValue, Table, Tables
+from raytracer.scene.key_types import ColorValue, Table, Tables
 from raytracer.scene.option_text import fields_of, value_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from raytracer.errors import SceneError
 from raytracer.field_types import Truth, Vector3
 from raytracer.fields import Defined, setting
 from raytracer.scene.colors import RGB, Color, parse_color
-from raytracer.scene.field_types import ColorValue
+from raytracer.scene.key_types import ColorValue
 from raytracer.scene.transform import Triple
 
 

@@ -9,7 +9,7 @@ from math import hypot
 from raytracer.errors import SceneError
 from raytracer.field_types import AnyOf, Axis, Choice, Truth, Vector3
 from raytracer.fields import Defined, definitions, setting
-from raytracer.scene.field_types import (
+from raytracer.scene.key_types import (
     APERTURE,
     ELEVATION,
     FIELD_OF_VIEW,

@@ -11,7 +11,7 @@ from raytracer.errors import SceneError
 from raytracer.field_types import Number, Text, Truth
 from raytracer.fields import Defined, setting
 from raytracer.scene.colors import Color, parse_color, srgb_to_linear
-from raytracer.scene.field_types import ColorValue
+from raytracer.scene.key_types import ColorValue
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from raytracer.field_types import AnyOf, Choice, Number, Text, Truth
 from raytracer.fields import Defined, setting
 from raytracer.scene.colors import Color
-from raytracer.scene.field_types import ColorValue
+from raytracer.scene.key_types import ColorValue
 
 BELOW = "below"  # word for the height of the lowest point of the spheres
 

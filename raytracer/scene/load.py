@@ -29,8 +29,8 @@ from raytracer.scene import ANNOTATIONS, GLYPHS
 from raytracer.scene.coloring import OF_SETS
 from raytracer.scene.colors import parse_color
 from raytracer.scene.elements import Element, symbol_of, table
-from raytracer.scene.field_types import PAIRS
 from raytracer.scene.inferred import making_set
+from raytracer.scene.key_types import PAIRS
 from raytracer.scene.particles import naming as names
 from raytracer.scene.particles.compressed import is_compressed, stem
 from raytracer.scene.particles.read import Wanted, read

@@ -10,7 +10,7 @@ from raytracer.field_types import Number
 from raytracer.fields import Defined, definitions, setting
 from raytracer.layout import code
 from raytracer.scene.colors import Color, parse_color, srgb_to_linear
-from raytracer.scene.field_types import ColorValue
+from raytracer.scene.key_types import ColorValue
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -7,7 +7,7 @@ from typing import Any
 from raytracer.errors import SceneError, shown, suggestion
 from raytracer.field_types import Choice, Kind, Text
 from raytracer.fields import Definition, check_fields
-from raytracer.scene.field_types import ColorValue
+from raytracer.scene.key_types import ColorValue
 
 
 def parts_of(text: str) -> list[str]:

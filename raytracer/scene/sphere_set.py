@@ -22,7 +22,7 @@ from raytracer.scene.arrays import (
     left_there,
 )
 from raytracer.scene.colors import COLOR_SPACES, Color, parse_color
-from raytracer.scene.field_types import Velocity
+from raytracer.scene.key_types import Velocity
 from raytracer.scene.materials import MATERIALS, AnyMaterial
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.source import Box, Data, Moment, Particles

@@ -25,7 +25,7 @@ from raytracer.scene import ANNOTATIONS, GLYPHS
 from raytracer.scene.camera import CAMERA_TYPES, Camera
 from raytracer.scene.coloring import OF_SETS, STYLE
 from raytracer.scene.colors import COLOR_SPACES
-from raytracer.scene.field_types import (
+from raytracer.scene.key_types import (
     PAIRS,
     ColorValue,
     Either,

@@ -17,7 +17,8 @@ from raytracer.fields import Defined, setting
 from raytracer.files.access import is_path, require_file
 from raytracer.scene import GLYPHS
 from raytracer.scene.colors import Color, parse_color
-from raytracer.scene.field_types import (
+from raytracer.scene.ground import BELOW, Ground
+from raytracer.scene.key_types import (
     APERTURE,
     SHUTTER,
     ZOOM,
@@ -27,7 +28,6 @@ from raytracer.scene.field_types import (
     Table,
     Velocity,
 )
-from raytracer.scene.ground import BELOW, Ground
 from raytracer.scene.presets import PRESET_NAMES
 from raytracer.scene.views import AXES, FITS, VIEWS
 from raytracer.settings import LOOKS, RenderSettings

@@ -8,7 +8,7 @@ from math import hypot
 
 from raytracer.errors import UserError, shown, suggestion
 from raytracer.scene.views import VIEWS, looking
-from raytracer.viewer import view as moves
+from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.actions import action
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.picking import giant_picked, hit_place

@@ -25,7 +25,7 @@ from raytracer.scene.glyphs.make import without_glyphs
 from raytracer.scene.glyphs.shared import radii_of
 from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
-from raytracer.viewer.view import Vector
+from raytracer.viewer.orbit_camera import Vector
 
 Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]

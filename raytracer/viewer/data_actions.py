@@ -13,7 +13,7 @@ from raytracer.arguments import one_of, real
 from raytracer.errors import UserError, counted
 from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
-from raytracer.viewer import view
+from raytracer.viewer import orbit_camera
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import AXES, KEPT_SIDES, Chosen, Slice, extent, places_on
 from raytracer.viewer.state import ViewerState
@@ -66,7 +66,7 @@ def select_box(viewer: ViewerState, x0: int, y0: int, x1: int, y1: int, add: boo
     """Select the particles whose centres are in a rectangle of the picture, in pixels."""
     loaded = viewer.loaded_scene
     points = np.stack([loaded.packed.x, loaded.packed.y, loaded.packed.z], axis=1)
-    places, ahead = view.project(viewer.view, points.astype(np.float64), viewer.aspect)
+    places, ahead = orbit_camera.project(viewer.view, points.astype(np.float64), viewer.aspect)
     corners = np.array([(x0, y0), (x1, y1)], np.float64) / viewer.size * (2, -2) + (-1, 1)
     inside = (places >= corners.min(axis=0)).all(axis=1) & ahead
     inside &= (places <= corners.max(axis=0)).all(axis=1)

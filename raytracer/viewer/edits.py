@@ -14,7 +14,7 @@ from raytracer.scene.packing.framing import Basis
 from raytracer.scene.packing.lighting import ambient_of, key_lights
 from raytracer.scene.scene import Scene
 from raytracer.settings import LOOKS
-from raytracer.viewer.view import Vector, rotation
+from raytracer.viewer.orbit_camera import Vector, rotation
 
 SCENES = "the scene's"
 BACKGROUNDS = {

@@ -16,8 +16,8 @@ from raytracer.buffers import SceneBuffers
 from raytracer.scene.camera import Camera
 from raytracer.scene.extent import giants
 from raytracer.scene.packing.render_space import Space
-from raytracer.viewer import view as moves
-from raytracer.viewer.view import Vector, View
+from raytracer.viewer import orbit_camera as moves
+from raytracer.viewer.orbit_camera import Vector, View
 
 STEP = radians(5.0)  # between the directions of a search for a free one
 MIN_HEIGHT = 1e-6  # of a camera above a giant, relative to its radius: the precision of float32

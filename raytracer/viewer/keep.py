@@ -12,12 +12,12 @@ from typing import Any
 
 from raytracer.errors import UserError
 from raytracer.scene.load import is_scene
-from raytracer.viewer import as_toml, command_line, view
+from raytracer.viewer import as_toml, command_line, orbit_camera
 from raytracer.viewer.actions import action
 from raytracer.viewer.messages import RenderRequest
+from raytracer.viewer.orbit_camera import View
 from raytracer.viewer.save_job import Deliver, SaveJob
 from raytracer.viewer.state import ViewerState
-from raytracer.viewer.view import View
 
 VIEW_FILE = "view.toml"  # name of the camera's file in the printed command for a file of particles
 
@@ -32,7 +32,7 @@ def camera_toml(viewer: ViewerState, shown: View | None = None) -> str:
     They replace those of a scene file; for a file of particles, those with keyframes are one.
     """
     scene, path, edits = viewer.loaded_scene.scene, viewer.loaded_scene.path, viewer.edits
-    camera = view.camera_of(shown or viewer.view, viewer.loaded_scene.buffers)
+    camera = orbit_camera.camera_of(shown or viewer.view, viewer.loaded_scene.buffers)
     tables, content = as_toml.view_tables(camera, scene, edits), viewer.content
     if more := _animation(viewer):  # a movie has all frames
         content = replace(content, frame=None)
@@ -110,7 +110,7 @@ def save(
     shown, scene = viewer.view, viewer.loaded_scene
     if shown.fits_all and size[0] * viewer.size[1] != size[1] * viewer.size[0]:  # another shape
         aspect, around = size[0] / size[1], scene.surroundings(size)
-        shown = view.to_all(shown, scene.packed, aspect, around=around)
+        shown = orbit_camera.to_all(shown, scene.packed, aspect, around=around)
     buffers = scene.buffers_for(shown, size, viewer.edits)
     path = path or new_path(scene.stem)
     request = RenderRequest(scene, buffers, viewer.tone, samples, settings=viewer.edited.render)

@@ -30,7 +30,7 @@ from raytracer.scene.source import Source
 from raytracer.viewer.content import Content
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.giants import Giants
-from raytracer.viewer.view import View
+from raytracer.viewer.orbit_camera import View
 from raytracer.warning import collected
 
 RAYS_PER_AXIS = 5

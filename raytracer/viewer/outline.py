@@ -4,9 +4,9 @@ from math import pi, sqrt
 
 import numpy as np
 
+from raytracer.viewer.orbit_camera import Vector, View, project
 from raytracer.viewer.picking import giant_picked, hit_place, picked_spheres
 from raytracer.viewer.state import ViewerState
-from raytracer.viewer.view import Vector, View, project
 
 MIN_RING = 7.0  # radius in pixels of the ring around smaller spheres
 CORNERS = 72  # of the polygon: its error is below a pixel for a sphere as large as the window

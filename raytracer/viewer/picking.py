@@ -15,8 +15,8 @@ from raytracer.viewer.actions import action
 from raytracer.viewer.content import center_of, ids_of
 from raytracer.viewer.loaded_scene import Hit, LoadedScene
 from raytracer.viewer.messages import HIDDEN, Message, Pick, Picked
+from raytracer.viewer.orbit_camera import Vector
 from raytracer.viewer.state import ViewerState
-from raytracer.viewer.view import Vector
 
 PICK_RADIUS = 4  # pixels at 96 dots per inch by which a click may miss a sphere
 MAX_PICKS = 4  # most picks: four define a dihedral angle

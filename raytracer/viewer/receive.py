@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from raytracer.errors import SceneError
-from raytracer.viewer import messages, view
+from raytracer.viewer import messages, orbit_camera
 from raytracer.viewer.actions import action
 from raytracer.viewer.camera_actions import fit_picked
 from raytracer.viewer.edits import Edits
@@ -126,7 +126,7 @@ def _receive_shown(viewer: ViewerState, shown: LoadedScene) -> None:
     if viewer.view.fits_all and old.content.drawn.get("box") != shown.content.drawn.get("box"):
         viewer.view = viewer.showing_all(viewer.view)
     else:
-        viewer.view = view.rebased(viewer.view, old.buffers, shown.buffers)
+        viewer.view = orbit_camera.rebased(viewer.view, old.buffers, shown.buffers)
     viewer.submit(viewer.pack())
     for sentence in shown.job.warnings[:1]:
         viewer.notify(sentence)
@@ -142,7 +142,7 @@ def _receive_loaded(viewer: ViewerState, loaded: LoadedScene) -> None:
     elif viewer.view.fits_all:
         viewer.view = viewer.showing_all(viewer.view)
     else:
-        same = view.rebased(viewer.view, old.buffers, loaded.buffers)
+        same = orbit_camera.rebased(viewer.view, old.buffers, loaded.buffers)
         viewer.view = loaded.giants.kept_out(same, same)
     viewer.edits = _edits_after(viewer.edits, old, loaded)
     try:

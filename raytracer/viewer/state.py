@@ -14,13 +14,13 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene.camera import Camera
 from raytracer.scene.packing.render_space import Space
 from raytracer.scene.scene import Scene
-from raytracer.viewer import actions, view
+from raytracer.viewer import actions, orbit_camera
 from raytracer.viewer.content import Content
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.frames import FrameLoader
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import HIDDEN, Frame, Pick, RenderRequest
-from raytracer.viewer.view import View
+from raytracer.viewer.orbit_camera import View
 from raytracer.viewer.worker import Worker
 
 NOTICE_SECONDS = 4.0  # seconds for which a message is shown
@@ -148,7 +148,7 @@ class ViewerState:
 
     @property
     def camera(self) -> Camera:
-        return view.camera_of(self.view, self.loaded_scene.buffers)
+        return orbit_camera.camera_of(self.view, self.loaded_scene.buffers)
 
     @property
     def edited(self) -> Scene:
@@ -177,13 +177,13 @@ class ViewerState:
         """Return the view of the scene's camera."""
         scene = self.loaded_scene
         around = scene.surroundings(self.size)
-        return view.initial_view(scene.scene.camera, scene.packed, self.aspect, around)
+        return orbit_camera.initial_view(scene.scene.camera, scene.packed, self.aspect, around)
 
     def showing_all(self, start: View, whole: bool = True) -> View:
         """Return a view of all spheres from the same direction; see `view.to_all`."""
         scene = self.loaded_scene
         around = scene.surroundings(self.size)
-        return view.to_all(start, scene.packed, self.aspect, whole, around)
+        return orbit_camera.to_all(start, scene.packed, self.aspect, whole, around)
 
     def set_view(self, changed: View) -> None:
         self.view = changed

@@ -11,8 +11,8 @@ from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import nvrtc
 from raytracer.backends.cuda.cache import Cubin, CubinName
-from raytracer.backends.cuda.choose import PRODUCTION, every_variant
 from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES
+from raytracer.backends.cuda.kernel_selection import PRODUCTION, every_variant
 from raytracer.backends.cuda.sources import include_closure, kernels_root
 from raytracer.errors import BackendError
 from raytracer.variants.discovery import products

@@ -8,7 +8,7 @@ import pytest
 
 import raytracer
 from raytracer.benchmark import operations as ops
-from raytracer.benchmark import record, report, run, timing
+from raytracer.benchmark import record, report, run, statistics
 from raytracer.benchmark.options import BenchOptions, parse_axes, parse_size
 from raytracer.cli import main
 from raytracer.errors import UserError
@@ -50,17 +50,17 @@ def test_points_are_every_combination() -> None:
 
 
 def test_statistics_of_samples() -> None:
-    found = timing.statistics([4.0, 1.0, 2.0, 3.0, 5.0])
+    found = statistics.statistics([4.0, 1.0, 2.0, 3.0, 5.0])
     assert found == {"median": 3.0, "min": 1.0, "q1": 2.0, "q3": 4.0, "noise": 2 / 3, "count": 5}
 
 
 def test_sampling_goes_on_until_noise_settles_or_patience_ends() -> None:
     steady, wild = [1.0] * 20, [1.0, 2.0] * 10
-    assert timing.settled(steady, spent=1.0, min_time=0.5)
-    assert not timing.settled(steady, spent=0.4, min_time=0.5)
-    assert not timing.settled(steady[:3], spent=1.0, min_time=0.5)
-    assert not timing.settled(wild, spent=1.0, min_time=0.5)
-    assert timing.settled(wild, spent=3.0, min_time=0.5)
+    assert statistics.settled(steady, spent=1.0, min_time=0.5)
+    assert not statistics.settled(steady, spent=0.4, min_time=0.5)
+    assert not statistics.settled(steady[:3], spent=1.0, min_time=0.5)
+    assert not statistics.settled(wild, spent=1.0, min_time=0.5)
+    assert statistics.settled(wild, spent=3.0, min_time=0.5)
 
 
 def row(label: str, median: float, kind: str = "variant") -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from raytracer.benchmark import render_benchmark
-from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.cuda.timing import Session
 from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.record import Row
 from raytracer.benchmark.registry import find

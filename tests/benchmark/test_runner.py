@@ -14,8 +14,8 @@ from raytracer.backends.cuda.cache import Cubin
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark import run
 from raytracer.benchmark.cuda import kernel as bench_kernel
-from raytracer.benchmark.cuda import session as device
-from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.cuda import timing as device
+from raytracer.benchmark.cuda.timing import Session
 from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.runner import Plan, measure
 from raytracer.variants.discovery import discover

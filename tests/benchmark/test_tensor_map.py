@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from conftest import backend_missing
 from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import LoadedKernel
-from raytracer.benchmark.cuda.session import Session, SizeError
+from raytracer.benchmark.cuda.timing import Session, SizeError
 from raytracer.benchmark.user_kernel import adopt
 
 ROWS = 64

@@ -15,8 +15,8 @@ from PIL import Image
 
 import raytracer
 from raytracer.browser.link import MIN_BYTES
+from raytracer.viewer.orbit_camera import project
 from raytracer.viewer.session import Session
-from raytracer.viewer.view import project
 from support.chromium import Site
 from support.previews import first_camera
 

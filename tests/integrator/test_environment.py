@@ -11,9 +11,14 @@ from PIL import Image
 import raytracer
 from raytracer import Background, Camera, Environment, Material, Scene, SphereSet
 from raytracer.errors import SceneError, UserError
-from raytracer.scene.packing import sky
+from raytracer.scene.packing import environment_map
 from raytracer.scene.packing.emitters import alias_table
-from raytracer.scene.packing.sky import equirectangular, pack_sky, reduced, rows_of
+from raytracer.scene.packing.environment_map import (
+    equirectangular,
+    pack_environment,
+    reduced,
+    rows_of,
+)
 from reference.curves import srgb_decode
 
 DARK = raytracer.Ambient(intensity=0.0)
@@ -183,8 +188,8 @@ def test_a_sky_left_to_paths_gives_the_light_of_one_that_is_sampled(
     )  # fmt: skip
     for depth in (0, 6):
         found = []
-        for limit in (sky.EVEN, 0.0):
-            monkeypatch.setattr(sky, "EVEN", limit)
+        for limit in (environment_map.EVEN, 0.0):
+            monkeypatch.setattr(environment_map, "EVEN", limit)
             found.append(mean(scene, backend, 256, max_depth=depth)[..., :3])
         monkeypatch.undo()
         left, sampled = (f.reshape(6, 6, 8, 6, 3).mean(axis=(1, 3)) for f in found)
@@ -203,8 +208,8 @@ def test_highlights_show_an_even_sky(
     scene = scene_of(Environment(color="white"),
                      spheres=[SphereSet([[0, 0, 0]], 1.0, "white", material=glossy)])  # fmt: skip
     found = []
-    for limit in (sky.EVEN, 0.0):
-        monkeypatch.setattr(sky, "EVEN", limit)
+    for limit in (environment_map.EVEN, 0.0):
+        monkeypatch.setattr(environment_map, "EVEN", limit)
         found.append(mean(scene, backend, 1024, max_depth=1)[..., 0])
     middle = found[0][17:19, 23:25]
     np.testing.assert_allclose(middle, 1 / (shininess + 1), rtol=0.02 if shininess < 2 else 1e-3)
@@ -335,7 +340,7 @@ def test_samples_have_the_density_of_the_light(tmp_path: Path, name: str) -> Non
     image = np.zeros((8, 16, 3)) if name == "black" else image_named(name)
     rows = np.clip(255 * image, 0, 255)
     around = Environment(image=picture(tmp_path, rows))
-    packed, fields = pack_sky(around, (0.0, 1.0, 0.0))
+    packed, fields = pack_environment(around, (0.0, 1.0, 0.0))
     size = int(fields["map_size"])
     corners = packed[: (size + 1) * (2 * size + 1)].reshape(size + 1, 2 * size + 1)
     quads = packed[corners.size :].view(raytracer.layout.dtype("EnvironmentQuad"))

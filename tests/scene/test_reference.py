@@ -2,7 +2,7 @@
 
 from runpy import run_path
 
-from raytracer.scene.field_types import all_tables
+from raytracer.scene.key_types import all_tables
 from raytracer.scene.lights import LIGHTS
 from raytracer.scene.tables import SCENE
 from support.pages import DOCS

@@ -17,10 +17,10 @@ from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Pick, Picked, RenderRequest
 from raytracer.viewer.options import ViewOptions
+from raytracer.viewer.orbit_camera import View, camera_of, initial_view
 from raytracer.viewer.receive import receive
 from raytracer.viewer.session import Picture, Session
 from raytracer.viewer.state import ViewerState
-from raytracer.viewer.view import View, camera_of, initial_view
 
 PATIENCE = 60.0
 """Seconds that a test waits for what must come; no test is slow unless it fails."""

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from raytracer.scene.packing import framing
 from raytracer.scene.packing.pack import pack
 from raytracer.scene.packing.pose import Pose
-from raytracer.viewer import view as moves
-from raytracer.viewer.view import View
+from raytracer.viewer import orbit_camera as moves
+from raytracer.viewer.orbit_camera import View
 from support.previews import balls
 
 Vector = NDArray[np.float64]

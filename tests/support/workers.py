@@ -15,7 +15,7 @@ from raytracer.backends.cpu import CpuDevice, CpuFilm, HostPicture
 from raytracer.film.film import Film
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.view import View
-from raytracer.viewer import view as moves
+from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Frame, Message, RenderRequest

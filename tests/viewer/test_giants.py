@@ -12,7 +12,7 @@ import raytracer
 from raytracer import Camera, Scene
 from raytracer.pipeline import NO_SPHERE
 from raytracer.scene.extent import GIANT_RADIUS
-from raytracer.viewer import view as moves
+from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Loaded
 from raytracer.viewer.receive import receive

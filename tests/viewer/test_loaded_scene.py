@@ -9,10 +9,10 @@ import pytest
 import raytracer
 from raytracer import DirectionalLight, Scene
 from raytracer.scene.packing.pack import retake
-from raytracer.viewer import view as moves
+from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.view import View
+from raytracer.viewer.orbit_camera import View
 from reference.hit import closest_hit
 from support.previews import assert_same_buffers, balls, hit_id, loaded_scene_of, pixel_ray, view_of
 

@@ -6,8 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from raytracer.viewer.orbit_camera import View
 from raytracer.viewer.outline import CORNERS, outline
-from raytracer.viewer.view import View
 from support.previews import pixel_ray
 from support.views import views
 

@@ -10,7 +10,7 @@ import pytest
 import raytracer
 from raytracer import Camera
 from raytracer.scene.packing.pack import pack
-from raytracer.viewer import view as moves
+from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.camera_actions import APERTURE, pan
 from raytracer.viewer.keep import camera_toml
 from raytracer.viewer.loaded_scene import LoadedScene

@@ -12,8 +12,8 @@ from raytracer import layout
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import check_supported
-from raytracer.backends.cuda.choose import PATHS, PRODUCTION, THREADS, every_variant
 from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.kernel_selection import PATHS, PRODUCTION, THREADS, every_variant
 from raytracer.backends.cuda.launch import Group, Piece, blocks
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.tone import DENOISE_DRAFT

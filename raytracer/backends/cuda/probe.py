@@ -80,8 +80,8 @@ def _binding_missing() -> str | None:
 def _kernels_missing(device: int) -> str | None:
     """Return why the kernels of a device are neither compiled nor can be compiled, or None."""
     from raytracer.backends.cuda import compile as compiler
-    from raytracer.backends.cuda.choose import PRODUCTION
     from raytracer.backends.cuda.kernel import production
+    from raytracer.backends.cuda.kernel_selection import PRODUCTION
 
     try:
         arch = compiler.architecture(driver.load().Device(device).compute_capability())

@@ -14,16 +14,6 @@ from raytracer import layout
 from raytracer._native import core
 from raytracer.backends.base import TABLES, TREE, DeviceScene, sphere_arrays
 from raytracer.backends.cuda import launch, striped
-from raytracer.backends.cuda.choose import (
-    CAPSULES,
-    PATHS,
-    THREADS,
-    Sample,
-    kernel_for,
-    missing_features,
-    missing_with_capsules,
-    variant_of,
-)
 from raytracer.backends.cuda.context import connect, primary_context
 from raytracer.backends.cuda.kernel import (
     CONSTANT_BYTES,
@@ -32,6 +22,16 @@ from raytracer.backends.cuda.kernel import (
     production,
     query_kernel,
     render_kernel,
+)
+from raytracer.backends.cuda.kernel_selection import (
+    CAPSULES,
+    PATHS,
+    THREADS,
+    Sample,
+    kernel_for,
+    missing_features,
+    missing_with_capsules,
+    variant_of,
 )
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.moving import MovingSpheres

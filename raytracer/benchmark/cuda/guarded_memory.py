@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.backends.cuda.transfer import staging
-from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.cuda.timing import Session
 from raytracer.errors import RaytracerError
 
 GUARD = 256  # bytes behind each array

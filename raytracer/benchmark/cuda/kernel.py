@@ -8,7 +8,7 @@ from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import ptxas
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.benchmark.cuda import tensor_map
-from raytracer.benchmark.cuda.session import Enqueue, RefusedError, Session, SizeError
+from raytracer.benchmark.cuda.timing import Enqueue, RefusedError, Session, SizeError
 from raytracer.benchmark.record import Resources
 from raytracer.variants.kernel import Variant
 

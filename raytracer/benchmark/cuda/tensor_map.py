@@ -4,7 +4,7 @@ The driver encodes them on the host (CUDA driver API, cuTensorMapEncodeTiled).
 """
 
 from raytracer.backends.cuda.driver import bindings
-from raytracer.benchmark.cuda.session import SizeError
+from raytracer.benchmark.cuda.timing import SizeError
 from raytracer.errors import BackendError
 
 BYTES = 128  # of a CUtensorMap

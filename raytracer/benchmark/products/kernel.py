@@ -9,7 +9,7 @@ from typing import Any
 from raytracer.backends.cuda import compile as compiler
 from raytracer.benchmark.cuda import tensor_map
 from raytracer.benchmark.cuda.kernel import load, resources
-from raytracer.benchmark.cuda.session import Enqueue, Session, SizeError
+from raytracer.benchmark.cuda.timing import Enqueue, Session, SizeError
 from raytracer.benchmark.products.model import Choice, ranked
 from raytracer.benchmark.products.problem import Operand, Problem
 from raytracer.benchmark.products.tiles import TensorTile, has_clusters

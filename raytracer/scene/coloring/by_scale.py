@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from raytracer.errors import SceneError, counted, shown
 from raytracer.scene.arrays import extremes as extremes_of
 from raytracer.scene.coloring.expression import Texts, evaluate, texts_of
-from raytracer.scene.coloring.field_types import PALETTES, Limit
 from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, distinct, name_of
+from raytracer.scene.coloring.scale_types import PALETTES, Limit
 from raytracer.scene.coloring.style import SetStyle
 from raytracer.scene.elements import colors_of_elements, symbol_of, table
 from raytracer.scene.inferred import inferred

@@ -17,10 +17,10 @@ from raytracer.field_types import Choice, Integer, Number, Text
 from raytracer.fields import Defined, setting
 from raytracer.scene.arrays import Where, as_array, each_block, quiet
 from raytracer.scene.coloring import maps, ticks
-from raytracer.scene.coloring.field_types import Map
+from raytracer.scene.coloring.scale_types import Map
 from raytracer.scene.coloring.ticks import Tick
 from raytracer.scene.colors import RGB, Color, parse_color, srgb_to_linear
-from raytracer.scene.field_types import ColorValue, Rows
+from raytracer.scene.key_types import ColorValue, Rows
 
 if TYPE_CHECKING:
     from raytracer.sphere_update import ColorMap

@@ -12,9 +12,9 @@ from raytracer.errors import SceneError, UserError
 from raytracer.field_types import Choice, Integer, Number, Text, Truth
 from raytracer.fields import Defined, Definition, check_fields, definitions, setting
 from raytracer.scene.bond_settings import BONDS, STYLES
-from raytracer.scene.coloring.field_types import Limit, Map, Palette, Range
+from raytracer.scene.coloring.scale_types import Limit, Map, Palette, Range
 from raytracer.scene.colors import Color
-from raytracer.scene.field_types import ColorValue, Either, Table
+from raytracer.scene.key_types import ColorValue, Either, Table
 from raytracer.scene.option_text import fields_of
 from raytracer.scene.periodic import REPLICATE
 

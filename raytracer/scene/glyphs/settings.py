@@ -25,8 +25,8 @@ from raytracer.scene import GLYPHS as FIRST
 from raytracer.scene.bond_settings import LENGTH, Lengths
 from raytracer.scene.coloring.style import COLOR_BY, COLOR_RULE, KEYS, StyleSettings, columns_in
 from raytracer.scene.colors import Color, parse_color
-from raytracer.scene.field_types import ColorValue
 from raytracer.scene.glyphs.shape_columns import columns_needed
+from raytracer.scene.key_types import ColorValue
 from raytracer.scene.option_text import parts_of, value_of
 
 ANCHORS = ("tail", "center", "tip")  # points of an arrow that can be at its particle

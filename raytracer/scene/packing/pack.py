@@ -385,9 +385,11 @@ def _sky(
             around = Environment(color="white", intensity=look.ambient)
     if around is None:
         return none_of("EnvironmentTexel"), {}
-    from raytracer.scene.packing.sky import pack_sky  # late: few scenes have one
+    from raytracer.scene.packing.environment_map import (
+        pack_environment,  # late: few scenes have one
+    )
 
-    texels, fields = pack_sky(around, background_up(scene.background, scene.camera))
+    texels, fields = pack_environment(around, background_up(scene.background, scene.camera))
     # highlights show an even map too, and paths do not find it there
     phong = buffers.materials["kind"] == code("MaterialKind", "phong")
     has_highlights = bool((phong & (buffers.materials["phong"]["specular"] > 0)).any())

@@ -11,7 +11,7 @@ import pytest
 from raytracer import ops
 from raytracer.backends.cuda.compile import NoCompilerError
 from raytracer.benchmark import call
-from raytracer.benchmark.cuda.session import SizeError
+from raytracer.benchmark.cuda.timing import SizeError
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.errors import RaytracerError, UserError
 

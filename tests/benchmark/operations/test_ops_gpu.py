@@ -11,7 +11,7 @@ import pytest
 from raytracer import ops as functions
 from raytracer.backends.cuda import compile as compiler
 from raytracer.benchmark import operations as ops
-from raytracer.benchmark.cuda.session import RefusedError, Session, SizeError
+from raytracer.benchmark.cuda.timing import RefusedError, Session, SizeError
 from raytracer.benchmark.operations.base import Op
 from raytracer.benchmark.runner import Plan, wrong
 from raytracer.errors import RaytracerError, UserError

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from raytracer.scene.coloring import by_scale as limits
-from raytracer.scene.coloring.field_types import limit_of
+from raytracer.scene.coloring.scale_types import limit_of
 
 
 def test_percentiles_of_parts_with_missing_values() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.exporting import sky
-from raytracer.exporting.sky import even_directions, sky_of
+from raytracer.exporting import occlusion
+from raytracer.exporting.occlusion import even_directions, sky_visibility
 from raytracer.pipeline import prepare
 
 ABOVE_A_BALL = [[0.0, 0.0, 1.0], [0.0, 0.0, -10_000.0]]
@@ -17,7 +17,7 @@ def found(scene: raytracer.Scene, **settings: Any) -> np.ndarray:
     """Return a and b of the spheres of a scene."""
     options: dict[str, Any] = {"integrator": "ao"} | settings
     with prepare(scene, options, backend="cpu", keep=True, hashed=False) as job:
-        return sky_of(job.scene, job.view, scene.count)
+        return sky_visibility(job.scene, job.view, scene.count)
 
 
 def test_a_single_sphere_sees_all() -> None:
@@ -30,12 +30,12 @@ def test_a_sphere_on_a_plain_is_bright_above() -> None:
     """Above an endless plain the light is (1 + n_z) / 2; b is that times `CONTRAST`."""
     scene = raytracer.Scene.from_arrays(ABOVE_A_BALL, [1e-3, 10_000.0])
     a, x, y, z = found(scene)[0]
-    assert z == pytest.approx(0.5 * sky.CONTRAST, abs=0.15)
+    assert z == pytest.approx(0.5 * occlusion.CONTRAST, abs=0.15)
     assert abs(x) < 0.2
     assert abs(y) < 0.2
     # of points visible from above: the mean cosine of their normals is that of a hemisphere's
     # directions, 1/2, times `TOWARDS`
-    assert a + z * 0.5 * sky.TOWARDS == pytest.approx(0.5 + 0.5 * 0.25, abs=0.1)
+    assert a + z * 0.5 * occlusion.TOWARDS == pytest.approx(0.5 + 0.5 * 0.25, abs=0.1)
 
 
 def test_visible_surfaces_have_the_mean_that_brute_force_finds() -> None:
@@ -64,7 +64,7 @@ def test_what_nobody_sees_is_black() -> None:
     seen = found(raytracer.Scene.from_arrays(offsets * 0.9, 0.9))
     inner = np.flatnonzero((offsets == 0).all(axis=1))
     np.testing.assert_array_equal(seen[inner], 0.0)
-    assert (np.delete(seen, inner, axis=0)[:, 0] >= sky.LEAST).all()
+    assert (np.delete(seen, inner, axis=0)[:, 0] >= occlusion.LEAST).all()
 
 
 def directions(rng: np.random.Generator, count: int) -> np.ndarray:

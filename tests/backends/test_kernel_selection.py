@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from raytracer import layout, resources
-from raytracer.backends.cuda import choose
+from raytracer.backends.cuda import kernel_selection as selection
 from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark import render_benchmark
 from raytracer.buffers import SceneBuffers, build_bvh
@@ -28,7 +28,7 @@ from support.scenes import random_scene
 SIZE = (97, 61)
 
 
-SPHERES = tuple(name for name in choose.PRODUCTION if name != choose.CAPSULES)
+SPHERES = tuple(name for name in selection.PRODUCTION if name != selection.CAPSULES)
 
 
 def camera(kind: int, half_height: float) -> Any:
@@ -49,24 +49,24 @@ def test_radius_in_pixels(kind: int) -> None:
     seen = spheres((0, 0, -10, 1), (9.9, 0, -10, 2), (0, -6, -10, 3))
     unseen = spheres((0, 0, 10, 50), (0, 7, -10, 1), (30, 0, -10, 1))
     both = np.concatenate([seen, unseen])
-    assert choose.median_radius(both, view, 500) == pytest.approx(100)
-    assert choose.median_radius(unseen, view, 500) == np.inf
-    assert choose.median_radius(seen[:0], view, 500) == np.inf
+    assert selection.median_radius(both, view, 500) == pytest.approx(100)
+    assert selection.median_radius(unseen, view, 500) == np.inf
+    assert selection.median_radius(seen[:0], view, 500) == np.inf
 
 
 def test_kernel_by_count_tree_and_size() -> None:
     view, large, small = camera(0, 0.5), spheres((0, 0, -10, 1)), spheres((0, 0, -10, 0.001))
 
     def kernel(count: int, nodes: int, some: Any) -> str:
-        return choose.kernel_for(count, nodes, choose.Sample(some.T), view, 720)
+        return selection.kernel_for(count, nodes, selection.Sample(some.T), view, 720)
 
-    assert kernel(0, 0, large[:0]) == choose.LIST
-    assert kernel(choose.MAX_LISTED, 1, large) == choose.LIST
-    assert kernel(choose.MAX_LISTED + 1, 1, large) == choose.THREADS
-    assert kernel(1000, 50, large) == choose.PACKETS
-    assert kernel(1000, 50, small) == choose.THREADS
-    assert kernel(1000, 50, small[:0]) == choose.PACKETS
-    assert kernel(1000, 50, np.concatenate([small, large, large])) == choose.PACKETS
+    assert kernel(0, 0, large[:0]) == selection.LIST
+    assert kernel(selection.MAX_LISTED, 1, large) == selection.LIST
+    assert kernel(selection.MAX_LISTED + 1, 1, large) == selection.THREADS
+    assert kernel(1000, 50, large) == selection.PACKETS
+    assert kernel(1000, 50, small) == selection.THREADS
+    assert kernel(1000, 50, small[:0]) == selection.PACKETS
+    assert kernel(1000, 50, np.concatenate([small, large, large])) == selection.PACKETS
 
 
 @pytest.mark.parametrize("kind", [0, 1])
@@ -76,8 +76,8 @@ def test_no_sphere_in_view_is_smaller_than_the_limit(kind: int) -> None:
     for _ in range(100):
         some = spheres(*np.column_stack([rng.normal(size=(9, 3)), rng.random(9)]))
         some[:, :3] = some[:, :3] * rng.uniform(0, 5) + (0, 0, rng.uniform(-30, 0))
-        least = choose.Sample(some.T).least_radius(view, 720)
-        each = [choose.median_radius(one[None], view, 720) for one in some]
+        least = selection.Sample(some.T).least_radius(view, 720)
+        each = [selection.median_radius(one[None], view, 720) for one in some]
         assert least <= min(each) * (1 + 1e-6)
 
 
@@ -142,26 +142,38 @@ def test_a_kernel_lacks_nothing_that_a_picture_needs(
             path, local = {"RT_PATH_INTEGRATOR"}, {"RT_LOCAL_INTEGRATORS"}
             needed |= (path if kind == "path" else local) if with_paths else set()
             needed |= {"RT_INTEGRATORS", "RT_FULL_SHADING"} if with_paths else set()
-            missing = set(choose.missing_features(view))
-            kernel = choose.PATHS if with_paths else choose.PACKETS
+            missing = set(selection.missing_features(view))
+            kernel = selection.PATHS if with_paths else selection.PACKETS
             assert not missing & needed, macros
-            assert tuple(choose.missing_features(view)) in choose.every_variant(kernel)
+            assert tuple(selection.missing_features(view)) in selection.every_variant(kernel)
             for has_forms in (False, True):
-                lacks = choose.missing_with_capsules(view, has_forms)
+                lacks = selection.missing_with_capsules(view, has_forms)
                 forms = {"RT_FORMS"} if has_forms else set()
                 assert not {*lacks} & (needed | forms), macros
-                assert lacks in choose.every_variant(choose.CAPSULES)
+                assert lacks in selection.every_variant(selection.CAPSULES)
 
 
 def test_a_plain_picture_needs_nothing_more() -> None:
     plain = view_of("direct", {}, principled=False, mirror=False)
-    assert choose.missing_features(plain) == choose.FEATURES
-    assert choose.missing_with_capsules(plain, has_forms=False) == choose.ROUND_FEATURES
+    assert selection.missing_features(plain) == selection.FEATURES
+    assert selection.missing_with_capsules(plain, has_forms=False) == selection.ROUND_FEATURES
     paths = view_of("path", {}, principled=False, mirror=False)
-    rest = {"RT_LARGE_SPHERES", *choose.RARE, *choose.FILTERS, *choose.MATERIALS_AND_EMITTERS}
-    assert {*choose.missing_features(paths)} == {*choose.WITHOUT_LOCAL, *rest, *choose.SKY_LIT}
+    rest = {
+        "RT_LARGE_SPHERES",
+        *selection.RARE,
+        *selection.FILTERS,
+        *selection.MATERIALS_AND_EMITTERS,
+    }
+    assert {*selection.missing_features(paths)} == {
+        *selection.WITHOUT_LOCAL,
+        *rest,
+        *selection.SKY_LIT,
+    }
     occlusion = view_of("ao", {}, principled=False, mirror=False)
-    assert {*choose.missing_features(occlusion)} == {*choose.OCCLUSION, *choose.LIGHTS}
+    assert {*selection.missing_features(occlusion)} == {
+        *selection.OCCLUSION,
+        *selection.LIGHTS,
+    }
 
 
 def test_features_are_macros_of_the_kernels() -> None:
@@ -170,21 +182,33 @@ def test_features_are_macros_of_the_kernels() -> None:
     ]
     source = "".join(header.read_text(encoding="utf-8") for header in headers)
     defined = re.findall(r"^#define (\w+) 1$", source, re.MULTILINE)
-    features = {*choose.FEATURES, *choose.DRAFTS, *choose.PATH_FEATURES, "RT_FORMS"}
-    assert set(defined) == features - {*choose.FILTERS}
+    features = {
+        *selection.FEATURES,
+        *selection.DRAFTS,
+        *selection.PATH_FEATURES,
+        "RT_FORMS",
+    }
+    assert set(defined) == features - {*selection.FILTERS}
     compat = (kernels_root() / "core/compat.h").read_text(encoding="utf-8")
-    assert all(f"#if !defined({name})" in compat for name in choose.FILTERS)
-    variants = [each for name in choose.PRODUCTION for each in choose.every_variant(name)]
-    with_capsules = {*choose.ROUND_FEATURES, *choose.PATH_FEATURES}
-    for name in choose.PRODUCTION:
-        own = {choose.PATHS: choose.PATH_FEATURES, choose.CAPSULES: with_capsules}
-        known = {*own.get(name, choose.FEATURES), *choose.DRAFTS, *choose.LIGHTS}
-        assert all(set(missing) <= known for missing in choose.every_variant(name))
+    assert all(f"#if !defined({name})" in compat for name in selection.FILTERS)
+    variants = [each for name in selection.PRODUCTION for each in selection.every_variant(name)]
+    with_capsules = {*selection.ROUND_FEATURES, *selection.PATH_FEATURES}
+    for name in selection.PRODUCTION:
+        own = {
+            selection.PATHS: selection.PATH_FEATURES,
+            selection.CAPSULES: with_capsules,
+        }
+        known = {
+            *own.get(name, selection.FEATURES),
+            *selection.DRAFTS,
+            *selection.LIGHTS,
+        }
+        assert all(set(missing) <= known for missing in selection.every_variant(name))
     assert len(variants) <= 40
     assert all(
-        choose.variant_of(name, missing) in choose.every_variant(name)
-        for name in (choose.LIST, choose.THREADS, choose.PACKETS)
-        for missing in choose.every_variant(choose.PACKETS)
+        selection.variant_of(name, missing) in selection.every_variant(name)
+        for name in (selection.LIST, selection.THREADS, selection.PACKETS)
+        for missing in selection.every_variant(selection.PACKETS)
     )
 
 
@@ -204,7 +228,7 @@ def test_every_kernel_gives_the_same_film(count: int, seed: int) -> None:
         with device.film(Film.blank(*SIZE)) as film, device.scene(buffers, tree) as made:
             if name is None:
                 chosen = made.kernel(buffers.view).kernel.name
-                assert (chosen == choose.LIST) == (count <= choose.MAX_LISTED)
+                assert (chosen == selection.LIST) == (count <= selection.MAX_LISTED)
             film.add(made, buffers.view, 3)
             films.append(film.to_host().sums)
     *same, paths = films  # the kernel that takes any material evaluates Phong's in another frame
@@ -231,15 +255,15 @@ def test_a_kernel_without_what_a_scene_does_not_have_gives_the_same_film(
     assert (len(buffers.large) > 0) == large
     tree, device = build_bvh(buffers), run.CudaDevice(kernel=product(name))
     films, kernels = [], []
-    for missing in (choose.missing_features, lambda *_: ()):
+    for missing in (selection.missing_features, lambda *_: ()):
         monkeypatch.setattr(module, "missing_features", missing)
         with device.film(Film.blank(*SIZE)) as film, device.scene(buffers, tree) as made:
             film.add(made, buffers.view, 3)
             films.append(film.to_host().sums)
             kernels.append(made.kernel(buffers.view).missing)
     needed = {"RT_LARGE_SPHERES": large, "RT_MIRRORS": mirror, "RT_INTEGRATORS": False}
-    unneeded = tuple(feature for feature in choose.FEATURES if not needed[feature])
-    assert kernels == [choose.variant_of(name, unneeded), ()]
+    unneeded = tuple(feature for feature in selection.FEATURES if not needed[feature])
+    assert kernels == [selection.variant_of(name, unneeded), ()]
     np.testing.assert_array_equal(films[0], films[1])
 
 
@@ -288,13 +312,16 @@ def test_the_scenes_below_use_every_variant_that_traces_paths() -> None:
     for name, integrator in EXAMPLES:
         buffers = packed(with_paths(name, integrator))
         if len(buffers.axis):
-            missing = choose.missing_with_capsules(buffers.view, buffers.has_forms)
-            used.add((choose.CAPSULES, missing))
+            missing = selection.missing_with_capsules(buffers.view, buffers.has_forms)
+            used.add((selection.CAPSULES, missing))
         else:
-            used.add((choose.PATHS, choose.missing_features(buffers.view)))
-    variants = {choose.PATHS: choose.PATH_VARIANTS[1:], choose.CAPSULES: choose.CAPSULE_VARIANTS}
+            used.add((selection.PATHS, selection.missing_features(buffers.view)))
+    variants = {
+        selection.PATHS: selection.PATH_VARIANTS[1:],
+        selection.CAPSULES: selection.CAPSULE_VARIANTS,
+    }
     every = {(name, missing) for name, sets in variants.items() for missing in sets}
-    assert used == {each for each in every if each[1] != choose.COMMON_DRAFTS}
+    assert used == {each for each in every if each[1] != selection.COMMON_DRAFTS}
 
 
 @pytest.mark.gpu
@@ -335,7 +362,7 @@ def test_the_kernels_of_capsules_give_the_same_film(monkeypatch: pytest.MonkeyPa
     buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=3))
     tree, device = build_bvh(buffers), run.CudaDevice()
     films = []
-    for missing in (choose.ROUND_FEATURES, choose.CAPSULE_FEATURES, ()):
+    for missing in (selection.ROUND_FEATURES, selection.CAPSULE_FEATURES, ()):
         monkeypatch.setattr(module, "missing_with_capsules", lambda *_, missing=missing: missing)
         with device.film(Film.blank(*SIZE)) as film, device.scene(buffers, tree) as made:
             film.add(made, buffers.view, 3)
@@ -347,13 +374,17 @@ def test_the_kernels_of_capsules_give_the_same_film(monkeypatch: pytest.MonkeyPa
 
 
 def test_example_scenes_get_the_kernel_that_was_measured_best() -> None:
-    best = {"three_balls": choose.LIST, "galaxy": choose.THREADS}
+    best = {"three_balls": selection.LIST, "galaxy": selection.THREADS}
     for name in render_benchmark.SCENES:
         if name in ("cloud", "sphereflake"):
             continue  # a million spheres take long to make; the other is like plummer
         ladder = render_benchmark.ladder_of(name, render_benchmark.SIZE)
         buffers, tree = ladder.buffers, ladder.arranged("")
-        label = choose.kernel_for(
-            buffers.count, len(tree.nodes), choose.Sample(buffers.placed), buffers.camera, 720
+        label = selection.kernel_for(
+            buffers.count,
+            len(tree.nodes),
+            selection.Sample(buffers.placed),
+            buffers.camera,
+            720,
         )
-        assert label == best.get(name, choose.PACKETS), name
+        assert label == best.get(name, selection.PACKETS), name

@@ -9,7 +9,7 @@ from raytracer.arguments import as_text, one_of
 from raytracer.errors import SceneError, UserError, shown_value
 from raytracer.field_types import NUMBER, TEXT, Kind, Schema, array, of_types, one_of_words
 from raytracer.scene.colors import parse_color
-from raytracer.scene.field_types import COLOR
+from raytracer.scene.key_types import COLOR
 
 Limit = float | str | None  # a number, "p1" for the first percentile, None for the end of the data
 

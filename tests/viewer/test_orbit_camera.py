@@ -13,9 +13,9 @@ from raytracer import Camera
 from raytracer.scene.packing import framing
 from raytracer.scene.packing.pack import pack
 from raytracer.settings import RenderSettings
-from raytracer.viewer import view as moves
+from raytracer.viewer import orbit_camera as moves
+from raytracer.viewer.orbit_camera import View
 from raytracer.viewer.outline import outline
-from raytracer.viewer.view import View
 from support.previews import balls, view_of
 from support.views import (
     ANGLES,

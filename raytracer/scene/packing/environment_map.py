@@ -20,7 +20,9 @@ PARTS = (-0.25, 0.25)  # of a cell: where the image is sampled beside a corner, 
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 
 
-def pack_sky(environment: Environment, up: Vector) -> tuple[NDArray[np.void], dict[str, Any]]:
+def pack_environment(
+    environment: Environment, up: Vector
+) -> tuple[NDArray[np.void], dict[str, Any]]:
     """Return the map and its tree, structured (M,), `EnvironmentTexel`, and fields of `Frame`."""
     image = environment.equirectangular()
     if not np.isfinite(image).all():

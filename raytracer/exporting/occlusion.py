@@ -37,7 +37,7 @@ PRIOR = 2.0  # points with the mean of all spheres that are added to those of ea
 LEAST = 1.0 / 30.0  # share of a sphere that is visible at all
 
 
-def sky_of(scene: DeviceScene, view: View, count: int) -> NDArray[np.float32]:
+def sky_visibility(scene: DeviceScene, view: View, count: int) -> NDArray[np.float32]:
     """Return a and b of each sphere, float32 (N, 4): a surface with normal n sees a + b . n.
 
     They are 0 for spheres that were visible from no direction. If the integrator of the view has no
