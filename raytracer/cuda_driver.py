@@ -180,9 +180,8 @@ class Fence:
     """A point in the work of streams that other work waits for: an event of CUDA.
 
     In a capture, recording and waiting become nodes of the graph: each launch of the graph waits
-    for what was recorded last before the launch, and records the fence anew when the node runs.
-    Work outside of the graph that is queued before then, as on a GPU that others keep busy, does
-    not wait for the launch.
+    for what was recorded last before the launch, and moves the fence: work that is queued after the
+    launch waits for the node that records it, whether that has begun or not.
     """
 
     def __init__(

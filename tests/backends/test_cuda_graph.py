@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer.backends.base import TREE
 from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
-from raytracer.cuda_driver import _driver, check_status
+from raytracer.cuda_driver import LEGACY_STREAM, _driver, check_status, synchronize
 from raytracer.errors import UserError
 from support.device_arrays import OnGpu
 
@@ -36,6 +36,8 @@ class Array(OnGpu):
     def set(self, array: NDArray[Any]) -> None:
         with self._context.active() as driver:
             driver.memcpy_htod(int(self.memory), np.ascontiguousarray(array).tobytes())
+        # The copy of pageable memory may go on, and streams that do not block would not wait.
+        synchronize(LEGACY_STREAM, 0)
 
 
 class Graph:
