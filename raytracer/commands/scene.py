@@ -88,7 +88,7 @@ def schema() -> None:
 @click.option("--count", type=int, help="Number of spheres.")
 @click.option("--seed", type=int, help="0 to 4294967295.")
 @click.option("-o", "--output", type=FILE, metavar="FILE",
-              help="A .npz, or for atoms a .xyz. Default: NAME.npz.")  # fmt: skip
+              help="A .npz. Default: NAME.npz.")  # fmt: skip
 @force_option
 @click.option("--list", "show_list", is_flag=True, help="List the generators.")
 def generate(
@@ -103,15 +103,15 @@ def generate(
       raytracer scene generate sphereflake -o sphereflake.npz
       raytracer scene generate cloud --count 1000000 --seed 7 -o cloud.npz
     """
-    from raytracer.scene import generate as generators
+    from raytracer.scene.generate import GENERATORS, write
 
     if show_list:
-        for generator in generators.names():
-            print(f"{generator:<14} {generators.describe(generator)}")
+        for each, made in GENERATORS.items():
+            print(f"{each:<14} {made.summary}; {made.count:,} spheres by default")
         return
     if name is None:
         raise click.UsageError("give the name of a generator; --list shows them")
-    print_lines(str(generators.write(name, output or f"{name}.npz", count, seed, force=force)))
+    print_lines(str(write(name, output or f"{name}.npz", count, seed, force=force)))
 
 
 def contents_of(source: Source) -> dict[str, Any]:

@@ -1,33 +1,57 @@
 """Scene generators: from a name, a count and a seed to spheres, the same on all machines."""
 
-import pkgutil
-from functools import cache
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import OutputError, UserError, suggestion
+from raytracer.arguments import one_of, whole
+from raytracer.errors import OutputError, UserError
 from raytracer.files import output
 from raytracer.files.access import path_of
-from raytracer.scene.generators._base import Generator, Part
+from raytracer.memory import require_room
+from raytracer.scene.generators._base import SPHERE, Part, indices, join
 
-FOLDER = Path(__file__).parent / "generators"
 # The hash takes the sphere's index and the seed as 32-bit words.
 MAX_WORD = 2**32 - 1
+# Spheres at a time of a generator without memory of its own: a few MB, which stay in cache.
+BLOCK = 1 << 18
 
 
-@cache
-def names() -> list[str]:
-    modules = (module.name for module in pkgutil.iter_modules([str(FOLDER)]))
-    return sorted(name for name in modules if not name.startswith("_"))
+@dataclass(frozen=True)
+class Generator:
+    """What a module of `raytracer.scene.generators` makes.
+
+    summary: what it makes
+    count: number of spheres by default
+    memory: bytes per sphere at the peak of its `build`, measured by tracemalloc, plus 2%; 0 if it
+        has a `block` instead, which makes any spheres alone
+    """
+
+    summary: str
+    count: int
+    memory: int = 0
 
 
-def describe(name: str) -> str:
-    """Return one line about a generator: what it makes, default count and seed."""
-    maker = generator(name)
-    return f"{maker.summary}; {maker.count:,} spheres by default, seed {maker.seed}"
+GENERATORS = {
+    "cloud": Generator("equal spheres, uniform in the unit cube, which they fill to 8%", 1_000_000),
+    "crystal": Generator(
+        "a gold crystal (FCC, angstroms) with a spherical void, one octant cut away", 30_000, 98
+    ),
+    "galaxy": Generator("a barred spiral galaxy of old and young stars, radius 1", 300_000),
+    "pile": Generator("a heap of grains with log-normal radii, settled on the ground", 40_000, 406),
+    "plummer": Generator(
+        "a star cluster: Plummer's density, Salpeter's masses, colours by temperature", 60_000
+    ),
+    "sphereflake": Generator(
+        "a sphereflake: 1 + 9 + 81 + ... balls, as many whole levels as the count allows", 7381, 126
+    ),
+    "weekend": Generator(
+        "small balls of many colours about three big ones (parts: matte, metal, glass)", 487, 125
+    ),
+}
 
 
 def build(name: str, count: int | None = None, seed: int | None = None) -> list[Part]:
@@ -36,8 +60,24 @@ def build(name: str, count: int | None = None, seed: int | None = None) -> list[
 
     count: number of spheres; some generators round it to whole levels or blocks. Raises UserError.
     """
-    maker = generator(name)
-    return maker.parts(*settle(maker, count, seed))
+    generator = GENERATORS[one_of(name, "generate", GENERATORS, "generator", UserError)]
+    count = whole(generator.count if count is None else count, "count", 1, MAX_WORD, UserError)
+    seed = whole(1 if seed is None else seed, "seed", 0, MAX_WORD, UserError)
+    remedy = "use fewer spheres, or a machine with more memory"
+    require_room(f"{count:,} spheres", (generator.memory or SPHERE) * count, "to be made", remedy)
+    module = import_module(f"raytracer.scene.generators.{name}")
+    if generator.memory:
+        parts: list[Part] = module.build(count, seed)
+        return parts
+    centers, colors = np.empty((count, 3), np.float32), np.empty((count, 3), np.uint8)
+    made = Part("default", centers, np.empty(count, np.float32), colors)
+    for begin in range(0, count, BLOCK):
+        index = indices(begin, min(begin + BLOCK, count))
+        rows = slice(begin, begin + len(index))
+        block = module.block(index, count, seed)
+        made.centers[rows], made.radii[rows] = block.centers, block.radii
+        made.colors[rows] = block.colors
+    return [made]
 
 
 def arrays(
@@ -45,19 +85,12 @@ def arrays(
 ) -> dict[str, NDArray[np.generic]]:
     """Return the spheres of a generator, or of one part ("weekend/metal"), as named arrays: centers
     (N, 3) float32, radii (N,) float32, colors (N, 3) uint8 sRGB. Raises UserError."""
-    from raytracer.scene.generators._base import join
-
     base, _, wanted = name.partition("/")
-    parts = build(base, count, seed)
+    parts = {part.name: part for part in build(base, count, seed)}
     if wanted:
-        chosen = [part for part in parts if part.name == wanted]
-        if not chosen:
-            names_of_parts = ", ".join(part.name for part in parts)
-            raise UserError(
-                f"the generator '{base}' has no part '{wanted}'; its parts are {names_of_parts}"
-            )
-        parts = chosen
-    whole = parts[0] if len(parts) == 1 else join(parts)
+        whole = parts[one_of(wanted, name, parts, "part", UserError)]
+    else:
+        whole = join([*parts.values()])
     return {"centers": whole.centers, "radii": whole.radii, "colors": whole.colors}
 
 
@@ -71,45 +104,17 @@ def write(
 ) -> Path:
     """Write generated spheres.
 
-    path: ends in .npz or, for atoms in angstrom, in .xyz
+    path: ends in .npz
     force: replace an existing file; without it that is refused
 
     returns: the path
     raises: UserError for a name, count or seed that does not exist, OutputError for a bad path
     """
-    target, maker = path_of(path), generator(name)
-    count, seed = settle(maker, count, seed)
-    if target.suffix not in (".npz", ".xyz"):
-        raise OutputError(f"{target}: must end in .npz, or .xyz for atoms")
-    if target.suffix == ".xyz" and maker.symbols is None:
-        raise OutputError(f"{target}: the generator '{name}' has no chemical elements; choose .npz")
+    target = path_of(path)
+    if target.suffix != ".npz":
+        raise OutputError(f"{target}: must end in .npz")
     output.check_file(output.OutputSet(force).writes(target, "the spheres"))
     made = arrays(name, count, seed)
     with output.replacing(target) as file:
-        if maker.symbols is None or target.suffix == ".npz":
-            np.savez(file, **made)  # type: ignore[arg-type]
-        else:
-            symbols = maker.symbols(count, seed)
-            rows = zip(symbols, made["centers"].astype(float).tolist(), strict=True)
-            lines = [f"{s:<2} {x:9.4f} {y:9.4f} {z:9.4f}\n" for s, (x, y, z) in rows]
-            file.write("".join([f"{len(symbols)}\n{maker.summary}\n", *lines]).encode())
+        np.savez(file, **made)  # type: ignore[arg-type]
     return target
-
-
-def generator(name: str) -> Generator:
-    """Return the generator of a name; raises UserError with the nearest name if there is none."""
-    if name not in names():
-        raise UserError(f"there is no generator '{name}'; {suggestion(name, names())}")
-    made: Generator = import_module(f"raytracer.scene.generators.{name}").GENERATOR
-    return made
-
-
-def settle(maker: Generator, count: int | None, seed: int | None) -> tuple[int, int]:
-    """Return count and seed with defaults filled in; raises UserError if out of range."""
-    spheres = maker.count if count is None else count
-    word = maker.seed if seed is None else seed
-    if not 1 <= spheres <= MAX_WORD:
-        raise UserError(f"count: must be from 1 to {MAX_WORD:,}, not {spheres:,}")
-    if not 0 <= word <= MAX_WORD:
-        raise UserError(f"seed = {word}: must be from 0 to {MAX_WORD:,}")
-    return spheres, word

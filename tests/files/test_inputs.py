@@ -92,7 +92,7 @@ def contents(folder: Path) -> dict[str, bytes]:
         f"animate ball.toml {TURN} --environment frames/1.png -o frames/#.png",
         f"animate ball.toml {TURN} --environment frames/1.png -o frames/#.png --part 1/2",
         f"animate snap_*.xyz {SMALL} -o link-snap_#.png",
-        "scene generate molecule -o atoms.xyz",
+        "scene generate crystal -o film.npz",
     ],
 )
 def test_no_output_replaces_an_input(

@@ -1,4 +1,4 @@
-"""The interface of a generator, its random numbers and its colours (sRGB).
+"""Parts of a generated scene, random numbers and colours (sRGB).
 
 Random numbers are those of pcg3d, which maps three 32-bit words to three by multiplication,
 addition and shifts modulo 2^32: M. Jarzynski and M. Olano, "Hash Functions for GPU Rendering", J.
@@ -6,19 +6,15 @@ Computer Graphics Techniques 9(3), 2020. The words are (index of the sphere, str
 do not depend on the order of calls, so any block of a scene can be made alone.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from raytracer.memory import require_room
-
 Words = NDArray[np.uint32]
 Reals = NDArray[np.float64]
 
-# Spheres per block of a pointwise generator: a few MB, which stay in cache.
-BLOCK = 1 << 18
 # Bytes per sphere: centre and radius as float32, colour as uint8.
 SPHERE = 19
 
@@ -39,50 +35,6 @@ class Part:
     colors: NDArray[np.uint8]
 
 
-@dataclass(frozen=True)
-class Generator:
-    """A named generator; it has `build` (all at once) or `block` (any range alone).
-
-    summary: what it makes
-    count, seed: default values
-    build: count and seed to the parts of a scene
-    block: begin, end, count and seed to spheres begin to end, a function of the index alone
-    symbols: count and seed to chemical elements, in the order of the spheres, for .xyz files
-    memory: bytes per sphere at the peak of `build`, measured by tracemalloc, plus 2%
-    """
-
-    summary: str
-    count: int
-    seed: int = 1
-    build: Callable[[int, int], list[Part]] | None = None
-    block: Callable[[int, int, int, int], Part] | None = None
-    symbols: Callable[[int, int], list[str]] | None = None
-    memory: int = SPHERE
-
-    def parts(self, count: int, seed: int) -> list[Part]:
-        """Return all spheres as parts with different materials.
-
-        Raises MemoryNeedError if they do not fit into memory.
-        """
-        remedy = "use fewer spheres, or a machine with more memory"
-        require_room(f"{count:,} spheres", self.memory * count, "to be made", remedy)
-        if self.build is not None:
-            return self.build(count, seed)
-        assert self.block is not None
-        whole = Part(
-            "default",
-            np.empty((count, 3), np.float32),
-            np.empty(count, np.float32),
-            np.empty((count, 3), np.uint8),
-        )
-        for begin in range(0, count, BLOCK):
-            block = self.block(begin, min(begin + BLOCK, count), count, seed)
-            rows = slice(begin, begin + len(block.radii))
-            whole.centers[rows], whole.radii[rows] = block.centers, block.radii
-            whole.colors[rows] = block.colors
-        return [whole]
-
-
 def part(name: str, centers: NDArray[np.float64], radii: ArrayLike, colors: ArrayLike) -> Part:
     """Make a Part from arrays of any type; one radius or colour may serve all spheres."""
     radius, color = np.empty(len(centers), np.float32), np.empty(centers.shape, np.uint8)
@@ -92,6 +44,8 @@ def part(name: str, centers: NDArray[np.float64], radii: ArrayLike, colors: Arra
 
 
 def join(parts: list[Part]) -> Part:
+    if len(parts) == 1:
+        return parts[0]
     centers, radii, colors = zip(*((p.centers, p.radii, p.colors) for p in parts), strict=True)
     return Part(parts[0].name, *map(np.concatenate, (centers, radii, colors)))
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from raytracer.scene.generators._base import Generator, Part, indices, part, ramp, uniforms
+from raytracer.scene.generators._base import Part, Words, part, ramp, uniforms
 
 # Fraction of the cube that the spheres would fill without overlaps.
 FILL = 0.08
@@ -12,9 +12,8 @@ RAMP = (
 )  # fmt: skip
 
 
-def block(begin: int, end: int, count: int, seed: int) -> Part:
+def block(index: Words, count: int, seed: int) -> Part:
     """Return spheres begin to end: centres uniform in the unit cube about the origin."""
-    index = indices(begin, end)
     x, y, z = uniforms(index, 0, seed)
     centers = np.stack([x, y, z], axis=1) - 0.5
     # A smooth pattern of waves about as long as the cube, so that neighbours look alike.
@@ -22,10 +21,3 @@ def block(begin: int, end: int, count: int, seed: int) -> Part:
     grain = uniforms(index, 1, seed)[0] - 0.5
     radius = (FILL / (count * 4.0 / 3.0 * np.pi)) ** (1.0 / 3.0)
     return part("default", centers, radius, ramp(0.5 + 0.25 * wave + 0.1 * grain, RAMP))
-
-
-GENERATOR = Generator(
-    "equal spheres, uniform in the unit cube, which they fill to 8%",
-    count=1_000_000,
-    block=block,
-)

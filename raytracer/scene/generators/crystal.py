@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.generators._base import Generator, Part, part, rgb
+from raytracer.scene.generators._base import Part, part, rgb
 
 # Lattice constant of gold at room temperature, angstrom.
 LATTICE = 4.0782
@@ -60,11 +60,3 @@ def coordination(places: NDArray[np.int64], solid: NDArray[np.bool_]) -> NDArray
     for step in NEIGHBOURS:
         total += solid[tuple((places + step).T)]
     return total
-
-
-GENERATOR = Generator(
-    "a gold crystal (FCC, angstroms) with a spherical void, one octant cut away",
-    count=30_000,
-    build=build,
-    memory=98,
-)

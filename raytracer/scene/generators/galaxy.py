@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.generators._base import Generator, Part, indices, normals, part, ramp, uniforms
+from raytracer.scene.generators._base import Part, Words, normals, part, ramp, uniforms
 
 # Fractions of the spheres; the rest are arms.
 BULGE, DISC = 0.15, 0.36
@@ -16,9 +16,8 @@ OLD = ((0.0, "#ffe9c9"), (0.6, "#f5c48a"), (1.0, "#d98a52"))
 YOUNG = ((0.0, "#f0f4ff"), (0.5, "#a9c6f7"), (0.9, "#6c92e0"), (0.95, "#e688a4"), (1.0, "#d4557f"))
 
 
-def block(begin: int, end: int, count: int, seed: int) -> Part:
+def block(index: Words, count: int, seed: int) -> Part:
     """Return stars begin to end, in the plane y = 0 about the origin."""
-    index = indices(begin, end)
     kind, shade, size = uniforms(index, 0, seed)
     bulge, arm = kind < BULGE, kind >= BULGE + DISC
     centers = _disc(index, seed)
@@ -62,10 +61,3 @@ def _arms(index: NDArray[np.uint32], seed: int) -> NDArray[np.float64]:
     x = radius * np.cos(angle) + width * a
     z = radius * np.sin(angle) + width * b
     return np.stack([x, HEIGHT * normals(index, 2, seed)[0], z], axis=1)
-
-
-GENERATOR = Generator(
-    "a barred spiral galaxy of old and young stars, radius 1",
-    count=300_000,
-    block=block,
-)

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.scene.generators._base import (
-    Generator,
     Part,
     Reals,
     indices,
@@ -164,11 +163,3 @@ def _close(centers: Reals, radii: Reals, first: Index, second: Index, skin: floa
     # A pair within a class is found twice: keep the one that starts at the smaller index.
     close &= (one > other) | ((one == other) & (first < second))
     return first[close], second[close]
-
-
-GENERATOR = Generator(
-    "a heap of grains with log-normal radii, settled on the ground",
-    count=40_000,
-    build=build,
-    memory=406,
-)

@@ -3,15 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.generators._base import (
-    Generator,
-    Part,
-    directions,
-    indices,
-    part,
-    star_color,
-    uniforms,
-)
+from raytracer.scene.generators._base import Part, Words, directions, part, star_color, uniforms
 
 # Plummer (1911): the mass inside radius r is r^3 / (r^2 + a^2)^(3/2), with a = 1 here. The law
 # has no edge, so the outermost mass is left out.
@@ -31,9 +23,8 @@ def masses(u: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((low + u * (high - low)) ** (1.0 / k))
 
 
-def block(begin: int, end: int, count: int, seed: int) -> Part:
+def block(index: Words, count: int, seed: int) -> Part:
     """Return stars begin to end; scale radius 1 about the origin."""
-    index = indices(begin, end)
     share, u, v = uniforms(index, 0, seed)
     mass_draw = uniforms(index, 1, seed)[0]
     radius = 1.0 / np.sqrt((share * MASS_KEPT) ** (-2.0 / 3.0) - 1.0)
@@ -41,10 +32,3 @@ def block(begin: int, end: int, count: int, seed: int) -> Part:
     kelvin = SUN_KELVIN * mass**KELVIN_POWER
     ball = BALL * count ** (-1.0 / 3.0) * np.minimum(mass**BALL_POWER * 2.0, MAX_BALL)
     return part("default", radius[:, None] * directions(u, v), ball, star_color(kelvin))
-
-
-GENERATOR = Generator(
-    "a star cluster: Plummer's density, Salpeter's masses, colours by temperature",
-    count=60_000,
-    block=block,
-)

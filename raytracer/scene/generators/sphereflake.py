@@ -8,7 +8,7 @@ neighbours in a close packing: six around the waist, three above, each 60 degree
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.generators._base import Generator, Part, join, part, rgb
+from raytracer.scene.generators._base import Part, join, part, rgb
 
 CHILDREN = 9
 SHRINK = 1.0 / 3.0
@@ -71,11 +71,3 @@ def build(count: int, seed: int) -> list[Part]:
             centers = centers + radius * (1.0 + SHRINK) * frames[:, :, 1]
             radius *= SHRINK
     return [join(levels)]
-
-
-GENERATOR = Generator(
-    "a sphereflake: 1 + 9 + 81 + ... balls, as many whole levels as the count allows",
-    count=7381,
-    build=build,
-    memory=126,
-)

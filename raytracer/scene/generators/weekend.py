@@ -7,7 +7,7 @@ A grid of small balls about three big ones, on a ground ball of radius 1000 whos
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.generators._base import Generator, Part, part, ramp, rgb, uniforms
+from raytracer.scene.generators._base import Part, part, ramp, rgb, uniforms
 
 GROUND_RADIUS = 1000.0
 SMALL, BIG = 0.2, 1.0
@@ -72,11 +72,3 @@ def _with_big(name: str, centers: NDArray[np.float64], colors: NDArray[np.uint8]
         np.concatenate([np.full(len(big), BIG), np.full(len(centers), SMALL)]),
         np.concatenate([np.array([c for _, c in big], np.uint8), colors]),
     )
-
-
-GENERATOR = Generator(
-    "small balls of many colours about three big ones (parts: matte, metal, glass)",
-    count=487,
-    build=build,
-    memory=125,
-)
