@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from raytracer._version import __version__
-from raytracer.commands.group import Group, UnknownCommandError
+from raytracer.commands.group import Group
 from raytracer.errors import MemoryNeedError, RaytracerError, UserError, fitted, shown
 from raytracer.files import inputs
 from raytracer.process import Terminated
@@ -139,18 +139,15 @@ def _misuse(error: click.UsageError, args: list[str]) -> int:
         word for word in args[:1] if word in SUMMARIES
     ]  # the parser of options has no context
     command = context.command_path if context else " ".join(["raytracer", *called])
-    return _say(f"{fitted(_misuse_text(error, command))} (see `{command} --help`)", error.exit_code)
+    return _say(f"{fitted(_misuse_text(error))} (see `{command} --help`)", error.exit_code)
 
 
-def _misuse_text(error: click.UsageError, command: str) -> str:
+def _misuse_text(error: click.UsageError) -> str:
     """Return what is wrong, with one suggestion: click would list all options spelt alike."""
-    from raytracer.commands import hints
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+        from raytracer.commands import hints
 
-    if isinstance(error, UnknownCommandError):
-        hint = hints.of_command(error.name, error.group, command)
-        return f"no such command '{shown(error.name)}'; {hint}"
-    if isinstance(error, click.NoSuchOption):
-        hint = hints.of_option(error.option_name, error.ctx.command if error.ctx else None)
+        hint = hints.of_option(error.option_name, error.ctx.command)
         text = f"no such option '{shown(error.option_name)}'"
         return f"{text}; {hint}" if hint else text
     return _sentence(error.format_message())

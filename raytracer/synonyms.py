@@ -75,7 +75,8 @@ NAMES = {
     "outline": "silhouette silhouettes edges contour",
     "depth_cue": "fog depthcue depth_fog",
     # commands
-    "render": "settings draw run",
+    "render": "settings draw run convert read write save example examples demo",
+    "animate": "animation movie video turntable anim film",
     "preview": "gui open show view viewer",
     "bench": "benchmark",
     "info": "exif metadata",
@@ -91,6 +92,8 @@ _PARTS = (
 
 REMOVED = {
     "compare": "records that `raytracer bench --save` wrote have the median of each row",
+    "describe": "`raytracer render FILE --pick X,Y` describes what a pixel shows, and in Python "
+    "`raytracer.load(FILE).describe(ID)` a sphere",
     "explain": "`raytracer bench OP --list` prints ideas, and `python -m raytracer.compile_all` "
     "registers",
     "farm": _PARTS,
@@ -107,7 +110,46 @@ REMOVED = {
     "text": "the key I of a preview shows and hides the text over the picture",
     "workers": _PARTS,
 }
-"""Options and arguments of earlier versions, and what to use in their place."""
+"""Options, arguments and commands of earlier versions, and what to use in their place."""
+
+_FILE = "is set in a scene file"
+
+ELSEWHERE = {
+    "eye position direction azimuth elevation rotation rotate distance camera_position camera_dir "
+    "view_direction camera_pos": "standard views are --view front, x, -z, iso, ...; any other "
+    f"camera {_FILE}: [camera] position = [x, y, z], look_at = [x, y, z]; `raytracer preview` "
+    "prints one with the key C, and '--camera FILE' takes it",
+    "fov vfov field_of_view vertical_fov view_angle focal_length": f"the field of view {_FILE}: "
+    "[camera] vertical_fov = 40; '--zoom 2' shows half of it",
+    "nth every stride subsample skip fraction decimate thin": "use '--select \"every 10\"', or "
+    "'--select \"random 0.1\"'",
+    "hide show types element species only particle_type": "use '--select \"element == 'O'\"', "
+    '"type != 2", ...',
+    "colour colors colours rgb": "one colour for all particles is '--color NAME'",
+    "lights sun light_direction": "use '--light left', right, top, ... or the direction X,Y,Z in "
+    f"which it travels; further light {_FILE}: [[lights]]",
+    "ao occlusion ambient_occlusion": "ambient occlusion is --integrator ao, or --look soft",
+    "materials mirror specular diffuse shininess roughness metallic reflectivity": "the material "
+    f"{_FILE}: [materials.default] mirror = 0.2, specular = 0.4",
+    "caption": f"it {_FILE}: caption = \"...\"; '--title' draws a text over the picture",
+    "frames step timestep time": "a frame of a trajectory is chosen by its number, '--frame "
+    "NUMBER'; movies are made by `raytracer animate`",
+    "denoise denoiser": "pictures are denoised by `raytracer render --denoise` and `raytracer tone "
+    "--denoise`",
+    "format jpg jpeg ext type output_format": "the ending of the name says the format: '--output "
+    "NAME.jpg'",
+    "depth_of_field dof lens f_number fstop": "'--aperture' is the size of the lens, and '--focus "
+    "X,Y,Z' a point that is in focus",
+    "motion_blur shutter shutter_time velocity": "moving particles are blurred by `raytracer "
+    "render --shutter 0.5` and `raytracer animate --shutter 0.5`",
+    "fps animation animate movie turntable duration orbit follow": "one picture is rendered; "
+    "movies are made by `raytracer animate`",
+    "overwrite force f y yes": "an earlier picture of the same scene is replaced without an "
+    "option; '--output' replaces any",
+    "gamma srgb brightness contrast": "pictures are sRGB; '--exposure' and '--tone' change what is "
+    "shown",
+}
+"""What to use for options of other programs, of commands with a scene."""
 
 
 def names_for(word: str) -> list[str]:

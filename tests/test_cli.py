@@ -153,7 +153,7 @@ def test_a_mistake_is_one_sentence(
     ("arguments", "words"),
     [
         (["a.png"], "did you mean `raytracer info a.png`?"),
-        (["convert", "a.xyz"], "`raytracer render FILE` reads particle files"),
+        (["convert", "a.xyz"], "did you mean `raytracer render`?"),
         (["scene", "a.toml"], "did you mean `raytracer scene check a.toml`?"),
         (["scene", "generate"], "--list shows them"),
         (["render", "a", "--legend", "bottom"], "after an equals sign: --legend=bottom"),
@@ -162,7 +162,7 @@ def test_a_mistake_is_one_sentence(
         (["render", "a", "--overwrite"], "is replaced without an option"),
         (["scene", "describe", "a.xyz", "2"], "--pick X,Y` describes what a pixel shows"),
         (["scene", "chek"], "did you mean `raytracer scene check`?"),
-        (["--spp", "3", "a"], "after the command: `raytracer render ... --spp`"),
+        (["--spp", "3", "a"], "no such option '--spp'"),
         (["render", "a", "--size", "3x3", "--width", "4"], "give either --size"),
         (["render"], "missing argument 'SCENE|DATA...' (see `raytracer render --help`)"),
         (["render", "a", "--width", "ten"], "'--width': 'ten' is not"),

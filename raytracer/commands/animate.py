@@ -32,14 +32,10 @@ if TYPE_CHECKING:
     ),
 )  # fmt: skip
 @options.scenes_argument
-@click.option(
-    "-o",
-    "--output",
-    type=options.FILE,
-    metavar="FILE",
+@options.output_option(
     help="The movie: .mp4, .mov, .mkv, .webm, .gif, .webp; or numbered pictures: "
     "'frames/####.png' or .exr; default: NAME.mp4 in the current folder, or NAME-2.mp4 if that "
-    "exists.",
+    "exists."
 )
 @options.backend_option
 @options.threads_option

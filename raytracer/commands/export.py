@@ -17,12 +17,8 @@ from raytracer.commands.report import file_size, print_json, print_lines
     common=("output", "frame", "backend", *options.COMMON_OF_VIEWS, "exposure"),
 )  # fmt: skip
 @options.scenes_argument
-@click.option(
-    "-o",
-    "--output",
-    type=options.FILE,
-    metavar="FILE",
-    help="The page, .html, or points: .usdc, .usda, .usd; default: NAME.html here.",
+@options.output_option(
+    help="The page, .html, or points: .usdc, .usda, .usd; default: NAME.html here."
 )
 @options.backend_option
 @options.threads_option

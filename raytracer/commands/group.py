@@ -8,11 +8,7 @@ from typing import Any
 
 import click
 
-
-class UnknownCommandError(click.UsageError):
-    def __init__(self, name: str, group: Group, ctx: click.Context) -> None:
-        super().__init__(f"no such command {name!r}", ctx)
-        self.name, self.group = name, group
+from raytracer.errors import shown
 
 
 class Group(click.Group):
@@ -38,12 +34,6 @@ class Group(click.Group):
             self.add_command(command)
         return self.commands.get(cmd_name)
 
-    def all_commands(self) -> dict[str, click.Command]:
-        """Import and return all subcommands by name, in the order of the summaries."""
-        for name in self._summaries:
-            self.get_command(None, name)
-        return {name: self.commands[name] for name in self._summaries or self.commands}
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows = [
             (name, self._summaries.get(name) or self.commands[name].get_short_help_str())
@@ -58,5 +48,8 @@ class Group(click.Group):
         name = args[0]
         known = ctx.resilient_parsing or name in self.list_commands()  # for a completion, no error
         if not known and not name.startswith("-"):
-            raise UnknownCommandError(name, self, ctx)
+            from raytracer.commands.hints import of_command
+
+            hint = of_command(name, self.list_commands(), ctx.command_path)
+            raise click.UsageError(f"no such command '{shown(name)}'; {hint}", ctx)
         return super().resolve_command(ctx, args)

@@ -17,13 +17,7 @@ from raytracer.commands.report import file_size, print_json, print_outline
     common=("output", "samples", "distance", "probe", "frame", "radius", "select", "backend"),
 )  # fmt: skip
 @options.scenes_argument
-@click.option(
-    "-o",
-    "--output",
-    type=options.FILE,
-    metavar="FILE",
-    help="Write the measurements with the columns of the file, .npz or .csv.",
-)
+@options.output_option(help="Write the measurements with the columns of the file, .npz or .csv.")
 @options.backend_option
 @options.threads_option
 @options.json_option

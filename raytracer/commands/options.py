@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from inspect import cleandoc
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -28,24 +28,21 @@ if TYPE_CHECKING:
     from raytracer.fields import Definition
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
 FILE = click.Path(readable=False)  # which shells complete; checked when it is opened
 
+
+def file_option(
+    *names: str, help: str, metavar: str = "FILE",  # noqa: A002
+) -> Callable[[Function], Function]:  # fmt: skip
+    return click.option(*names, type=FILE, metavar=metavar, help=help)
+
+
+output_option = partial(file_option, "-o", "--output")
+
 COMMON_OF_VIEWS = (
-    "view",
-    "up",
-    "ortho",
-    "background",
-    "radius",
-    "color_by",
-    "map",
-    "select",
-    "style",
-    "size",
-    "samples",
-    "look",
-    "legend",
-)
+    "view", "up", "ortho", "background", "radius", "color_by", "map", "select", "style", "size",
+    "samples", "look", "legend",
+)  # fmt: skip
 """Options that most users need, shown in the short help."""
 
 

@@ -32,11 +32,8 @@ NEW_OBJECTS = 700  # for garbage collection, as by default: replaced scenes must
 @options.threads_option
 @click.option("--offscreen", type=click.IntRange(0), metavar="FRAMES",
               help="Without a display (EGL): turn for FRAMES frames, rest, end.")  # fmt: skip
-@click.option(
-    "--screenshot",
-    type=options.FILE,
-    metavar="FILE.png",
-    help="Write a screenshot of the window at the end.",
+@options.file_option(
+    "--screenshot", help="Write a screenshot of the window at the end.", metavar="FILE.png"
 )
 @options.adaptive_option
 @click.option("--interop/--no-interop", default=True, show_default=True,

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from raytracer.film.image import Image
     from raytracer.film.statistics import Statistics
     from raytracer.pipeline import Job
-    from raytracer.scene.describe import SphereInfo
     from raytracer.view import View
 
 Call = SimpleNamespace  # options of a call by name, and `scene`, `settings`, `tone`, `annotations`
@@ -52,75 +51,34 @@ def numbers(
 @click.command(
     cls=options.SettingsCommand,
     settings=(
-        options.source_options,
-        options.view_options,
-        options.motion_options,
-        options.style_options,
-        options.render_options,
-        options.annotation_options,
+        options.source_options, options.view_options, options.motion_options,
+        options.style_options, options.render_options, options.annotation_options,
         options.tone_options,
     ),
-    common=(
-        "output",
-        "frame",
-        "backend",
-        *options.COMMON_OF_VIEWS,
-        "exposure",
-    ),
-)
+    common=("output", "frame", "backend", *options.COMMON_OF_VIEWS, "exposure"),
+)  # fmt: skip
 @options.scenes_argument
-@click.option(
-    "-o",
-    "--output",
-    type=options.FILE,
-    metavar="FILE",
+@options.output_option(
     help="The picture: .png, .jpg, .tiff, .webp, .avif, .exr; default: NAME.png in the current "
-    "folder, or NAME-2.png if that shows another scene.",
+    "folder, or NAME-2.png if that shows another scene."
 )
 @options.backend_option
 @options.threads_option
 @options.picture_options
-@click.option(
-    "--film",
-    type=options.FILE,
-    metavar="FILE",
-    help="Also save the film, .npz, or .exr for others.",
-)
-@click.option(
-    "--aov",
-    metavar="LIST",
-    help="Output variables to save with the film: depth,normal,albedo,id,position,samples.",
-)
-@click.option(
-    "--resume",
-    type=options.FILE,
-    metavar="FILM",
-    help="Add --samples more samples to a saved film.",
-)
-@click.option(
-    "--time",
-    type=float,
-    metavar="SECONDS",
-    help="Render for this time, with as many samples as it allows.",
-)
-@click.option(
-    "--crop",
-    metavar="x0,y0,x1,y1",
-    callback=numbers,
-    help="Render only these pixels; x1 and y1 are excluded.",
-)
-@click.option(
-    "--only",
-    metavar="x,y,sample",
-    callback=numbers,
-    help="Replay one sample and print its radiance.",
-)
-@click.option(
-    "--pick",
-    metavar="x,y",
-    callback=numbers,
-    help="Print what the centre of a pixel shows: a particle and its values.",
-)
+@options.file_option("--film", help="Also save the film, .npz, or .exr for others.")
+@click.option("--aov", metavar="LIST",
+              help="Output variables to save with the film: depth,normal,albedo,id,position,"
+              "samples.")  # fmt: skip
+@options.file_option("--resume", help="Add --samples more samples to a saved film.", metavar="FILM")
+@click.option("--time", type=float, metavar="SECONDS",
+              help="Render for this time, with as many samples as it allows.")  # fmt: skip
+@click.option("--crop", metavar="x0,y0,x1,y1", callback=numbers,
+              help="Render only these pixels; x1 and y1 are excluded.")  # fmt: skip
+@click.option("--only", metavar="x,y,sample", callback=numbers,
+              help="Replay one sample and print its radiance.")  # fmt: skip
+@click.option("--pick", metavar="x,y", callback=numbers,
+              help="Print what the centre of a pixel shows: a particle and its values."
+              )  # fmt: skip
 @click.option("--repeat", type=click.IntRange(1), default=1, metavar="N",
               help="Render the frame N times and print statistics of the time.")  # fmt: skip
 @options.json_option
@@ -171,25 +129,18 @@ def check(call: Call) -> Path:
     from raytracer.film.film import check_bits
     from raytracer.pipeline import scene_about
 
-    outputs = OutputSet()
     check_bits(call.bits, ToneSettings.of(call.tone))
     if call.aov and not call.film:
         raise UserError("--aov changes what the film contains: give --film FILE too")
-    if call.repeat > 1:
-        given = {
-            "--resume": call.resume,
-            "--time": call.time,
-            "--noise": call.settings.get("noise"),
-        }
-        if others := [name for name, value in given.items() if value]:
-            raise UserError(f"--repeat renders the same frame again: give either it or {others[0]}")
+    others = {"resume": call.resume, "time": call.time, "noise": call.settings.get("noise")}
+    if call.repeat > 1 and (given := [name for name, value in others.items() if value]):
+        raise UserError(f"--repeat renders the same frame again: give either it or --{given[0]}")
     if call.time is not None and not 0 < call.time < inf:
         raise UserError(f"--time {call.time:g}: must be a number of seconds above 0")
-    target = (
-        Path(call.output)
-        if call.output
-        else default_picture(call.scene, call.source.frame, scene_about(call.source.scene)["file"])
-    )
+    outputs, target = OutputSet(), Path(call.output or "")
+    if not call.output:
+        file = scene_about(call.source.scene)["file"]
+        target = default_picture(call.scene, call.source.frame, file)
     if call.film:
         outputs.writes(call.film, "--film")
         film_file.check_target(call.film, call.resume)
@@ -228,7 +179,7 @@ def run(call: Call) -> None:
     start = time.perf_counter()
     aovs, target = check_aovs(call.aov), check(call)
     # The film is written, too, for a picture in OpenEXR.
-    exr = ".exr" if call.output and call.output.lower().endswith(".exr") else ""
+    exr = ".exr" if target.suffix.lower() == ".exr" else ""
     unchanged = tuple(name for name in AOVS if call.film and name not in aovs)
     resumed = Film.load(call.resume, unchanged) if call.resume else None
     crop = call.crop or crop_of(resumed)
@@ -251,8 +202,7 @@ def run(call: Call) -> None:
             image = job.render(
                 job.film(film), repeat=call.repeat, aovs=aovs,
                 tone=ToneSettings.of(call.tone, job.tone), bits=call.bits,
-                keep_film=bool(call.film or exr), seconds=call.time,
-                progress=bar,
+                keep_film=bool(call.film or exr), seconds=call.time, progress=bar,
             )  # fmt: skip
         if _solids(job) and crop_of(film) is None:
             warnings += _coverage_warnings(image.statistics, job.view)
@@ -264,10 +214,9 @@ def run(call: Call) -> None:
         files = {"output": str(target)} | ({"film": call.film} if call.film else {})
         print_json(_record(job, image) | record(image) | files)
     elif not call.quiet:
-        others = [Path(call.film)] if call.film else []
+        films = [Path(call.film)] if call.film else []
         lines = image.statistics.lines() if call.stats else []
-        summary = _summary(job, film, target, others)
-        print_lines("\n".join([*summary, *_inferred(call, job), *lines]))
+        print_lines("\n".join([*_summary(job, film, target, films), *_inferred(call, job), *lines]))
 
 
 def _coverage_warnings(statistics: Statistics, view: View) -> list[str]:
@@ -308,47 +257,37 @@ def run_pixel(call: Call) -> None:
     if sample and sample[0] < 0:
         raise UserError(f"--only {x},{y},{sample[0]}: samples are counted from 0")
     # The estimate of memory counts one pixel; whether that pixel exists depends on the scene.
-    output = Output(bits=call.bits)
-    with prepared(call, (0, 0, 1, 1), output, not sample) as job:
+    with prepared(call, (0, 0, 1, 1), Output(bits=call.bits), not sample) as job:
         width, height = job.settings.width, job.settings.height
         if not (0 <= x < width and 0 <= y < height):
             place = ",".join(map(str, (x, y, *sample)))
             raise UserError(f"{option} {place}: the picture has {width}x{height} pixels, "
                             "counted from 0 at the upper left")  # fmt: skip
         if sample:
-            _tell_sample(call, job, x, y, sample[0])
+            about, line = _sample(job, x, y, sample[0])
         else:
-            _tell_particle(call, job.pick(x, y), x, y)
-
-
-def _tell_particle(call: Call, picked: SphereInfo | None, x: int, y: int) -> None:
+            picked = job.pick(x, y)
+            about = {"particle": None if picked is None else asdict(picked)}
+            line = ": no particle" if picked is None else "\n".join([":", *picked.lines()])
     if call.as_json:
-        print_json({"pixel": [x, y], "particle": None if picked is None else asdict(picked)})
-    elif picked is None:
-        print(f"pixel {x},{y}: no particle")
-    else:
-        print_lines("\n".join([f"pixel {x},{y}:", *picked.lines()]))
-
-
-def _tell_sample(call: Call, job: Job, x: int, y: int, sample: int) -> None:
-    image = _one_sample(job, x, y, sample)
-    red, green, blue, coverage = (float(value) for value in image.film.sums[0, 0])
-    if call.as_json:
-        values = {"pixel": [x, y], "sample": sample, "radiance": [red, green, blue]}
-        print_json(_record(job, image) | values | {"coverage": coverage})
+        print_json({"pixel": [x, y]} | about)
     elif not call.quiet:
-        print(f"pixel {x},{y} sample {sample}: radiance {red:.9g} {green:.9g} {blue:.9g}, "
-              f"coverage {coverage:.9g}")  # fmt: skip
+        print_lines(f"pixel {x},{y}{line}")
 
 
-def _one_sample(job: Job, x: int, y: int, sample: int) -> Image:
+def _sample(job: Job, x: int, y: int, sample: int) -> tuple[dict[str, Any], str]:
+    """Render one sample of a pixel; return its radiance for JSON and in words."""
     from raytracer.film.film import Film
 
     size = job.settings.width, job.settings.height
     film = job.film(Film.blank(*size, (x, y, x + 1, y + 1)))
     job.frames = [job.expose(film, 1, first=sample)]
     job.timings["frame"] = job.frames[0]
-    return job.image(film)
+    image = job.image(film)
+    red, green, blue, coverage = image.film.sums[0, 0].tolist()
+    about = {"sample": sample, "radiance": [red, green, blue], "coverage": coverage}
+    line = f" sample {sample}: radiance {red:.9g} {green:.9g} {blue:.9g}, coverage {coverage:.9g}"
+    return _record(job, image) | about, line
 
 
 def _record(job: Job, image: Image) -> dict[str, Any]:
@@ -360,12 +299,6 @@ def _record(job: Job, image: Image) -> dict[str, Any]:
         "memory": job.memory | {"film": image.film.sums.nbytes, "peak": peak_memory()},
         "warnings": job.warnings,
     }
-
-
-def _work(job: Job) -> str:
-    backend = job.about["backend"]
-    device = backend["device"] + ", scene striped" * ("striped_over" in backend)
-    return f"{', '.join(_solids(job)) or '0 spheres'}, {backend['name']} ({device})"
 
 
 def _solids(job: Job) -> list[str]:
@@ -380,13 +313,16 @@ def _summary(job: Job, film: Film, picture: Path, others: list[Path]) -> list[st
     from raytracer.pipeline import quartiles
 
     height, width = film.sums.shape[:2]
-    size = f"{width}x{height}"
+    size, backend = f"{width}x{height}", job.about["backend"]
     if crop_of(film):
         size += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
     times = {name: _seconds(value) for name, value in quartiles(job.frames).items()}
     noise = "" if job.noise is None else f"noise {job.noise:.2g}, "
+    work = ", ".join(_solids(job)) or "0 spheres"
+    device = backend["device"] + ", scene striped" * ("striped_over" in backend)
     lines = [
-        f"wrote {picture}: {file_size(picture)}, {size}, {samples_text(film)}, {_work(job)}, "
+        f"wrote {picture}: {file_size(picture)}, {size}, {samples_text(film)}, "
+        f"{work}, {backend['name']} ({device}), "
         f"{noise}frame {times['median']}, total {_seconds(job.timings['total'])}",
         *(f"wrote {path}: {file_size(path)}" for path in others),
     ]
@@ -406,22 +342,21 @@ def _inferred(call: Call, job: Job) -> list[str]:
     path = call.source.path
     if path is None or str(path) == "-" or is_scene(path):
         return []
-    words, options = [], []
+    found = []
     camera = job.camera
     if camera is not None and all(call.settings.get(name) is None for name in CAMERA):
         up = max(AXES, key=lambda name: sum(map(mul, AXES[name], camera.upward)))
-        words, options = [f"{up} is up"], ["--up"]
+        found.append((f"{up} is up", "--up"))
     if job.plan is not None:
         from raytracer.scene.annotations import PLAIN_BOX
 
         if job.plan.annotations.box is PLAIN_BOX:
-            words.append("the simulation box is drawn")
-            options.append("--box=off")
+            found.append(("the simulation box is drawn", "--box=off"))
     factor = job.settings.brightness
     if factor not in (1.0, "auto") and call.settings.get("brightness") is None:
-        words.append(f"the light is {factor:.3g} times that of the look")
-        options.append("--brightness")
-    return [f"inferred: {', '.join(words)} ({', '.join(options)})"] if words else []
+        found.append((f"the light is {factor:.3g} times that of the look", "--brightness"))
+    words, flags = (", ".join(each) for each in zip(*found, strict=True)) if found else ("", "")
+    return [f"inferred: {words} ({flags})"] if found else []
 
 
 def _seconds(value: float) -> str:

@@ -12,6 +12,7 @@ from raytracer.commands.options import (
     FILE,
     SettingsCommand,
     json_option,
+    output_option,
     picture_options,
     quiet_option,
     threads_option,
@@ -31,13 +32,9 @@ Call = SimpleNamespace  # options of a call by name, with `films` and `settings`
 
 @click.command(cls=SettingsCommand, settings=[tone_options])
 @click.argument("films", type=FILE, metavar="FILM...", nargs=-1, required=True)
-@click.option(
-    "-o",
-    "--output",
-    type=FILE,
-    metavar="FILE",
+@output_option(
     help="The picture, of one film: .png, .tiff, .jpg, .webp or .avif; default: NAME.png in the "
-    "current folder.",
+    "current folder."
 )
 @picture_options
 @click.option(
