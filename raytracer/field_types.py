@@ -4,10 +4,11 @@
 from Python, command lines and files. Messages, help and reference follow from these.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import partial
 from importlib import import_module
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 from raytracer.arguments import MAX_WHOLE, items, one_of, real, text, truth, whole
 from raytracer.errors import (
@@ -23,6 +24,7 @@ from raytracer.errors import (
 from raytracer.warning import passed_to
 
 Schema = dict[str, Any]
+Check = Callable[..., Any]  # of a value, the name of its field, and `error`
 
 TYPES = {
     bool: ["true", "false"],
@@ -59,27 +61,26 @@ def loaded(name: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
-class Mistakes:
-    """The mistakes in the values of a scene file, in order; in TOML, tables have brackets."""
+class Mistake(NamedTuple):
+    """What is wrong at a key of a scene file, "render.width"; of a wrong name also the valid ones,
+    of which the nearest is looked for if the sentence is shown."""
 
-    def __init__(self, toml: bool = True) -> None:
-        self.sentences: list[str] = []
-        self.toml = toml
+    place: str
+    problem: str
+    name: str = ""
+    known: Collection[str] = ()
 
-    def add(self, place: str, problem: str) -> None:
-        """Add a mistake at a key, for example "render.width"."""
-        self.sentences.append(f"{place or 'the file'}: {problem}")
+    def __str__(self) -> str:
+        hint = f"; {suggestion(self.name, self.known)}" if self.known else ""
+        return f"{self.place or 'the file'}: {self.problem}{hint}"
 
-    def must_be(self, place: str, wanted: str, value: Any) -> None:
-        """Add that a value must be something else; a large value is not shown."""
-        shown_as = "a table" if type(value) is dict else shown_value(value)
-        end = f", not {shown_as}" if len(shown_as) < TEXT_LETTERS else ""
-        self.add(place, f"must be {wanted}{end}")
 
-    def unknown(self, place: str, problem: str, name: str, known: Collection[str]) -> None:
-        """Add a wrong name, with the nearest valid one if the sentence will be shown."""
-        shows = len(self.sentences) < MAX_SENTENCES  # looking for it takes a while
-        self.add(place, f"{problem}; {suggestion(name, known)}" if shows else problem)
+def must_be(place: str, wanted: str, value: Any) -> Mistake:
+    """Return that a value must be something else; a large value is not shown."""
+    shown_as = "a table" if type(value) is dict else shown_value(value)
+    return Mistake(
+        place, f"must be {wanted}" + f", not {shown_as}" * (len(shown_as) < TEXT_LETTERS)
+    )
 
 
 class Kind:
@@ -88,17 +89,27 @@ class Kind:
     Attributes:
         plain: JSON Schema of its values in a scene file, by their type in Python; other types are
             refused.
+        check: converts a value to its plain type; raises `error`, which names the field.
         noun: name of such a value in messages; "" derives it from the types.
         wording: what the reference says beside the words and the limits.
         metavar: the value in the help of an option; "" shows the words.
+        options: further arguments of `click.Option`.
     """
 
     plain: Mapping[type, Schema] = of_types({})
     noun = wording = metavar = ""
+    options: Mapping[str, Any] = {}
+
+    def __init__(
+        self, plain: Mapping[type, Schema] | None = None, check: Check | None = None, **others: Any
+    ) -> None:
+        self.check = check
+        vars(self).update(({} if plain is None else {"plain": plain}) | others)
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         """Return a value in its plain type; raises `error`, which names the field."""
-        raise NotImplementedError
+        assert self.check is not None
+        return self.check(value, name, error=error)
 
     @property
     def words(self) -> list[str]:
@@ -113,27 +124,25 @@ class Kind:
         *names, last = (name for each in types for name in called[each])
         return self.noun or (f"{', '.join(names)} or {last}" if names else last)
 
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        """Add what is wrong with a value of a scene file."""
+    def mistakes(self, value: Any, place: str) -> Iterator[Mistake | str]:
+        """Yield what is wrong with a value of a scene file."""
         is_unknown = type(value) is str and self.words and value not in self.words
-        if type(value) not in self.plain or is_unknown:
-            if type(value) is str and len(self.words) > 1:
-                mistakes.unknown(place, f"'{shown(value)}' is not known", value, self.words)
-            else:
-                mistakes.must_be(place, self.expected(), value)
+        if is_unknown and len(self.words) > 1:
+            yield Mistake(place, f"'{shown(value)}' is not known", value, self.words)
+        elif is_unknown or type(value) not in self.plain:
+            yield must_be(place, self.expected(), value)
         else:
             try:
                 with passed_to(lambda _: None):  # the objects that are made of the values warn
                     self.checked(value, place, SceneError)
             except SceneError as mistake:
-                mistakes.sentences += mistake.sentences
+                yield from mistake.sentences
 
-    def require(self, value: Any, place: str, toml: bool = True) -> None:
+    def require(self, value: Any, place: str) -> None:
         """Raise SceneError with all that is wrong with a value of a scene file."""
-        mistakes = Mistakes(toml)
-        self.find_mistakes(value, place, mistakes)
-        if mistakes.sentences:
-            raise SceneError(*mistakes.sentences)
+        if found := list(self.mistakes(value, place)):
+            rest = (place for _ in found[MAX_SENTENCES:])  # which are counted
+            raise SceneError(*map(str, found[:MAX_SENTENCES]), *rest)
 
     def schema(self) -> Schema:
         kinds: list[Schema] = []
@@ -154,6 +163,15 @@ class Kind:
 
     def limits(self) -> str:
         """Return the range in words, or ""."""
+        for schema in self.plain.values():
+            low, above = schema.get("minimum"), schema.get("exclusiveMinimum")
+            high, least = schema.get("maximum"), low if above is None else above
+            if least is None:
+                continue
+            if high is not None and above is None:
+                return f"{low:,} to {high:,}"
+            upper = "" if high is None else f", at most {high:,}"
+            return f"{'at least' if above is None else 'above'} {least:.15g}{upper}"
         return ""
 
     def option(self) -> dict[str, Any]:
@@ -164,96 +182,62 @@ class Kind:
             return {"is_switch": True}
         if self.plain.keys() <= {int, float} and self.plain:
             return {"type": float if float in self.plain else int}
-        if self.words:
-            truths = ["true", "false"] if is_switch else []
-            ends = [self.metavar] if self.metavar else []
-            return {"metavar": f"[{'|'.join([*truths, *self.words, *ends])}]"}
-        return {"metavar": self.metavar} if self.metavar else {"type": str}
+        words = [*["true", "false"] * is_switch, *self.words, *filter(None, [self.metavar])]
+        metavar = f"[{'|'.join(words)}]" if self.words else self.metavar
+        return {"metavar": metavar, **self.options} if metavar else {"type": str}
 
 
 class Integer(Kind):
     """A whole number of low..high."""
 
     def __init__(self, low: int, high: int | None = None) -> None:
-        self.low, self.high = low, high
-        upper = {} if high is None else {"maximum": high}
-        self.plain = {int: {"type": "integer", "minimum": low} | upper}
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> int:
-        return whole(value, name, self.low, MAX_WHOLE if self.high is None else self.high, error)
-
-    def limits(self) -> str:
-        return f"at least {self.low}" if self.high is None else f"{self.low:,} to {self.high:,}"
+        schema = {"type": "integer", "minimum": low} | ({} if high is None else {"maximum": high})
+        check = partial(whole, low=low, high=MAX_WHOLE if high is None else high)
+        super().__init__({int: schema}, check)
 
 
 class Number(Kind):
     """A finite number of low..high; with `above`, low itself is refused."""
 
     def __init__(self, low: float = -inf, high: float = inf, above: bool = False) -> None:
-        self.low, self.high, self.above = low, high, above
-        schema: Schema = {"type": "number"}
-        if low > -inf:
-            schema["exclusiveMinimum" if above else "minimum"] = _short(low)
-        if high < inf:
-            schema["maximum"] = _short(high)
-        self.plain = {int: schema, float: schema}
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        return real(value, name, self.low, self.high, self.above, error)
-
-    def limits(self) -> str:
-        if self.low == -inf:
-            return ""
-        if self.high == inf or self.above:
-            upper = "" if self.high == inf else f", at most {_short(self.high):,}"
-            return f"{'above' if self.above else 'at least'} {self.low:.15g}{upper}"
-        return f"{_short(self.low):,} to {_short(self.high):,}"
+        limits = {"exclusiveMinimum" if above else "minimum": low, "maximum": high}
+        # Whole numbers without a point.
+        short = {key: int(n) if n == int(n) else n for key, n in limits.items() if abs(n) < inf}
+        schema: Schema = {"type": "number", **short}
+        super().__init__(
+            {int: schema, float: schema}, partial(real, low=low, high=high, above=above)
+        )
 
 
-def _short(number: float) -> float:
-    """Return a limit; whole numbers without a point."""
-    return int(number) if number == int(number) else number
-
-
-class Truth(Kind):
-    plain = of_types({bool: TRUTH})
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> bool:
-        return truth(value, name, error)
-
-
-class Text(Kind):
-    plain = of_types({str: TEXT})
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        return text(value, name, error)
+Truth = partial(Kind, {bool: TRUTH}, truth)
+Text = partial(Kind, {str: TEXT}, text)
 
 
 class Choice(Kind):
     """One of some words, called `what` in messages."""
 
     def __init__(self, words: Iterable[str], what: str = "choice") -> None:
-        self.plain, self.what = {str: one_of_words(words)}, what
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> str:
-        return one_of(value, name, self.words, self.what, error)
+        schema = one_of_words(words)
+        super().__init__({str: schema}, partial(one_of, known=schema["enum"], what=what))
 
 
 class AnyOf(Kind):
     """A value of one of several types; types with fixed words come first.
 
-    noun, metavar: as of `Kind`; "" derives them from the types.
+    others: noun, wording and metavar as of `Kind`; by default they are derived from the types.
     """
 
-    def __init__(self, *kinds: Kind, noun: str = "", metavar: str = "") -> None:
-        self.kinds, self.noun = kinds, noun
-        self.plain = {each: schema for kind in kinds for each, schema in kind.plain.items()}
-        others = [kind for kind in kinds if not kind.words and kind.plain.keys() != {bool}]
+    def __init__(self, *kinds: Kind, **others: str) -> None:
+        self.kinds = kinds
         wording = [
-            k.wording or k.limits() or ("a number" if float in k.plain else "") for k in others
+            k.wording or k.limits() or ("a number" if float in k.plain else "")
+            for k in kinds
+            if not k.words and k.plain.keys() != {bool}
         ]
-        self.wording = ", or ".join(filter(None, wording))
-        self.metavar = metavar or "|".join(filter(None, (kind.metavar for kind in kinds)))
+        metavar = "|".join(filter(None, (kind.metavar for kind in kinds)))
+        plain = {each: schema for kind in kinds for each, schema in kind.plain.items()}
+        derived = {"wording": ", or ".join(filter(None, wording)), "metavar": metavar}
+        super().__init__(plain, None, **(derived | others))
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         if isinstance(value, str) and value not in self.words:
@@ -271,9 +255,6 @@ class AnyOf(Kind):
         if bool in self.plain and text in ("true", "false"):
             return text == "true"
         return number_of(text) if int in self.plain else text
-
-    def limits(self) -> str:
-        return next(filter(None, (kind.limits() for kind in self.kinds)), "")
 
 
 def _is_meant(kind: Kind, value: object) -> bool:
@@ -335,20 +316,14 @@ class Percentiles(Numbers):
         return low, high
 
 
-class Vector3(Numbers):
-    """Three finite numbers."""
-
-    def __init__(self) -> None:
-        super().__init__(3, "three numbers", "X,Y,Z")
-        self.wording = ""
+Vector3 = partial(Numbers, 3, "three numbers", "X,Y,Z")
 
 
-class Direction(Vector3):
+class Direction(Numbers):
     """Three finite numbers that are not all zero."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.wording = self.noun
+        super().__init__(3, "three numbers", "X,Y,Z")
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         numbers = super().checked(value, name, error)
@@ -364,7 +339,7 @@ class Axis(AnyOf):
         super().__init__(
             Choice(axes, "axis"), Vector3(), noun=f"three numbers or an axis ({', '.join(axes)})"
         )
-        self.axes, self.wording = axes, "three numbers"
+        self.axes = axes
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         made = super().checked(value, name, error)

@@ -32,5 +32,5 @@ def _of_scene(path: Path) -> Camera:
         values = read_table(file, suffix).get("camera")
         if values is None:
             raise SceneError("has no table [camera]")
-        tables.CAMERA.require(values, "camera", toml=suffix == ".toml")
+        tables.CAMERA.require(values, "camera")
         return Camera(**values)

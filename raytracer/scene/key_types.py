@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from raytracer.arguments import items, of_kind, real, text
@@ -13,13 +14,13 @@ from raytracer.field_types import (
     TEXT,
     AnyOf,
     Kind,
-    Mistakes,
+    Mistake,
     Number,
     Schema,
     Text,
     array,
     loaded,
-    of_types,
+    must_be,
 )
 from raytracer.fields import Definition, check_fields, definitions
 from raytracer.scene.colors import parse_color
@@ -43,47 +44,41 @@ APERTURE = Number(0.0, 1.0)
 SHUTTER = Number(0.0, 1e6)
 
 
-class ColorValue(Kind):
-    plain = of_types({str: TEXT, list: _NUMBERS})
-    noun = wording = "a colour"
-    metavar = "COLOR"
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        try:
-            return parse_color(value)
-        except SceneError as mistake:
-            raise error(f"{name}: {mistake}") from None
+def _color(value: Any, name: str, error: type[UserError]) -> Any:
+    try:
+        return parse_color(value)
+    except SceneError as mistake:
+        raise error(f"{name}: {mistake}") from None
 
 
-class Velocity(Kind):
-    """A velocity: a column of vectors, or its three components: columns, expressions or numbers."""
+ColorValue = partial(
+    Kind, {str: TEXT, list: _NUMBERS}, _color, noun="a colour", wording="a colour", metavar="COLOR"
+)
 
-    plain = of_types({str: TEXT, list: array({"anyOf": [TEXT, NUMBER]}, 3)})
-    noun = wording = "a column of vectors, or three columns, expressions or numbers"
-    metavar = "COLUMN|X,Y,Z"
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        if isinstance(value, str):
-            parts: Any = text(value, name, error).split(",")
-            if len(parts) == 1:
-                return parts[0]
-        else:
-            parts = items(value, name, error)
-        if len(parts) != 3:
-            raise error(f"{name}: {shown_value(value)} is not {self.noun}")
-        return tuple(
-            part if isinstance(part, str) else repr(real(part, name, error=error)) for part in parts
-        )
+COMPONENTS = "a column of vectors, or three columns, expressions or numbers"
 
 
-class Rows(Kind):
+def _velocity(value: Any, name: str, error: type[UserError]) -> Any:
+    parts = text(value, name, error).split(",") if isinstance(value, str) else items(value, name)
+    if isinstance(value, str) and len(parts) == 1:
+        return parts[0]
+    if len(parts) != 3:
+        raise error(f"{name}: {shown_value(value)} is not {COMPONENTS}")
+    return tuple(
+        part if isinstance(part, str) else repr(real(part, name, error=error)) for part in parts
+    )
+
+
+Velocity = partial(
+    Kind, {str: TEXT, list: array({"anyOf": [TEXT, NUMBER]}, 3)}, _velocity,
+    noun=COMPONENTS, wording=COMPONENTS, metavar="COLUMN|X,Y,Z",
+)  # fmt: skip
+"""A velocity: a column of vectors, or its three components: columns, expressions or numbers."""
+
+
+def Rows(item: Kind) -> Kind:  # noqa: N802
     """A list with an item per sphere; items are checked when the spheres are made."""
-
-    def __init__(self, item: Kind) -> None:
-        self.plain = {list: {"type": "array", "items": item.schema()}}
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        return value
+    return Kind({list: {"type": "array", "items": item.schema()}}, lambda value, *_, **__: value)
 
 
 PAIRS = {
@@ -130,22 +125,21 @@ class Table(Kind):
     def summary(self) -> str:
         return self._summary or (loaded(self.home).__doc__ or "").partition("\n")[0]
 
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+    def mistakes(self, value: Any, place: str) -> Iterator[Mistake | str]:
         if type(value) is not dict:
-            wrong_table(value, place, mistakes)
+            yield _wrong_table(value, place)
             return
         for name, key in self.keys.items():
-            if name in value:
-                if value[name] is not None or key.default is not None:
-                    count = len(mistakes.sentences)
-                    key.kind.find_mistakes(value[name], joined(place, name), mistakes)
-                    if len(mistakes.sentences) > count:
-                        mistakes.sentences[-1] += self._hint(name, value[name])
-            elif key.required:
-                mistakes.add(joined(place, name), "is missing")
+            if name not in value:
+                if key.required:
+                    yield Mistake(joined(place, name), "is missing")
+            elif value[name] is not None or key.default is not None:
+                found = list(key.kind.mistakes(value[name], joined(place, name)))
+                yield from found[:-1]
+                yield from (f"{last}{self._hint(name, value[name])}" for last in found[-1:])
         for name in value:
             if name not in self.keys:
-                mistakes.unknown(joined(place, shown(name)), "unknown key", name, self.keys)
+                yield Mistake(joined(place, shown(name)), "unknown key", name, self.keys)
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         """Return an object, or make it of its fields by name."""
@@ -159,14 +153,11 @@ class Table(Kind):
             raise error(*(re.sub(r"^\w+", name, each) for each in mistake.sentences)) from None
 
     def _hint(self, name: str, value: Any) -> str:
-        """Return a hint at the key for values per sphere, or for one value for all."""
+        """Return a hint at the key for values per sphere."""
         if (many := PAIRS.get(name)) in self.keys and type(value) is list:
             are_numbers = any(isinstance(item, (int, float)) for item in value)
             if "color" not in name or not are_numbers:  # which may be one colour
                 return f"; a value per sphere goes into {many}"
-        one = next((one for one, each in PAIRS.items() if each == name), "")
-        if one in self.keys and isinstance(value, (int, float, str)):
-            return f"; one value for all spheres goes into {one}"
         return ""
 
     def schema(self) -> Schema:
@@ -198,15 +189,15 @@ class Tables(Kind):
         rows = enumerate(items(value, name, error))
         return tuple(self.item.checked(each, f"{name}[{index}]", error) for index, each in rows)
 
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+    def mistakes(self, value: Any, place: str) -> Iterator[Mistake | str]:
         if type(value) is list:
             for index, item in enumerate(value):
-                self.item.find_mistakes(item, f"{place}[{index}]", mistakes)
+                yield from self.item.mistakes(item, f"{place}[{index}]")
         elif type(value) is dict:
-            form = f"[[{place}]], with two brackets" if mistakes.toml else f'"{place}": [{{...}}]'
-            mistakes.add(place, f"is a list of tables: write {form}")
+            form = f"write [[{place}]], with two brackets, or in JSON [{{...}}]"
+            yield Mistake(place, f"is a list of tables: {form}")
         else:
-            mistakes.must_be(place, "a list", value)
+            yield must_be(place, "a list", value)
 
     def schema(self) -> Schema:
         return {"type": "array", "items": self.item.schema()}
@@ -221,12 +212,12 @@ class NamedTables(Tables):
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         return {key: self.item.checked(each, f"{name}.{key}", error) for key, each in value.items()}
 
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+    def mistakes(self, value: Any, place: str) -> Iterator[Mistake | str]:
         if type(value) is not dict:
-            wrong_table(value, place, mistakes, "NAME")
+            yield _wrong_table(value, f"{place}.NAME")
             return
         for name, item in value.items():
-            self.item.find_mistakes(item, f"{place}.{shown(name)}", mistakes)
+            yield from self.item.mistakes(item, f"{place}.{shown(name)}")
 
     def schema(self) -> Schema:
         return {"type": "object", "additionalProperties": self.item.schema()}
@@ -243,9 +234,8 @@ class Either(Kind):
         kind: Kind = loaded(self._table) if isinstance(self._table, str) else self._table
         return kind
 
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
-        kind = self.table if type(value) is dict else self.value
-        kind.find_mistakes(value, place, mistakes)
+    def mistakes(self, value: Any, place: str) -> Iterator[Mistake | str]:
+        return (self.table if type(value) is dict else self.value).mistakes(value, place)
 
     def schema(self) -> Schema:
         plain = self.value.schema()
@@ -258,22 +248,16 @@ class Either(Kind):
         return self.table.tables()
 
 
-class Expression(AnyOf):
-    """A number above 0, or an expression over columns."""
-
-    def __init__(self, number: Number | None = None) -> None:
-        number = number or Number(0.0, above=True)
-        super().__init__(
-            number, Text(), metavar="NUMBER|EXPRESSION", noun="a number or an expression"
-        )
-        self.wording = f"a number ({number.limits()}), or an expression over columns"
+def Expression(number: Number | None = None) -> Kind:  # noqa: N802
+    """A number, by default above 0, or an expression over columns."""
+    number = number or Number(0.0, above=True)
+    return AnyOf(
+        number, Text(), metavar="NUMBER|EXPRESSION", noun="a number or an expression",
+        wording=f"a number ({number.limits()}), or an expression over columns",
+    )  # fmt: skip
 
 
-class Share(Expression):
-    """A number from 0 to 1, or an expression over columns."""
-
-    def __init__(self) -> None:
-        super().__init__(Number(0.0, 1.0))
+Share = partial(Expression, Number(0.0, 1.0))
 
 
 class Variants(Kind):
@@ -291,18 +275,16 @@ class Variants(Kind):
         fields = {key: each for key, each in value.items() if key != "type"}
         return self.variants[value.get("type", self.default)].checked(fields, name, error)
 
-    def find_mistakes(self, value: Any, place: str, mistakes: Mistakes) -> None:
+    def mistakes(self, value: Any, place: str) -> Iterator[Mistake | str]:
+        name = value.get("type", self.default) if type(value) is dict else ""
         if type(value) is not dict:
-            wrong_table(value, place, mistakes)
-            return
-        name = value.get("type", self.default)
-        if type(name) is str and name in self.variants:
-            self.variants[name].find_mistakes(value, place, mistakes)
+            yield _wrong_table(value, place)
+        elif type(name) is str and name in self.variants:
+            yield from self.variants[name].mistakes(value, place)
         elif "type" not in value:
-            mistakes.add(place, f"type is missing; known are {', '.join(self.variants)}")
+            yield Mistake(place, f"type is missing; known are {', '.join(self.variants)}")
         else:
-            problem = f"there is no type '{shown(str(name))}'"
-            mistakes.unknown(place, problem, str(name), self.variants)
+            yield Mistake(place, f"there is no type '{shown(str(name))}'", str(name), self.variants)
 
     def schema(self) -> Schema:
         return {"oneOf": [table.schema() for table in self.variants.values()]}
@@ -315,15 +297,13 @@ def joined(place: str, name: str) -> str:
     return f"{place}.{name}" if place else name
 
 
-def wrong_table(value: Any, place: str, mistakes: Mistakes, name: str = "") -> None:
-    """Report that a value must be a table, or how to write a table instead of a list."""
+def _wrong_table(value: Any, place: str) -> Mistake:
+    """Return that a value must be a table, or how to write a table instead of a list."""
     if type(value) is not list:
-        mistakes.must_be(place, "a table", value)
-        return
-    path = joined(place, name) if name else place
-    form = f"[{path}], with one bracket" if mistakes.toml else f'"{place}": {{...}}'
-    what = "a table of named tables" if name else "one table"
-    mistakes.add(place, f"is {what}: write {form}")
+        return must_be(place.removesuffix(".NAME"), "a table", value)
+    form = f"write [{place}], with one bracket, or in JSON {{...}}"
+    what = "a table of named tables" if place.endswith(".NAME") else "one table"
+    return Mistake(place.removesuffix(".NAME"), f"is {what}: {form}")
 
 
 def key_schema(key: Definition) -> Schema:

@@ -274,7 +274,7 @@ def check(values: Values, file: str) -> None:
     from raytracer.scene.tables import SCENE  # late: particle files need none of its definitions
 
     with naming(file):
-        SCENE.require(values, "", toml=not file.lower().endswith(".json"))
+        SCENE.require(values, "")
 
 
 ALWAYS = ("background", "render", "tone", "materials")

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from raytracer.errors import SceneError, shown, suggestion
-from raytracer.field_types import Choice, Kind, Text
+from raytracer.field_types import Kind
 from raytracer.fields import Definition, check_fields
-from raytracer.scene.key_types import ColorValue
 
 
 def parts_of(text: str) -> list[str]:
@@ -47,9 +46,7 @@ def fields_of(text: str, known: Mapping[str, Definition], place: str) -> dict[st
 
 def value_of(kind: Kind, text: str, place: str) -> Any:
     """Return a value: a text, or for other types the text parsed as TOML."""
-    is_word = isinstance(kind, (Choice, Text)) or (
-        isinstance(kind, ColorValue) and not text.startswith("[")
-    )
+    is_word = str in kind.plain and not text.startswith("[") and kind.plain.keys() <= {str, list}
     value: Any = text.strip("\"'") if text[:1] in ("'", '"') else text
     if not is_word:
         try:

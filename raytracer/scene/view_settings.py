@@ -53,23 +53,17 @@ if TYPE_CHECKING:
     from raytracer.scene.transform import Triple
 
 
-class CameraOrFile(Kind):
-    metavar = "FILE"
+def _camera(value: Any, name: str, error: type[UserError]) -> Any:
+    if is_path(value):
+        from raytracer.scene.camera_file import camera_of
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        if is_path(value):
-            from raytracer.scene.camera_file import camera_of
-
-            return camera_of(str(value))
-        return Table.of("raytracer.scene.camera:Camera").checked(value, name, error)
+        return camera_of(str(value))
+    return Table.of("raytracer.scene.camera:Camera").checked(value, name, error)
 
 
-class Lights(Kind):
-    """A list of lights, only in Python."""
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        known = tuple(loaded("raytracer.scene.lights:LIGHTS").values())
-        return tuple(of_kind(each, name, known, error) for each in items(value, name, error))
+def _lights(value: Any, name: str, error: type[UserError]) -> Any:
+    known = tuple(loaded("raytracer.scene.lights:LIGHTS").values())
+    return tuple(of_kind(each, name, known, error) for each in items(value, name, error))
 
 
 OF_CAMERA = (
@@ -82,56 +76,48 @@ LOOKS_OF_MESHES = ("color", "opacity", "material")  # that meshes without partic
 REPEATED = ("polyhedra", "isosurface")  # glyphs of several pairs or levels: options may repeat
 
 
-class Glyph(Kind):
-    """Fields of one of the `GLYPHS`, by its name; see `glyphs.settings.glyph_fields`."""
+def _glyph(name: str) -> Kind:
+    """Return the kind of one of the `GLYPHS`; see `glyphs.settings.glyph_fields`."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.metavar = f"{GLYPHS[name].upper()}[,NAME=VALUE,...]"
-
-    def option(self) -> dict[str, Any]:
-        if self.name == "ribbons":  # one of the command's `SWITCHES`
-            return {"metavar": f"[={self.metavar}]"}
-        if self.name not in REPEATED:
-            return super().option()
-        return {
-            "metavar": self.metavar,
-            "multiple": True,
-            "callback": lambda _, __, values: ",".join(values) or None,
-        }
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+    def check(value: Any, place: str, error: type[UserError]) -> Any:
         from raytracer.scene.glyphs.settings import glyph_fields
 
-        return glyph_fields(self.name, value, name, error)
+        return glyph_fields(name, value, place, error)
+
+    metavar, options = f"{GLYPHS[name].upper()}[,NAME=VALUE,...]", {}
+    if name == "ribbons":  # one of the command's `SWITCHES`
+        metavar = f"[={metavar}]"
+    if name in REPEATED:
+        options = {"multiple": True, "callback": lambda _, __, values: ",".join(values) or None}
+    return Kind(None, check, metavar=metavar, options=options)
 
 
-class Meshes(Kind):
-    """Triangle meshes, or the names of their files; see `mesh_option.meshes_of`."""
+def _mesh(value: Any, name: str, error: type[UserError]) -> Any:
+    from raytracer.scene.mesh_option import meshes_of
 
-    metavar = "FILE[,NAME=VALUE,...]"
+    return meshes_of(value, name, error)
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        from raytracer.scene.mesh_option import meshes_of
 
-        return meshes_of(value, name, error)
-
-    def option(self) -> dict[str, Any]:
-        # None, where there are none, keeps those of the scene
-        return super().option() | {"multiple": True, "callback": lambda *given: given[2] or None}
+MESH = Kind(
+    None, _mesh, metavar="FILE[,NAME=VALUE,...]",
+    # None, where there are none, keeps those of the scene
+    options={"multiple": True, "callback": lambda *given: given[2] or None},
+)  # fmt: skip
+"""Triangle meshes, or the names of their files; see `mesh_option.meshes_of`."""
 
 
 class GroundOrHeight(AnyOf):
     """The height of the ground, or whether there is one, or in Python a `Ground`."""
 
-    def __init__(self) -> None:
-        words = Choice((BELOW, "none"), "ground")
-        super().__init__(words, Number(), Truth(), Table.of("raytracer.scene.ground:Ground"))
-        self.metavar = "HEIGHT"
-
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         made = super().checked(value, name, error)
         return False if isinstance(made, str) and made == "none" else made
+
+
+GROUND = GroundOrHeight(
+    Choice((BELOW, "none"), "ground"), Number(), Truth(),
+    Table.of("raytracer.scene.ground:Ground"), metavar="HEIGHT",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -191,15 +177,15 @@ class ViewSettings(Defined, error=UserError):
     zoom: float | None = setting(None, ZOOM)
     look_at: Triple | None = setting(None, Vector3())
     fit: bool | str | None = setting(None, AnyOf(Truth(), Choice(FITS)))
-    camera: Camera | None = setting(None, CameraOrFile())
+    camera: Camera | None = setting(None, Kind(None, _camera, metavar="FILE"))
     background: Color | Background | None = setting(
         None,
         AnyOf(ColorValue(), Table.of("raytracer.scene.background:Background"), noun="a colour"),
     )
     transparent: bool | None = setting(None, Truth())
-    ground: bool | float | str | Ground | None = setting(None, GroundOrHeight())
+    ground: bool | float | str | Ground | None = setting(None, GROUND)
     shadow_catcher: bool | None = setting(None, Truth())
-    lights: Sequence[Light] | None = setting(None, Lights())
+    lights: Sequence[Light] | None = setting(None, Kind(None, _lights))
     radius: float | str | None = setting(None, Expression())
     color: Color | None = setting(None, ColorValue())
     opacity: float | str | None = setting(None, Share())
@@ -217,16 +203,18 @@ class ViewSettings(Defined, error=UserError):
     focus: Triple | None = setting(None, Vector3())
     shutter: float | None = setting(None, SHUTTER)
     velocity: str | tuple[str, str, str] | None = setting(None, Velocity())
-    arrows: bool | str | Mapping[str, Any] | Arrows | None = setting(None, Glyph("arrows"))
-    trails: bool | str | Mapping[str, Any] | Trails | None = setting(None, Glyph("trails"))
-    contacts: bool | str | Mapping[str, Any] | Contacts | None = setting(None, Glyph("contacts"))
-    shape: bool | str | Mapping[str, Any] | Shape | None = setting(None, Glyph("shape"))
-    ribbons: bool | str | Mapping[str, Any] | Ribbons | None = setting(None, Glyph("ribbons"))
-    polyhedra: bool | str | Mapping[str, Any] | Polyhedra | None = setting(None, Glyph("polyhedra"))
-    isosurface: bool | str | float | Mapping[str, Any] | Isosurface | None = setting(
-        None, Glyph("isosurface")
+    arrows: bool | str | Mapping[str, Any] | Arrows | None = setting(None, _glyph("arrows"))
+    trails: bool | str | Mapping[str, Any] | Trails | None = setting(None, _glyph("trails"))
+    contacts: bool | str | Mapping[str, Any] | Contacts | None = setting(None, _glyph("contacts"))
+    shape: bool | str | Mapping[str, Any] | Shape | None = setting(None, _glyph("shape"))
+    ribbons: bool | str | Mapping[str, Any] | Ribbons | None = setting(None, _glyph("ribbons"))
+    polyhedra: bool | str | Mapping[str, Any] | Polyhedra | None = setting(
+        None, _glyph("polyhedra")
     )
-    mesh: str | Mesh | Sequence[str | Mesh] | None = setting(None, Meshes())
+    isosurface: bool | str | float | Mapping[str, Any] | Isosurface | None = setting(
+        None, _glyph("isosurface")
+    )
+    mesh: str | Mesh | Sequence[str | Mesh] | None = setting(None, MESH)
 
     @property
     def columns(self) -> list[str]:

@@ -102,15 +102,17 @@ def test_mistakes_are_told_in_the_order_of_the_keys_and_with_the_nearest_name() 
         "spheres[0].generate.name: is missing",
         "spheres[0].radius: must be a number or an expression, not [1, 2]; a value per sphere goes "
         "into radii",
-        "spheres[0].radii: must be a list, not 1; one value for all spheres goes into radius",
+        "spheres[0].radii: must be a list, not 1",
     ]
 
 
-def test_json_is_told_in_the_words_of_json() -> None:
+def test_tables_and_lists_of_tables_are_told_in_toml_and_json() -> None:
     with pytest.raises(SceneError) as caught:
         check({"lights": {}, "materials": [], "camera": []}, "a.json")
     assert caught.value.sentences == (
-        'a.json: camera: is one table: write "camera": {...}',
-        'a.json: lights: is a list of tables: write "lights": [{...}]',
-        'a.json: materials: is a table of named tables: write "materials": {...}',
+        "a.json: camera: is one table: write [camera], with one bracket, or in JSON {...}",
+        "a.json: lights: is a list of tables: write [[lights]], with two brackets, or in JSON "
+        "[{...}]",
+        "a.json: materials: is a table of named tables: write [materials.NAME], with one bracket, "
+        "or in JSON {...}",
     )
