@@ -117,17 +117,20 @@ def test_signals_that_are_ignored_stay_ignored() -> None:
 def test_ctrl_c_while_modules_are_imported_is_one_sentence() -> None:
     """From the first line of our own on; before it, Python itself is starting."""
     code = (
-        "import os, signal, sys\n"
+        "import os, signal, sys; module = sys.argv.pop(1)\n"
         "class Finder:\n"
         "    def find_spec(self, name, *_):\n"
-        "        if name == sys.argv[1]: os.kill(os.getpid(), signal.SIGINT)\n"
+        "        if name == module: os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.meta_path.insert(0, Finder())\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from raytracer.__main__ import main; name = sys.argv[1]; sys.exit(main())"
+        "from raytracer.__main__ import main; sys.exit(main())"
     )
     for module in ("raytracer.process", "raytracer.errors", "click", "raytracer.commands.bench"):
         done = subprocess.run(
-            [sys.executable, "-c", code, module], capture_output=True, text=True, check=False
+            [sys.executable, "-c", code, module, "bench", "--help"],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 130
         assert done.stderr == "raytracer: stopped by Ctrl-C\n"
