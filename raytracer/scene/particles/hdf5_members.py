@@ -31,7 +31,8 @@ class MemberSource(ColumnSource):
     """Particles whose columns are in a group of HDF5."""
 
     noun = "dataset"
-    of_frame: ClassVar[tuple[str, ...]] = ("members", "columns", "count")
+    of_frame: ClassVar[tuple[str, ...]] = ("members", "columns", "rows")
+    rows: int | None  # number of particles in this file
 
     @cached_property
     def members(self) -> dict[str, Member]:
@@ -42,9 +43,16 @@ class MemberSource(ColumnSource):
     def columns(self) -> Mapping[str, Column]:
         return {name: Column(kind_of(each.dtype), each.shape[1:], each.unit)
                 for name, each in self.members.items()
-                if each.shape[:1] == (self.count,) and len(each.shape) <= 3}  # fmt: skip
+                if each.shape[:1] == (self.rows,) and len(each.shape) <= 3}  # fmt: skip
+
+    @property
+    def count(self) -> int | None:
+        return self.rows
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        return self.load_own(names)
+
+    def load_own(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         members = {name: self.members[name] for name in names}
         require_room(
             self.name, sum(each.dtype.itemsize * prod(each.shape) for each in members.values())

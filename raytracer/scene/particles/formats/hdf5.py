@@ -146,6 +146,8 @@ class Source(Snapshot, MemberSource):
 
     of_frame = (*MemberSource.of_frame, "_target", "_group", "_arrays", "_centers", "length")
 
+    load_own = MemberSource.load_own
+
     def __init__(self, file: OpenFile, paths: Sequence[str], root: Any) -> None:
         super().__init__(file)
         self._paths, self._root = paths, root
@@ -183,12 +185,12 @@ class Source(Snapshot, MemberSource):
     def members(self) -> dict[str, Member]:
         known = {}
         for name, each in self._arrays.items():
-            if each.shape[:1] == (self.count,):
+            if each.shape[:1] == (self.rows,):
                 unit = "Å" if self._is_scaled(name) else unit_of(each.dataset)
                 known[name] = Member(
                     each.dataset.dtype, each.shape, partial(self._values, each), unit
                 )
-        mass, count = self._mass, int(self.count or 0)
+        mass, count = self._mass, int(self.rows or 0)
         if mass and not {"masses", "mass"} & {name.lower() for name in known}:
             known[MASSES] = Member(np.dtype(float), (count,), lambda _: np.full(count, mass))
         return known
@@ -217,7 +219,7 @@ class Source(Snapshot, MemberSource):
         return mass if 0.0 < mass < inf else 0.0
 
     @cached_property
-    def count(self) -> int | None:
+    def rows(self) -> int | None:  # type: ignore[override]
         name = self._centers or naming.usual("x", self._arrays)
         return self._arrays[name].shape[0] if name in self._arrays else None
 
@@ -274,7 +276,7 @@ class Source(Snapshot, MemberSource):
         files = self._header("NumFilesPerSnapshot")
         return int(files[0]) if files and 1 < files[0] < inf else 1
 
-    def part(self, file: OpenFile) -> MemberSource | None:
+    def part(self, file: OpenFile) -> Snapshot | None:
         part = Source(file, [str(self._group.name)], _opened(file))
         part.stated = 1
         return part if part._target is not None else None
@@ -313,7 +315,7 @@ class Trajectory(Source):
             for atom in residue["atoms"]
         ]
         known = super().members
-        if len(rows) == self.count:
+        if len(rows) == self.rows:
             _, *columns = zip(*sorted(rows), strict=True)
             for name, words in zip(
                 ("element", "name", "residue"), map(texts, columns), strict=True

@@ -160,7 +160,7 @@ class Source(MemberSource):
         return values
 
     @cached_property
-    def count(self) -> int | None:
+    def rows(self) -> int | None:  # type: ignore[override]
         return self.members[POSITION].shape[0]
 
     @property
