@@ -39,13 +39,13 @@ def read_npy(file: OpenFile, index: int | None = None) -> NDArray[Any]:
         file.file.seek(0)
         header = read_header(file.file, file.source)
         require_bytes(header, file.size - file.file.tell(), file.source)
-        by_row = index is not None and not header.fortran_order
-        item = header._replace(shape=header.shape[1:]) if by_row else header
-        require_room(file.source, item.nbytes)
-        if by_row:
-            file.file.seek((index or 0) * item.nbytes, io.SEEK_CUR)
-        array = _values(file.file, item, file.source)
-        return array if by_row or index is None else array[index]
+        if index is not None and not header.fortran_order:
+            header = header._replace(shape=header.shape[1:])
+            file.file.seek(index * header.nbytes, io.SEEK_CUR)
+            index = None
+        require_room(file.source, header.nbytes)
+        array = _values(file.file, header, file.source)
+        return array if index is None else array[index]
 
 
 def read_header(stream: IO[bytes], label: str) -> Header:
@@ -92,10 +92,10 @@ class Archive:
         with reading(file.source, ".npz"):
             try:
                 self._zip = zipfile.ZipFile(file.file)
-            except zipfile.BadZipFile as error:
+            except zipfile.BadZipFile:
                 raise DataFileError(
                     f"{file.source}: is not an .npz file, or is incomplete"
-                ) from error
+                ) from None
         names = [entry.filename.removesuffix(".npy") for entry in self._zip.infolist()]
         self.members = dict(zip(names, self._zip.infolist(), strict=True))
         if len(self.members) < len(names):  # of which only the last would be found
@@ -139,30 +139,23 @@ class Archive:
             require_bytes(header, entry.file_size - stream.tell(), label)
             item = header._replace(shape=header.shape[1:])
             require_room(label, item.nbytes)
-            place = stream.tell()
-            if not header.fortran_order:
-                return _values(self._from(entry, stream, place + index * item.nbytes), item, label)
-            if entry.compress_type != zipfile.ZIP_STORED:
-                return np.array(self.array(name)[index])
-            file, shape = self._from(entry, stream, place), header.shape
-            return np.array(np.memmap(file, header.dtype, "r", file.tell(), shape, "F")[index])
+            place, values = stream.tell(), stream
+            is_stored = entry.compress_type == zipfile.ZIP_STORED
+            if is_stored:  # some versions of `zipfile` seek slowly
+                values = self.file.file
+                values.seek(entry.header_offset + 26)
+                place += entry.header_offset + 30 + sum(struct.unpack("<2H", values.read(4)))
+            if header.fortran_order:
+                array = np.memmap(values, header.dtype, "r", place, header.shape, "F") if (
+                    is_stored) else self.array(name)  # fmt: skip
+                return np.array(array[index])
+            values.seek(place + index * item.nbytes)
+            return _values(values, item, label)
 
     def stream(self, entry: zipfile.ZipInfo) -> IO[bytes]:
         """Return a stream of a member; its CRC is checked at the end. Raises DataFileError."""
         with reading(self.label(entry.filename.removesuffix(".npy")), ".npz"):
             return self._zip.open(entry)
-
-    def _from(self, entry: zipfile.ZipInfo, stream: IO[bytes], place: int) -> IO[bytes]:
-        """Return a stream that starts at an offset in a member. A compressed one is unpacked up to
-        there; of others the file itself is read, because some versions of `zipfile` seek slowly."""
-        if entry.compress_type != zipfile.ZIP_STORED:
-            stream.seek(place)
-            return stream
-        file = self.file.file
-        file.seek(entry.header_offset + 26)
-        name, extra = struct.unpack("<2H", file.read(4))
-        file.seek(entry.header_offset + 30 + name + extra + place)
-        return file
 
     def _entry(self, name: str) -> zipfile.ZipInfo:
         entry = self.members.get(name)

@@ -1,5 +1,7 @@
 """Snapshots in several files, whose names have a number after a point: snap.0.hdf5, snap_003.1."""
 
+from __future__ import annotations
+
 import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,19 +37,23 @@ def parts_of(path: Path, count: int) -> list[Path]:
 class Snapshot(ColumnSource):
     """The particles of a snapshot in several files, in sequence; all else is that of this one.
 
-    Mixed into the source of one file.
-
     Attributes:
         stated: number of files that the header states.
+        rows: number of particles in this file.
         optional: columns that some of the files may lack.
     """
 
     stated: int
+    rows: int | None
     optional: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
-    def part(self, file: OpenFile) -> ColumnSource | None:
+    def part(self, file: OpenFile) -> Snapshot | None:
         """Return the source of one of the files; None if it has no such particles."""
+
+    @abstractmethod
+    def load_own(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Return columns of this file."""
 
     @cached_property
     def files(self) -> Sequence[Path]:
@@ -58,7 +64,7 @@ class Snapshot(ColumnSource):
     def further_files(self) -> Sequence[Path]:
         return [path for path in self.files if path != self.file.path]
 
-    def _parts(self) -> Iterator[ColumnSource]:
+    def _parts(self) -> Iterator[Snapshot]:
         for path in self.files:
             with opened(path) as file:
                 if (part := self.part(file)) is not None:
@@ -66,13 +72,11 @@ class Snapshot(ColumnSource):
 
     @cached_property
     def count(self) -> int | None:
-        if not self.files:
-            return super().count
-        return sum(int(part.count or 0) for part in self._parts())
+        return sum(int(part.rows or 0) for part in self._parts()) if self.files else self.rows
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         if not self.files:
-            return super().load(names)  # type: ignore[safe-super]
+            return self.load_own(names)
         cells = sum(prod(self.columns[name].shape) for name in names)
         require_room(self.name, 16 * int(self.count or 0) * cells)
         parts = []
@@ -83,7 +87,7 @@ class Snapshot(ColumnSource):
                         f"{part.name}: has no {self.noun} '{shown(name)}', unlike {self.name} of "
                         "the same snapshot"
                     )
-            parts.append(part.load(names))
+            parts.append(part.load_own(names))
         return {name: np.concatenate([part[name] for part in parts]) for name in names}
 
     def particles(self, names: Mapping[str, str]) -> Particles:

@@ -1,42 +1,95 @@
-"""HDF5 files: which convention they follow. Read by h5py."""
+"""HDF5 files: snapshots of Gadget, AREPO, SWIFT and others, H5MD, MDTraj, and any group of arrays.
 
+The group of particle columns is found by its coordinates. Of several, all are drawn together, or
+the one that the user names, as in `snapshot.hdf5:PartType1`. Read by h5py.
+"""
+
+import json
 import re
-from collections.abc import Sequence
-from functools import partial
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
+from math import inf
+from os import fstat
+from typing import Any, NamedTuple
 
-from raytracer.errors import shown
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
-from raytracer.scene.particles.formats import hdf5_tables, mdtraj, openpmd
-from raytracer.scene.particles.formats.hdf5_groups import Parts, Source, Steps
+from raytracer.scene.particles import naming
+from raytracer.scene.particles.array_source import are_frames, is_across
+from raytracer.scene.particles.cell import cell_box, cell_of
+from raytracer.scene.particles.formats import hdf5_tables, openpmd
 from raytracer.scene.particles.frames import checked
-from raytracer.scene.particles.source import ParticleSource
+from raytracer.scene.particles.hdf5_members import (
+    MAX_OBJECTS,
+    Member,
+    MemberSource,
+    found_at,
+    is_group,
+    members,
+    text_of,
+    unit_of,
+    values_of,
+)
+from raytracer.scene.particles.loaded import library, texts
+from raytracer.scene.particles.snapshot_parts import Snapshot
+from raytracer.scene.particles.source import NANOMETRE, Box, Moment, ParticleSource, moment_of
 from raytracer.scene.particles.together import Together
 
+MAX_DEPTH = 6  # most levels of nested groups that are searched
+MAX_COLUMNS = 100  # columns from which a matrix is none of particles
+MDTRAJ = "Pande"  # in the attribute `conventions` of files of MDTraj
+MASSES = "Masses"  # name of the column of masses that Gadget's header states once for all
+VALUE = "value"  # dataset of a quantity that is a group, as in H5MD; its first axis is time
+_TYPE = re.compile(r"PartType\d+")
 _STEP = re.compile(
     r"(?i)(.*?)(step|frame|time|snap|snapshot|iteration|iter|cycle|dump)[^a-z\d]*(\d+(?:\.\d+)?)(.*)"
 )
 
 
 def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
-    """Return the source of an HDF5 file for its convention."""
-    source = Source(file, variant)
-    if openpmd.is_openpmd(source.root, variant):
-        return openpmd.opened_source(file, variant, source.root)
-    if found := source.tables():
-        return hdf5_tables.Source(file, variant, found)
-    if mdtraj.is_trajectory(source.root):
-        return mdtraj.Source(file)
-    if not variant and (alone := source.only_vectors()):
-        source = Source(file, alone)
-        source.note(f"'{shown(alone)}' is taken as the coordinates")
-        return source
-    if not variant and source.has_matrix():
-        return hdf5_tables.Source(file, variant, source.root)
-    if not variant and len(sets := source.sets()) > 1:
-        if steps := _in_time(sets):
-            return Steps(file, steps)
+    """Return the source of an HDF5 file for its convention.
+
+    Args:
+        file: the file.
+        variant: path of a group, or of a dataset of coordinates, or "".
+    """
+    root = _opened(file)
+    if openpmd.is_openpmd(root, variant):
+        return openpmd.opened_source(file, variant, root)
+    if MDTRAJ in text_of(root.attrs.get("conventions", "")) and "coordinates" in root:
+        return Trajectory(file, ["coordinates"], root)
+    if variant and (target := found_at(root, variant)) is not None:
+        if not is_group(target) and target.dtype.names:
+            return hdf5_tables.Source(file, variant, target)
+        return Source(file, [variant], root)
+    groups = [(group, _arrays_in(members(group))) for group in _groups(root)]
+    sets = _sets(groups)
+    if variant:
+        hint = f"; particles are in {naming.listed(sets)}" if sets else ""
+        raise DataFileError(
+            f"{file.source}: there is no group or dataset '{shown(variant)}' in this file, and "
+            f"links to others are not followed{hint}"
+        )
+    upright = [(group, [each for each in arrays if not each.turned]) for group, arrays in groups]
+    if not _sets(upright) and hdf5_tables.are_in(root, MAX_DEPTH):
+        return hdf5_tables.Source(file, "", root)
+    if not sets:
+        return _without_names(file, root, [each for _, arrays in groups for each in arrays])
+    if len(sets) > 1 and not (steps := _in_time(sets)):
         return Together(file, partial(_at_frame, file, sets))
-    return Parts(file, variant) if source.stated > 1 else source
+    return Source(file, steps if len(sets) > 1 else sets, root)
+
+
+def _opened(file: OpenFile) -> Any:
+    """Return the root of a file."""
+    module = library("h5py", file.source, "hdf5")
+    if not fstat(file.file.fileno()).st_nlink:  # deleted: the library cannot open its path
+        return module.File(file.file, "r")
+    return module.File(file.name, "r", locking=False)
 
 
 def _at_frame(file: OpenFile, sets: Sequence[str], frame: int) -> dict[str, ParticleSource]:
@@ -49,8 +102,302 @@ def _at_frame(file: OpenFile, sets: Sequence[str], frame: int) -> dict[str, Part
 
 
 def _in_time(names: Sequence[str]) -> list[str]:
-    """Return names that differ in the number of a step alone, in its order; else []."""
+    """Return names that differ in the number of a step alone, in its order; else []. As of H5Part:
+    Step#0, Step#1, ..."""
     found = [each for name in names if (each := _STEP.fullmatch(name))]
     if len(found) < len(names) or len({each.group(1, 2, 4) for each in found}) > 1:
         return []
     return [each[0] for each in sorted(found, key=lambda each: float(each[3]))]
+
+
+class Array(NamedTuple):
+    """A dataset of a group, with its name and shape, which are slow to ask of h5py."""
+
+    name: str  # name in the group
+    dataset: Any  # of h5py
+    shape: tuple[int, ...]  # shape of a frame, (N, ...)
+    frames: int = 0  # length of its first axis if that is time
+    turned: bool = False  # whether its last axis is that of the particles
+
+
+def _without_names(file: OpenFile, root: Any, arrays: Sequence[Array]) -> ParticleSource:
+    """Return the source of a file without usual names: its only vectors (N, 3) or (T, N, 3), or
+    rows of numbers."""
+    floats = [each for each in arrays if each.dataset.dtype.kind == "f" and not each.frames]
+    vectors = [
+        each.dataset.name.strip("/") for each in floats
+        if (each.dataset.shape[-1:] == (3,) or is_across(each.dataset.shape))
+        and len(each.shape) in (2, 3) and not naming.is_other(each.name)
+    ]  # fmt: skip
+    if len(vectors) == 1:
+        source = Source(file, vectors, root)
+        source.note(f"'{shown(vectors[0])}' is taken as the coordinates")
+        return source
+    if any(len(each.shape) == 2 and 3 < each.dataset.shape[1] < MAX_COLUMNS for each in floats):
+        return hdf5_tables.Source(file, "", root)
+    raise DataFileError(
+        f"{file.source}: no group has coordinates (N, 3) with a usual name; append the dataset "
+        f"after a colon, as in '{shown(file.path.name)}:GROUP/DATASET'"
+    )
+
+
+class Source(Snapshot, MemberSource):
+    """A group, or a dataset of coordinates, by its path; several paths are those of the frames."""
+
+    of_frame = (*MemberSource.of_frame, "_target", "_group", "_arrays", "_centers", "length")
+
+    load_own = MemberSource.load_own
+
+    def __init__(self, file: OpenFile, paths: Sequence[str], root: Any) -> None:
+        super().__init__(file)
+        self._paths, self._root = paths, root
+
+    @property
+    def _path(self) -> str:
+        return self._paths[self.frame if len(self._paths) > 1 else 0].strip("/")
+
+    @cached_property
+    def _target(self) -> Any:
+        return found_at(self._root, self._path or "/")
+
+    @cached_property
+    def _group(self) -> Any:
+        if is_group(self._target):
+            return self._target
+        parent = self._target.parent
+        is_value = self._target.name.rpartition("/")[2] == VALUE and self._target.ndim == 3
+        return parent.parent if is_value else parent
+
+    @cached_property
+    def _arrays(self) -> dict[str, Array]:
+        known = _arrays_in(members(self._group), self._path.rpartition("/")[2])
+        return {each.name: each for each in known}
+
+    @cached_property
+    def _centers(self) -> str | None:
+        """The dataset of coordinates, or None if they are x, y and z."""
+        if is_group(self._target):
+            return _coordinates(self._arrays.values())
+        _, _, name = self._path.rpartition("/")
+        return name if name in self._arrays else self._path.split("/")[-2]
+
+    @cached_property
+    def members(self) -> dict[str, Member]:
+        known = {}
+        for name, each in self._arrays.items():
+            if each.shape[:1] == (self.rows,):
+                unit = "Å" if self._is_scaled(name) else unit_of(each.dataset)
+                known[name] = Member(
+                    each.dataset.dtype, each.shape, partial(self._values, each), unit
+                )
+        mass, count = self._mass, int(self.rows or 0)
+        if mass and not {"masses", "mass"} & {name.lower() for name in known}:
+            known[MASSES] = Member(np.dtype(float), (count,), lambda _: np.full(count, mass))
+        return known
+
+    def _is_scaled(self, name: str) -> bool:
+        return name == self._centers and self.length != 1.0
+
+    def _values(self, array: Array, frame: int) -> NDArray[Any]:
+        values: NDArray[Any] = values_of(array.dataset, self.name, frame if array.frames else None)
+        if array.turned:
+            values = np.ascontiguousarray(values.T)
+        return values * values.dtype.type(self.length) if self._is_scaled(array.name) else values
+
+    @cached_property
+    def length(self) -> float:
+        """Nanometres in H5MD become angstrom, as for GROMACS."""
+        known = is_group(found_at(self._root, "h5md")) and self._arrays.get(self._centers or "")
+        return NANOMETRE if known and unit_of(known.dataset) == "nm" else 1.0
+
+    @property
+    def _mass(self) -> float:
+        """The common mass of all particles of a Gadget type, from the header, or 0."""
+        kind = self._group.name.rpartition("/")[2].removeprefix("PartType")
+        masses = self._header("MassTable", optional=True)
+        mass = masses[int(kind)] if kind.isdecimal() and int(kind) < len(masses) else 0.0
+        return mass if 0.0 < mass < inf else 0.0
+
+    @cached_property
+    def rows(self) -> int | None:  # type: ignore[override]
+        name = self._centers or naming.usual("x", self._arrays)
+        return self._arrays[name].shape[0] if name in self._arrays else None
+
+    @property
+    def frames(self) -> int | None:
+        if len(self._paths) > 1:
+            return len(self._paths)
+        return next((each.frames for each in self._arrays.values() if each.frames), 1)
+
+    @property
+    def box(self) -> Box | None:
+        """The box of Gadget's header, or of an H5MD group: three lengths, or rows of a matrix."""
+        sizes = self._header("BoxSize")
+        if len(sizes):
+            if len(sizes) not in (1, 3) or not np.isfinite(sizes).all():
+                raise self.error("Header: BoxSize is neither one number nor three, but "
+                                 f"{shown(str(sizes), 60)}")  # fmt: skip
+            return cell_box(np.diag(np.broadcast_to(sizes, 3)))
+        box, edges = found_at(self._group, "box"), found_at(self._group, "box/edges")
+        if edges is None:
+            return None
+        stored = found_at(edges, VALUE) if is_group(edges) else edges
+        rows = np.asarray(stored[min(self.frame, len(stored) - 1)] if is_group(edges)
+                          else stored[()], float)  # fmt: skip
+        if rows.shape not in ((3,), (3, 3)):
+            return None
+        boundary = box.attrs.get("boundary", ("periodic",) * 3)
+        periodic = [word not in (b"none", "none") for word in np.ravel(boundary).tolist()]
+        matrix = self.length * (np.diag(rows) if rows.ndim == 1 else rows)
+        return cell_box(matrix, [*periodic, True, True, True][:3])
+
+    @property
+    def time(self) -> Moment | None:
+        """The time in Gadget's header, or of a frame in H5MD."""
+        if times := self._header("Time", optional=True):
+            return moment_of(times[0])
+        centers = self._arrays.get(self._centers or "")
+        clock: Any = found_at(centers.dataset.parent, "time") if centers else None
+        if (
+            centers is None
+            or not centers.frames
+            or getattr(clock, "shape", ()) != (centers.frames,)
+        ):
+            return None
+        return moment_of(clock[self.frame], unit_of(clock))
+
+    def choose(self, names: Mapping[str, str]) -> dict[str, str]:
+        if self._centers is not None and not {"centers", *"xyz"} & set(names):
+            names = {**names, "centers": self._centers}
+        return super().choose(names)
+
+    @cached_property
+    def stated(self) -> int:  # type: ignore[override]
+        files = self._header("NumFilesPerSnapshot")
+        return int(files[0]) if files and 1 < files[0] < inf else 1
+
+    def part(self, file: OpenFile) -> Snapshot | None:
+        part = Source(file, [str(self._group.name)], _opened(file))
+        part.stated = 1
+        return part if part._target is not None else None
+
+    def _header(self, name: str, optional: bool = False) -> list[float]:
+        """Return the numbers of an attribute of Gadget's header; none if it is missing."""
+        header = found_at(self._root, "Header")
+        value = None if header is None else header.attrs.get(name)
+        try:
+            return [float(each) for each in np.ravel([] if value is None else value)]
+        except (TypeError, ValueError):
+            if optional:
+                return []
+            raise self.error(f"Header: {name} is not a number") from None
+
+
+class Trajectory(Source):
+    """A file of MDTraj: coordinates in nanometres, cells, and the atoms in JSON."""
+
+    length = NANOMETRE
+
+    @cached_property
+    def _arrays(self) -> dict[str, Array]:
+        frames, *shape = self._target.shape
+        return {self._path: Array(self._path, self._target, tuple(shape), frames)}
+
+    @cached_property
+    def members(self) -> dict[str, Member]:
+        """The coordinates, and elements, names and residues if the topology is of these atoms."""
+        topology = found_at(self._root, "topology")
+        document = json.loads(text_of(topology[0])) if topology is not None else {}
+        rows = [
+            (atom["index"], atom.get("element", ""), atom.get("name", ""), residue.get("name", ""))
+            for chain in document.get("chains", ())
+            for residue in chain["residues"]
+            for atom in residue["atoms"]
+        ]
+        known = super().members
+        if len(rows) == self.rows:
+            _, *columns = zip(*sorted(rows), strict=True)
+            for name, words in zip(
+                ("element", "name", "residue"), map(texts, columns), strict=True
+            ):
+                known[name] = Member(words.dtype, words.shape, partial(_same, words))
+        return known
+
+    def _of_frame(self, name: str) -> Any:
+        values = found_at(self._root, name)
+        return None if values is None or self.frame >= len(values) else values[self.frame]
+
+    @property
+    def box(self) -> Box | None:
+        lengths, angles = self._of_frame("cell_lengths"), self._of_frame("cell_angles")
+        if lengths is None or angles is None:
+            return None
+        return cell_of([*(NANOMETRE * float(each) for each in lengths), *angles])
+
+    @property
+    def time(self) -> Moment | None:
+        return moment_of(self._of_frame("time"), "ps")
+
+
+def _same(values: NDArray[Any], _: int) -> NDArray[Any]:
+    return values
+
+
+def _groups(root: Any) -> Iterator[Any]:
+    """Yield the groups of a file, the outer before the inner."""
+    pending, seen, looked = deque([(root, 0)]), set(), 0
+    while pending:
+        group, depth = pending.popleft()
+        if group.id in seen:
+            continue
+        seen.add(group.id)
+        yield group
+        for inner in _links_last(group):
+            looked += 1
+            if looked > MAX_OBJECTS:
+                return
+            if depth < MAX_DEPTH and is_group(inner):
+                pending.append((inner, depth + 1))
+
+
+def _links_last(group: Any) -> list[Any]:
+    """Return the members of a group, first those that are not soft links to others."""
+    known = members(group)
+    links = {name for name in known if hasattr(group.get(name, getlink=True), "path")}
+    return [known[name] for name in sorted(known, key=links.__contains__)]
+
+
+def _arrays_in(known: Mapping[str, Any], named: str = "") -> list[Array]:
+    """Return the datasets of a group; `named` is one that the user says to be coordinates."""
+    arrays = []
+    for name, each in known.items():
+        value = found_at(each, VALUE) if is_group(each) else None
+        shape: tuple[int, ...] = getattr(each if value is None else value, "shape", None) or ()
+        is_center = name == named or naming.usual("centers", [name]) is not None
+        if value is not None and len(shape) >= 2:
+            arrays.append(Array(name, value, shape[1:], shape[0]))
+        elif value is None and are_frames(shape) and is_center:
+            arrays.append(Array(name, each, shape[1:], shape[0]))
+        elif value is None and shape:
+            arrays.append(Array(name, each, shape))
+    if _coordinates(arrays):
+        return arrays
+    across = {each.name: each.shape[1] for each in arrays if is_across(each.dataset.shape)}
+    count = across.get(named) or across.get(naming.usual("centers", across) or "")
+    return [each._replace(shape=each.shape[::-1], turned=True)
+            if not each.frames and each.shape[1:] == (count,) != each.shape[:1] else each
+            for each in arrays]  # fmt: skip
+
+
+def _sets(groups: Iterable[tuple[Any, Sequence[Array]]]) -> list[str]:
+    """Return the paths of the groups with particles; beside those of Gadget's types there are none,
+    but cells of SWIFT."""
+    names = [group.name.strip("/") or "/" for group, arrays in groups
+             if _coordinates(arrays) or naming.has_axes([each.name for each in arrays
+                                                         if len(each.shape) == 1])]  # fmt: skip
+    return [name for name in names if _TYPE.fullmatch(name)] or names
+
+
+def _coordinates(arrays: Iterable[Array]) -> str | None:
+    vectors = ([each.name for each in arrays if each.shape[1:] == (width,)] for width in (3, 2))
+    return next((name for each in vectors if (name := naming.usual("centers", each))), None)

@@ -7,6 +7,7 @@ are interleaved in records, one per frame. All numbers are big endian. NetCDF-4 
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from io import BytesIO
 from math import prod
 from typing import Any, NamedTuple
 
@@ -26,40 +27,24 @@ ATOM, FRAME = "atom", "frame"  # dimensions of particles and of frames in the co
 TYPES = ("", "i1", "S1", ">i2", ">i4", ">f4", ">f8", "u1", ">u2", ">u4", ">i8", ">u8")
 """NumPy's names of the types, by their number in the file; 7 and above are CDF-5."""
 
-_DIMENSIONS, _VARIABLES, _ATTRIBUTES = 10, 11, 12
-
 
 class Variable(NamedTuple):
     """A variable."""
 
-    dimensions: tuple[str, ...]  # names of its dimensions
-    shape: tuple[int, ...]  # sizes of the dimensions; 0 for the unlimited one
+    dimensions: tuple[str, ...]  # names of those of a frame
+    shape: tuple[int, ...]  # of the values of a frame
+    frames: int | None  # None if it is not of frames; 0 for the unlimited number of records
     dtype: np.dtype[Any]  # type of the values
-    attributes: dict[str, Any]  # texts as bytes, numbers as arrays
+    attributes: Mapping[str, NDArray[Any]]
     start: int  # offset of its values in the file, for records that of the first
 
     @property
-    def has_records(self) -> bool:
-        return self.shape[:1] == (0,)
-
-    @property
-    def has_frames(self) -> bool:
-        return self.has_records or self.dimensions[:1] == (FRAME,)
-
-    @property
-    def shape_now(self) -> tuple[int, ...]:
-        """Shape of the values of a frame."""
-        return self.shape[self.has_frames :]
-
-    @property
     def bytes(self) -> int:
-        return prod(self.shape_now) * self.dtype.itemsize
+        return prod(self.shape) * self.dtype.itemsize
 
-    def text(self, name: str, default: str = "") -> str:
-        value = self.attributes.get(name)
-        return (
-            value.decode("utf-8", "replace").strip("\0 ") if isinstance(value, bytes) else default
-        )
+    def text(self, name: str) -> str:
+        value = self.attributes.get(name, np.zeros(0, "S1"))
+        return value.tobytes().decode("utf-8", "replace").strip("\0 ")
 
 
 class Source(ColumnSource):
@@ -68,46 +53,39 @@ class Source(ColumnSource):
 
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
-        header = Header(file)
-        self._variables, self._records = header.variables, header.records
-        sides = [each for each in self._variables.values() if each.has_records]
+        self._variables, self._records = _header_of(file)
+        sides = [each for each in self._variables.values() if each.frames == 0]
         padded = sum(-(-each.bytes // 4) * 4 for each in sides)
         self._record = sides[0].bytes if len(sides) == 1 else padded
         self._end = max((each.start + each.bytes for each in sides), default=0)
-        self._moving = [each for each in self._variables.values() if ATOM in each.dimensions]
-        if not self._moving:
+        self._atoms = [each for each in self._variables.values() if ATOM in each.dimensions]
+        if not self._atoms:
             raise self.error(
                 f"has no dimension '{ATOM}', so it is not a trajectory by the conventions of AMBER"
             )
-        self._atoms = self._moving[0].shape[self._moving[0].dimensions.index(ATOM)]
 
     @property
     def count(self) -> int | None:
-        return self._atoms
+        return self._atoms[0].shape[self._atoms[0].dimensions.index(ATOM)]
 
     @cached_property
     def frames(self) -> int | None:
         """Number of complete frames; the header of an incomplete file may state more."""
-        each = next((each for each in self._moving if each.dimensions[:1] == (FRAME,)), None)
-        if each is None or not each.has_records:
-            return 1 if each is None else each.shape[0]
+        stated = next((each.frames for each in self._atoms if each.frames is not None), 1)
         after = self.file.size - self._end
-        whole = 0 if after < 0 else 1 + after // self._record if self._record else self._records
-        return min(whole, self._records)
+        if stated or not self._record:
+            return stated or self._records
+        return min(1 + after // self._record if after >= 0 else 0, self._records)
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:
-        columns = {}
-        for name, each in self._variables.items():
-            dimensions = each.dimensions[each.dimensions[:1] == (FRAME,) :]
-            kind, shape = kind_of(each.dtype), each.shape[len(each.dimensions) - len(dimensions) :]
-            if dimensions[:1] == (ATOM,) and kind != "text" and len(dimensions) <= 2:
-                columns[name] = Column(kind, shape[1:], each.text("units"))
-        return columns
+        return {name: Column(kind_of(each.dtype), each.shape[1:], each.text("units"))
+                for name, each in self._variables.items() if each.dimensions[:1] == (ATOM,)
+                and each.dtype.kind != "S" and len(each.shape) <= 2}  # fmt: skip
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         cells = sum(prod(self.columns[name].shape) for name in names)
-        require_room(self.name, 8 * self._atoms * cells)
+        require_room(self.name, 8 * int(self.count or 0) * cells)
         columns = {name: self._values(name) for name in names}
         for name, values in columns.items():
             scale = self._variables[name].attributes.get("scale_factor")
@@ -136,101 +114,70 @@ class Source(ColumnSource):
     def time(self) -> Moment | None:
         if "time" not in self._variables or not self.frames:
             return None
-        values = self._values("time").reshape(-1)
-        unit = self._variables["time"].text("units", "picosecond")
-        return moment_of(values[0], "ps" if unit == "picosecond" else unit) if len(values) else None
+        unit = self._variables["time"].text("units") or "picosecond"
+        (time,) = self._values("time").reshape(-1)[:1]
+        return moment_of(time, "ps" if unit == "picosecond" else unit)
 
     def _values(self, name: str) -> NDArray[Any]:
         """Return the values of a variable, for the frame if it has frames."""
         each = self._variables[name]
-        step = self._record if each.has_records else each.bytes * each.has_frames
+        step = 0 if each.frames is None else each.bytes if each.frames else self._record
         place = each.start + self.frame * step
         if place + each.bytes > self.file.size:
             raise self.error(f"is incomplete: values of '{shown(name)}' are missing")
         self.file.file.seek(place)
-        values = np.frombuffer(self.file.file.read(each.bytes), each.dtype).reshape(each.shape_now)
+        values = np.frombuffer(self.file.file.read(each.bytes), each.dtype).reshape(each.shape)
         return values.astype(each.dtype.newbyteorder("="))
 
 
-class Header:
-    """The header of a file: `variables` by name, and the number of `records`.
+def _header_of(file: OpenFile) -> tuple[dict[str, Variable], int]:
+    """Return the variables of a file by name, and its number of records.
 
     Raises:
-        DataFileError: the file is damaged.
+        ValueError, IndexError: the header is damaged.
     """
+    file.file.seek(0)
+    data = BytesIO(file.file.read(MAX_HEADER))
+    magic, version = data.read(3), data.read(1)[:1].hex()
+    if magic != b"CDF" or version not in ("01", "02", "05"):
+        raise DataFileError(
+            f"{file.source}: is damaged, or not a NetCDF file (CDF-1, CDF-2 or CDF-5)"
+        )
+    size, offset = 8 if version == "05" else 4, 4 if version == "01" else 8
 
-    def __init__(self, file: OpenFile) -> None:
-        file.file.seek(0)
-        self._data = file.file.read(min(MAX_HEADER, file.size))
-        self._source = file.source
-        version = self._data[3] if self._data[:3] == b"CDF" and len(self._data) > 3 else 0
-        if version not in (1, 2, 5):
-            raise DataFileError(
-                f"{file.source}: is damaged, or not a NetCDF file (CDF-1, CDF-2 or CDF-5)"
-            )
-        self._place = 4
-        self._size_bytes = 8 if version == 5 else 4  # of a count
-        self._start_bytes = 4 if version == 1 else 8  # of an offset
-        records = self._size()
-        is_open = records == (1 << 8 * self._size_bytes) - 1  # still being written: use the size
-        self.records = 1 << 62 if is_open else records
-        dimensions = [(self._name(), self._size()) for _ in self._listed(_DIMENSIONS)]
-        self._attributes()
-        self.variables = dict(self._variable(dimensions) for _ in self._listed(_VARIABLES))
+    def values(dtype: np.dtype[Any], count: int) -> NDArray[Any]:
+        raw = data.read(count * dtype.itemsize)
+        data.seek(-len(raw) % 4, 1)  # all are padded to four bytes
+        return np.frombuffer(raw, dtype, count)
 
-    def _variable(self, known: list[tuple[str, int]]) -> tuple[str, Variable]:
-        name = self._name()
-        places = [self._size() for _ in range(self._limited(self._size(), len(self._data)))]
-        attributes, dtype = self._attributes(), self._type()
-        self._size()  # size in bytes, known from the dimensions
-        start = self._integer(self._start_bytes)
-        used = [known[self._limited(place, len(known) - 1)] for place in places]
-        shape = tuple(size for _, size in used)
-        if 0 in shape[1:]:
-            raise self._damaged()
-        return name, Variable(tuple(each for each, _ in used), shape, dtype, attributes, start)
+    def number(width: int = size) -> int:
+        return int(values(np.dtype(f">u{width}"), 1)[0])
 
-    def _attributes(self) -> dict[str, Any]:
-        attributes = {}
-        for _ in self._listed(_ATTRIBUTES):
-            name, dtype = self._name(), self._type()
-            data = self._bytes(self._size() * dtype.itemsize)
-            attributes[name] = data if dtype.kind == "S" else np.frombuffer(data, dtype)
-        return attributes
+    def text() -> str:
+        return values(np.dtype("S1"), number()).tobytes().decode("utf-8", "replace")
 
-    def _listed(self, tag: int) -> range:
-        """Return the indices of a list's items; the tag of an empty list is 0."""
-        stated, count = self._integer(4), self._size()
-        if stated not in (0, tag) or (stated == 0 and count):
-            raise self._damaged()
-        return range(self._limited(count, len(self._data)))  # each item takes at least a byte
+    def listed() -> range:
+        number(4)  # what the list is of
+        return range(number())
 
-    def _type(self) -> np.dtype[Any]:
-        number = self._integer(4) or len(TYPES)  # there is no type 0
-        return np.dtype(TYPES[self._limited(number, len(TYPES) - 1)])
+    def attributes() -> dict[str, NDArray[Any]]:
+        return {text(): values(np.dtype(TYPES[number(4)]), number()) for _ in listed()}
 
-    def _name(self) -> str:
-        return self._bytes(self._size()).decode("utf-8", "replace")
+    def variable() -> tuple[str, Variable]:
+        name = text()
+        used = [known[number()] for _ in range(number())]
+        about, dtype = attributes(), np.dtype(TYPES[number(4)])
+        number()  # size in bytes, known from the dimensions
+        has_frames = bool(used) and (used[0][1] == 0 or used[0][0] == FRAME)
+        inner = used[has_frames:]
+        return name, Variable(
+            tuple(each for each, _ in inner), tuple(length for _, length in inner),
+            used[0][1] if has_frames else None, dtype, about, number(offset),
+        )  # fmt: skip
 
-    def _size(self) -> int:
-        return self._integer(self._size_bytes)
-
-    def _limited(self, number: int, most: int) -> int:
-        """Return a number within a limit. Raises DataFileError."""
-        if number > most:
-            raise self._damaged()
-        return number
-
-    def _integer(self, size: int) -> int:
-        return int.from_bytes(self._bytes(size), "big")
-
-    def _bytes(self, size: int) -> bytes:
-        """Return the next bytes, and skip the padding to a multiple of four."""
-        data = self._data[self._place : self._place + size]
-        self._place += -(-size // 4) * 4
-        if len(data) < size:
-            raise self._damaged()
-        return data
-
-    def _damaged(self) -> DataFileError:
-        return DataFileError(f"{self._source}: is damaged: the header of the NetCDF file is wrong")
+    records = number()
+    if records == (1 << 8 * size) - 1:  # still being written: use the size
+        records = 1 << 62
+    known = [(text(), number()) for _ in listed()]
+    attributes()
+    return dict(variable() for _ in listed()), records

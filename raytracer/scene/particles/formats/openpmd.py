@@ -5,9 +5,8 @@ the attributes `value` and `shape`. Stored values times `unitSI` are in SI units
 particle is the sum of `position` and `positionOffset`.
 """
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
-from math import prod
+from collections.abc import Mapping
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,10 +14,10 @@ from numpy.typing import NDArray
 
 from raytracer.errors import shown, suggestion
 from raytracer.files.access import OpenFile
-from raytracer.memory import require_room
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.hdf5_members import (
+    Member,
+    MemberSource,
     found_at,
     is_group,
     members,
@@ -26,7 +25,7 @@ from raytracer.scene.particles.hdf5_members import (
     text_of,
     values_of,
 )
-from raytracer.scene.particles.source import Column, Moment, ParticleSource, kind_of, moment_of
+from raytracer.scene.particles.source import Moment, ParticleSource, moment_of
 from raytracer.scene.particles.together import Together
 
 POSITION, OFFSET = "position", "positionOffset"
@@ -46,190 +45,153 @@ class Component(NamedTuple):
     def values(self, source: str) -> NDArray[Any]:
         """Return the values in SI units, (N,); unchanged if the factor is 1."""
         if is_group(self.stored):
-            values = np.full(self.rows, self.stored.attrs["value"], self.dtype)
+            values = np.broadcast_to(np.asarray(self.stored.attrs["value"]).reshape(()), self.rows)
         else:
             values = values_of(self.stored, source)
         return values if self.unit == 1.0 else values * np.float64(self.unit)
 
 
-def is_openpmd(file: Any, inner: str) -> bool:
+def is_openpmd(root: Any, inner: str) -> bool:
     """Whether a path in an HDF5 file leads to particles of openPMD.
 
     Args:
-        file: of h5py.
+        root: of h5py.
         inner: name of a species, its path, or "".
     """
-    if "openPMD" not in file.attrs or not is_group(found_at(file, "data")):
+    if "openPMD" not in root.attrs or not is_group(found_at(root, "data")):
         return False
     parts = inner.strip("/").split("/")
     return len(parts) == 1 or (len(parts) == 4 and parts[0] == "data" and parts[3] != "")
 
 
-def opened_source(file: OpenFile, variant: str, opened: Any) -> ParticleSource:
+def opened_source(file: OpenFile, variant: str, root: Any) -> ParticleSource:
     """Return the source of a species, or of all of an iteration if the variant names none."""
-    first = Source(file, "", opened)
+    first = Source(file, "", root)
 
     def species(frame: int) -> dict[str, Source]:
-        sources = {name: Source(file, name, opened) for name in first.species_at(frame)}
+        first.go_to(frame)
+        sources = {name: Source(file, name, root) for name in first.species}
         for each in sources.values():
             each.go_to(frame)
         return sources
 
-    for frame in range(0 if variant else first.frames or 0):
-        if len(first.species_at(frame, may_be_none=True)) > 1:
+    for frame in range(0 if variant else first.frames):
+        first.go_to(frame)
+        if len(first.species) > 1:
             return Together(file, species)
-    return Source(file, variant, opened)
+    return Source(file, variant, root)
 
 
-class Source(ColumnSource):
+class Source(MemberSource):
     """A file of openPMD; the variant is the name of a species or its path."""
 
     noun = "record"
 
-    def __init__(self, file: OpenFile, variant: str, opened: Any) -> None:
+    def __init__(self, file: OpenFile, variant: str, root: Any) -> None:
         super().__init__(file, variant)
-        self._file = opened
+        self._root = root
         parts = variant.strip("/").split("/")
-        self._species_name = parts[-1]
-        self._stated = parts[1] if len(parts) == 4 else None
-
-    @cached_property
-    def _iterations(self) -> list[str]:
-        names = names_in(found_at(self._file, "data"))
-        numbers = sorted((name for name in names if name.isdecimal()), key=int)
-        if self._stated is not None:
-            if self._stated not in numbers:
-                raise self.error(
-                    f"there is no iteration {shown(self._stated)}; it holds "
-                    f"{naming.listed(numbers)}"
-                )
-            return [self._stated]
-        if not numbers:
-            raise self.error("has no iterations of openPMD")
-        return numbers
-
-    def _iteration(self, frame: int) -> Any:
-        return found_at(self._file, f"data/{self._iterations[frame]}")
-
-    def _particles_at(self, frame: int) -> Any:
-        """Return the group of the species at an iteration, or None."""
-        path = text_of(self._file.attrs.get("particlesPath", "particles/")).strip("/")
-        iteration = self._iteration(frame)
-        particles = found_at(iteration, path) if is_group(iteration) else None
-        return particles if is_group(particles) else None
-
-    def species_at(self, frame: int, may_be_none: bool = False) -> list[str]:
-        """Return the names of the species at an iteration. Raises DataFileError without any."""
-        particles = self._particles_at(frame)
-        names = [] if particles is None else names_in(particles)
-        if not names and not may_be_none:
-            where = f"iteration {self._iterations[frame]}"
-            raise self.error(f"has no particles at {where}")
-        return names
-
-    @cached_property
-    def _species(self) -> Any:
-        wanted, names = self._species_name, self.species_at(self.frame)
-        if wanted and wanted not in names:
-            raise self.error(f"there is no species '{shown(wanted)}'; {suggestion(wanted, names)}")
-        species = found_at(self._particles_at(self.frame), wanted or names[0])
-        if not is_group(species):
-            raise self.error(f"{shown(wanted or names[0])} is not a species")
-        return species
-
-    @cached_property
-    def _records(self) -> dict[str, dict[str, Component]]:
-        """Components of each record, by the names of both; a scalar's is ""."""
-        records = {}
-        for name in names_in(self._species)[:MAX_RECORDS]:
-            record = found_at(self._species, name)
-            inner = {"": record}
-            if is_group(record) and "value" not in record.attrs:
-                inner = members(record)
-            parts = {key: _component(each) for key, each in inner.items()}
-            if known := {key: each for key, each in parts.items() if each is not None}:
-                records[name] = known
-        return records
-
-    @cached_property
-    def columns(self) -> Mapping[str, Column]:
-        columns: dict[str, Column] = {}
-        for name, parts in self._records.items():
-            unit = _unit(found_at(self._species, name))
-            if name == OFFSET or any(each.rows != self.count for each in parts.values()):
-                continue
-            if name == POSITION or set(parts) == set(AXES):
-                columns[name] = Column("number", (3,), unit)
-                continue
-            for key, each in parts.items():
-                kind = "number" if each.unit != 1.0 else kind_of(each.dtype)
-                columns[f"{name}_{key}" if key else name] = Column(kind, (), unit)
-        return columns
-
-    @cached_property
-    def count(self) -> int | None:
-        parts = self._records.get(POSITION, {})
-        if not parts or not set(parts) <= set(AXES):
+        known = [name for name in names_in(found_at(root, "data")) if name.isdecimal()]
+        self._name, stated = parts[-1], parts[1:2]  # as in data/100/particles/ions
+        self._iterations = sorted(set(stated or known) & set(known), key=int)
+        if not self._iterations:
+            which = shown(stated[0]) if stated else "of openPMD"
             raise self.error(
-                f"the species {shown(self._species.name)} has no record 'position' with the "
-                "components x, y, z"
+                f"there is no iteration {which}; it holds {naming.listed(known) or 'none'}"
             )
-        counts = {each.rows for each in parts.values()}
-        if len(counts) > 1:
-            raise self.error("the components of 'position' differ in length")
-        return counts.pop()
 
     @property
-    def frames(self) -> int | None:
+    def frames(self) -> int:
         return len(self._iterations)
 
     @property
+    def _iteration(self) -> Any:
+        return found_at(self._root, f"data/{self._iterations[self.frame]}")
+
+    @property
+    def species(self) -> Mapping[str, Any]:
+        """The species at the iteration, by name."""
+        path = text_of(self._root.attrs.get("particlesPath", "particles/")).strip("/")
+        particles = found_at(self._iteration, path) if is_group(self._iteration) else None
+        return members(particles) if is_group(particles) else {}
+
+    @cached_property
+    def members(self) -> dict[str, Member]:
+        species, where = self.species, f"iteration {self._iterations[self.frame]}"
+        if not species:
+            raise self.error(f"has no particles at {where}")
+        name = self._name or next(iter(species))
+        if not is_group(species.get(name)):
+            raise self.error(f"there is no species '{shown(name)}'; {suggestion(name, species)}")
+        stored = dict(list(members(species[name]).items())[:MAX_RECORDS])
+        records = {name: _components(each) for name, each in stored.items()}
+        if not records.get(POSITION) or not set(records[POSITION]) <= set(AXES):
+            raise self.error(
+                f"the species {shown(name)} has no record 'position' with the components x, y, z"
+            )
+        offset = records.pop(OFFSET, {})
+        known: dict[str, Member] = {}
+        for name, parts in records.items():
+            unit = _unit(stored[name])
+            if name == POSITION or set(parts) == set(AXES):
+                rows = next(iter(parts.values())).rows
+                read = partial(self._vectors, parts, offset if name == POSITION else {})
+                known[name] = Member(np.dtype(float), (rows, 3), read, unit)
+                continue
+            for key, each in parts.items():
+                dtype = each.dtype if each.unit == 1.0 else np.dtype(float)
+                known[f"{name}_{key}" if key else name] = Member(
+                    dtype, (each.rows,), partial(self._scalars, each), unit
+                )
+        return known
+
+    def _scalars(self, component: Component, _: int) -> NDArray[Any]:
+        return component.values(self.name)
+
+    def _vectors(
+        self, parts: Mapping[str, Component], offset: Mapping[str, Component], _: int
+    ) -> NDArray[np.float64]:
+        """Return the components of a record, and those of an offset added, (N, 3)."""
+        values = np.zeros((next(iter(parts.values())).rows, 3))
+        for axis, key in enumerate(AXES):
+            for each in (parts.get(key), offset.get(key)):
+                if each is not None:
+                    values[:, axis] += each.values(self.name)
+        return values
+
+    @cached_property
+    def rows(self) -> int | None:  # type: ignore[override]
+        return self.members[POSITION].shape[0]
+
+    @property
     def time(self) -> Moment | None:
-        stated = self._iteration(self.frame).attrs
+        stated = self._iteration.attrs
         time, unit = moment_of(stated.get("time")), moment_of(stated.get("timeUnitSI", 1.0))
         return None if time is None or unit is None else Moment(time.value * unit.value, "s")
 
-    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        cells = sum(prod(self.columns[name].shape) for name in names)
-        require_room(self.name, 16 * int(self.count or 0) * max(cells, 1))
-        return {name: self._values(name) for name in names}
 
-    def _values(self, name: str) -> NDArray[Any]:
-        parts = self._records.get(name)
-        if parts is None:
-            record, _, key = name.rpartition("_")
-            return self._records[record][key].values(self.name)
-        if "" in parts:
-            return parts[""].values(self.name)
-        values = np.zeros((int(self.count or 0), 3))
-        for axis, key in enumerate(AXES):
-            if key in parts:
-                values[:, axis] = parts[key].values(self.name)
-            offset = self._records.get(OFFSET, {}).get(key) if name == POSITION else None
-            if offset is not None:
-                if offset.rows != self.count:
-                    raise self.error(
-                        f"{OFFSET}/{key} has {offset.rows:,} values for {self.count:,} particles"
-                    )
-                values[:, axis] += offset.values(self.name)
-        return values
+def _components(record: Any) -> dict[str, Component]:
+    """Return the components of a record by name; "" for a scalar."""
+    inner = {"": record}
+    if is_group(record) and "value" not in record.attrs:
+        inner = members(record)
+    known = {key: _component(each) for key, each in inner.items()}
+    return {key: each for key, each in known.items() if each is not None}
 
 
 def _component(stored: Any) -> Component | None:
-    if stored is None:
+    unit, attributes = moment_of(stored.attrs.get("unitSI", 1.0)), stored.attrs
+    if unit is None or (is_group(stored) and not {"value", "shape"} <= set(attributes)):
         return None
-    unit = moment_of(stored.attrs.get("unitSI", 1.0))
-    if unit is None:
-        return None
-    if not is_group(stored):
-        is_numeric = len(stored.shape or ()) == 1 and stored.dtype.kind in "iufb"
-        return Component(stored, stored.dtype, stored.shape[0], unit.value) if is_numeric else None
-    if "value" not in stored.attrs or "shape" not in stored.attrs:
-        return None
-    value, shape = np.asarray(stored.attrs["value"]), np.ravel(stored.attrs["shape"])
-    if value.size != 1 or value.dtype.kind not in "iufb" or shape.dtype.kind not in "iu":
-        return None
-    return Component(stored, value.dtype, int(shape.prod()), unit.value)
+    if is_group(stored):
+        value, shape = np.asarray(attributes["value"]), np.ravel(attributes["shape"])
+        is_numeric = value.size == 1 and shape.dtype.kind in "iu"
+        dtype, rows = value.dtype, int(shape.prod()) if is_numeric else 0
+    else:
+        is_numeric = len(stored.shape or ()) == 1
+        dtype, rows = stored.dtype, stored.shape[0] if is_numeric else 0
+    is_numeric &= dtype.kind in "iufb"
+    return Component(stored, dtype, rows, unit.value) if is_numeric else None
 
 
 def _unit(record: Any) -> str:

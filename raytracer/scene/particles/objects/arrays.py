@@ -12,7 +12,7 @@ from raytracer.errors import DataFileError, counted
 from raytracer.scene.arrays import Where, as_array
 from raytracer.scene.particles.array_source import are_frames
 from raytracer.scene.particles.naming import USUAL, plain
-from raytracer.scene.particles.objects.source import ObjectSource
+from raytracer.scene.particles.objects.source import Frame, ObjectSource
 from raytracer.scene.particles.source import Particles
 
 if TYPE_CHECKING:
@@ -28,14 +28,15 @@ _PLACES = {name for part in ("centers", "x", "y", "z") for name in USUAL[part]}
 class Source(ObjectSource):
     noun = "field"
 
-    @property
-    def count(self) -> int | None:
-        return _count(self._arrays)
+    @cached_property
+    def _array(self) -> NDArray[Any] | None:
+        if isinstance(self.value, Mapping):
+            return None
+        return as_array(self.value, "centers", Where(self.name))
 
     @property
     def frames(self) -> int | None:
-        array = self._array
-        return len(array) if array is not None and is_series(array) else 1
+        return len(self._array) if self._array is not None and is_series(self._array) else 1
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
@@ -44,32 +45,26 @@ class Source(ObjectSource):
             result.notes.append(("", f"{self.name}: {text}"))
         return result
 
-    def entries(self) -> Mapping[str, Any]:
-        return self._arrays
+    def take(self) -> Frame:
+        if self._array is None:
+            columns = self._of_dictionary()
+        elif is_series(self._array):
+            columns = {"centers": self._array[self.frame]}
+        else:
+            columns = columns_of(self._array, self.name)
+        return Frame(_count(columns), columns)
 
-    @cached_property
-    def _array(self) -> NDArray[Any] | None:
-        if isinstance(self.value, Mapping):
-            return None
-        return as_array(self.value, "centers", Where(self.name))
-
-    @cached_property
-    def _arrays(self) -> dict[str, NDArray[Any]]:
-        array = self._array
-        if array is None:
-            arrays = {str(name): as_array(value, str(name), Where(self.name))
-                     for name, value in self.value.items()}  # fmt: skip
-            count = _count({name: each for name, each in arrays.items() if each.ndim})
-            for name in [name for name in arrays if plain(name) in _STYLES]:
-                if arrays[name].ndim == 0:
-                    arrays[name] = np.full(count, arrays[name])
-                elif len(arrays[name]) != count:
-                    has = f"has {counted(len(arrays[name]), 'value')}"
-                    raise self.error(f"array '{name}': {has} for {counted(count, 'particle')}")
-            return {name: each for name, each in arrays.items() if each.ndim}
-        if is_series(array):
-            return {"centers": array[self.frame]}
-        return columns_of(array, self.name)
+    def _of_dictionary(self) -> dict[str, NDArray[Any]]:
+        arrays = {str(name): as_array(value, str(name), Where(self.name))
+                 for name, value in self.value.items()}  # fmt: skip
+        count = _count({name: each for name, each in arrays.items() if each.ndim})
+        for name in [name for name in arrays if plain(name) in _STYLES]:
+            if arrays[name].ndim == 0:
+                arrays[name] = np.full(count, arrays[name])
+            elif len(arrays[name]) != count:
+                has = f"has {counted(len(arrays[name]), 'value')}"
+                raise self.error(f"array '{name}': {has} for {counted(count, 'particle')}")
+        return {name: each for name, each in arrays.items() if each.ndim}
 
 
 def _count(arrays: Mapping[str, NDArray[Any]]) -> int:

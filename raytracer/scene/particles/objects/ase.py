@@ -11,8 +11,14 @@ from raytracer.files.access import OpenFile
 from raytracer.scene.elements import table
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.objects.source import Entry, LibraryFile, ObjectSource, texts_of
-from raytracer.scene.particles.source import Box, Column, Moment, moment_of
+from raytracer.scene.particles.objects.source import (
+    Entry,
+    Frame,
+    LibraryFile,
+    ObjectSource,
+    texts_of,
+)
+from raytracer.scene.particles.source import Column, moment_of
 
 DATABASES = ("db", "json")  # formats of databases; each row is a frame
 
@@ -28,27 +34,18 @@ START = 1 << 12  # bytes of a file by which ASE recognises its format
 class Source(ObjectSource):
     noun = "array"
 
-    @property
-    def box(self) -> Box | None:
-        return cell_box(self.value.cell, self.value.pbc)
-
-    @property
-    def time(self) -> Moment | None:
-        return moment_of(self.value.info.get("time"))
-
-    def entries(self) -> Mapping[str, Any]:
-        arrays = dict(self.value.arrays)
+    def take(self) -> Frame:
+        atoms, arrays = self.value, dict(self.value.arrays)
         numbers = np.asarray(arrays.pop("numbers"))
-        results = getattr(getattr(self.value, "calc", None), "results", None)
-        extra = results if isinstance(results, Mapping) else {}
-        entries = {**extra, **arrays}
-        if "momenta" in entries and "velocity" not in entries:
-            entries["velocity"] = Entry(Column("number", (3,)), self.value.get_velocities)
-        types = arrays.get("type")
+        results = getattr(getattr(atoms, "calc", None), "results", None)
+        columns = {**(results if isinstance(results, Mapping) else {}), **arrays}
+        if "momenta" in columns and "velocity" not in columns:
+            columns["velocity"] = Entry(Column("number", (3,)), atoms.get_velocities)
         # ASE takes the types of LAMMPS for atomic numbers, and keeps both.
-        if types is not None and np.array_equal(types, numbers):
-            return entries
-        return {"element": texts_of(symbols_of(numbers)), **entries}
+        if "type" not in arrays or not np.array_equal(arrays["type"], numbers):
+            columns = {"element": texts_of(symbols_of(numbers)), **columns}
+        box, time = cell_box(atoms.cell, atoms.pbc), moment_of(atoms.info.get("time"))
+        return Frame(len(atoms), columns, box, time)
 
 
 class FileSource(LibraryFile, Source):

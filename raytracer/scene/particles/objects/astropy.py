@@ -1,6 +1,5 @@
 """Tables of astropy, one row per particle; FITS and VOTable files that it reads."""
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -9,14 +8,14 @@ from numpy.typing import NDArray
 
 from raytracer.scene.particles import celestial, naming
 from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.objects.source import Entry, LibraryFile, ObjectSource
+from raytracer.scene.particles.objects.source import Entry, Frame, LibraryFile, ObjectSource
 from raytracer.scene.particles.source import Column, kind_of
 
 
 class Source(ObjectSource):
     """A `Table` or `QTable`."""
 
-    def entries(self) -> Mapping[str, Entry]:
+    def take(self) -> Frame:
         entries: dict[str, Entry] = {}
         for name in self.value.colnames:
             values = self.value[name]
@@ -24,7 +23,7 @@ class Source(ObjectSource):
             if kind:
                 column = Column(kind, values.shape[1:], unit)
                 entries[name] = Entry(column, partial(_values, values))
-        return entries
+        return Frame(len(self.value), entries)
 
 
 class FileSource(LibraryFile, Source):

@@ -1,8 +1,6 @@
 """Frames of chemfiles, and files that it reads (.dcd, .trr, .xtc, .gro, .mol2, .psf, ...)."""
 
 import re
-from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,8 +10,8 @@ from raytracer.files.access import OpenFile
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.loaded import library, texts
-from raytracer.scene.particles.objects.source import LibraryFile, ObjectSource
-from raytracer.scene.particles.source import Box, Moment, moment_of
+from raytracer.scene.particles.objects.source import Bonds, Frame, LibraryFile, ObjectSource
+from raytracer.scene.particles.source import moment_of
 
 ALIASES = {".mol": ".sdf", ".txyz": ".arc"}  # endings unknown to chemfiles
 NAMES_ALONE = ("GRO", "PSF", "TNG")  # formats whose types are atom names, or those of a force field
@@ -26,50 +24,43 @@ AKMA = 0.0488882129  # picoseconds per time unit of CHARMM, which chemfiles igno
 
 
 class Source(ObjectSource):
-    """A `chemfiles.Frame`; with `names_alone` elements follow from atom names."""
+    """A `chemfiles.Frame`.
+
+    Attributes:
+        names_alone: whether elements follow from atom names.
+        lists_atoms: whether it has more than coordinates; a million empty atoms take 10 s.
+        clock: picoseconds of its unit of time.
+    """
 
     noun = "property"
     names_alone = False
     lists_atoms = True
+    clock = 1.0
 
-    @property
-    def count(self) -> int | None:
-        return len(self.value.atoms)
-
-    @property
-    def box(self) -> Box | None:
-        edges = np.array(self.value.cell.matrix).T
-        edges[np.abs(edges) < ROUNDING * np.abs(edges).max()] = 0.0
-        return cell_box(edges)
-
-    @property
-    def time(self) -> Moment | None:
-        """The time in picoseconds; text files of GROMACS state it in the title."""
-        properties = {name: self.value[name] for name in self.value.list_properties()}
-        title = re.search(r"\bt=\s*([-+.\deE]+)", str(properties.get("name", "")))
-        return moment_of(properties.get("time", title and title[1]), "ps")
-
-    @property
-    def bonds(self) -> NDArray[np.int64] | None:
-        pairs = np.array(self.value.topology.bonds, np.int64).reshape(-1, 2)
-        return pairs if len(pairs) else None
-
-    @property
-    def bond_columns(self) -> dict[str, NDArray[Any]]:
-        kinds = self.value.topology.bonds_orders
-        orders = np.array([ORDERS.get(each.name.lower(), 0.0) for each in kinds], np.float64)
-        return {"order": orders} if (orders > 0.0).any() else {}
-
-    def entries(self) -> Mapping[str, Any]:
+    def take(self) -> Frame:
         frame = self.value
         columns = {"position": np.array(frame.positions)}
         if frame.has_velocities():
             columns["velocity"] = np.array(frame.velocities)
-        return columns | (self._atoms if self.lists_atoms else {})
+        if self.lists_atoms:
+            columns |= self._atoms()
+        edges = np.array(frame.cell.matrix).T
+        edges[np.abs(edges) < ROUNDING * np.abs(edges).max()] = 0.0
+        about = {name: frame[name] for name in frame.list_properties()}
+        title = re.search(r"\bt=\s*([-+.\deE]+)", str(about.get("name", "")))  # of GROMACS
+        time = moment_of(about.get("time", title and title[1]), "ps")
+        time = time and moment_of(time.value * self.clock, "ps")
+        return Frame(len(frame.atoms), columns, cell_box(edges), time, self._bonds_of)
 
-    @cached_property
+    def _bonds_of(self) -> Bonds:
+        topology = self.value.topology
+        pairs = np.array(topology.bonds, np.int64).reshape(-1, 2)
+        kinds = [each.name.lower() for each in topology.bonds_orders]
+        orders = np.array([ORDERS.get(each, 0.0) for each in kinds], np.float64)
+        return pairs if len(pairs) else None, {"order": orders} if (orders > 0.0).any() else {}
+
     def _atoms(self) -> dict[str, NDArray[Any]]:
-        """Nonblank and nonzero data of the atoms."""
+        """Return the nonblank and nonzero data of the atoms."""
         atoms: Any = list(self.value.atoms)
         columns = self._residues(len(atoms)) | {
             "name": texts([atom.name for atom in atoms]),
@@ -103,40 +94,19 @@ class Source(ObjectSource):
 class FileSource(LibraryFile, Source):
     memory = 8
 
-    @cached_property
-    def _format(self) -> Any:
-        return next(each for each in _formats() if _ending(self.variant) == each.extension)
-
-    @property
-    def names_alone(self) -> bool:  # type: ignore[override]
-        return self._format.name in NAMES_ALONE
-
-    @property
-    def lists_atoms(self) -> bool:  # type: ignore[override]
-        """Whether the format has more than coordinates; a million empty atoms take 10 s."""
-        return bool(self._format.atoms)
-
     def opened(self, frame: int) -> tuple[Any, int]:
         chemfiles = library("chemfiles", self.name, "md")
         chemfiles.set_warnings_callback(lambda _: None)
-        with chemfiles.Trajectory(self.file.name, "r", self._format.name) as trajectory:
+        form = next(each for each in _formats() if _ending(self.variant) == each.extension)
+        self.names_alone, self.lists_atoms = form.name in NAMES_ALONE, bool(form.atoms)
+        self.has_coordinates, self.clock = bool(form.positions), AKMA if form.name == "DCD" else 1.0
+        with chemfiles.Trajectory(self.file.name, "r", form.name) as trajectory:
             frames = trajectory.nsteps
             self.require_frame(frames)
             read = trajectory.read_step(frame)
         if "has_positions" in read.list_properties() and not read["has_positions"]:
             raise self.error(f"frame {frame} has no positions; choose another one")
         return read, frames
-
-    @property
-    def time(self) -> Moment | None:
-        time = super().time
-        if time is None or self._format.name != "DCD":
-            return time
-        return moment_of(time.value * AKMA, "ps")
-
-    @property
-    def has_coordinates(self) -> bool:
-        return bool(self._format.positions)
 
 
 def knows(file: OpenFile) -> bool:

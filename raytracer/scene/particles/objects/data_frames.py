@@ -1,33 +1,25 @@
 """Data frames of pandas and polars: one row per particle."""
 
-from collections.abc import Mapping
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.scene.particles.naming import unit
-from raytracer.scene.particles.objects.source import Entry, ObjectSource
+from raytracer.scene.particles.objects.source import Entry, Frame, ObjectSource
 from raytracer.scene.particles.source import Column, kind_of
 
 
 class Source(ObjectSource):
     """A `DataFrame`, or a `LazyFrame` of polars, which is collected."""
 
-    @cached_property
-    def _table(self) -> Any:
-        return self.value.collect() if hasattr(self.value, "collect") else self.value
-
-    @property
-    def count(self) -> int | None:
-        return len(self._table)
-
-    def entries(self) -> Mapping[str, Entry]:
+    def take(self) -> Frame:
+        table = self.value.collect() if hasattr(self.value, "collect") else self.value
         entries: dict[str, Entry] = {}
-        for place, label in enumerate(self._table.columns):
-            name, is_pandas = str(label), hasattr(self._table, "iloc")
-            series = self._table.iloc[:, place] if is_pandas else self._table[label]
+        for place, label in enumerate(table.columns):
+            name, is_pandas = str(label), hasattr(table, "iloc")
+            series = table.iloc[:, place] if is_pandas else table[label]
             like = series if is_pandas else series.head(0).to_numpy()  # of the same type
             column = Column(kind_of(like.dtype), like.shape[1:], unit(name))
             if column.kind in ("", "text") or str(series.dtype) == "Null":
@@ -36,7 +28,7 @@ class Source(ObjectSource):
                     entries.setdefault(name, Entry(Column("text", (), unit(name)), series.to_list))
             else:
                 entries.setdefault(name, Entry(column, partial(_numbers, series)))
-        return entries
+        return Frame(len(table), entries)
 
 
 def _numbers(series: Any) -> NDArray[Any]:

@@ -12,8 +12,14 @@ from numpy.typing import NDArray
 from raytracer.memory import require_room
 from raytracer.scene.particles.cell import hoomd_box
 from raytracer.scene.particles.loaded import library, texts
-from raytracer.scene.particles.objects.source import LibraryFile, ObjectSource
-from raytracer.scene.particles.source import Box, Moment, moment_of
+from raytracer.scene.particles.objects.source import (
+    NO_BONDS,
+    Bonds,
+    Frame,
+    LibraryFile,
+    ObjectSource,
+)
+from raytracer.scene.particles.source import moment_of
 
 COLUMNS = ("position", "diameter", "mass", "charge", "velocity", "orientation", "body", "image",
            "moment_inertia", "angmom")  # fmt: skip
@@ -27,36 +33,28 @@ class Source(ObjectSource):
     has_defaults = True
     """Whether the frame has gsd's defaults for data that a file lacks."""
 
-    @property
-    def count(self) -> int | None:
-        return int(self.value.particles.N)
+    def take(self) -> Frame:
+        particles, stated = self.value.particles, self.value.configuration
+        box = None if stated.box is None else hoomd_box(stated.box)
+        columns = self._columns(particles, int(particles.N))
+        return Frame(
+            int(particles.N), columns, box, moment_of(stated.step, "steps"), self._bonds_of
+        )
 
-    @property
-    def box(self) -> Box | None:
-        sizes = self.value.configuration.box
-        return None if sizes is None else hoomd_box(sizes)
-
-    @property
-    def time(self) -> Moment | None:
-        return moment_of(self.value.configuration.step, "steps")
-
-    @property
-    def bonds(self) -> NDArray[np.int64] | None:
-        group = self.value.bonds.group
-        return None if group is None else np.asarray(group, np.int64).reshape(-1, 2)
-
-    @property
-    def bond_columns(self) -> dict[str, NDArray[Any]]:
-        pairs, ids = self.bonds, self.value.bonds.typeid
-        if pairs is None or ids is None or len(ids) != len(pairs):
-            return {}
-        names = self.value.bonds.types
+    def _bonds_of(self) -> Bonds:
+        pairs, ids, names = (
+            getattr(self.value.bonds, each) for each in ("group", "typeid", "types")
+        )
+        if pairs is None:
+            return NO_BONDS
+        pairs = np.asarray(pairs, np.int64).reshape(-1, 2)
+        if ids is None or len(ids) != len(pairs):
+            return pairs, {}
         types = np.asarray(ids, np.int64).reshape(-1)
-        known = names is not None and len(names) > int(types.max(initial=-1))
-        return {"type": np.array(list(names), str)[types] if known and names else types}
+        is_named = names and len(names) > int(types.max(initial=-1))
+        return pairs, {"type": np.array(list(names), str)[types] if is_named else types}
 
-    def entries(self) -> Mapping[str, Any]:
-        particles, count = self.value.particles, int(self.value.particles.N)
+    def _columns(self, particles: Any, count: int) -> Mapping[str, Any]:
         if particles.position is None:
             raise self.error("has no positions of particles")
         arrays = {name: getattr(particles, name, None) for name in COLUMNS}
@@ -99,16 +97,8 @@ class FileSource(LibraryFile, Source):
             raise self.error("holds no frames")
         groups = {name: _Group(self._chunk, name, frame)
                   for name in ("particles", "configuration", "bonds")}  # fmt: skip
+        require_room(self.name, MEMORY * groups["particles"].N)
         return SimpleNamespace(**groups), frames
-
-    def entries(self) -> Mapping[str, Any]:
-        require_room(self.name, MEMORY * (self.count or 0))
-        return super().entries()
-
-    def forget(self) -> None:
-        layer = self._layer
-        super().forget()
-        self._layer = layer
 
     def _chunk(self, name: str, frame: int) -> NDArray[Any] | None:
         """Return a chunk; without it that of the first frame, if that has as many particles."""
@@ -122,10 +112,8 @@ class FileSource(LibraryFile, Source):
         return self._stored(name, 0)
 
     def _stored(self, name: str, frame: int) -> NDArray[Any] | None:
-        if not self._layer.chunk_exists(frame=frame, name=name):
-            return None
-        chunk: NDArray[Any] = self._layer.read_chunk(frame=frame, name=name)
-        return chunk
+        is_there = self._layer.chunk_exists(frame=frame, name=name)
+        return self._layer.read_chunk(frame=frame, name=name) if is_there else None
 
 
 class _Group:

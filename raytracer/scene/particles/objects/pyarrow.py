@@ -1,17 +1,16 @@
 """Tables and record batches of pyarrow, one row per particle; Parquet and Feather files."""
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.files.access import reading
 from raytracer.memory import require_room
 from raytracer.scene.particles.loaded import library
 from raytracer.scene.particles.naming import unit
-from raytracer.scene.particles.objects.source import Entry, LibraryFile, ObjectSource
+from raytracer.scene.particles.objects.source import Entry, Frame, LibraryFile, ObjectSource
 from raytracer.scene.particles.source import Column
 
 MEMORY = 16  # bytes of memory per cell of a column while it is read
@@ -19,60 +18,38 @@ TEXT_BYTES = 64  # longest text of a column that is kept; the rest is cut off
 
 
 class Source(ObjectSource):
-    def entries(self) -> Mapping[str, Entry]:
+    def take(self) -> Frame:
         entries: dict[str, Entry] = {}
-        for place, field in enumerate(self.schema):
+        for place, field in enumerate(self.value.schema):
             if (column := column_of(field.type)) is not None:
                 column = column._replace(unit=unit(field.name))
                 entries.setdefault(field.name, Entry(column, partial(self._column, place, column)))
-        return entries
+        return Frame(self.rows(), entries)
 
-    @property
-    def schema(self) -> Any:
-        return self.value.schema
+    def rows(self) -> int:
+        return len(self.value)
 
     def _column(self, place: int, column: Column) -> NDArray[Any]:
         return array_of(self.value.column(place), column)
 
 
 class FileSource(LibraryFile, Source):
-    """A file whose value is a `ParquetFile`, or the reader of a Feather file."""
+    """A file as a dataset of pyarrow, of which only the needed columns are read."""
 
     lacks_atoms = False
 
     def opened(self, frame: int) -> tuple[Any, int]:
-        # Arrow's threads would read a Python file object through the interpreter: threads still
-        # running when a damaged file has ended the command would abort the process.
-        stream = library("pyarrow", self.name, "arrow").OSFile(self.file.name, "rb")
-        if self._is_parquet:
-            parquet = library("pyarrow.parquet", self.name, "arrow")
-            return parquet.ParquetFile(stream, memory_map=False), 1
-        return library("pyarrow", self.name, "arrow").ipc.open_file(stream), 1
+        form = self.variant[1:].replace("arrow", "feather")
+        dataset = library("pyarrow.dataset", self.name, "arrow").dataset
+        return dataset(self.file.name, format=form), 1
 
-    @property
-    def _is_parquet(self) -> bool:
-        return self.variant == ".parquet"
-
-    @property
-    def schema(self) -> Any:
-        return self.value.schema_arrow if self._is_parquet else self.value.schema
-
-    @cached_property
-    def count(self) -> int | None:
-        if self._is_parquet:
-            return int(self.value.metadata.num_rows)
-        batches = range(self.value.num_record_batches)
-        return sum(int(self.value.get_batch(place).num_rows) for place in batches)
+    def rows(self) -> int:
+        return int(self.value.count_rows())
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        if self._is_parquet:
-            require_room(self.name, MEMORY * int(self.count or 0) * max(len(names), 1))
-            table = self.value.read(columns=list(names), use_threads=True)
-        else:
-            require_room(self.name, self.file.size)
-            table = self.value.read_all().select(list(names))
-        with reading(self.name, self.variant):
-            table.validate(full=True)
+        require_room(self.name, MEMORY * int(self.count or 0) * max(len(names), 1))
+        table = self.value.to_table(columns=list(names))
+        table.validate(full=True)
         columns = {name: array_of(table.column(name), self.columns[name]) for name in names}
         if len({len(values) for values in columns.values()}) > 1:
             raise self.error("columns differ in length; are there empty cells?")

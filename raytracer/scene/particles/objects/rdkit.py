@@ -1,14 +1,19 @@
 """Molecules of RDKit: the first conformer in angstrom, bonds with orders; files of Maestro."""
 
-from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.objects.source import Entry, LibraryFile, ObjectSource, texts_of
+from raytracer.scene.particles.objects.source import (
+    NO_BONDS,
+    Bonds,
+    Entry,
+    Frame,
+    LibraryFile,
+    ObjectSource,
+    texts_of,
+)
 from raytracer.scene.particles.source import Column
 
 MAX_ORDER = 3.0
@@ -17,44 +22,34 @@ MAX_ORDER = 3.0
 class Source(ObjectSource):
     noun = "property"
 
-    @property
-    def count(self) -> int | None:
-        return int(self.value.GetNumAtoms())
-
-    @property
-    def bonds(self) -> NDArray[np.int64] | None:
-        pairs = [(each.GetBeginAtomIdx(), each.GetEndAtomIdx()) for each in self._bonds]
-        return np.array(pairs, np.int64) if pairs else None
-
-    @property
-    def bond_columns(self) -> dict[str, NDArray[Any]]:
-        orders = np.array([each.GetBondTypeAsDouble() for each in self._bonds], np.float64)
-        # Bonds without an order, such as metal to ligand, are single sticks.
-        orders = np.where(orders > 0.0, np.clip(orders, 1.0, MAX_ORDER), 1.0)
-        return {"order": orders} if len(orders) else {}
-
-    def entries(self) -> Mapping[str, Any]:
+    def take(self) -> Frame:
         atoms = list(self.value.GetAtoms())
-        entries: dict[str, Any] = {
+        columns: dict[str, Any] = {
             "position": Entry(Column("number", (3,)), self._positions),
             "element": texts_of([each.GetSymbol() for each in atoms]),
         }
         infos = [each.GetPDBResidueInfo() for each in atoms]
         if is_pdb := bool(infos) and all(infos):  # the molecule comes from a PDB file
-            entries["name"] = texts_of([each.GetName().strip() for each in infos])
-            entries["residue"] = texts_of([each.GetResidueName().strip() for each in infos])
-            entries["chain"] = texts_of([each.GetChainId().strip() for each in infos])
-        entries["charge"] = [each.GetFormalCharge() for each in atoms]
-        entries["mass"] = [each.GetMass() for each in atoms]
-        entries["aromatic"] = [int(each.GetIsAromatic()) for each in atoms]
+            columns["name"] = texts_of([each.GetName().strip() for each in infos])
+            columns["residue"] = texts_of([each.GetResidueName().strip() for each in infos])
+            columns["chain"] = texts_of([each.GetChainId().strip() for each in infos])
+        columns["charge"] = [each.GetFormalCharge() for each in atoms]
+        columns["mass"] = [each.GetMass() for each in atoms]
+        columns["aromatic"] = [int(each.GetIsAromatic()) for each in atoms]
         if is_pdb:
-            entries["residue_id"] = [each.GetResidueNumber() for each in infos]
-            entries["b_factor"] = [each.GetTempFactor() for each in infos]
-        return entries
+            columns["residue_id"] = [each.GetResidueNumber() for each in infos]
+            columns["b_factor"] = [each.GetTempFactor() for each in infos]
+        return Frame(len(atoms), columns, bonds=self._bonds_of)
 
-    @cached_property
-    def _bonds(self) -> list[Any]:
-        return list(self.value.GetBonds())
+    def _bonds_of(self) -> Bonds:
+        bonds = list(self.value.GetBonds())
+        if not bonds:
+            return NO_BONDS
+        orders = np.array([each.GetBondTypeAsDouble() for each in bonds], np.float64)
+        # Bonds without an order, such as metal to ligand, are single sticks.
+        orders = np.where(orders > 0.0, np.clip(orders, 1.0, MAX_ORDER), 1.0)
+        pairs = [(each.GetBeginAtomIdx(), each.GetEndAtomIdx()) for each in bonds]
+        return np.array(pairs, np.int64), {"order": orders}
 
     def _positions(self) -> Any:
         """Return the coordinates, (N, 3). Raises DataFileError without any."""

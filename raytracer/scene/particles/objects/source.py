@@ -6,7 +6,7 @@ The adapter of a package serves its objects, and the files that the package read
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,7 +17,10 @@ from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.loaded import texts
-from raytracer.scene.particles.source import Column, Particles, kind_of
+from raytracer.scene.particles.source import Box, Column, Moment, Particles, kind_of, of
+
+Bonds = tuple[NDArray[np.int64] | None, dict[str, NDArray[Any]]]  # pairs (M, 2), values per bond
+NO_BONDS: Bonds = None, {}
 
 
 class Entry(NamedTuple):
@@ -25,6 +28,20 @@ class Entry(NamedTuple):
 
     column: Column
     read: Callable[[], Any]
+
+
+class Frame(NamedTuple):
+    """What an adapter takes from an object.
+
+    Columns are arrays, or an `Entry` of what is converted when it is read. Arrays without a value
+    per particle, and of other types than numbers and texts, are left out.
+    """
+
+    rows: int
+    columns: Mapping[str, Any]
+    box: Box | None = None
+    time: Moment | None = None
+    bonds: Callable[[], Bonds] = lambda: NO_BONDS
 
 
 class ObjectSource(ColumnSource):
@@ -36,6 +53,8 @@ class ObjectSource(ColumnSource):
         variant: for a file, the ending that states its format.
     """
 
+    of_frame = ("taken", "_entries", "_bonds")
+
     def __init__(self, value: Any, name: str, variant: str = "") -> None:
         self.value = value
         self.name = name
@@ -45,34 +64,33 @@ class ObjectSource(ColumnSource):
         self.notes = []
 
     @abstractmethod
-    def entries(self) -> Mapping[str, Any]:
-        """Return the columns by name: arrays, or an `Entry` of what is converted when it is read.
+    def take(self) -> Frame:
+        """Return the particles of the object, at the frame."""
 
-        Arrays without a value per particle, and of other types than numbers and texts, are left
-        out.
-        """
+    @cached_property
+    def taken(self) -> Frame:
+        return self.take()
 
-    @property
-    def count(self) -> int | None:
-        return len(self.value)
+    @cached_property
+    def _bonds(self) -> Bonds:
+        return self.taken.bonds()
 
-    def forget(self) -> None:
-        """Clear cached values of the frame."""
-        for name in list(vars(self)):
-            if isinstance(getattr(type(self), name, None), cached_property):
-                delattr(self, name)
+    count = of("taken", "rows")
+    box = of("taken", "box")
+    time = of("taken", "time")
+    bonds = property(lambda self: self._bonds[0])
+    bond_columns = property(lambda self: self._bonds[1])
 
     @cached_property
     def _entries(self) -> Mapping[str, Entry]:
         entries = {}
-        for name, value in self.entries().items():
+        for name, value in self.taken.columns.items():
             if isinstance(value, Entry):
                 entries[str(name)] = value
                 continue
             array = np.asarray(value)
             if (kind := kind_of(array.dtype)) and array.shape[:1] == (self.count,):
-                column = Column(kind, array.shape[1:])
-                entries[str(name)] = Entry(column, partial(np.asarray, array))
+                entries[str(name)] = Entry(Column(kind, array.shape[1:]), array.view)
         return entries
 
     @property
@@ -99,10 +117,12 @@ class LibraryFile(ObjectSource):
 
     Attributes:
         memory: bytes per byte of a frame while it is read.
+        has_coordinates: whether it is more than a list of atoms.
     """
 
     memory: ClassVar[int] = 16
     lacks_atoms = True
+    has_coordinates = True
 
     def __init__(self, file: OpenFile, variant: str) -> None:
         super().__init__(None, file.source, variant)
@@ -113,18 +133,11 @@ class LibraryFile(ObjectSource):
     def opened(self, frame: int) -> tuple[Any, int]:
         """Return a frame as an object of the library, and the number of frames."""
 
-    @property
-    def frames(self) -> int | None:
-        return self._frames
+    frames = property(lambda self: self._frames)
 
     def go_to(self, frame: int) -> None:
         super().go_to(frame)
-        self.forget()
         self.value, self._frames = self.opened(frame)
-
-    @property
-    def has_coordinates(self) -> bool:
-        return True
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         if not self.has_coordinates:
