@@ -15,7 +15,7 @@ from raytracer.scene.packing.pack import pack
 from raytracer.settings import RenderSettings
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.orbit_camera import View
-from raytracer.viewer.outline import outline
+from raytracer.viewer.picking import outline
 from support.previews import balls, view_of
 from support.views import (
     ANGLES,
