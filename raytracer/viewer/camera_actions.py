@@ -39,12 +39,6 @@ def pan(viewer: ViewerState, right: float, up: float) -> None:
 
 
 @action(undo=True)
-def fly(viewer: ViewerState, forward: float) -> None:
-    """Move along the view, in heights of the picture."""
-    viewer.move(moves.fly(viewer.view, forward))
-
-
-@action(undo=True)
 def dolly(viewer: ViewerState, amount: float) -> None:
     """Multiply the distance to the pivot by e to the `amount`."""
     viewer.move(moves.dolly(viewer.view, moves.power(amount)))
@@ -102,18 +96,6 @@ def fit_picked(viewer: ViewerState) -> None:
     else:
         sphere = viewer.loaded_scene.sphere(viewer.picked.id)
         viewer.move(moves.to_sphere(viewer.view, *sphere))
-
-
-@action(undo=True)
-def turn_about_picked(viewer: ViewerState) -> None:
-    """Turn about the picked sphere from now on; for a giant, the point that was hit."""
-    if viewer.picked is None:
-        viewer.notify("click a sphere first")
-        return
-    sphere = viewer.loaded_scene.sphere(viewer.picked.id)
-    pivot = hit_place(viewer) if giant_picked(viewer) else sphere[0]
-    viewer.set_view(replace(viewer.view, pivot=pivot, fits_all=False))
-    viewer.notify("the camera turns about it")
 
 
 @action(undo=True)

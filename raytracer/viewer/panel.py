@@ -189,7 +189,6 @@ def _view(viewer: ViewerState) -> list[Row]:
         )),
         Row("Picked", buttons=(
             Button("go to", "go to the picked sphere", "fit-picked"),
-            Button("pivot", "turn about it from now on", "turn-about-picked"),
             Button("focus", "focus on it through a lens", "focus-picked"),
         )),
         Row("", buttons=[Button(each, f"view {each}", "view", {"name": each}) for each in AXES]),
