@@ -21,9 +21,9 @@ from raytracer.viewer.overlay import Overlay, draw_box, status
 from raytracer.viewer.picking import PICK_RADIUS
 from raytracer.viewer.presenters import Presenter
 from raytracer.viewer.prompt import enter, erase, type_text
-from raytracer.viewer.receive import receive_all
+from raytracer.viewer.session import receive_all
 from raytracer.viewer.state import ViewerState
-from raytracer.viewer.timeline import tick
+from raytracer.viewer.view_actions import tick
 
 CLICK_TOLERANCE = 4.0  # pixels at 96 dots per inch: largest movement of a click
 DOUBLE_CLICK_SECONDS = 0.35  # most seconds between the clicks of a double click

@@ -15,9 +15,9 @@ from raytracer.scene.extent import GIANT_RADIUS
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Loaded
-from raytracer.viewer.receive import receive
+from raytracer.viewer.session import receive
 from raytracer.viewer.state import ViewerState
-from raytracer.viewer.timeline import tick
+from raytracer.viewer.view_actions import tick
 from support.previews import loaded_scene_of, perform, viewer_of
 
 SCENES = Path(__file__).resolve().parents[2] / "raytracer/benchmark/scenes"  # grounds are balls
