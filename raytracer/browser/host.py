@@ -22,7 +22,7 @@ from raytracer.film.image import Image
 from raytracer.viewer.actions import named
 from raytracer.viewer.controls import CONTROLS, MOUSE
 from raytracer.viewer.keep import file_name, save
-from raytracer.viewer.outline import rings
+from raytracer.viewer.picking import rings
 from raytracer.viewer.session import Picture, Session
 from raytracer.viewer.state import ViewerState
 

@@ -24,8 +24,8 @@ from raytracer.settings import INTEGRATORS
 from raytracer.viewer.actions import action
 from raytracer.viewer.data_actions import columns, sets_of
 from raytracer.viewer.edits import BACKGROUNDS, SCENES
-from raytracer.viewer.light_actions import set_tone
 from raytracer.viewer.state import ViewerState
+from raytracer.viewer.view_actions import set_tone
 
 Value = str | bool | None
 

@@ -79,33 +79,22 @@ class Slice:
     position: float = 0.5  # relative to the extent of the centres, 0..1
     keep: str = "below"  # "below" or "above": what is shown
 
-    def at(self, places: NDArray[np.float64]) -> float:
-        """Return its position on the axis; `places` are the centres, scene units, (N,)."""
-        low, high = extent(places)
-        return low + self.position * (high - low)
+    def applied_to(self, scene: Scene) -> tuple[Clip, Mask]:
+        """Return a scene's clip planes with this one, and which particles it leaves, bool (N,).
 
-    def mask(self, places: NDArray[np.float64], reach: NDArray[np.float64] | float = 0.0) -> Mask:
-        """Return which particles are shown, bool (N,).
-
-        places: of the centres on the axis, scene units, (N,).
-        reach: by how much a centre may be beyond the plane: the radii, (N,).
+        Raises:
+            SceneError: there are too many planes, or what they leave is not convex.
         """
-        at = self.at(places)
-        return places - reach <= at if self.keep == "below" else places + reach >= at
-
-    def clip(self, given: Clip | None, places: NDArray[np.float64]) -> Clip | None:
-        """Return a scene's clip planes and this one; None if there would be too many.
-
-        places: of the centres on the axis, scene units, (N,).
-        """
-        sign = "<=" if self.keep == "below" else ">="
-        condition = f"{self.axis} {sign} {self.at(places)!r}"
-        if given is not None and given.keep is None:
-            return None  # the rest is not convex
-        try:
-            return Clip(keep=condition if given is None else f"({given.keep}) and {condition}")
-        except SceneError:
-            return None
+        places = places_on(scene, self.axis)
+        low, high = (float(places.min()), float(places.max())) if len(places) else (0.0, 1.0)
+        at = low + self.position * (high - low)
+        condition = f"{self.axis} {'<=' if self.keep == 'below' else '>='} {at!r}"
+        if scene.clip is not None and scene.clip.keep is None:
+            raise SceneError("slice: the scene removes what is within planes: there is no slice")
+        reach = np.concatenate([np.empty(0), *map(radii_of, scene.spheres)])
+        shows = places - reach <= at if self.keep == "below" else places + reach >= at
+        keep = condition if scene.clip is None else f"({scene.clip.keep}) and {condition}"
+        return Clip(keep=keep), shows
 
 
 @dataclass(frozen=True)
@@ -122,11 +111,6 @@ class Content:
     # Changes of what is drawn, by name, others are as in the scene: the vector of "arrows", "" for
     # none, and switches "legend" and "box".
     drawn: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def cuts(self) -> bool:
-        """Whether some particles may be hidden."""
-        return bool(self.hidden) or self.slice is not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,11 +130,13 @@ def apply(content: Content, scene: Scene) -> Applied:
     sets = list(shown_scene.spheres)
     for chosen, rest, opacity in content.faded:
         sets = _in_sets(partial(_faded, opacity), sets, chosen.mask(scene) ^ rest)
-    clip, numbers = shown_scene.clip, None
+    clip, numbers, mask = shown_scene.clip, None, np.full(scene.count, True)
+    for chosen, rest in content.hidden:
+        mask &= chosen.mask(scene) ^ (not rest)
     if content.slice is not None:
-        clip = content.slice.clip(clip, places_on(scene, content.slice.axis)) or clip
-    if content.cuts:
-        mask = _visible(content, scene)
+        clip, shows = content.slice.applied_to(scene)
+        mask &= shows
+    if content.hidden or content.slice is not None:
         if scene.count and not mask.any():
             raise SceneError("all particles would be hidden: choose fewer")
         sets, numbers = _in_sets(_taken, sets, mask), np.flatnonzero(mask)
@@ -171,7 +157,7 @@ def colored_there(content: Content, scene: Scene, scale: ColorScale | None) -> S
     None: a content does more than colour, or a column is on the host.
     """
     style = {name for name, value in content.style.items() if value is not None}
-    is_more = content.cuts or content.faded or content.selection is not None
+    is_more = content.hidden or content.faded or content.slice or content.selection
     if scale is None or is_more or "color_by" not in style or style - set(KEYS.values()):
         return None
     sets = [
@@ -191,19 +177,6 @@ def _fulfils(spheres: SphereSet, condition: str) -> Mask:
         text = shown(condition)
         raise SceneError(f"select: '{text}' is not a condition; compare it, as in '{text} > 0'")
     return values
-
-
-def _visible(content: Content, scene: Scene) -> Mask:
-    visible = np.full(scene.count, True)
-    for chosen, rest in content.hidden:
-        mask = chosen.mask(scene)
-        visible &= mask if rest else ~mask
-    if content.slice is not None:
-        places = places_on(scene, content.slice.axis)
-        cuts = content.slice.clip(scene.clip, places) is not None
-        reach = np.concatenate([np.empty(0), *map(radii_of, scene.spheres)])
-        visible &= content.slice.mask(places, reach if cuts else 0.0)
-    return visible
 
 
 def places_on(scene: Scene, axis: str) -> NDArray[np.float64]:
@@ -244,11 +217,6 @@ def center_of(scene: Scene, prim_id: int) -> Vector:
             return moved + np.asarray(spheres.transform.translate, np.float64)
         prim_id -= spheres.count
     raise IndexError(prim_id)
-
-
-def extent(places: NDArray[np.float64]) -> tuple[float, float]:
-    """Return minimum and maximum; 0 and 1 without values."""
-    return (float(places.min()), float(places.max())) if len(places) else (0.0, 1.0)
 
 
 def _in_sets(change: Any, sets: Sequence[SphereSet], mask: Mask) -> list[SphereSet]:

@@ -70,8 +70,6 @@ CONTROLS = (
     Control(MOVE, ("PLUS", "EQUAL", "NUM_ADD", "SHIFT+PLUS", "SHIFT+EQUAL"), "dolly", "nearer",
             (-RATE,), True, "+"),
     Control(MOVE, ("MINUS", "NUM_SUBTRACT"), "dolly", "farther", (RATE,), True, "-"),
-    Control(MOVE, ("PAGEUP",), "fly", "fly forward", (SIDE,), True, "Page up"),
-    Control(MOVE, ("PAGEDOWN",), "fly", "fly back", (-SIDE,), True, "Page down"),
     Control(MOVE, ("V",), "zoom", "wider field of view", (RATE,), True),
     Control(MOVE, ("SHIFT+V",), "zoom", "narrower field of view", (-RATE,), True),
     Control(MOVE, ("SPACE",), "toggle-turntable", "turntable", shown="Space"),

@@ -15,7 +15,7 @@ from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.viewer import orbit_camera
 from raytracer.viewer.actions import action
-from raytracer.viewer.content import AXES, KEPT_SIDES, Chosen, Slice, extent, places_on
+from raytracer.viewer.content import AXES, KEPT_SIDES, Chosen, Slice
 from raytracer.viewer.state import ViewerState
 
 UNLIKELY = ("x", "y", "z", "index", "radius", "id")  # columns that the key offers last
@@ -166,63 +166,38 @@ def slice_(
         return
     one_of(axis, "slice: axis", AXES, "axis", UserError)
     now = viewer.content.slice
-    if now is None:
-        viewer.cut = ""
     if now is None or now.axis != axis:
         toward = viewer.view.pose.axes.forward[AXES.index(axis)]
         now = Slice(axis, keep=KEPT_SIDES[bool(toward > 0.0)])
-    if position is None:
-        position = now.position
-    position = real(position, "slice: position", 0.0, 1.0, error=UserError)
+    at = now.position if position is None else position
+    at = real(at, "slice: position", 0.0, 1.0, error=UserError)
     side = one_of(keep or now.keep, "slice: keep", KEPT_SIDES, "side", UserError)
-    _set_slice(viewer, Slice(axis, position, side))
+    _change(viewer, f"slice: {axis}, what is {side} {at:.0%}", slice=Slice(axis, at, side))
 
 
 @action(undo=True)
 def next_slice(viewer: ViewerState) -> None:
     """Slice along the axis nearest to the view, then along the others, then not at all."""
-    now = viewer.content.slice
-    viewer.cut = viewer.cut.partition(now.axis)[0] + now.axis if now else ""
-    forward = viewer.view.pose.axes.forward
-    left = [axis for axis in AXES if axis not in viewer.cut]
-    slice_(viewer, max(left, key=lambda axis: abs(forward[AXES.index(axis)]), default=None))
+    now, forward = viewer.content.slice, np.abs(viewer.view.pose.axes.forward)
+    order = [None, *(AXES[index] for index in np.argsort(-forward, kind="stable"))]
+    slice_(viewer, order[(order.index(now.axis if now else None) + 1) % len(order)])
 
 
 @action(undo=True)
 def flip_slice(viewer: ViewerState) -> None:
     """Show the other side of the slice."""
     if now := _sliced(viewer):
-        other = KEPT_SIDES[1 - KEPT_SIDES.index(now.keep)]
-        _set_slice(viewer, replace(now, keep=other))
+        slice_(viewer, now.axis, keep=KEPT_SIDES[1 - KEPT_SIDES.index(now.keep)])
 
 
 @action(undo=True)
 def move_slice(viewer: ViewerState, amount: float) -> None:
     """Move the slice by a fraction of the extent."""
     if now := _sliced(viewer):
-        position = min(max(now.position + amount, 0.0), 1.0)
-        _set_slice(viewer, replace(now, position=position))
+        slice_(viewer, now.axis, min(max(now.position + amount, 0.0), 1.0))
 
 
 def _sliced(viewer: ViewerState) -> Slice | None:
     if viewer.content.slice is None:
         viewer.notify("there is no slice")
     return viewer.content.slice
-
-
-def _set_slice(viewer: ViewerState, changed: Slice) -> None:
-    low, high = slice_extent(viewer, changed.axis)
-    place = low + changed.position * (high - low)
-    sign = "<" if changed.keep == "below" else ">"
-    _change(viewer, f"slice: {changed.axis} {sign} {place:.4g}", slice=changed)
-
-
-def slice_extent(viewer: ViewerState, axis: str) -> tuple[float, float]:
-    """Return the limits of a slice's position on an axis, scene units."""
-    plain = _plain(viewer)
-    if viewer.extents[0] is not plain:
-        viewer.extents = plain, {}
-    known = viewer.extents[1]
-    if axis not in known:
-        known[axis] = extent(places_on(plain, axis))
-    return known[axis]

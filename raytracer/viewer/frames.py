@@ -1,13 +1,9 @@
-"""Frames: loaded one at a time, and put on the device with a content.
-
-A thread does this because loading takes long. It always loads the latest requested content.
-"""
+"""Frames: loaded one at a time by a thread, and put on the device with a content."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from threading import RLock
 from typing import Any
 
@@ -192,14 +188,13 @@ def _sentence(error: Exception, what: object) -> str:
 
 
 class FrameLoader:
-    """A thread that loads frames and posts messages; each request replaces those of its kind."""
+    """A thread that loads frames in order and posts messages; a content replaces those waiting."""
 
     def __init__(self, frames: Frames, post: Callable[[Message], None]) -> None:
         self.frames = frames
         self._post = post
-        self._requests: dict[str, Callable[[], Message | None]] = {}  # by kind
         self._content: Content | None = None  # of the latest request
-        self._current = ""  # kind of the request that is being performed
+        self._futures: dict[str, Future[None]] = {}  # of the latest requests, by kind
         self._stopped = False
         # Python waits for its thread, which must not be in compiled code when it ends.
         self._executor = ThreadPoolExecutor(1, "frames")
@@ -207,12 +202,12 @@ class FrameLoader:
     @property
     def busy(self) -> bool:
         """Whether a requested content is not loaded yet."""
-        return "show" in self._requests or self._current == "show"
+        return "show" in self._futures and not self._futures["show"].done()
 
     @property
     def reloads(self) -> bool:
         """Whether files are being reloaded, from the request to its message."""
-        return "reload" in self._requests or self._current == "reload"
+        return "reload" in self._futures and not self._futures["reload"].done()
 
     def show(self, content: Content, like: LoadedScene) -> None:
         """Load a content instead of the previous request; posts `Shown` or `Refused`."""
@@ -229,28 +224,20 @@ class FrameLoader:
         self._request("count", self._counted)
 
     def _request(self, kind: str, perform: Callable[..., Message | None], *values: Any) -> None:
-        self._requests[kind] = partial(perform, *values)
         with suppress(RuntimeError):  # it was stopped
-            self._executor.submit(self._perform)
+            self._futures[kind] = self._executor.submit(self._perform, perform, *values)
 
     def stop(self, wait: bool = True) -> None:
         self._stopped = True
         self._executor.shutdown(wait, cancel_futures=True)
 
-    def _perform(self) -> None:
-        """Perform a request; there is none if a later one has replaced it."""
-        kinds = ("reload", "show", "count")
-        kind = next((each for each in kinds if each in self._requests), "")
-        if not kind or self._stopped:
-            return
-        self._current = kind  # until its message is posted: when idle, nothing is pending
+    def _perform(self, perform: Callable[..., Message | None], *values: Any) -> None:
         try:
-            message = self._requests.pop(kind)()
+            message = None if self._stopped else perform(*values)
         except Exception as error:  # a defect, of which the pool would say nothing
             message = messages.Failed(error)
         if message is not None:
             self._post(message)
-        self._current = ""
 
     def _counted(self) -> Message | None:
         try:
@@ -271,15 +258,14 @@ class FrameLoader:
         return self._unless_late(messages.Loaded(loaded))
 
     def _loaded(self, content: Content, like: LoadedScene) -> Message | None:
+        if content is not self._content:
+            return None
         try:
             loaded = self.frames.load(content, like)
         except Exception as error:
             return messages.Refused(_sentence(error, "what was asked for"), content)
-        wanted = self._content
-        is_worth = (  # later requests differ in frame or slice only
-            "show" not in self._requests or wanted is None
-            or replace(content, frame=wanted.frame, slice=wanted.slice) == wanted
-        )  # fmt: skip
+        wanted = self._content  # may differ in frame or slice only
+        is_worth = replace(content, frame=wanted.frame, slice=wanted.slice) == wanted
         return self._unless_late(messages.Shown(loaded), is_worth)
 
     def _unless_late(self, message: Loaded | Shown, is_worth: bool = True) -> Message | None:

@@ -59,7 +59,7 @@ class Giants:
         return view
 
     def _is_outside(self, view: View) -> bool:
-        return view.is_section or not self._around(view.pose.eye).any()
+        return not self._around(view.pose.eye).any()
 
     def _around(self, eye: Vector) -> NDArray[np.bool_]:
         """Return which giants contain a point, bool (G,)."""

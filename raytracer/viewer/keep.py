@@ -1,19 +1,28 @@
-"""Output of a view: camera and edits as TOML, and pictures as files."""
+"""Output of a view: camera and edits as TOML and as a command, and pictures as files."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
+from math import dist, floor, hypot, log10
 from pathlib import Path
 from typing import Any
 
 from raytracer.errors import UserError
+from raytracer.scene.camera import Camera
+from raytracer.scene.lights import DirectionalLight
 from raytracer.scene.load import is_scene
-from raytracer.viewer import as_toml, command_line, orbit_camera
+from raytracer.scene.packing.lighting import background_up
+from raytracer.scene.scene import Scene
+from raytracer.settings import RenderSettings
+from raytracer.viewer import orbit_camera
 from raytracer.viewer.actions import action
+from raytracer.viewer.content import Content
 from raytracer.viewer.messages import RenderRequest
 from raytracer.viewer.orbit_camera import View
 from raytracer.viewer.save_job import Deliver, SaveJob
@@ -21,38 +30,221 @@ from raytracer.viewer.state import ViewerState
 
 VIEW_FILE = "view.toml"  # name of the camera's file in the printed command for a file of particles
 
-
 FPS = 30.0  # default frames per second of a movie
 STILL_SECONDS = 2.0  # seconds between two keyframes without a trajectory
 
+DIGITS = 10  # digits of printed numbers; float32, in which pictures are rendered, has seven
+PLACES = ("position", "look_at", "focus")  # points, rounded relative to the view distance
+
+RENDER = ("look", "brightness", "light", "placement", "integrator", "ao_distance", "denoise")
+"""Settings of the render that are options where they are edited or no defaults."""
+
+TONE = ("exposure", "tone", "bloom")
+
 
 def camera_toml(viewer: ViewerState, shown: View | None = None) -> str:
-    """Return a view, None for the current one, the edits and the keyframes as tables.
+    """Return a view, None for the current one, the edits and the keyframes as tables, and a
+    command that renders them.
 
     They replace those of a scene file; for a file of particles, those with keyframes are one.
     """
-    scene, path, edits = viewer.loaded_scene.scene, viewer.loaded_scene.path, viewer.edits
+    scene, path = viewer.loaded_scene.scene, viewer.loaded_scene.path
     camera = orbit_camera.camera_of(shown or viewer.view, viewer.loaded_scene.buffers)
-    tables, content = as_toml.view_tables(camera, scene, edits), viewer.content
-    if more := _animation(viewer):  # a movie has all frames
-        content = replace(content, frame=None)
+    tables, more = _view_tables(viewer, camera), _animation(viewer)
+    content = replace(viewer.content, frame=None) if more else viewer.content  # a movie has all
     command = ["animate" if more else "render", *([] if path is None else [str(path)])]
-    settings = command_line.of_content(content, scene)
+    settings = _look(viewer) | _of_content(content, scene)
     if path is not None and not is_scene(path):
-        settings |= command_line.of_particles(scene, edits)
+        settings |= _of_particles(viewer)  # with lights that were turned instead of the look's
         if more:
             command, more = ["animate", VIEW_FILE], {"spheres": [{"file": str(path)}], **more}
         else:
             command += ["--camera", VIEW_FILE]
-    text = as_toml.document(tables | more)
-    # what a look says of lights gives way to lights that were turned
-    words = command_line.words(command_line.look(scene, edits, viewer.tone) | settings)
-    return f"{text}\n# {shlex.join(['raytracer', *command, *words])}\n" if words else text
+    text, options = document(tables | more), _options(settings)
+    return f"{text}\n# {shlex.join(['raytracer', *command, *options])}\n" if options else text
+
+
+# Tables
+
+
+def document(tables: Mapping[str, Any]) -> str:
+    """Return tables, and lists of them, by name as TOML; tables within them are inline."""
+    parts = []
+    for name, table in tables.items():
+        is_one = isinstance(table, Mapping)
+        head = f"[{name}]\n" if is_one else f"[[{name}]]\n"
+        parts += [
+            head + "".join(f"{key} = {_text(each)}\n" for key, each in row.items())
+            for row in ([table] if is_one else table)
+        ]
+    return "\n".join(parts)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key} = {_text(each)}' for key, each in value.items())}}}"
+    if isinstance(value, (list, tuple)):
+        if any(isinstance(each, Mapping) for each in value):
+            return "".join(["[\n", *(f"    {_text(each)},\n" for each in value), "]"])
+        return f"[{', '.join(map(_text, value))}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, str):
+        return repr(value)
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise UserError(
+            f"{json.dumps(value)}: is not text in UTF-8, which TOML needs: give another name"
+        ) from None
+    # as in JSON, but TOML has no surrogate pairs, and DEL is a control character
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def camera_values(camera: Camera) -> dict[str, Any]:
+    camera = camera.settled()
+    assert camera.position is not None
+    assert camera.look_at is not None
+    size = "height" if camera.type == "orthographic" else "vertical_fov"
+    lens = ("aperture", "focus") if camera.aperture else ()
+    values = {name: getattr(camera, name) for name in ("type", *PLACES[:2], "up", size, *lens)}
+    distance = dist(camera.position, camera.look_at)
+    return {
+        name: _rounded(each, distance if name in PLACES else 0.0)
+        for name, each in values.items()
+        if each is not None
+    }
+
+
+def _view_tables(viewer: ViewerState, camera: Camera) -> dict[str, Any]:
+    """Return camera and edits as tables that replace those of a scene file."""
+    scene, edited, edits = viewer.loaded_scene.scene, viewer.edited, viewer.edits
+    tables: dict[str, Any] = {"camera": camera_values(camera)}
+    if scene.camera is not None and scene.camera.shutter:  # which no view shows
+        tables["camera"]["shutter"] = scene.camera.shutter
+    if edits.lights is not None:
+        if scene.lights is None and scene.ambient is None:  # the default lights have ambient light
+            tables["ambient"] = vars(edited.ambient)
+        tables |= {"lights": [{"type": each.type} | vars(each) for each in edits.lights]}
+    background, upward = edited.background, camera.settled().upward
+    up = background_up(background, scene.camera)
+    along = sum(a * b for a, b in zip(up, upward, strict=True)) / hypot(*upward)
+    if background.up is None and along < 1.0 - 1e-9:
+        background = replace(background, up=up)  # or it would follow the new camera
+    if background != scene.background:
+        tables["background"] = {k: v for k, v in vars(background).items() if v}
+    if edits.shadow_catcher is not None and scene.ground is not None:
+        tables["ground"] = vars(edited.ground)
+    return {name: _rounded(table) for name, table in tables.items()}
+
+
+def _rounded(value: Any, distance: float = 0.0) -> Any:
+    """Round numbers to `DIGITS` digits, relative to the distance or the vector's largest number."""
+    if isinstance(value, Mapping):
+        return {name: _rounded(each) for name, each in value.items()}
+    if isinstance(value, (bool, str)):
+        return value
+    if not isinstance(value, (list, tuple)):
+        return _rounded([value], distance)[0]
+    if any(isinstance(each, Mapping) for each in value):
+        return [_rounded(each) for each in value]
+    size = distance or max(abs(float(each)) for each in value)
+    places = DIGITS - 1 - floor(log10(size)) if size else 0
+    return [round(float(each), places) + 0.0 for each in value]  # no negative zeros
+
+
+# Options of a command
+
+
+def _options(settings: Mapping[str, Any]) -> list[str]:
+    """Return settings by name as options; None is no setting."""
+    found = []
+    for name, value in settings.items():
+        flag = f"--{name.replace('_', '-')}"
+        if value is True:
+            found.append(flag)
+        elif value is False:
+            found.append(f"{flag}=off" if name in ("legend", "box") else f"--no-{flag[2:]}")
+        elif value is not None:
+            row = value if isinstance(value, (tuple, list)) else (value,)
+            found += [flag, ",".join(map(str, row))]
+    return found
+
+
+def _look(viewer: ViewerState) -> dict[str, Any]:
+    """Return settings of look, integrator and tone that a scene file does not state."""
+    scene, edits, render, plain = (
+        viewer.loaded_scene.scene, viewer.edits, viewer.edited.render, RenderSettings()
+    )  # fmt: skip
+    found = {
+        name: getattr(render, name)
+        for name in RENDER
+        if name in edits.render or getattr(render, name) != getattr(plain, name)
+    }
+    if scene.lights is not None or edits.lights is not None:
+        found.pop("light", None)  # it would replace the lights
+    if "look" in found or "integrator" in found:  # otherwise that of the file applies
+        found["integrator"] = render.resolved_integrator
+    if render.resolved_integrator == "ao":
+        found["ao_samples"] = render.ao_samples
+    changed = {name: getattr(viewer.tone, name) for name in TONE}
+    return found | {k: v for k, v in changed.items() if v != getattr(scene.tone, k)}
+
+
+def _of_particles(viewer: ViewerState) -> dict[str, Any]:
+    """Return background, ground and light of a particle file as settings.
+
+    There are none for gradients, except the default one, and for lights after the first.
+    """
+    background, edits = viewer.edited.background, viewer.edits
+    found: dict[str, Any] = {}
+    if background.transparent:
+        found["transparent"] = True
+    elif background.top is None:
+        found["background"] = background.color or "white"
+    if viewer.loaded_scene.scene.ground is not None:
+        found["shadow_catcher"] = edits.shadow_catcher
+    if edits.lights and isinstance(edits.lights[0], DirectionalLight):
+        found["light"] = edits.lights[0].direction
+    return found
+
+
+def _of_content(content: Content, scene: Scene) -> dict[str, Any]:
+    """Return frame, colours, selection and glyphs as settings.
+
+    Particles hidden or faded by number have none, nor has the marking of selected ones.
+    """
+    found: dict[str, Any] = {"frame": content.frame, **content.style}
+    if condition := _condition(content):
+        stated = content.style.get("select")
+        found["select"] = f"({stated}) and {condition}" if stated else condition
+        if not content.hidden:
+            found["rest"] = content.faded[0][2]
+    if content.slice is not None and scene.clip is not None:
+        found["clip"] = scene.clip.keep
+    if content.style.get("color_by"):
+        found["legend"] = True
+    return found | {name: "none" if each == "" else each for name, each in content.drawn.items()}
+
+
+def _condition(content: Content) -> str:
+    """Return the condition of what is shown, or of the one part that is not faded; "" if there is
+    none, or if particles were chosen by number."""
+    parts = list(content.hidden) or [each[:2] for each in content.faded]
+    if not all(chosen.condition for chosen, _ in parts):
+        return ""
+    if not content.hidden and len(parts) != 1:
+        return ""
+    return " and ".join(
+        f"({chosen.condition})" if rest else f"not ({chosen.condition})" for chosen, rest in parts
+    )
+
+
+# Keyframes
 
 
 def _animation(viewer: ViewerState) -> dict[str, Any]:
-    times = sorted(viewer.keyframes)
-    keys = [{"time": t} | as_toml.camera_values(viewer.keyframes[t]) for t in times]
+    keys = [{"time": t} | camera_values(c) for t, c in sorted(viewer.keyframes.items())]
     for each in keys:
         del each["type"]
     return {"animation": {"fps": _fps(viewer), "keyframes": keys}} if keys else {}

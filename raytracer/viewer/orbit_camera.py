@@ -5,7 +5,7 @@ It orbits about a pivot in front of it like a turntable: the scene's up stays up
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import acos, atan, cos, degrees, exp, pi, radians, sin, sqrt, tan
+from math import acos, atan, cos, degrees, exp, pi, radians, sin, tan
 from typing import Any
 
 import numpy as np
@@ -45,8 +45,6 @@ class View:
     up: Vector  # unit vector that stays up, float64 (3,)
     # Whether it shows all spheres, and is refitted when the window is resized.
     fits_all: bool = False
-    # Whether an orthographic camera is among the spheres, to show a section.
-    is_section: bool = False
     fit: bool | str | None = True  # which spheres fitting includes; see `Camera.fit`
 
     @property
@@ -91,9 +89,7 @@ def initial_view(
         pivot = space.point(target) if target else extent.middle(buffers.balls)
         return View(pose, pivot, up, fit=camera.fit)
     distance = float(np.linalg.norm(camera.backward())) / buffers.scale
-    pivot = pose.eye + pose.axes.forward * distance
-    inside = bool(np.linalg.norm(pose.eye) < bounding_radius(buffers))
-    return View(pose, pivot, up, is_section=inside and pose.kind == "orthographic")
+    return View(pose, pose.eye + pose.axes.forward * distance, up)
 
 
 def bounding_radius(buffers: SceneBuffers, skipped: NDArray[np.intp] | None = None) -> float:
@@ -112,10 +108,11 @@ def orbit(view: View, right: float, up: float) -> View:
     forward = view.pose.axes.forward
     angle = acos(min(max(float(forward @ view.up), -1.0), 1.0))  # 0: straight up
     turn = min(max(angle + up, min(angle, POLE)), max(angle, pi - POLE)) - angle
-    axes = view.pose.axes
-    matrix = rotation(view.up, right) @ rotation(axes.right, -turn)
-    turned = framing.Basis(matrix @ axes.right, matrix @ axes.up, matrix @ forward)
-    return _turned(view, _level(turned, view.up))
+    matrix = rotation(view.up, right) @ rotation(view.pose.axes.right, -turn)
+    axes = framing.Basis(*(np.array(view.pose.axes) @ matrix.T))
+    if _levels(axes.forward, view.up):  # remove the roll of rounding errors
+        axes = framing.basis(-axes.forward, view.up)
+    return _turned(view, axes)
 
 
 def along(view: View, axis: Sequence[float]) -> View:
@@ -134,17 +131,9 @@ def along(view: View, axis: Sequence[float]) -> View:
 def pan(view: View, right: float, up: float) -> View:
     """Move camera and pivot sideways, in heights of the picture."""
     axes, height = view.pose.axes, 2.0 * view.half_height
-    return _moved(view, (right * axes.right + up * axes.up) * height)
-
-
-def fly(view: View, forward: float) -> View:
-    """Move camera and pivot along the view, in heights of the picture.
-
-    An orthographic picture is enlarged instead, unless it is a section.
-    """
-    if view.orthographic and not view.is_section:
-        return dolly(view, power(-forward))
-    return _moved(view, 2.0 * view.half_height * forward * view.pose.axes.forward)
+    step = (right * axes.right + up * axes.up) * height
+    pose = replace(view.pose, eye=view.pose.eye + step)
+    return replace(view, pose=pose, pivot=view.pivot + step, fits_all=False)
 
 
 def power(amount: float) -> float:
@@ -179,13 +168,13 @@ def toggle(view: View, fov: float = Camera.vertical_fov) -> View:
         pose = replace(view.pose, kind="perspective", eye=eye, half=half, outliers=None)
         return View(pose, view.pivot, view.up)
     pose = replace(view.pose, kind="orthographic", half=view.half_height, outliers=None)
-    return replace(view, pose=pose, fits_all=False, is_section=False)
+    return replace(view, pose=pose, fits_all=False)
 
 
 def unclipped(view: View, extent: float) -> View:
     """Move an orthographic camera back until nothing is behind it; the picture does not change."""
     need = float(np.linalg.norm(view.pivot)) + extent
-    if not view.orthographic or view.is_section or view.distance >= need:
+    if not view.orthographic or view.distance >= need:
         return view
     eye = view.pose.eye - view.pose.axes.forward * (need - view.distance)
     return replace(view, pose=replace(view.pose, eye=eye))
@@ -263,14 +252,13 @@ def camera_of(view: View, buffers: SceneBuffers) -> Camera:
 
 def rebased(view: View, old: SceneBuffers | Space, new: SceneBuffers | Space) -> View:
     """Return the same view in the render space of another scene."""
-    ratio = old.scale / new.scale
 
     def carried(place: Vector) -> Vector:
         moved: Vector = (place * old.scale + old.center - new.center) / new.scale
         return moved
 
     focus = None if view.pose.focus is None else carried(view.pose.focus)
-    half = view.pose.half * ratio if view.orthographic else view.pose.half
+    half = view.pose.half * old.scale / new.scale if view.orthographic else view.pose.half
     pose = replace(view.pose, eye=carried(view.pose.eye), half=half, focus=focus)
     return replace(view, pose=pose, pivot=carried(view.pivot))
 
@@ -292,28 +280,9 @@ def project(view: View, points: Vector, aspect: float) -> tuple[Vector, NDArray[
 
 def _turned(view: View, axes: framing.Basis) -> View:
     """Replace the axes; the pivot keeps its position in the picture."""
-    old, offset = view.pose.axes, view.pose.eye - view.pivot
-    eye = view.pivot + (
-        (offset @ old.right) * axes.right
-        + (offset @ old.up) * axes.up
-        + (offset @ old.forward) * axes.forward
-    )
+    offset = np.array(view.pose.axes) @ (view.pose.eye - view.pivot)
+    eye = view.pivot + offset @ np.array(axes)
     return replace(view, pose=replace(view.pose, eye=eye, axes=axes))
-
-
-def _moved(view: View, step: Vector) -> View:
-    pose = replace(view.pose, eye=view.pose.eye + step)
-    return replace(view, pose=pose, pivot=view.pivot + step, fits_all=False)
-
-
-def _level(axes: framing.Basis, up: Vector) -> framing.Basis:
-    """Remove roll from rounding errors, unless the view is along `up`."""
-    if not _levels(axes.forward, up):
-        return axes
-    forward = axes.forward / sqrt(float(axes.forward @ axes.forward))
-    right = cross(forward, up)
-    right /= sqrt(float(right @ right))
-    return framing.Basis(right, cross(right, forward), forward)
 
 
 def _scaled(value: float, factor: float, low: float, high: float) -> float:
@@ -331,9 +300,3 @@ def rotation(axis: Vector, angle: float) -> NDArray[np.float64]:
     c, (x, y, z) = cos(angle), (axis * sin(angle)).tolist()
     turn = np.array(((c, -z, y), (z, c, -x), (-y, x, c)))
     return turn + (1.0 - c) * np.outer(axis, axis)
-
-
-def cross(a: Vector, b: Vector) -> Vector:
-    """Return the cross product; np.cross takes ten times as long for two vectors."""
-    (ax, ay, az), (bx, by, bz) = a.tolist(), b.tolist()
-    return np.array((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx))

@@ -1,23 +1,36 @@
-"""Text over the picture: status, messages, picked sphere, panel, help."""
+"""What a window draws over the picture: texts, the panel, the time line, picks and layers."""
 
-import re
+from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
-from math import floor
 from textwrap import wrap
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyglet
+from numpy.typing import NDArray
+from pyglet import shapes
 
+from raytracer.errors import counted
+from raytracer.progress import rate_text
 from raytracer.viewer import panel
 from raytracer.viewer.controls import help_pages
-from raytracer.viewer.overlay_shapes import ACCENT, INK, PAPER, Color, TimeLine, draw_picks
-from raytracer.viewer.picking import measures
-from raytracer.viewer.state import ViewerState
+from raytracer.viewer.messages import Frame
+from raytracer.viewer.picking import measures, rings
+from raytracer.viewer.state import TECHNICAL, ViewerState
+
+Color = tuple[int, int, int, int]
+Size = tuple[int, int]
+
+PAPER: Color = (14, 16, 20, 200)
+INK: Color = (236, 238, 242, 255)
+TRACK: Color = (96, 102, 114, 255)
+ACCENT: Color = (255, 176, 0, 255)
+SHADOW: Color = (0, 0, 0, 255)
+BOX: Color = (255, 176, 0, 40)
 
 FONTS = ["DejaVu Sans Mono", "Menlo", "Consolas", "Liberation Mono", "Courier New"]
 SIZES = (10.0, 9.0, 8.0, 7.0, 6.0)  # of the font in points: the largest with which a text fits
-ALARM: Color = (255, 196, 120, 255)
-COLUMN_GAP = 4  # letters between the texts of two corners
 MARGIN = 10  # pixels at 96 dots per inch
 CUT = "…"  # at the end of a text, or of a line, that is too long
 UNBROKEN = 4000  # pixels: pyglet needs a width for text of several lines
@@ -31,32 +44,24 @@ class Box(NamedTuple):
     width: int
     height: int
 
+    def holds(self, x: float, y: float) -> bool:
+        return 0 <= x - self.x <= self.width and 0 <= y - self.y <= self.height
+
 
 class Sheet:
-    """Lines of text on a dark rectangle, in a box of the window."""
+    """Lines of text on a dark rectangle, at a place of a box of the window: 0..1 of its room."""
 
-    def __init__(
-        self,
-        place: tuple[float, float],
-        dpi: int,
-        ink: Color = INK,
-        wraps: bool = False,
-        titled: bool = False,
-    ) -> None:
-        self._place, self._dpi, self._ink, self._wraps = place, dpi, ink, wraps
-        self._titled = titled  # whether lines that are not indented are titles
+    def __init__(self, place: tuple[float, float], dpi: int, wraps: bool = False) -> None:
+        self._place, self._dpi, self._wraps = place, dpi, wraps
         self.paper: Box | None = None
-        self._lines: list[str] = []
+        self.lines: list[str] = []
         self._drawn: tuple[str, Box] | None = None
         self._label: Any = None
         self._sheet: Any = None
 
     def draw(self, text: str, box: Box) -> int:
-        """Draw a text, and return its height with the margin.
-
-        Draws nothing if it is empty or the box is too small for a letter.
-        """
-        if (text, box) != self._drawn:
+        """Draw a text, and return its height with the margin; 0 for an empty one or no room."""
+        if (text, box) != self._drawn:  # layout is slow
             self._drawn = text, box
             self.paper = self._lay_out(text, box) if text else None
         if self.paper is None:
@@ -74,8 +79,8 @@ class Sheet:
                 break
         if columns < 1 or rows < 1:
             return None
-        self._lines = _fitted(lines, columns, rows)
-        self._label = self._label_of("\n".join(self._lines), points)
+        self.lines = _fitted(lines, columns, rows)
+        self._label = _label("\n".join(self.lines), self._dpi, points)
         margin, pad = borders(self._dpi)
         border = margin + pad
         width, height = self._label.content_width, self._label.content_height
@@ -83,94 +88,216 @@ class Sheet:
         y = border + self._place[1] * (box.height - height - 2 * border) + box.y
         paper = Box(round(x - pad), round(y - pad), round(width + 2 * pad), round(height + 2 * pad))
         self._label.position = round(x), round(y + height), 0
-        self._sheet = pyglet.shapes.Rectangle(*paper, color=PAPER)
+        self._sheet = shapes.Rectangle(*paper, color=PAPER)
         return paper
 
-    def _label_of(self, text: str, points: float) -> Any:
-        document = pyglet.text.document.FormattedDocument(text)
-        style: Any = {"font_name": FONTS, "font_size": points, "color": self._ink}
-        document.set_style(0, len(text), style)
-        for title in re.finditer(r"^\S.*$", text, re.MULTILINE) if self._titled else ():
-            document.set_style(*title.span(), {"color": ACCENT})
-        return pyglet.text.DocumentLabel(
-            document, dpi=self._dpi, multiline=True, width=UNBROKEN, anchor_y="top"
-        )
+    def line_at(self, y: float) -> int:
+        """Return the number of the line at a height of the sheet."""
+        assert self.paper is not None
+        pad, count = borders(self._dpi)[1], len(self.lines)
+        down = self.paper.y + self.paper.height - pad - y
+        return min(max(int(down * count // (self.paper.height - 2 * pad)), 0), count - 1)
+
+
+class TimeLine:
+    """The time line of a trajectory at the bottom of a window: button, numbers, knob on a track."""
+
+    def __init__(self, dpi: int) -> None:
+        self._dpi, self._unit = dpi, dpi / 96
+        self._paper = self._track = Box(0, 0, -1, -1)  # there is none
+        self._drawn: tuple[Any, ...] = ()
+        self._parts: list[Any] = []
+
+    def draw(self, viewer: ViewerState, width: int) -> int:
+        """Draw the time line in a window of a width; return its height, 0 for a single frame."""
+        time, number, unit = viewer.time, viewer.frame_number, self._unit
+        if time.count == 1:
+            self._paper = Box(0, 0, -1, -1)
+            return 0
+        state = width, time.count, number, time.playing, time.speed
+        if state != self._drawn:  # layout is slow
+            self._drawn = state
+            text = f"{'❚❚' if time.playing else '▶ '} {number:,} / {time.count - 1:,} "
+            label = _label(f"{text} {time.speed:g}x", self._dpi, SIZES[1])
+            label.position = 20 * unit, 23 * unit + label.content_height / 2, 0
+            left = round(40 * unit + label.content_width)
+            long = max(round(width - 30 * unit) - left, 1)
+            track = Box(left, round(21 * unit), long, round(4 * unit))
+            edge = round(10 * unit)
+            self._paper = Box(edge, edge, width - 2 * edge, round(26 * unit))
+            knob = track.x + track.width * number / (time.count - 1)
+            self._track = track
+            self._parts = [
+                shapes.Rectangle(*self._paper, color=PAPER), label,
+                shapes.Rectangle(*track, color=TRACK),
+                shapes.Circle(knob, 23 * unit, 7 * unit, color=ACCENT),
+            ]  # fmt: skip
+        for part in self._parts:
+            part.draw()
+        return round(42 * unit)
 
     def holds(self, x: float, y: float) -> bool:
-        left, bottom, width, height = self.paper or (0, 0, -1, -1)
-        return 0 <= x - left <= width and 0 <= y - bottom <= height
+        return self._paper.holds(x, y)
 
-    def line_at(self, y: float) -> int | None:
-        """Return the number of the line at a height of the sheet; None where the text is cut."""
-        assert self.paper is not None
-        top, pad, count = self.paper.y + self.paper.height, borders(self._dpi)[1], len(self._lines)
-        line = floor((top - pad - y) * count / (self.paper.height - 2 * pad))
-        line = min(max(line, 0), count - 1)
-        return None if self._lines[line].startswith(CUT) else line
+    def on_button(self, x: float) -> bool:
+        return x < self._paper.x + 30 * self._unit
+
+    def share_at(self, x: float) -> float:
+        """Return the position on the track nearest to a point, 0..1."""
+        return min(max((x - self._track.x) / self._track.width, 0.0), 1.0)
+
+
+class Layer:
+    """Draws pixels over the picture; the sprite is remade for another owner or size."""
+
+    def __init__(self) -> None:
+        self._owner: object = None
+        self._size: Size = (0, 0)
+        self._sprite: Any = None
+
+    def draw(
+        self, owner: object, size: Size, pixels: Callable[[], NDArray[np.uint8] | None],
+        window: Size,
+    ) -> None:  # fmt: skip
+        """Draw pixels, uint8 (h, w, 4), stretched to the window, in pixels; None draws nothing."""
+        if owner is not self._owner or size != self._size:
+            self._owner, self._size, self._sprite = owner, size, None
+            if (layer := pixels()) is not None:
+                height, width = layer.shape[:2]
+                image = pyglet.image.ImageData(width, height, "RGBA", layer.tobytes(), -4 * width)
+                self._sprite = pyglet.sprite.Sprite(image)
+        if self._sprite is not None:
+            self._sprite.width, self._sprite.height = window
+            self._sprite.draw()
 
 
 class Overlay:
+    """All that is drawn over the picture of a viewer."""
+
     def __init__(self, dpi: int) -> None:
         self._dpi = dpi
-        self._status = Sheet((0.0, 1.0), dpi)
-        self._notice = Sheet((0.0, 0.0), dpi, wraps=True)
-        self._picked = Sheet((1.0, 1.0), dpi)
-        self._reload_error = Sheet((0.5, 0.0), dpi, ALARM, wraps=True)
+        self._about = Sheet((0.0, 1.0), dpi)
+        self._message = Sheet((0.0, 0.0), dpi, wraps=True)
         self._help = Sheet((0.5, 0.5), dpi)
-        self.panel = Sheet((0.0, 0.0), dpi, titled=True)
+        self.panel = Sheet((0.0, 0.0), dpi)
         self._rows: list[panel.Row | None] = []  # of the lines of the panel
         self.time_line = TimeLine(dpi)
+        self._marks, self._legend = Layer(), Layer()
 
-    def draw(self, viewer: ViewerState, status: list[str], window: tuple[int, int]) -> None:
+    def draw_layers(self, frame: Frame, window: Size) -> None:
+        """Draw marks, and the legend over pictures that do not have it: drafts and those of GPUs.
+
+        Annotations that depend on the camera, such as a scale bar, are drawn only at rest.
+        """
+        self._marks.draw(frame.marks, frame.size, lambda: frame.marks, window)
+        if frame.draft or not hasattr(frame.picture, "pixels"):
+            plan, shown = frame.request.loaded_scene.job.plan, frame.request.size
+            self._legend.draw(plan, shown, lambda: _legend_and_texts(frame), window)
+
+    def draw(self, viewer: ViewerState, status: list[str], window: Size) -> None:
         """Draw all text, the messages at the bottom and the rest above them."""
-        draw_picks(viewer, window)
+        for points in rings(viewer, window):
+            for thickness, color in ((4.0, SHADOW), (2.0, ACCENT)):
+                shapes.MultiLine(*points, closed=True, thickness=thickness, color=color).draw()
         width, height = window
-        used = round(self.time_line.draw(viewer, width))
+        used = self.time_line.draw(viewer, width)
         lines = panel.lines(viewer) if viewer.panel and not viewer.help else []
         self._rows = [row for _, row in lines]
         room = Box(0, used, width, height - used)
         panel_top = used + self.panel.draw("\n".join(text for text, _ in lines), room)
         # Beside the panel, whose rows must not move between two clicks.
         left = 0 if self.panel.paper is None else self.panel.paper.x + self.panel.paper.width
-        used += self._notice.draw(_message(viewer), Box(left, used, width - left, height - used))
-        reload_error = viewer.reload_error if not viewer.help else ""  # the help needs the room
-        used += self._reload_error.draw(reload_error, Box(left, used, width - left, height - used))
-        room = Box(0, used, width, height - used)
+        used += self._message.draw(_message(viewer), Box(left, used, width - left, height - used))
         if viewer.help:
+            room = Box(0, used, width, height - used)
             pages = help_pages(*letters(room, self._dpi, SIZES[1]))
             viewer.help_pages = len(pages)
             self._help.draw("\n".join(pages[min(viewer.help, len(pages)) - 1]), room)
             return
-        described = viewer.picked.lines if viewer.picked else []
-        picked = [*described, *measures(viewer)]
-        self._draw_corners(status if viewer.overlay else [], picked, room, max(panel_top, used))
+        about = [status if viewer.overlay else []]
+        about.append([*(viewer.picked.lines if viewer.picked else []), *measures(viewer)])
+        bottom = max(panel_top, used)
+        text = "\n\n".join("\n".join(each) for each in about if each)
+        self._about.draw(text, Box(0, bottom, width, height - bottom))
 
     def row_at(self, y: float) -> panel.Row | None:
         """Return the row at a height of the panel, if it is not a title."""
-        line = self.panel.line_at(y)
-        return None if line is None else self._rows[line]
+        return self._rows[self.panel.line_at(y)]
 
-    def draw_alone(self, text: str, window: tuple[int, int]) -> None:
+    def draw_alone(self, text: str, window: Size) -> None:
         """Draw a text in the middle of an otherwise empty window."""
         self._help.draw(text, Box(0, 0, *window))
 
-    def _draw_corners(self, status: list[str], picked: list[str], room: Box, bottom: int) -> None:
-        """Draw two texts at the top, one below the other if the window is narrow.
 
-        bottom: from which there is room for the first.
-        """
-        columns, _ = letters(room, self._dpi, SIZES[0])
-        wide = sum(max(map(len, lines), default=-COLUMN_GAP) for lines in (status, picked))
-        over = Box(0, bottom, room.width, room.y + room.height - bottom)
-        used = self._status.draw("\n".join(status), over)
-        above = used if wide + COLUMN_GAP > columns else 0
-        self._picked.draw("\n".join(picked), room._replace(height=room.height - above))
+def draw_box(corners: tuple[float, float, float, float]) -> None:
+    """Draw the box of a selection; `corners` are x and y of two of them."""
+    x0, y0, x1, y1 = corners
+    shapes.Rectangle(x0, y0, x1 - x0, y1 - y0, color=BOX).draw()
+    points = [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]
+    shapes.MultiLine(*points, closed=True, thickness=1.5, color=ACCENT).draw()
 
 
-def letters(room: Box, dpi: int, points: float) -> tuple[int, int]:
+def _legend_and_texts(frame: Frame) -> NDArray[np.uint8] | None:
+    """Return the annotations that do not depend on the camera, uint8 (h, w, 4)."""
+    loaded = frame.request.loaded_scene
+    plan = loaded.job.plan
+    if plan is None or (plan.annotations.legend is None and not plan.annotations.texts):
+        return None
+    width, height = frame.request.size
+    pixels = np.zeros((height, width, 4), np.uint8)
+    fixed = replace(plan, annotations=replace(plan.annotations, axes=None, scale_bar=None))
+    fixed.draw_fixed(pixels, frame.request.buffers.view, loaded.job.space)
+    return pixels
+
+
+# Texts
+
+
+def status(viewer: ViewerState, rate: float, way: str) -> list[str]:
+    """Return the lines of the status text: scene, progress, tone; device and rates if TECHNICAL.
+
+    rate: frames per second. way: how frames reach the window.
+    """
+    counts, frame, tone = viewer.loaded_scene.scene.counts(), viewer.frame, viewer.tone
+    there = ", ".join(counted(count, noun) for noun, count in counts.items())
+    lines = [f"{viewer.loaded_scene.name}   {there}"]
+    if frame is not None:
+        lines.append(_progress(frame))
+    exposure = "auto" if tone.automatic else f"{float(tone.exposure):+.2f}"
+    lines += [f"exposure {exposure}, tone curve {tone.tone}", "H for help"]
+    if viewer.overlay >= TECHNICAL:
+        lines += ["", str(viewer.loaded_scene.job.about["backend"]["device"])]
+        if frame is not None:
+            width, height = frame.size
+            speed = f"{rate_text(frame.rate, 'rays')}, " if frame.rate else ""
+            lines += [f"{width}x{height} pixels rendered", f"{speed}{rate:.0f} frames/s"]
+            lines.append(f"shown by {way}")
+    return lines
+
+
+def _progress(frame: Frame) -> str:
+    samples = frame.request.samples
+    if frame.finished:
+        return counted(samples, "sample", " per pixel, finished")
+    if frame.draft or frame.size != frame.request.size:
+        return "quick draft, samples follow"
+    return f"{frame.samples} of {samples} samples per pixel"
+
+
+def _message(viewer: ViewerState) -> str:
+    """Return the prompt, or the current messages and the progress of a save job."""
+    if viewer.prompt is not None:
+        return str(viewer.prompt)
+    lines = [] if viewer.help else [viewer.reload_error, viewer.notice]
+    if save_job := viewer.worker.save_job:
+        lines.append(f"{save_job.path}: {save_job.fraction:.0%}; Esc cancels")
+    return "\n".join(filter(None, lines))
+
+
+def letters(room: Box, dpi: int, points: float) -> Size:
     """Return the number of letters per line, and of lines, that fit into a box."""
     border = 2 * sum(borders(dpi))
-    wide, high = letter(dpi, points)
+    wide, high = _letter(dpi, points)
     return int((room.width - border) / wide), int((room.height - border) / high)
 
 
@@ -180,13 +307,17 @@ def borders(dpi: int) -> tuple[float, float]:
     return margin, 0.6 * margin
 
 
-@cache
-def letter(dpi: int, points: float) -> tuple[float, float]:
-    """Return the width of a letter and the height of a line, in pixels."""
-    label = pyglet.text.Label(
-        "\n".join(["M" * 64] * 16), font_name=FONTS, font_size=points, dpi=dpi, multiline=True,
-        width=UNBROKEN,
+def _label(text: str, dpi: int, points: float) -> Any:
+    return pyglet.text.Label(
+        text, font_name=FONTS, font_size=points, dpi=dpi, color=INK, multiline=True,
+        width=UNBROKEN, anchor_y="top",
     )  # fmt: skip
+
+
+@cache
+def _letter(dpi: int, points: float) -> tuple[float, float]:
+    """Return the width of a letter and the height of a line, in pixels."""
+    label = _label("\n".join(["M" * 64] * 16), dpi, points)
     return label.content_width / 64, label.content_height / 16
 
 
@@ -200,13 +331,3 @@ def _fitted(lines: list[str], columns: int, rows: int) -> list[str]:
     if len(lines) > rows:
         lines = [*lines[: rows - 1], f"{CUT} {len(lines) - rows + 1} more"]
     return [line if len(line) <= columns else line[: columns - 1] + CUT for line in lines]
-
-
-def _message(viewer: ViewerState) -> str:
-    """Return the prompt, or the current message and the progress of a save job."""
-    if viewer.prompt is not None:
-        return str(viewer.prompt)
-    lines = [viewer.notice] if viewer.notice and not viewer.help else []
-    if save_job := viewer.worker.save_job:
-        lines.append(f"{save_job.path}: {save_job.fraction:.0%}; Esc cancels")
-    return "\n".join(lines)

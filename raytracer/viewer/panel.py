@@ -8,9 +8,9 @@ from raytracer.viewer import data_actions
 from raytracer.viewer.choices import CHOICES, COLOUR, LOOK, MAX_LETTERS, SOLIDS, Choice, short
 from raytracer.viewer.controls import key_of
 from raytracer.viewer.state import ViewerState
+from raytracer.viewer.view_actions import DIGITS
 
 AXES = ("x", "-x", "y", "-y", "z", "-z", "iso")  # standard views with buttons
-DIGITS = "123456789"  # names of saved views with buttons and keys
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def _kind(viewer: ViewerState, number: int) -> tuple[str, str]:
 
 
 def _view(viewer: ViewerState) -> list[Row]:
-    kept = [name for name in viewer.views if name in DIGITS]
+    kept = list(viewer.views)
     free = next((digit for digit in DIGITS if digit not in kept), "")
     keep = Button("keep", "save this view", "keep-view", {"name": free}, bool(free))
     history = viewer.history
@@ -189,7 +189,6 @@ def _view(viewer: ViewerState) -> list[Row]:
         )),
         Row("Picked", buttons=(
             Button("go to", "go to the picked sphere", "fit-picked"),
-            Button("pivot", "turn about it from now on", "turn-about-picked"),
             Button("focus", "focus on it through a lens", "focus-picked"),
         )),
         Row("", buttons=[Button(each, f"view {each}", "view", {"name": each}) for each in AXES]),

@@ -1,11 +1,11 @@
-"""Picked spheres: clicks, descriptions and measurements."""
+"""Picked spheres: clicks, descriptions, rings and measurements."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from math import atan2, degrees
+from math import atan2, degrees, pi, sqrt
 
 import numpy as np
 
@@ -15,11 +15,15 @@ from raytracer.viewer.actions import action
 from raytracer.viewer.content import center_of, ids_of
 from raytracer.viewer.loaded_scene import Hit, LoadedScene
 from raytracer.viewer.messages import HIDDEN, Message, Pick, Picked
-from raytracer.viewer.orbit_camera import Vector
+from raytracer.viewer.orbit_camera import Vector, View, project
 from raytracer.viewer.state import ViewerState
 
 PICK_RADIUS = 4  # pixels at 96 dots per inch by which a click may miss a sphere
 MAX_PICKS = 4  # most picks: four define a dihedral angle
+MIN_RING = 7.0  # radius in pixels of the ring around smaller spheres
+CORNERS = 72  # of a ring: its error is below a pixel for a sphere as large as the window
+
+Corners = list[tuple[float, float]]
 
 
 @action()
@@ -103,6 +107,51 @@ def hit_place(viewer: ViewerState) -> Vector:
 
 def picked_spheres(viewer: ViewerState) -> list[Pick]:
     return [each for each in viewer.picks if 0 <= each.id < viewer.loaded_scene.scene.count]
+
+
+def outline(view: View, center: Vector, radius: float, window: tuple[int, int]) -> Corners:
+    """Return the corners of an outline in pixels from the lower left; [] if it is not in front.
+
+    Tangent rays touch a sphere in a circle: from a distance d, the circle is nearer than the centre
+    by r^2/d and has the radius r sqrt(1 - r^2/d^2).
+
+    center: of the sphere, float64 (3,), render space.
+    """
+    axes, middle = view.pose.axes, center
+    right, up, rim = axes.right, axes.up, radius
+    if not view.orthographic:
+        offset = center - view.pose.eye
+        distance = float(np.linalg.norm(offset))
+        if offset @ axes.forward <= radius:
+            return []  # the eye is inside, or not all is in front
+        toward = offset / distance
+        right = np.cross(toward, axes.up)
+        right /= np.linalg.norm(right)
+        up = np.cross(right, toward)
+        middle = center - toward * (radius * radius / distance)
+        rim = radius * sqrt(1.0 - (radius / distance) ** 2)
+    angle = np.linspace(0.0, 2.0 * pi, CORNERS, endpoint=False)[:, None]
+    points = middle + rim * (np.cos(angle) * right + np.sin(angle) * up)
+    points, ahead = project(view, points, window[0] / window[1])
+    corners = ((points + 1.0) * 0.5 * np.array(window)).tolist()
+    return [(x, y) for x, y in corners] if ahead.all() else []
+
+
+def rings(viewer: ViewerState, size: tuple[int, int]) -> list[Corners]:
+    """Return the outlines of the picked spheres as corners in pixels from the lower left.
+
+    For a giant, it is a ring around the point that was hit.
+    """
+    outlines = []
+    for pick in picked_spheres(viewer):
+        center, radius = viewer.loaded_scene.sphere(pick.id)
+        if pick is viewer.picked and giant_picked(viewer):
+            center, radius = hit_place(viewer), 0.0
+        depth = float((center - viewer.view.pose.eye) @ viewer.view.pose.axes.forward)
+        high = viewer.view.pose.half * (1.0 if viewer.view.orthographic else max(depth, 0.0))
+        least = MIN_RING * 2.0 * high / size[1]
+        outlines.append(outline(viewer.view, center, max(radius, least), size))
+    return [each for each in outlines if each]
 
 
 def measures(viewer: ViewerState) -> list[str]:

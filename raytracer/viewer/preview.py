@@ -26,8 +26,7 @@ from raytracer.viewer.frames import Frames
 from raytracer.viewer.keep import camera_toml, print_camera
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.options import ViewOptions
-from raytracer.viewer.receive import receive_all
-from raytracer.viewer.session import Session
+from raytracer.viewer.session import Session, receive_all
 from raytracer.viewer.watch import CHECK_INTERVAL
 from raytracer.warning import warn
 

@@ -96,7 +96,6 @@ class ViewerState:
     history: History = field(default_factory=History)
     views: dict[str, tuple[View, Space]] = field(default_factory=dict)  # saved by name
     keyframes: dict[float, Camera] = field(default_factory=dict)  # by time
-    cut: str = ""  # axes that `next-slice` has used
 
     picks: list[Pick] = field(default_factory=list)  # the latest last
 
@@ -118,7 +117,6 @@ class ViewerState:
         self.initial_tone = self.tone
         self.samples = self.loaded_scene.job.settings.samples
         self.content = self.loaded_scene.content
-        self.extents: tuple[object, dict[str, tuple[float, float]]] = None, {}
         self.view = self.initial_view()
         self.vertical_fov = (self.loaded_scene.scene.camera or Camera()).vertical_fov
         self.submit(self.pack())

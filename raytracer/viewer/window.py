@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, suppress
-from math import pi
+from math import inf, pi
 from time import perf_counter
 from typing import Any
 
@@ -13,27 +13,29 @@ import pyglet
 from pyglet import gl
 from pyglet.window import key, mouse
 
-from raytracer.errors import RaytracerError, UserError
+from raytracer.errors import DisplayError, RaytracerError, UserError
 from raytracer.viewer.canvas import Canvas, fence
-from raytracer.viewer.clicks import Clicks
 from raytracer.viewer.controls import BY_KEY, Control
-from raytracer.viewer.keys import TAP, HeldKeys
 from raytracer.viewer.messages import Frame
-from raytracer.viewer.overlay import Overlay
-from raytracer.viewer.overlay_shapes import Layer, draw_box, legend_and_texts
+from raytracer.viewer.overlay import Overlay, draw_box, status
 from raytracer.viewer.picking import PICK_RADIUS
 from raytracer.viewer.presenters import Presenter
 from raytracer.viewer.prompt import enter, erase, type_text
-from raytracer.viewer.receive import receive_all
+from raytracer.viewer.session import receive_all
 from raytracer.viewer.state import ViewerState
-from raytracer.viewer.status import frame_rate, status
-from raytracer.viewer.timeline import tick
+from raytracer.viewer.view_actions import tick
 
 CLICK_TOLERANCE = 4.0  # pixels at 96 dots per inch: largest movement of a click
+DOUBLE_CLICK_SECONDS = 0.35  # most seconds between the clicks of a double click
 STATUS_INTERVAL = 0.2  # seconds between two updates of the status text
 SCROLL = 0.12  # e-foldings of distance per step of the wheel
+TICK = 1.0 / 60.0  # seconds between two steps of a held key or the turntable
+TAP = 0.04  # duration of a tap in seconds
+SHIFTS = (key.LSHIFT, key.RSHIFT)
 OF_USERS = ("on_close", "on_key", "on_mouse", "on_text")
 """Prefixes of events that a window does not handle until it is attached."""
+
+NONE, CLICK, DRAG, SCRUB, BOX = range(5)  # gestures: what the button that is down does
 
 MAX_TIMES = 1000  # of frames; enough for a second
 
@@ -49,7 +51,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self._attached = False
         self.wants_to_close = False  # before it is attached
         self._waiting = False  # whether `on_render` is queued
-        self._fading = False  # whether the end of a message is scheduled
         # pyglet stops queueing events when its loop first runs, but a window cannot handle events
         # before it is complete: the second window of a process would fail.
         type(self)._enable_event_queue = True
@@ -63,19 +64,20 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             raise
         self.on_shown: Callable[[Frame], None] | None = None  # called for every new frame
         self.shown: deque[float] = deque(maxlen=MAX_TIMES)  # times of the latest frames
-        self._status_due, self._lines = 0.0, [""]
-        self._keys = HeldKeys(self._act_for, self._animate, getattr(self, "pressed_keys", set()))
+        self._status_due, self._status = 0.0, [""]
+        self._down: dict[int, Control] = {}  # keys whose actions are repeated
+        self._shift = False  # because wheel events have no modifiers
         self._has_acted = False  # whether the key that is down ran an action
+        self._ticks = False  # whether the clock runs
+        self._gesture, self._from, self._box = DRAG, (0.0, 0.0), False  # whether it is large enough
+        self._to = self._from
+        self._clicked = 0.0, 0.0, -inf  # place and time of the latest click
         self._set_density(int(self.dpi))
         self.hides_text = self._offscreen = self._fenced = offscreen
 
     def _set_density(self, dpi: int) -> None:
         self._dpi = dpi
         self._overlay = Overlay(dpi)
-        self._clicks = Clicks(CLICK_TOLERANCE * dpi / 96)
-        self._fixed, self._marks = Layer(), Layer()
-        self._scrubs = False  # whether the knob of the time line is dragged
-        self._box: tuple[float, float, float, float] | None = None  # of a selection, pixels
 
     def dispatch_event(self, name: str, *arguments: Any) -> Any:
         """Handle an event; until it is attached, the window can be moved, resized and closed."""
@@ -142,12 +144,11 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self._waiting = False
         if not self._attached:
             return
-        worker = self.viewer.worker
         receive_all(self.viewer)
         name = f"{self.viewer.loaded_scene.name} - raytracer"
         if name != self.caption:
             self.set_caption(name)
-        frame = worker.take()
+        frame = self.viewer.worker.take()
         self.paint(frame)
         if frame is not None and self.on_shown is not None and not self.viewer.closing:
             self.on_shown(frame)
@@ -183,50 +184,46 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         """Copy a frame to the canvas; a failure ends the preview."""
         try:
             self.presenter.present(frame.picture, self.picture_canvas)
+        except gl.GLException as error:
+            self.viewer.failure = DisplayError(f"OpenGL: {error}: make the window smaller")
         except RaytracerError as error:
-            self.viewer.failure, self.viewer.closing = error, True
-            return False
+            self.viewer.failure = error
+        self.viewer.closing = self.viewer.failure is not None
         self.picture_canvas.opaque = not frame.transparent
-        return True
+        return not self.viewer.closing
 
     def _draw(self) -> None:
-        size = self.get_framebuffer_size()
+        size, viewer = self.get_framebuffer_size(), self.viewer
         self.picture_canvas.draw(size)
-        if (frame := self.viewer.frame) is not None:
-            self._marks.draw(frame.marks, frame.size, lambda: frame.marks, size)
-            if frame.draft or not hasattr(frame.picture, "pixels"):  # other frames have them
-                plan = frame.request.loaded_scene.job.plan
-                shown = frame.request.size
-                self._fixed.draw(plan, shown, lambda: legend_and_texts(frame), size)
-        if not self.hides_text or self.viewer.help or self.viewer.picked:
-            self._overlay.draw(self.viewer, self._status_lines(), size)
-            self._fade_later()
-        if self._box is not None:
-            draw_box(self._box)
+        if viewer.frame is not None:
+            self._overlay.draw_layers(viewer.frame, size)
+        if not self.hides_text or viewer.help or viewer.picked:
+            self._overlay.draw(viewer, self._status_lines(), size)
+            if viewer.notice_left:
+                pyglet.clock.unschedule(self._fade)
+                pyglet.clock.schedule_once(self._fade, viewer.notice_left + 0.05)
+        if self._box:
+            draw_box((*self._from, *self._to))
 
     def _status_lines(self) -> list[str]:
         """Return the status text, not updated for each frame because layout is slow."""
         now, frame = perf_counter(), self.viewer.frame
         if now >= self._status_due or (frame is not None and frame.finished):
             self._status_due = now + STATUS_INTERVAL
-            rate = frame_rate(self.shown, now)
-            self._lines = status(self.viewer, rate, self.presenter.label)
-        return self._lines
-
-    def _fade_later(self) -> None:
-        if self.viewer.notice_left and not self._fading:
-            self._fading = True
-            pyglet.clock.schedule_once(self._fade, self.viewer.notice_left + 0.05)
+            recent = [when for when in self.shown if now - when < 1.0]
+            spread = recent[-1] - recent[0] if recent else 0.0
+            rate = (len(recent) - 1) / spread if spread else 0.0
+            self._status = status(self.viewer, rate, self.presenter.label)
+        return self._status
 
     def _fade(self, _: float) -> None:
-        self._fading = False
         if self._attached and not self.viewer.closing:
             self.paint()
 
     def screenshot(self) -> Any:
         with self._turn():
             self._draw()
-            return self.picture_canvas.read(self.get_framebuffer_size())
+            return self.picture_canvas.read()
 
     # Events
 
@@ -238,9 +235,8 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
 
     def on_scale(self, scale: float, dpi: int) -> None:
         """Adapt the text to a display of another density."""
-        if self._attached:
-            self._set_density(dpi)
-            self.on_resize(self.width, self.height)
+        self._set_density(dpi)
+        self.on_resize(self.width, self.height)
 
     def on_expose(self) -> None:
         """Redraw areas that were covered."""
@@ -249,30 +245,41 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
 
     def on_close(self) -> None:
         """End the preview."""
-        self.viewer.do("close")
+        self._do("close")
         self.paint()
 
     def on_key_press(self, symbol: int, modifiers: int) -> None:
         """Run the action of a key, or type into the prompt."""
+        self._shift |= symbol in SHIFTS
         control = BY_KEY.get(_name(symbol, modifiers))
         closes = control is not None and control.action == "close" and modifiers & key.MOD_ACCEL
         if self.viewer.prompt is not None and not closes:
             self._edit_prompt(symbol)
             control = None
         self._has_acted = control is not None
-        self._keys.press(symbol, control if control and control.held else None)
-        if control and not control.held:
-            self._do(control.action, *control.amount)
-            self._status_due = 0.0  # the action may change the status text
+        if control is not None:
+            if control.held:
+                self._down[symbol] = control
+            self._act_for(control)
         self.paint()
 
     def on_key_release(self, symbol: int, modifiers: int) -> None:
         self._has_acted = False
-        self._keys.release(symbol, BY_KEY.get(_name(symbol, 0)))
+        self._shift &= symbol not in SHIFTS
+        released = self._down.pop(symbol, None) or BY_KEY.get(_name(symbol, 0))
+        # "+" is released as "=" if Shift goes up first: both keys have the same control.
+        self._forget([symbol for symbol, other in self._down.items() if other is released])
 
     def on_deactivate(self) -> None:
         """Release all keys, because another window gets their events."""
-        self._keys.release_all()
+        self._shift = False
+        self._forget([*self._down, *getattr(self, "pressed_keys", ())])
+
+    def _forget(self, symbols: Iterable[int]) -> None:
+        """Forget keys without a release event; pyglet would not report them again."""
+        for symbol in symbols:
+            self._down.pop(symbol, None)
+            getattr(self, "pressed_keys", set()).discard(symbol)
 
     def on_text(self, text: str) -> None:
         """Type into the prompt, or run the action of a character that needs several keys.
@@ -285,114 +292,9 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         if self.viewer.prompt is not None:
             type_text(self.viewer, text)
         elif control := BY_KEY.get(_name(ord(text), 0)) if len(text) == 1 else None:
-            if control.held:
-                self._act_for(control, TAP)
-            else:
-                self._has_acted = True
-                self._do(control.action, *control.amount)
-        else:
-            return
-        self._status_due = 0.0
+            self._has_acted = not control.held
+            self._act_for(control)
         self.paint()
-
-    def on_mouse_press(self, x: float, y: float, button: int, modifiers: int) -> None:
-        self._scrubs, self._box = False, None
-        place = self._pixels(x, y)
-        if button != mouse.LEFT or self._press_time_line(*place) or self._step_row(*place):
-            self._clicks.cancel()
-            return
-        self._clicks.press(x, y)
-        if modifiers & key.MOD_ACCEL and modifiers & key.MOD_SHIFT:
-            self._box = (*place, *place)
-
-    def _pixels(self, x: float, y: float) -> tuple[float, float]:
-        width, height = self.get_framebuffer_size()
-        return x * width / self.width, y * height / self.height
-
-    def _press_time_line(self, x: float, y: float) -> bool:
-        """Handle a click on the time line; return whether it was there."""
-        line = self._overlay.time_line
-        if self.hides_text or not line.holds(x, y):
-            return False
-        if line.on_button(x):
-            self._do("play")
-            self.paint()
-        else:
-            self._scrubs = True
-            self._scrub(x)
-        return True
-
-    def _step_row(self, x: float, y: float, back: bool = False) -> bool:
-        """Change the value of a row of the panel; return whether the panel was there."""
-        if not self._overlay.panel.holds(x, y):
-            return False
-        if (row := self._overlay.row_at(y)) is not None:
-            name, values = row.call(back)
-            self._do(name, **values)
-            self._status_due = 0.0
-            self.paint()
-        return True
-
-    def _scrub(self, x: float) -> None:
-        share = self._overlay.time_line.share_at(x)
-        self._do("play", False)
-        self._do("frame", round(share * (self.viewer.time.count - 1)))
-        self.paint()
-
-    def on_mouse_drag(
-        self, x: float, y: float, dx: float, dy: float, buttons: int, modifiers: int
-    ) -> None:
-        """Turn the camera, move it sideways, turn the light, draw a box, or move a knob."""
-        if self._scrubs:
-            self._scrub(self._pixels(x, y)[0])
-            return
-        if self._box is not None:
-            self._box = (*self._box[:2], *self._pixels(x, y))
-            self._clicks.dragged(x, y)
-            self.paint()
-            return
-        if buttons & mouse.LEFT and not self._clicks.dragged(x, y):
-            return
-        right, up = dx / self.height, dy / self.height
-        if buttons & mouse.LEFT and modifiers & key.MOD_ACCEL:
-            self.viewer.do("turn-light", right * pi, up * pi)
-        elif buttons & mouse.LEFT and not modifiers & key.MOD_SHIFT:
-            self.viewer.do("orbit", -right * pi, -up * pi)
-        else:
-            self.viewer.do("pan", -right, -up)
-
-    def on_mouse_release(self, x: float, y: float, button: int, modifiers: int) -> None:
-        """Pick the clicked sphere; a double click also centres it."""
-        box, self._box, self._scrubs = self._box, None, False
-        if box is not None and self._clicks.dragged(x, y):
-            x0, y0, x1, y1 = (round(side) for side in box)
-            height = self.get_framebuffer_size()[1]
-            self._do("select-box", x0, height - y0, x1, height - y1)
-            self.paint()
-            return
-        count = self._clicks.release(x, y, perf_counter()) if button == mouse.LEFT else 0
-        if not count:
-            return
-        column, row = map(int, self._pixels(x, y))
-        place = column, self.get_framebuffer_size()[1] - 1 - row
-        reach = round(PICK_RADIUS * self._dpi / 96)
-        more = bool(modifiers & key.MOD_SHIFT)
-        self.viewer.do("pick", *place, go=count == 2, add=more, reach=reach)
-
-    def on_mouse_scroll(self, x: int, y: int, scroll_x: float, scroll_y: float) -> None:
-        """Change the distance, with Shift the field of view; turn if sideways.
-
-        Over a row of the panel, its value changes.
-        """
-        if scroll_y and self._step_row(*self._pixels(x, y), back=scroll_y > 0):
-            return
-        if self._keys.shift:
-            self.viewer.do("zoom", -SCROLL * (scroll_y or scroll_x))
-            return
-        if scroll_y:
-            self.viewer.do("dolly", -SCROLL * scroll_y)
-        if scroll_x:
-            self.viewer.do("orbit", SCROLL * scroll_x, 0.0)
 
     def _edit_prompt(self, symbol: int) -> None:
         if symbol in (key.RETURN, key.ENTER, key.NUM_ENTER):
@@ -402,8 +304,109 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         elif symbol == key.ESCAPE:
             self.viewer.do("cancel")
 
-    def _act_for(self, control: Control, seconds: float) -> None:
-        self._do(control.action, *(seconds * float(each or 0.0) for each in control.amount))
+    def on_mouse_press(self, x: float, y: float, button: int, modifiers: int) -> None:
+        place, line = self._pixels(x, y), self._overlay.time_line
+        self._from, self._box, self._gesture = place, False, DRAG
+        if button != mouse.LEFT:
+            return
+        if not self.hides_text and line.holds(*place):
+            self._gesture = NONE if line.on_button(place[0]) else SCRUB
+            if self._gesture == NONE:
+                self._do("play")
+            else:
+                self._scrub(place[0])
+        elif self._step_row(*place):
+            self._gesture = NONE
+        else:
+            is_box = modifiers & key.MOD_ACCEL and modifiers & key.MOD_SHIFT
+            self._gesture = BOX if is_box else CLICK
+            return
+        self.paint()
+
+    def _pixels(self, x: float, y: float) -> tuple[float, float]:
+        width, height = self.get_framebuffer_size()
+        return x * width / self.width, y * height / self.height
+
+    def _step_row(self, x: float, y: float, back: bool = False) -> bool:
+        """Change the value of a row of the panel; return whether the panel was there."""
+        paper = self._overlay.panel.paper
+        if paper is None or not paper.holds(x, y):
+            return False
+        if (row := self._overlay.row_at(y)) is not None:
+            name, values = row.call(back)
+            self._do(name, **values)
+            self._status_due = 0.0
+        return True
+
+    def _scrub(self, x: float) -> None:
+        share = self._overlay.time_line.share_at(x)
+        self.viewer.do("play", False)
+        self._do("frame", round(share * (self.viewer.time.count - 1)))
+
+    def on_mouse_drag(
+        self, x: float, y: float, dx: float, dy: float, buttons: int, modifiers: int
+    ) -> None:
+        """Turn the camera, move it sideways, turn the light, draw a box, or move a knob."""
+        self._to = place = self._pixels(x, y)
+        moved = not self._near(*place, *self._from)
+        if self._gesture == SCRUB:
+            self._scrub(place[0])
+            self.paint()
+        elif self._gesture == BOX:
+            self._box |= moved
+            self.paint()
+        elif self._gesture == DRAG or (self._gesture == CLICK and moved):
+            self._gesture = DRAG
+            right, up = dx / self.height, dy / self.height
+            if buttons & mouse.LEFT and modifiers & key.MOD_ACCEL:
+                self.viewer.do("turn-light", right * pi, up * pi)
+            elif buttons & mouse.LEFT and not modifiers & key.MOD_SHIFT:
+                self.viewer.do("orbit", -right * pi, -up * pi)
+            else:
+                self.viewer.do("pan", -right, -up)
+
+    def _near(self, x: float, y: float, x0: float, y0: float) -> bool:
+        return abs(x - x0) + abs(y - y0) <= CLICK_TOLERANCE * self._dpi / 96
+
+    def on_mouse_release(self, x: float, y: float, button: int, modifiers: int) -> None:
+        """Select what is in a box, or pick the clicked sphere; a double click also centres it."""
+        gesture, self._gesture = self._gesture, DRAG
+        height = self.get_framebuffer_size()[1]
+        if self._box:
+            self._box = False
+            (x0, y0), (x1, y1) = (map(round, place) for place in (self._from, self._to))
+            self._do("select-box", x0, height - y0, x1, height - y1)
+            self.paint()
+        elif button == mouse.LEFT and gesture in (CLICK, BOX):
+            place, now, (*before, then) = self._pixels(x, y), perf_counter(), self._clicked
+            is_double = now - then < DOUBLE_CLICK_SECONDS and self._near(*place, *before)
+            self._clicked = (*place, -inf if is_double else now)
+            self.viewer.do(
+                "pick", int(place[0]), height - 1 - int(place[1]), go=is_double,
+                add=bool(modifiers & key.MOD_SHIFT), reach=round(PICK_RADIUS * self._dpi / 96),
+            )  # fmt: skip
+
+    def on_mouse_scroll(self, x: int, y: int, scroll_x: float, scroll_y: float) -> None:
+        """Change the distance, with Shift the field of view; turn if sideways.
+
+        Over a row of the panel, its value changes.
+        """
+        if scroll_y and self._step_row(*self._pixels(x, y), back=scroll_y > 0):
+            self.paint()
+        elif self._shift:
+            self.viewer.do("zoom", -SCROLL * (scroll_y or scroll_x))
+        elif scroll_y:
+            self.viewer.do("dolly", -SCROLL * scroll_y)
+        else:
+            self.viewer.do("orbit", SCROLL * scroll_x, 0.0)
+
+    def _act_for(self, control: Control, seconds: float = TAP) -> None:
+        amount = control.amount
+        if control.held:
+            amount = tuple(seconds * float(each or 0.0) for each in amount)
+        else:
+            self._status_due = 0.0  # the action may change the status text
+        self._do(control.action, *amount)
 
     def _do(self, name: str, /, *values: Any, **named: Any) -> None:
         """Run an action, show an error as a message, and follow the changes of the window."""
@@ -417,15 +420,25 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
                 self.set_clipboard_text(result)
         if self.fullscreen != self.viewer.full_screen:
             self.set_fullscreen(self.viewer.full_screen)
-        if self.viewer.moving:
-            self._keys.tick()
+        if (self.viewer.moving or self._down) and not self._ticks:
+            self._ticks = True
+            pyglet.clock.schedule_interval(self._tick, TICK)
 
-    def _animate(self, seconds: float) -> bool:
+    def _tick(self, seconds: float) -> None:
+        """Repeat the actions of the keys that are down, and move what moves by itself."""
+        for control in tuple(self._down.values()):
+            self._act_for(control, seconds)
         tick(self.viewer, seconds)
-        return self.viewer.moving
+        if not (self.viewer.moving or self._down):
+            self._stop_clock()
+
+    def _stop_clock(self) -> None:
+        self._ticks = False
+        pyglet.clock.unschedule(self._tick)
 
     def _end(self) -> None:
-        self._keys.stop()
+        self._down.clear()
+        self._stop_clock()
         pyglet.app.exit()
 
 

@@ -178,7 +178,7 @@ class Host:
         """Left, bottom, width and height of the panel in pixels, and its lines."""
         self.shot(text=True)
         sheet = self._window._overlay.panel
-        return sheet.paper and tuple(sheet.paper), sheet._lines
+        return sheet.paper and tuple(sheet.paper), sheet.lines
 
     def over_draft(self) -> NDArray[np.uint8]:
         """What is drawn over a white draft, whose own picture has no legend."""

@@ -18,8 +18,7 @@ from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Pick, Picked, RenderRequest
 from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.orbit_camera import View, camera_of, initial_view
-from raytracer.viewer.receive import receive
-from raytracer.viewer.session import Picture, Session
+from raytracer.viewer.session import Picture, Session, receive
 from raytracer.viewer.state import ViewerState
 
 PATIENCE = 60.0

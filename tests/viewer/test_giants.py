@@ -15,9 +15,9 @@ from raytracer.scene.extent import GIANT_RADIUS
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Loaded
-from raytracer.viewer.receive import receive
+from raytracer.viewer.session import receive
 from raytracer.viewer.state import ViewerState
-from raytracer.viewer.timeline import tick
+from raytracer.viewer.view_actions import tick
 from support.previews import loaded_scene_of, perform, viewer_of
 
 SCENES = Path(__file__).resolve().parents[2] / "raytracer/benchmark/scenes"  # grounds are balls
@@ -45,10 +45,10 @@ def act(viewer: ViewerState, chance: random.Random) -> str:
     amount, other = chance.gauss(0.0, 1.0), chance.gauss(0.0, 1.0)
     arguments: dict[str, tuple[Any, ...]] = {
         **dict.fromkeys(("orbit", "pan"), (amount, other)),
-        **dict.fromkeys(("fly", "dolly", "zoom"), (amount,)), "along": chance.choice(AXES),
+        **dict.fromkeys(("dolly", "zoom"), (amount,)), "along": chance.choice(AXES),
     }  # fmt: skip
     choice = chance.choice(
-        ["orbit"] * 6 + ["pan", "fly", "dolly", "zoom"] * 3
+        ["orbit"] * 6 + ["pan", "dolly", "zoom"] * 3
         + ["along"] * 2 + ["toggle-projection", "fit-all", "fit-giants", "click", "go"]
         + ["fit-picked", "turntable", "reset", "resize", "reload"]
     )  # fmt: skip

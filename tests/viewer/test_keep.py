@@ -10,9 +10,7 @@ import pytest
 
 import raytracer
 from raytracer.cli import main
-from raytracer.viewer import as_toml
-from raytracer.viewer.as_toml import document
-from raytracer.viewer.keep import camera_toml, save
+from raytracer.viewer.keep import camera_toml, camera_values, document, save
 from raytracer.viewer.session import Session
 from support.previews import (
     PATIENCE,
@@ -211,7 +209,7 @@ def test_a_file_of_particles_takes_the_camera_and_the_command(
 
 
 def table_of(camera: raytracer.Camera) -> str:
-    return as_toml.document({"camera": as_toml.camera_values(camera)})
+    return document({"camera": camera_values(camera)})
 
 
 def test_numbers_are_rounded_beside_what_the_camera_shows() -> None:
@@ -241,4 +239,4 @@ def test_the_shutter_of_a_scene_stays_though_views_show_moments() -> None:
 )
 def test_names_are_values_of_toml(name: str) -> None:
     tables = {"one": {"file": name, "list": [name]}, "more": [{"a": 1.5}, {"b": [{"c": name}]}]}
-    assert tomllib.loads(as_toml.document(tables)) == tables
+    assert tomllib.loads(document(tables)) == tables

@@ -15,7 +15,7 @@ from raytracer.scene.packing.pack import pack
 from raytracer.settings import RenderSettings
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.orbit_camera import View
-from raytracer.viewer.outline import outline
+from raytracer.viewer.picking import outline
 from support.previews import balls, view_of
 from support.views import (
     ANGLES,
@@ -114,17 +114,6 @@ def test_pan_moves_the_picture_by_its_heights(view: View, right: float, up: floa
     assert moved.pose.axes is view.pose.axes
 
 
-@given(view=views(), amount=ANGLES)
-def test_fly_goes_along_the_view_and_takes_the_pivot_along(view: View, amount: float) -> None:
-    view = replace(view, is_section=view.orthographic)
-    moved = moves.fly(view, amount)
-    step = moved.pose.eye - view.pose.eye
-    expected = 2.0 * view.half_height * amount * view.pose.axes.forward
-    np.testing.assert_allclose(step, expected, atol=1e-12)
-    np.testing.assert_allclose(moved.pivot - view.pivot, step, atol=1e-9)
-    np.testing.assert_allclose(place(moved), place(view), atol=1e-9)
-
-
 @given(view=views(kind="perspective"), factor=st.floats(0.01, 100.0))
 def test_dolly_scales_the_distance_and_keeps_the_pivot_in_its_place(
     view: View, factor: float
@@ -169,8 +158,9 @@ def test_an_orthographic_view_has_all_in_front_of_it(view: View, seed: int) -> N
     points = np.random.default_rng(seed).normal(size=(200, 3))
     points *= 2.5 / np.linalg.norm(points, axis=1)[:, None]
     assert ((points - orthographic.pose.eye) @ orthographic.pose.axes.forward > -1e-9).all()
-    inside = replace(moves.fly(replace(orthographic, is_section=True), 5.0), is_section=False)
-    near = moves.unclipped(inside, 2.5)
+    step = 5.0 * orthographic.pose.axes.forward
+    pose = replace(orthographic.pose, eye=orthographic.pose.eye + step)
+    near = moves.unclipped(replace(orthographic, pose=pose, pivot=orthographic.pivot + step), 2.5)
     assert ((points - near.pose.eye) @ near.pose.axes.forward > -1e-9).all()
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from raytracer.viewer.orbit_camera import View
-from raytracer.viewer.outline import CORNERS, outline
+from raytracer.viewer.picking import CORNERS, outline
 from support.previews import pixel_ray
 from support.views import views
 

@@ -11,13 +11,13 @@ import raytracer
 from raytracer import Camera
 from raytracer.scene.packing.pack import pack
 from raytracer.viewer import orbit_camera as moves
-from raytracer.viewer.camera_actions import APERTURE, pan
 from raytracer.viewer.keep import camera_toml
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Loaded, Metered, Refused
 from raytracer.viewer.prompt import enter, erase, type_text
-from raytracer.viewer.receive import receive
+from raytracer.viewer.session import receive
 from raytracer.viewer.state import ViewerState
+from raytracer.viewer.view_actions import APERTURE, pan
 from support.previews import (
     assert_same_buffers,
     balls,

@@ -2,7 +2,7 @@
 
 const KEY_NAMES = {
   ArrowLeft: "LEFT", ArrowRight: "RIGHT", ArrowUp: "UP", ArrowDown: "DOWN", "+": "PLUS",
-  "=": "EQUAL", "-": "MINUS", " ": "SPACE", PageUp: "PAGEUP", PageDown: "PAGEDOWN",
+  "=": "EQUAL", "-": "MINUS", " ": "SPACE",
   Home: "HOME", End: "END", Escape: "ESCAPE", ",": "COMMA", ".": "PERIOD", "[": "BRACKETLEFT",
   "]": "BRACKETRIGHT", "/": "SLASH",
 };
