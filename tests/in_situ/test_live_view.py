@@ -382,7 +382,7 @@ def test_a_movie_that_is_terminated_leaves_no_file(tmp_path: Path) -> None:
         ({"open": "page", "port": 0}, "port: must be from 1 to 65535, not 0"),
         ({"record": "run.avi"}, "run.avi: a movie of a simulation ends in .mp4"),
         ({"record": "missing/run.mp4"}, "missing/run.mp4: there is no folder missing"),
-        ({"record": "##.exr"}, "##.exr: numbered pictures of a simulation end in .png"),
+        ({"record": "##.exr"}, "##.exr: a movie of a simulation ends in .mp4"),
         ({"every": 0}, "every 0: give a number of steps, 1 or more"),
         ({"fps": 0.0}, "fps: must be at least 0.01"),
     ],
