@@ -139,6 +139,15 @@ class GpuMemory(_OnGpu):
             self.complete.record(stream)
 
 
+def is_shareable(device: int) -> bool:
+    """Return whether processes can share memory of a GPU on this system."""
+    try:
+        GpuMemory(1, device).handle()
+    except BackendError:
+        return False
+    return True
+
+
 class MappedMemory(_OnGpu):
     """Memory of a GPU that another process shares.
 

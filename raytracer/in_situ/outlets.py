@@ -9,22 +9,21 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from math import inf
 from multiprocessing import Pipe
 from multiprocessing.reduction import send_handle
 from time import perf_counter, sleep
 from typing import Any
 
-from raytracer.errors import BackendError, UserError
+from raytracer.errors import UserError
 from raytracer.in_situ.feed import Feed
 from raytracer.in_situ.mailbox import Writer, mailbox
-from raytracer.in_situ.memory import GpuMemory
+from raytracer.in_situ.memory import GpuMemory, is_shareable
 from raytracer.in_situ.points import Given, Points
 from raytracer.warning import warn
 
 SHARE = 0.005  # largest share of the simulation's time that copying takes
 INTERVAL = 1.0 / 60.0  # fewest seconds between two copies: no view draws more states
-PATIENCE = 5.0  # seconds in which a process must take a state, or end if told to
+PATIENCE = 5.0  # seconds in which a process that was told to end must end before it is killed
 LOOK = 0.001  # seconds between two looks at what a process has sent
 
 
@@ -37,21 +36,14 @@ class ProcessRunner:
 
     Attributes:
         writer: the side of the simulation.
-        gpu: number of the GPU whose memory both sides share, when it is ready; None: arrays come to
-            the host.
+        gpu: number of the GPU whose memory both sides share; None: arrays come to the host.
 
     Raises:
         UserError: it cannot be started.
     """
 
     def __init__(self, kind: str, settings: Mapping[str, Any], gpu: int | None) -> None:
-        self.gpu, self._trial, handle = gpu, None, None
-        if gpu is not None:
-            try:
-                self._trial = GpuMemory(1, gpu)
-                handle = self._trial.handle()
-            except BackendError:  # arrays come to the host
-                self.gpu = None
+        self.gpu = gpu if gpu is not None and is_shareable(gpu) else None
         self._address: str | None = None
         self._error: UserError | None = None
         self.writer = Writer(self._send, self._look)
@@ -69,7 +61,7 @@ class ProcessRunner:
                     f"live: no process can be started ({error.strerror}): end others"
                 ) from None
         try:
-            self._connection.send((kind, dict(settings), handle))
+            self._connection.send((kind, dict(settings)))
         except Exception as error:  # of pickle, of whatever class
             self._connection.close()
             self._process.wait()
@@ -98,9 +90,7 @@ class ProcessRunner:
                 self._receive(*self._connection.recv())
 
     def _receive(self, kind: str, *content: Any) -> None:
-        if kind == "unmapped":
-            self.gpu = None
-        elif kind == "ready":
+        if kind == "ready":
             self._address = content[0]
         elif kind == "error":
             self._error = UserError(*content)
@@ -116,7 +106,6 @@ class ProcessRunner:
                     raise self._error
         except (EOFError, OSError):
             raise UserError(f"live: the view ended at once ({self._how()})") from None
-        self._trial = None
         return self._address
 
     @property
@@ -191,6 +180,9 @@ class _Outlet:
         logged: what the simulation has logged last of each set, by name.
     """
 
+    leaves_out = False
+    """Whether sets are left out while all their memory is in use."""
+
     def __init__(self, runner: ProcessRunner | InlineRunner, logged: Mapping[str, Given]) -> None:
         self.runner, self.writer, self._logged = runner, runner.writer, logged
         self._sent = dict[str, Given]()
@@ -203,22 +195,20 @@ class _Outlet:
         self._unpublished = False
         self._about: Mapping[str, Any] = {}  # of the latest state
 
-    def _write(self, name: str, patience: float = 0.0) -> None:
-        """Copy a set; patience: seconds to wait for memory, without which it is left out."""
+    def _write(self, name: str) -> None:
         given = self._sent[name] = self._logged[name]  # what is wrong is said once
         points = Points.of(name, given).near(name, self.runner.gpu)
-        end = perf_counter() + patience
         while not self.writer.write(name, points.arrays, points.values, points.stream):
-            if perf_counter() >= end or self.runner.has_ended:
+            if self.leaves_out or self.runner.has_ended:
                 del self._sent[name]
                 return
             sleep(LOOK)
         self._unpublished = True
 
-    def _write_newer(self, patience: float = 0.0) -> None:
+    def _write_newer(self) -> None:
         """Copy the sets of steps that were not taken."""
         for name in [n for n, given in self._logged.items() if given is not self._sent.get(n)]:
-            self._write(name, patience)
+            self._write(name)
 
     def _publish(self) -> None:
         if self._unpublished:
@@ -241,6 +231,7 @@ class View(_Outlet):
     of the time; `flush` copies one that was left out.
     """
 
+    leaves_out = True
     _spent = 0.0
     """Seconds of copying in this step."""
 
@@ -272,7 +263,7 @@ class View(_Outlet):
     def flush(self, about: Mapping[str, Any]) -> None:
         """Publish what was logged and not published."""
         self._about = about
-        self._write_newer(PATIENCE)
+        self._write_newer()
         self._publish()
 
     def finish(self) -> None:
@@ -306,11 +297,11 @@ class Movie(_Outlet):
 
     def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
         self._about = about
-        self._write(name, inf)
+        self._write(name)
 
     def flush(self, about: Mapping[str, Any]) -> None:
         if self._unpublished:
-            self._write_newer(inf)
+            self._write_newer()
             self._publish()
 
     def finish(self) -> None:

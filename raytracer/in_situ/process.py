@@ -1,10 +1,9 @@
 """The program of a process that shows a simulation: `python -m raytracer.in_situ.process NUMBER`.
 
 It reads what to show from the socket of this number, which it inherits, then the messages of a
-`Writer` and "close". It sends those of the `Reader`; "unmapped" if it cannot map memory of the GPU;
-"ready" with the address of a page, or "", when nothing can go wrong with the arguments any more;
-and "error" with its sentences. It ends when the other side has ended, in whatever way. The
-simulation goes first wherever both want the same core.
+`Writer` and "close". It sends those of the `Reader`; "ready" with the address of a page, or "",
+when nothing can go wrong with the arguments any more; and "error" with its sentences. It ends when
+the other side has ended, in whatever way. The simulation goes first wherever both want a core.
 """
 
 import os
@@ -19,7 +18,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from raytracer.errors import BackendError, ClosedError, RaytracerError
+from raytracer.errors import ClosedError, RaytracerError
 from raytracer.in_situ.feed import Feed
 from raytracer.in_situ.mailbox import Reader
 from raytracer.in_situ.memory import HostMemory, MappedMemory
@@ -37,7 +36,7 @@ def main(descriptor: int) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # removes its files
     os.nice(NICENESS)
     connection = Connection(descriptor)
-    kind, settings, trial = connection.recv()
+    kind, settings = connection.recv()
     messages: SimpleQueue[tuple[Any, ...] | None] = SimpleQueue()  # a garbage collection may send
 
     def tell(*message: Any) -> None:
@@ -51,11 +50,6 @@ def main(descriptor: int) -> None:
     feed = Feed(reader := Reader(tell))
     sender = Thread(target=send, name="send", daemon=True)
     sender.start()
-    if trial is not None:
-        try:
-            MappedMemory(trial)
-        except BackendError:
-            tell("unmapped")
     Thread(
         target=_listen, args=(connection, reader, feed, tell), name="listen", daemon=True
     ).start()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from raytracer.warning import collected
 if TYPE_CHECKING:
     from raytracer.scene.motion import FromFrames
 
-KEPT = 5  # frames that are kept: what one picture needs, the next one needs too
+MIN_KEPT = 3  # frames that are kept: what one picture needs, the next one needs too
 
 
 class FrameKeys:
@@ -34,7 +34,7 @@ class FrameKeys:
 
     def __init__(self, source: FrameSource, frame: int | None = None) -> None:
         self._source, self.frame = source, frame
-        self._tracks = lru_cache(KEPT)(lambda frame: tracks_of(source, frame)[1])
+        self._readers = dict[int, Callable[[int], list[Track]]]()  # by reach
 
     @classmethod
     def of(cls, source: Source) -> FrameKeys:
@@ -59,7 +59,16 @@ class FrameKeys:
         if frame is None:
             frame = 0 if spheres.file is None else spheres.file.frame_of(self._source.count)
         first, last = max(frame - reach, 0), min(frame + reach, self._source.count - 1)
-        tracks = {each: self._track(place, each) for each in range(first, last + 1)}
+        kept = max(2 * reach + 1, MIN_KEPT)
+        read = self._readers.setdefault(reach, lru_cache(kept)(self._read))
+        tracks = dict[int, Track]()
+        for each in range(first, last + 1):
+            if place >= len(sets := read(each)):
+                raise SceneError(
+                    f"{self._source.name}: frame {each} has fewer sets of spheres than others, so "
+                    "that their motion is unknown: leave the shutter out"
+                )
+            tracks[each] = sets[place]
         ids = np.asarray(spheres.columns[ID]).astype(np.int64)
         after = _offsets(ids, [tracks[each] for each in range(frame, last + 1)])
         before = _offsets(ids, [tracks[each] for each in range(frame, first - 1, -1)])
@@ -67,16 +76,9 @@ class FrameKeys:
         offsets = (*reversed(before), np.zeros((1, 3)), *after)
         return Keys(tuple(map(float, times)), offsets)
 
-    def _track(self, place: int, frame: int) -> Track:
-        """Return the particles of a set in a frame."""
+    def _read(self, frame: int) -> list[Track]:
         with collected():  # what is wrong with the shown frame was said
-            tracks = self._tracks(frame)
-        if place >= len(tracks):
-            raise SceneError(
-                f"{self._source.name}: frame {frame} has fewer sets of spheres than others, so "
-                "that their motion is unknown: leave the shutter out"
-            )
-        return tracks[place]
+            return tracks_of(self._source, frame)[1]
 
 
 def _offsets(ids: Ids, tracks: Sequence[Track]) -> list[Points]:
