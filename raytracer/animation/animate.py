@@ -77,7 +77,6 @@ class Animation:
         self,
         path: str | Path,
         *,
-        poster: bool = True,
         resume: bool = True,
         part: str | None = None,
         progress: FrameCall | None = None,
@@ -91,7 +90,6 @@ class Animation:
         Args:
             path: `.mp4`, `.mov`, `.mkv`, `.webm` (PyAV, `pip install 'raytracer[video]'`), `.gif`,
                 `.webp`; or numbered pictures, `frames/####.png` or `frames/####.exr`.
-            poster: whether to write the first frame beside a movie.
             resume: whether to use finished frames of an earlier run.
             part: "K/N" renders every N-th frame alone, from the K-th on, and keeps them where the
                 call without it finds them. Processes and machines may render parts side by side.
@@ -106,7 +104,7 @@ class Animation:
         target, plan = path_of(path), self._plan
         first, step = (0, 1) if part is None else _part(part, resume, plan)
         kind = NumberedPictures if NUMBER.search(target.name) else Movie
-        files = kind(plan, target, _digest(plan), poster=poster, is_part=part is not None)
+        files = kind(plan, target, _digest(plan), is_part=part is not None)
         files.check(output.OutputSet())
         with files.writing(resume):
             self._write(files, list(plan.shots[first::step]), resume, progress)

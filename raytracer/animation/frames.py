@@ -36,18 +36,15 @@ class NumberedPictures:
     """Finished frames, one file each: pictures, PNG or OpenEXR, with their numbers in their names.
 
     target: path of the movie, or of numbered pictures with # or %d for the number. digest: of all
-    that the frames depend on, 16 hexadecimal digits. poster: whether to write the first frame
-    beside a movie. is_part: whether other calls write some of the frames.
+    that the frames depend on, 16 hexadecimal digits. is_part: whether other calls write some of
+    the frames.
     """
 
     hashed = True
     """Whether pictures have a digest of their content."""
 
-    def __init__(
-        self, plan: Plan, target: Path, digest: str, *, poster: bool = False, is_part: bool = False
-    ) -> None:
+    def __init__(self, plan: Plan, target: Path, digest: str, is_part: bool = False) -> None:
         self.plan, self.target, self.digest = plan, target, digest
-        self.poster = target.with_suffix(".poster.png") if poster else None
         self.is_part, self.is_film = is_part, target.suffix.lower() == ".exr"
 
     def check(self, outputs: output.OutputSet) -> None:
@@ -112,6 +109,10 @@ class Movie(NumberedPictures):
     _video: VideoWriter | None = None  # writes frames as they come
 
     @property
+    def poster(self) -> Path:
+        return self.target.with_suffix(".poster.png")
+
+    @property
     def folder(self) -> Path:
         return self.target.with_name(f"{self.target.name}.frames")
 
@@ -119,8 +120,7 @@ class Movie(NumberedPictures):
         target, plan = self.target, self.plan
         check_movie(target, plan.settings.codec, bool(plan.overrides.get("transparent")))
         output.check_file(outputs.writes(target, "the movie"))
-        if self.poster is not None:
-            output.check_picture(outputs.writes(self.poster, "the poster"))
+        output.check_file(outputs.writes(self.poster, "the poster"))
 
     @contextmanager
     def writing(self, resume: bool) -> Iterator[None]:
@@ -155,7 +155,7 @@ class Movie(NumberedPictures):
 
     def keep(self, index: int, image: Image) -> None:
         pixels = frame_of(image, self.target)
-        if index == 0 and self.poster is not None:
+        if index == 0:
             image.save(self.poster)
         self.store(index, pixels)
         if self._video is not None:
