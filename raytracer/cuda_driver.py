@@ -48,7 +48,6 @@ def stream_handle(stream: Any) -> int:
 
 _DEVICE_ORDINAL = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 _DISABLE_TIMING, _INTERPROCESS = 2, 4  # CU_EVENT_DISABLE_TIMING, CU_EVENT_INTERPROCESS
-_NON_BLOCKING = 1  # CU_STREAM_NON_BLOCKING
 _EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL
 _events = local()
 
@@ -132,22 +131,6 @@ def copy_on_device(target: int, address: int, size: int, device: int, stream: in
 def synchronize(stream: int, device: int) -> None:
     """Wait for the work of a stream. stream: handle. device: number of the GPU."""
     _call(device, "cuStreamSynchronize", ctypes.c_void_p(stream))
-
-
-class DeviceStream:
-    """A stream of its own, which does not wait for the default one. device: number of the GPU."""
-
-    def __init__(self, device: int) -> None:
-        stream = ctypes.c_void_p()
-        with device_context(device) as cuda:
-            check_status(cuda.cuStreamCreate(ctypes.byref(stream), _NON_BLOCKING))
-        weakref.finalize(self, cuda.cuStreamDestroy_v2, stream).atexit = False
-        self.handle = stream.value or 0
-        self._device = device
-
-    def synchronize(self) -> None:
-        """Wait on the host."""
-        synchronize(self.handle, self._device)
 
 
 class DeviceMemory:

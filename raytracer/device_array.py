@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from raytracer import cuda_driver
 from raytracer._native import core
-from raytracer.cuda_driver import LEGACY_STREAM, DeviceMemory, order, stream_handle
+from raytracer.cuda_driver import LEGACY_STREAM, order, stream_handle
 from raytracer.errors import SceneError, shown, type_name
 
 CUDA, CUDA_MANAGED = 2, 13
@@ -175,14 +175,6 @@ class DeviceArray:
         steps = [(n - 1) * stride for n, stride in zip(self.shape, self.strides, strict=True)]
         first = sum(step for step in steps if step < 0)
         return first, sum(step for step in steps if step > 0) + self.dtype.itemsize - first
-
-    def copied_to(self, memory: DeviceMemory, stream: int) -> DeviceArray:
-        """Queue a copy on a stream, and return it; it is complete when the stream's work is.
-
-        memory: of `nbytes` or more, on the same GPU. stream: its handle.
-        """
-        address = self.copy_to(memory.address, stream, memory.device)
-        return replace(self, address=address, device=memory.device, stream=None, owner=memory)
 
     def copy_to(self, address: int, stream: int, device: int) -> int:
         """Queue a copy of `nbytes` on a stream; returns where the first number then is.

@@ -4,7 +4,6 @@ import hashlib
 import json
 import re
 import secrets
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from raytracer._version import __version__
-from raytracer.animation.frames import NUMBER, FrameFiles, Movie, NumberedPictures
+from raytracer.animation.frames import NUMBER, Movie, NumberedPictures
 from raytracer.animation.shots import Plan, Renderer, Shot
 from raytracer.errors import UserError, shown_value
 from raytracer.fields import check_names, split, takes
@@ -36,7 +35,6 @@ from raytracer.trajectory.source import chosen_frames, frames_of
 STILL_SECONDS = 6.0
 
 MAX_SHOTS = 1_000_000  # maximum number of frames of an animation
-MAX_WAITING = 1  # most rendered frames that wait to be written while another one is rendered
 FrameCall = Callable[[int, int], None]  # called with the numbers of finished and of all frames
 
 
@@ -79,7 +77,6 @@ class Animation:
         self,
         path: str | Path,
         *,
-        poster: bool = True,
         resume: bool = True,
         part: str | None = None,
         progress: FrameCall | None = None,
@@ -93,7 +90,6 @@ class Animation:
         Args:
             path: `.mp4`, `.mov`, `.mkv`, `.webm` (PyAV, `pip install 'raytracer[video]'`), `.gif`,
                 `.webp`; or numbered pictures, `frames/####.png` or `frames/####.exr`.
-            poster: whether to write the first frame beside a movie.
             resume: whether to use finished frames of an earlier run.
             part: "K/N" renders every N-th frame alone, from the K-th on, and keeps them where the
                 call without it finds them. Processes and machines may render parts side by side.
@@ -108,16 +104,17 @@ class Animation:
         target, plan = path_of(path), self._plan
         first, step = (0, 1) if part is None else _part(part, resume, plan)
         kind = NumberedPictures if NUMBER.search(target.name) else Movie
-        files = kind(plan, target, _digest(plan), poster=poster, is_part=part is not None)
+        files = kind(plan, target, _digest(plan), is_part=part is not None)
         files.check(output.OutputSet())
         with files.writing(resume):
             self._write(files, list(plan.shots[first::step]), resume, progress)
         return target
 
     def _write(
-        self, files: FrameFiles, shots: list[Shot], resume: bool, progress: FrameCall | None
+        self, files: NumberedPictures, shots: list[Shot], resume: bool, progress: FrameCall | None
     ) -> None:
         """Render the missing frames, and pass all to a writing thread in order."""
+        tell = progress or (lambda *_: None)
         missing = [shot for shot in shots if not (resume and files.has(shot.index))]
         with ExitStack() as stack:
             writer = ThreadPoolExecutor(1, "movie")
@@ -126,31 +123,28 @@ class Animation:
                 renderer = stack.enter_context(Renderer(self._plan, hashed=files.hashed))
                 files.check(output.OutputSet())  # now that the scene's files are known
                 self.seconds = renderer.seconds
-                if resume and renderer.tone.automatic:
-                    renderer.exposure = files.exposure()
-                    if renderer.exposure is None and missing[0].index > 0:  # it meters the exposure
-                        shots.insert(0, self._plan.shots[0])
-                        missing.insert(0, shots[0])
-                files.begin(renderer.settings.width, renderer.settings.height)
+                first = self._plan.shots[0]  # meters the exposure
+                if renderer.tone.automatic and missing[0] is not first:
+                    missing.insert(0, first)
+                    if shots[0] is not first:
+                        shots.insert(0, first)
                 # Closed before the renderer, because it waits for the frame being read.
                 bits = None if files.is_film else 8
                 images = stack.enter_context(closing(renderer.images(missing, bits)))
             unfinished = {shot.index for shot in missing}
-            waiting: deque[Future[None]] = deque()
-            finished = 0
-            for place, shot in enumerate(shots):
+            written: Future[None] | None = None
+            for finished, shot in enumerate(shots):
+                task = partial(files.take, shot.index)
                 if shot.index in unfinished:
-                    _, image = next(images)
-                    task = partial(files.keep, shot.index, image, renderer.exposure)
-                else:
-                    task = partial(files.take, shot.index)
+                    task = partial(files.keep, shot.index, next(images)[1])
+                if written is not None:
+                    written.result()
+                    tell(finished, len(shots))
                 # Warnings of the other thread are handled like those of this one.
-                waiting.append(writer.submit(copy_context().run, task))
-                while len(waiting) > (MAX_WAITING if place + 1 < len(shots) else 0):
-                    waiting.popleft().result()
-                    finished += 1
-                    if progress is not None:
-                        progress(finished, len(shots))
+                written = writer.submit(copy_context().run, task)
+            if written is not None:
+                written.result()
+                tell(len(shots), len(shots))
 
 
 @takes(AnimationSettings, RenderSettings, VIEW_SETTINGS, STYLE)

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import OutputError, UserError, shown, suggestion
+from raytracer.film.image import Image
+from raytracer.warning import warn
 
 Pixels = NDArray[np.uint8]
 Read = Callable[[int], Pixels]
@@ -69,14 +71,28 @@ def check_movie(path: Path, codec: str | None, transparent: bool) -> None:
             "(numbered pictures have names like 'frames/####.png')"
         )
     if transparent:
-        raise no_transparency(path)
+        raise _no_transparency(path)
     chosen = codec or default_codec(path)
     if suffix == ".webm" and chosen not in ("vp9", "av1"):
         raise UserError(f"{path}: a .webm can have vp9 or av1, not {chosen}: use .mp4 or .mkv")
     _encoder_name(path, chosen)
 
 
-def no_transparency(path: Path) -> UserError:
+def frame_of(image: Image, path: Path) -> Pixels:
+    """Return a picture as a frame, uint8 (h, w, 3 or 4), contiguous. Raises UserError: it is
+    transparent, which a movie of this name cannot be."""
+    if image.transparent and path.suffix.lower() not in PICTURES:
+        raise _no_transparency(path)
+    pixels = image.to_uint8()
+    if pixels.flags.c_contiguous:
+        return pixels
+    packed = np.empty_like(pixels, order="C")
+    for channel in range(pixels.shape[-1]):  # by pixel NumPy takes five times as long
+        packed[..., channel] = pixels[..., channel]
+    return packed
+
+
+def _no_transparency(path: Path) -> UserError:
     return UserError(f"{path}: a movie has no transparency: use .webp, or ####.png")
 
 
@@ -165,6 +181,11 @@ class VideoWriter:
         frame = planes(pixels)
         if self._stream is None:
             self._open(frame.width, frame.height)
+            if pixels.shape[:2] != (frame.height, frame.width):
+                warn(
+                    f"{self._path}: a movie needs even width and height: its last row or column is "
+                    f"doubled, to {frame.width}x{frame.height} pixels"
+                )
         for packet in self._stream.encode(frame):
             self._container.mux(packet)
 
@@ -181,39 +202,36 @@ def write_picture(
     file: BinaryIO, path: Path, read: Read, count: int, fps: float, quality: int
 ) -> None:
     """Write an endless GIF or animated WebP of all frames; quality: 1 to 100 (lossless)."""
-    from PIL import Image
+    from PIL import Image as Pictures
 
     is_gif = path.suffix.lower() == ".gif"
     palette = _palette(read, count) if is_gif else None
 
     def pictures() -> Iterator[Any]:
         for index in range(count):
-            picture = Image.fromarray(read(index))
+            picture = Pictures.fromarray(read(index))
             if palette is not None:
-                dither = Image.Dither.FLOYDSTEINBERG
+                dither = Pictures.Dither.FLOYDSTEINBERG
                 picture = picture.convert("RGB").quantize(palette=palette, dither=dither)
             yield picture
 
     frames = pictures()
-    options: dict[str, Any] = {"duration": durations(count, fps, 10 if is_gif else 1), "loop": 0}
-    if not is_gif:
-        options |= {"quality": quality, "lossless": quality == 100, "method": 4}
-    else:
-        options |= {"optimize": False}
-    picture = next(frames)
-    picture.save(
-        file, format="GIF" if is_gif else "WEBP", save_all=True, append_images=frames, **options
-    )
+    options: dict[str, Any] = {"quality": quality, "lossless": quality == 100, "method": 4}
+    next(frames).save(
+        file, format="GIF" if is_gif else "WEBP", save_all=True, append_images=frames, loop=0,
+        duration=durations(count, fps, 10 if is_gif else 1),
+        **{"optimize": False} if is_gif else options,
+    )  # fmt: skip
 
 
 def _palette(read: Read, count: int) -> Any:
     """Return a picture with one palette for all frames: changing palettes would flicker."""
-    from PIL import Image
+    from PIL import Image as Pictures
 
     chosen = sorted({round(k * (count - 1) / (PALETTE_FRAMES - 1)) for k in range(PALETTE_FRAMES)})
     parts = [read(index)[::3, ::3, :3] for index in chosen]
-    sheet = Image.fromarray(np.ascontiguousarray(np.concatenate(parts, axis=0)))
-    return sheet.quantize(256, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    sheet = Pictures.fromarray(np.ascontiguousarray(np.concatenate(parts, axis=0)))
+    return sheet.quantize(256, method=Pictures.Quantize.MEDIANCUT, dither=Pictures.Dither.NONE)
 
 
 def durations(count: int, fps: float, unit: int) -> list[int]:

@@ -6,22 +6,19 @@ Numbered pictures are PNG or OpenEXR, and have the digest in their metadata.
 """
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from raytracer.animation.encoder import (
     PICTURES,
     Pixels,
     VideoWriter,
     check_movie,
-    no_transparency,
+    frame_of,
     write_picture,
 )
 from raytracer.animation.shots import Plan
@@ -29,60 +26,82 @@ from raytracer.errors import OutputError, UserError
 from raytracer.files import output
 from raytracer.film import png
 from raytracer.film.image import Image
-from raytracer.warning import warn
 
 NUMBER = re.compile(r"#+|%0?(\d*)d")  # placeholder of the number in the name of a picture
 
 _KEPT = re.compile(rf"\d{{6,}}-[0-9a-f]{{16}}\.\S+|{re.escape(output.PREFIX)}\S+")
 
 
-class FrameFiles(ABC):
-    """Finished frames, one file each, with its final name once it is complete.
+class NumberedPictures:
+    """Finished frames, one file each: pictures, PNG or OpenEXR, with their numbers in their names.
 
     target: path of the movie, or of numbered pictures with # or %d for the number. digest: of all
-    that the frames depend on, 16 hexadecimal digits. poster: whether to write the first frame
-    beside a movie. is_part: whether other calls write some of the frames.
+    that the frames depend on, 16 hexadecimal digits. is_part: whether other calls write some of
+    the frames.
     """
 
     hashed = True
     """Whether pictures have a digest of their content."""
 
-    def __init__(
-        self, plan: Plan, target: Path, digest: str, *, poster: bool = False, is_part: bool = False
-    ) -> None:
+    def __init__(self, plan: Plan, target: Path, digest: str, is_part: bool = False) -> None:
         self.plan, self.target, self.digest = plan, target, digest
-        self.poster = target.with_suffix(".poster.png") if poster else None
         self.is_part, self.is_film = is_part, target.suffix.lower() == ".exr"
 
-    @abstractmethod
     def check(self, outputs: output.OutputSet) -> None:
         """Declare the files. Raises UserError: they cannot be written."""
+        target, plan = self.target, self.plan
+        if target.suffix.lower() not in (".png", ".exr"):
+            raise OutputError(f"{target}: numbered pictures end in .png or .exr")
+        if plan.settings.codec is not None:
+            raise UserError(f"{target}: numbered pictures have no codec: leave --codec out")
+        _create(target.parent)
+        if self.is_film:
+            from raytracer.film import film_file
+
+            film_file.check_target(target.with_name("0.exr"))
+        output.check_file(self.path(0))
+        for shot in plan.shots:
+            outputs.writes(self.path(shot.index), "the pictures")
 
     @contextmanager
     def writing(self, resume: bool) -> Iterator[None]:
         """While all frames are kept or taken, in order; resume: whether to use finished ones."""
         yield
 
-    @abstractmethod
+    def path(self, index: int) -> Path:
+        return numbered(self.target, index, len(self.plan.shots))
+
     def has(self, index: int) -> bool:
         """Whether a frame is finished."""
+        path = self.path(index)
+        if not path.is_file():
+            return False
+        read: Callable[..., dict[str, Any] | None] = png.read_metadata
+        if self.is_film:
+            from raytracer.film import film_file
 
-    @abstractmethod
-    def exposure(self) -> float | None:
-        """Return the exposure that an earlier run metered in the first frame, or None."""
+            read = film_file.read_metadata
+        try:
+            about = (read(path, is_input=False) or {}).get("animation")
+        except UserError:
+            return False
+        return isinstance(about, dict) and about.get("digest") == self.digest
 
-    def begin(self, width: int, height: int) -> None:  # noqa: B027
-        """Warn about frames of this size."""
-
-    @abstractmethod
-    def keep(self, index: int, image: Image, exposure: float | None) -> None:
+    def keep(self, index: int, image: Image) -> None:
         """Write a rendered frame; on the writing thread."""
+        about = {"frame": index, "of": len(self.plan.shots), "digest": self.digest}
+        image.metadata["animation"] = about
+        if self.is_film:
+            image.film.metadata |= {"animation": about}
+            image.film.save(self.path(index))
+        else:
+            image.save(self.path(index))
 
-    def take(self, index: int) -> None:  # noqa: B027
+    def take(self, index: int) -> None:
         """Use a frame of an earlier run; on the writing thread."""
 
 
-class Movie(FrameFiles):
+class Movie(NumberedPictures):
     """A movie or a moving picture. Its finished frames are in the folder NAME.frames beside it,
     until it is complete."""
 
@@ -90,19 +109,18 @@ class Movie(FrameFiles):
     _video: VideoWriter | None = None  # writes frames as they come
 
     @property
-    def folder(self) -> Path:
-        return self.target.with_name(f"{self.target.name}.frames")
+    def poster(self) -> Path:
+        return self.target.with_suffix(".poster.png")
 
     @property
-    def is_picture(self) -> bool:
-        return self.target.suffix.lower() in PICTURES
+    def folder(self) -> Path:
+        return self.target.with_name(f"{self.target.name}.frames")
 
     def check(self, outputs: output.OutputSet) -> None:
         target, plan = self.target, self.plan
         check_movie(target, plan.settings.codec, bool(plan.overrides.get("transparent")))
         output.check_file(outputs.writes(target, "the movie"))
-        if self.poster is not None:
-            output.check_picture(outputs.writes(self.poster, "the poster"))
+        output.check_file(outputs.writes(self.poster, "the poster"))
 
     @contextmanager
     def writing(self, resume: bool) -> Iterator[None]:
@@ -115,7 +133,7 @@ class Movie(FrameFiles):
                 yield
                 return
             with output.replacing(self.target) as file:
-                if self.is_picture:
+                if self.target.suffix.lower() in PICTURES:
                     yield
                     count = len(self.plan.shots)
                     write_picture(
@@ -135,20 +153,11 @@ class Movie(FrameFiles):
         finally:
             self._remove_folder_if_empty()
 
-    def begin(self, width: int, height: int) -> None:
-        if not self.is_picture and (width % 2 or height % 2):
-            warn(
-                f"{self.target}: a movie needs even width and height: its last row or column is "
-                f"doubled, to {width + width % 2}x{height + height % 2} pixels"
-            )
-
-    def keep(self, index: int, image: Image, exposure: float | None) -> None:
-        if image.transparent and not self.is_picture:
-            raise no_transparency(self.target)
-        pixels = _packed(image.to_uint8())
-        if index == 0 and self.poster is not None:
+    def keep(self, index: int, image: Image) -> None:
+        pixels = frame_of(image, self.target)
+        if index == 0:
             image.save(self.poster)
-        self.store(index, pixels, exposure)
+        self.store(index, pixels)
         if self._video is not None:
             self._video.add(pixels)
 
@@ -162,21 +171,13 @@ class Movie(FrameFiles):
     def has(self, index: int) -> bool:
         return self.path(index).is_file()
 
-    def exposure(self) -> float | None:
-        if not self.has(0):
-            return None
-        stops = float(self._array(0, "exposure"))
-        return None if isnan(stops) else stops
-
-    def store(self, index: int, pixels: Pixels, exposure: float | None) -> None:
+    def store(self, index: int, pixels: Pixels) -> None:
         """Store a frame, uint8 (h, w, 3 or 4). Raises OutputError: the disk is full."""
         path = self.path(index)
-        stops = np.float64(nan if exposure is None else exposure)
         try:
             with output.temporary(self.folder) as new:
                 with new.open("wb") as file:
-                    # to compress would take as long as the encoder
-                    np.savez(file, frame=pixels, exposure=stops)
+                    np.savez(file, frame=pixels)  # to compress would take as long as the encoder
                 new.replace(path)
         except FileNotFoundError:
             raise OutputError(
@@ -186,16 +187,13 @@ class Movie(FrameFiles):
             raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
 
     def read(self, index: int) -> Pixels:
-        return self._array(index, "frame")
-
-    def _array(self, index: int, name: str) -> NDArray[Any]:
         path = self.path(index)
         try:
             with path.open("rb") as file, np.load(file) as archive:
-                array: NDArray[Any] = archive[name]
+                pixels: Pixels = archive["frame"]
         except Exception:  # of zipfile, zlib or NumPy
             raise OutputError(f"{path}: is damaged: run the command again with --fresh") from None
-        return array
+        return pixels
 
     def remove(self) -> None:
         """Remove the frames, and the folder if it is then empty."""
@@ -208,63 +206,6 @@ class Movie(FrameFiles):
     def _remove_folder_if_empty(self) -> None:
         with suppress(OSError):
             self.folder.rmdir()
-
-
-class NumberedPictures(FrameFiles):
-    """Pictures, PNG or OpenEXR, that have the number of their frame in their names."""
-
-    def check(self, outputs: output.OutputSet) -> None:
-        target, plan = self.target, self.plan
-        if target.suffix.lower() not in (".png", ".exr"):
-            raise OutputError(f"{target}: numbered pictures end in .png or .exr")
-        if plan.settings.codec is not None:
-            raise UserError(f"{target}: numbered pictures have no codec: leave --codec out")
-        _create(target.parent)
-        if self.is_film:
-            from raytracer.film import film_file
-
-            film_file.check_target(target.with_name("0.exr"))
-        output.check_file(self.path(0))
-        for shot in plan.shots:
-            outputs.writes(self.path(shot.index), "the pictures")
-
-    def path(self, index: int) -> Path:
-        return numbered(self.target, index, len(self.plan.shots))
-
-    def has(self, index: int) -> bool:
-        return bool(self._about(index))
-
-    def exposure(self) -> float | None:
-        value = self._about(0).get("exposure")
-        return float(value) if isinstance(value, (int, float)) else None
-
-    def keep(self, index: int, image: Image, exposure: float | None) -> None:
-        about = {
-            "frame": index, "of": len(self.plan.shots), "digest": self.digest,
-            "exposure": exposure,
-        }  # fmt: skip
-        image.metadata["animation"] = about
-        if self.is_film:
-            image.film.metadata |= {"animation": about}
-            image.film.save(self.path(index))
-        else:
-            image.save(self.path(index))
-
-    def _about(self, index: int) -> dict[str, Any]:
-        """Return the metadata of a picture about the same animation, or {}."""
-        path = self.path(index)
-        if not path.is_file():
-            return {}
-        read: Callable[..., dict[str, Any] | None] = png.read_metadata
-        if self.is_film:
-            from raytracer.film import film_file
-
-            read = film_file.read_metadata
-        try:
-            about = (read(path, is_input=False) or {}).get("animation")
-        except UserError:
-            return {}
-        return about if isinstance(about, dict) and about.get("digest") == self.digest else {}
 
 
 def numbered(target: Path, index: int, count: int) -> Path:
@@ -283,14 +224,3 @@ def _create(folder: Path) -> None:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise OutputError(f"{folder}: cannot be created ({error.strerror})") from None
-
-
-def _packed(pixels: Pixels) -> Pixels:
-    """Return a contiguous picture, which encoders need; without alpha NumPy takes five times as
-    long by pixel as by channel."""
-    if pixels.flags.c_contiguous:
-        return pixels
-    packed = np.empty_like(pixels, order="C")
-    for channel in range(pixels.shape[-1]):
-        packed[..., channel] = pixels[..., channel]
-    return packed

@@ -42,7 +42,7 @@ from raytracer.scene.packing.render_space import Space
 from raytracer.scene.particles.compressed import keeping_unpacked
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
-from raytracer.settings import AUTO, MAX_SEED
+from raytracer.settings import AUTO
 from raytracer.trajectory.keys import FrameKeys
 from raytracer.trajectory.source import FrameSource
 from raytracer.warning import collected, warn
@@ -198,8 +198,7 @@ class Renderer:
         last = len(frames) - 1
         few = min(FIT_FRAMES, len(frames))
         others = [frames[round(k * last / max(few - 1, 1))] for k in range(1, few)]
-        is_fitted = bool(camera.fit) and self.plan.settings.fit_to == "frames"
-        if not is_fitted and not first.color_scales and not self._inferred.is_open:
+        if not camera.fit and not first.color_scales and not self._inferred.is_open:
             others = []
 
         shots = {shot.frame: shot for shot in reversed(self.plan.shots)}
@@ -207,7 +206,7 @@ class Renderer:
         def scenes() -> Iterator[tuple[Scene, NDArray[np.float64] | None, Surroundings]]:
             for place, frame in enumerate([frames[0], *others]):
                 scene = self._load(frame) if place else first
-                if is_fitted or not place:
+                if camera.fit or not place:
                     around = self._surroundings(scene, shots[frame]) if camera.fit else NOTHING
                     yield scene, self._point(scene, frame), around
 
@@ -272,7 +271,7 @@ class Renderer:
         with inferring(self._inferred):
             scene = self._read(shot.frame, moves=True)
         scene = replace(scene, camera=self._camera(shot, scene))
-        stated = {"seed": self._seed(shot), "brightness": self.settings.brightness}
+        stated = {"brightness": self.settings.brightness}
         if self.in_place:
             scene = with_rows(scene)
             moved = job and moved_on(job, scene, SceneOverrides.of(stated), _values(shot))
@@ -296,7 +295,7 @@ class Renderer:
     def _retaken(self, job: Job, shot: Shot) -> Job:
         assert job.kept is not None
         scene, buffers = job.kept
-        settings = self.settings.override(seed=self._seed(shot))
+        settings = self.settings
         scene = replace(scene, camera=self._camera(shot, scene), render=settings)
         assert scene.camera is not None
         space = Space(triple(buffers.center), buffers.scale)
@@ -315,10 +314,6 @@ class Renderer:
             job, plan=plan, settings=settings, view=view, frames=[], camera=scene.camera,
             about=job.about | {"scene": about, "camera": shown}, timings=dict(job.timings),
         )  # fmt: skip
-
-    def _seed(self, shot: Shot) -> int:
-        moving = self.plan.settings.grain == "moving"
-        return (self.settings.seed + moving * shot.index) % (MAX_SEED + 1)
 
     def _render(self, job: Job, bits: int | None) -> Image:
         for sentence in job.warnings:

@@ -8,6 +8,7 @@ view by more than `FINE_SECONDS`: what has more bytes is sent as a smaller pictu
 
 from collections import deque
 from dataclasses import dataclass, field
+from math import inf
 from statistics import median
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
@@ -25,8 +26,8 @@ RATES = 5  # number of measured rates for the median: a busy page measures wrong
 MIN_SECONDS = 5e-4  # least measured time: clocks of browsers are no finer
 
 DEAF_SECONDS = 0.2
-"""Seconds between two messages with bytes of a client whose acknowledgements do not arrive: a
-picture that takes `FIRST_SECONDS` has arrived by then."""
+"""Fewest seconds between two messages with bytes of a client whose acknowledgements do not
+arrive."""
 
 ABSENT = 10.0
 """Seconds after which a client that has not drawn its pictures counts as absent: the page of a
@@ -37,7 +38,7 @@ class Outlet(Protocol):
     """Sends the messages for one client. Called in the thread of the host; must not block."""
 
     deaf: bool
-    """Whether no messages of the client arrive, as while a cell of a notebook runs."""
+    """Whether messages of the client may not arrive, as while a cell of a notebook runs."""
 
     def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
         """Send a message, with the bytes of a picture or file."""
@@ -70,8 +71,16 @@ class Client:
         """Whether it accepts bytes."""
         if self.size is None:
             return False
-        is_due = self.outlet.deaf and perf_counter() - self._sent >= DEAF_SECONDS
-        return is_due or len(self._waiting) < AHEAD
+        if len(self._waiting) < AHEAD:
+            return True
+        arrival = sum(each.size for each in self._waiting) / (self._rate or inf)
+        due = self._sent + max(DEAF_SECONDS, arrival)
+        return self.outlet.deaf and perf_counter() >= due
+
+    @property
+    def _rate(self) -> float:
+        """Bytes per second; 0 before any are known."""
+        return median(self._rates) if self._rates else 0.0
 
     @property
     def has_picture(self) -> bool:
@@ -107,8 +116,7 @@ class Client:
 
     def _limit_of(self, picture: Picture) -> float:
         is_first = picture.stamp != self._stamp
-        rate = median(self._rates) if self._rates else 0.0
-        return max(rate * (FIRST_SECONDS if is_first else FINE_SECONDS), MIN_BYTES)
+        return max(self._rate * (FIRST_SECONDS if is_first else FINE_SECONDS), MIN_BYTES)
 
     def _send(self, message: dict[str, Any], data: bytes) -> None:
         self._serial, self._sent = self._serial + 1, perf_counter()

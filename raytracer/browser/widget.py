@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from base64 import b64encode
 from collections.abc import Callable
-from contextlib import suppress
-from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -25,28 +22,12 @@ FIRST_PICTURE = 0.5  # seconds to wait for the picture that is stored for viewer
 
 
 class _Outlet:
-    """Sends messages to the page of a widget, whose own wait while a cell runs (`deaf`)."""
+    """Sends messages to the page of a widget, whose own wait while a cell runs."""
+
+    deaf = True
 
     def __init__(self, widget: SceneWidget) -> None:
         self._widget = widget
-        ipython = sys.modules.get("IPython")
-        self._shell: Any = None if ipython is None else ipython.get_ipython()
-        self.deaf = self._shell is not None  # a cell makes it
-        events = {"pre_run_cell": True, "post_run_cell": False}
-        self._calls = {name: partial(self._set_deaf, deaf) for name, deaf in events.items()}
-        if self._shell is not None:
-            for name, call in self._calls.items():
-                self._shell.events.register(name, call)
-
-    def _set_deaf(self, deaf: bool, *_: object) -> None:
-        self.deaf = deaf
-
-    def close(self) -> None:
-        """Leave the shell of the notebook; a second call does no harm."""
-        if self._shell is not None:
-            for name, call in self._calls.items():
-                with suppress(ValueError):
-                    self._shell.events.unregister(name, call)
 
     def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
         """Send a message; thread-safe."""
@@ -120,7 +101,6 @@ class SceneWidget(anywidget.AnyWidget):
         if (host := getattr(self, "_host", None)) is not None:
             self._is_closed = True
             host.close()
-            self._outlet.close()
         super().close()
 
     def _take(self, _: Any, content: Any, __: Any) -> None:

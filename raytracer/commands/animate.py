@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 @click.option("--part", metavar="K/N",
               help="Render every N-th frame alone, from the K-th on; a run without it joins them."
               )  # fmt: skip
-@click.option("--poster/--no-poster", default=True, show_default=True,
-              help="Write the first frame as NAME.poster.png before the others.")  # fmt: skip
 @click.option("--resume/--fresh", default=True, show_default=True,
               help="Use the finished frames of an interrupted run.")  # fmt: skip
 @options.json_option
@@ -58,7 +56,7 @@ def animate(scenes: tuple[str, ...], **given: Any) -> None:
       raytracer animate trajectory.xyz --frames 0:500:5 --fps 25 --turntable 20s
       raytracer animate three_balls --turntable 8s -o turntable.mp4
       raytracer animate "snap_*.h5" --duration 10 --codec h265 -o collapse.mkv
-      raytracer animate trajectory.dump --follow center --grain moving -o drift.webm
+      raytracer animate trajectory.dump --follow center -o drift.webm
       raytracer animate scene.toml -o 'frames/####.png'
       raytracer animate trajectory.gsd --part 3/8 -o movie.mp4
 
@@ -87,10 +85,7 @@ def animate(scenes: tuple[str, ...], **given: Any) -> None:
     target = Path(given["output"]) if given["output"] else free_path(stem_of(scenes[0]), ".mp4")
     with passed_to(tell), ProgressBar(show=False if quiet else given["progress"]) as bar:
         try:
-            animation.save(
-                target, poster=given["poster"], resume=given["resume"],
-                part=given["part"], progress=bar.frames,
-            )  # fmt: skip
+            animation.save(target, resume=given["resume"], part=given["part"], progress=bar.frames)
         except BaseException:
             bar.__exit__()
             if animation.seconds and not quiet:

@@ -484,7 +484,7 @@ style_options = OptionGroup(STYLE, SETTINGS, STYLE_PANEL)
 animation_options = OptionGroup(
     "raytracer.scene.animation:AnimationSettings",
     ("frames", "smoothing", "unwrap", "fps", "duration", "turntable", "orbit", "dolly", "zoom_to",
-     "ease", "follow", "fit_to", "grain", "quality", "codec"),
+     "ease", "follow", "quality", "codec"),
     "Animation",
 )  # fmt: skip
 

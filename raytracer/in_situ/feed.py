@@ -1,7 +1,7 @@
 """Feed: the latest state of a simulation as a scene."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from threading import Event, Lock
+from threading import Event
 from time import sleep
 from typing import Any
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from raytracer.device_array import DeviceArray, on_host
 from raytracer.errors import ClosedError, shown
-from raytracer.in_situ.copies import Copies
 from raytracer.in_situ.mailbox import Reader, State
 from raytracer.scene.annotations import Annotations, SimulationBox
 from raytracer.scene.arrays import Where, check_radius
@@ -45,7 +44,6 @@ class Feed(LiveSource):
         self._reader, self.closed = reader, False
         self.on_change = lambda: None
         reader.on_change = lambda: self.on_change()
-        self._lock, self._copies = Lock(), Copies()
 
     def close(self) -> None:
         """End the views, from any thread."""
@@ -53,7 +51,7 @@ class Feed(LiveSource):
         self.on_change()
 
     def has_newer(self) -> bool:
-        return self._reader.awaits()
+        return self._reader.has_newer
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
         """Return the latest state; before the first one, wait for that, with all of its sets.
@@ -67,10 +65,10 @@ class Feed(LiveSource):
                 raise ClosedError("the simulation ended before it logged any points")
             sleep(WAIT)
         number = 0
-        while IS_FIRST in (state := self._take()).about and state.number != number:
+        while IS_FIRST in (state := self._reader.take()).about and state.number != number:
             number = state.number
             sleep(STEP_WAIT)
-        return self._scene()
+        return scene_of(state)
 
     def scenes(self) -> Iterator[Scene]:
         """Yield the scenes of all states until the end.
@@ -83,20 +81,11 @@ class Feed(LiveSource):
             changed.clear()
             closed = self.closed  # before the look: the last state is published before
             if self.has_newer():
-                yield self._scene()
+                yield scene_of(self._reader.take())
             elif closed:
                 return
             else:
                 changed.wait()
-
-    def _take(self) -> State:
-        with self._lock:
-            return self._reader.take()
-
-    def _scene(self) -> Scene:
-        with self._lock:
-            state = self._reader.take().copied(self._copies)
-        return scene_of(state)
 
 
 def scene_of(state: State) -> Scene:

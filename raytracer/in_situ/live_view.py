@@ -23,7 +23,6 @@ from raytracer.fields import check_names, takes
 from raytracer.files.access import path_of
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.in_situ.copies import Copies
 from raytracer.in_situ.feed import IS_FIRST, TITLE, scene_of
 from raytracer.in_situ.mailbox import State
 from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner, View
@@ -355,13 +354,15 @@ class LiveView:
 
             self._pictures = Pictures(self._settings, self._fps)
         latest = {name: Points.of(name, given) for name, given in self._logged.items()}
-        scene = scene_of(self._state(latest).copied(Copies()))
-        return self._pictures.image(scene)
+        return self._pictures.image(scene_of(self._state(latest, is_copy=True)))
 
-    def _state(self, sets: Mapping[str, Points]) -> State:
+    def _state(self, sets: Mapping[str, Points], is_copy: bool = False) -> State:
         """Return some sets as they are now. Raises UserError."""
-        here = {name: points.on_host(name) for name, points in sets.items()}
-        read = {name: (points.arrays, points.values) for name, points in here.items()}
+        read = dict[str, Any]()
+        for name, points in sets.items():
+            arrays = points.on_host(name).arrays
+            copies = {key: array.copy() for key, array in arrays.items()} if is_copy else arrays
+            read[name] = copies, points.values
         return State(1, read, self._about)
 
     def wait(self) -> None:

@@ -14,21 +14,21 @@ from multiprocessing.reduction import send_handle
 from time import perf_counter, sleep
 from typing import Any
 
-from raytracer.errors import BackendError, UserError
+from raytracer.errors import UserError
 from raytracer.in_situ.feed import Feed
-from raytracer.in_situ.gpu_memory import GpuMemory
-from raytracer.in_situ.mailbox import Control, Memory, Writer, mailbox
+from raytracer.in_situ.mailbox import Writer, mailbox
+from raytracer.in_situ.memory import GpuMemory, is_shareable
 from raytracer.in_situ.points import Given, Points
 from raytracer.warning import warn
 
 SHARE = 0.005  # largest share of the simulation's time that copying takes
 INTERVAL = 1.0 / 60.0  # fewest seconds between two copies: no view draws more states
 PATIENCE = 5.0  # seconds in which a process that was told to end must end before it is killed
-LOOK = 0.001  # seconds between two looks whether a movie has taken a state
+LOOK = 0.001  # seconds between two looks at what a process has sent
 
 
 class ProcessRunner:
-    """A process with the reader of a mailbox.
+    """A process with the reader of a mailbox; see `process` for the messages.
 
     Args:
         kind, settings: as for `process.FRONTS`.
@@ -36,23 +36,17 @@ class ProcessRunner:
 
     Attributes:
         writer: the side of the simulation.
-        gpu: number of the GPU whose memory both sides share, when it is ready; None: arrays come to
-            the host.
+        gpu: number of the GPU whose memory both sides share; None: arrays come to the host.
 
     Raises:
         UserError: it cannot be started.
     """
 
     def __init__(self, kind: str, settings: Mapping[str, Any], gpu: int | None) -> None:
-        control = Control()
-        self.gpu, handle = gpu, None
-        self._trial: GpuMemory | None = None
-        if gpu is not None:
-            try:
-                self._trial = GpuMemory(1, gpu)
-                handle = self._trial.handle()
-            except BackendError:  # arrays come to the host
-                self.gpu = self._trial = None
+        self.gpu = gpu if gpu is not None and is_shareable(gpu) else None
+        self._address: str | None = None
+        self._error: UserError | None = None
+        self.writer = Writer(self._send, self._look)
         self._connection, other = Pipe()
         modules = os.pathsep.join(filter(None, sys.path))  # it imports what the caller does
         with other:
@@ -67,42 +61,52 @@ class ProcessRunner:
                     f"live: no process can be started ({error.strerror}): end others"
                 ) from None
         try:
-            self._connection.send((kind, dict(settings), handle))
+            self._connection.send((kind, dict(settings)))
         except Exception as error:  # of pickle, of whatever class
             self._connection.close()
             self._process.wait()
             raise UserError(
                 f"live: a setting cannot be sent to another process ({error})"
             ) from None
-        send_handle(self._connection, control.descriptor, self._process.pid)
-        self.writer = Writer(control, self._share, self._wake)
 
-    def _share(self, index: int, generation: int, memory: Memory | GpuMemory) -> None:
-        """Send the descriptor or the handle of memory."""
+    def _send(self, kind: str, *content: Any) -> None:
+        """Send a message, and with memory its handle or descriptor."""
         with suppress(OSError):  # the reader has ended
+            if kind != "memory":
+                self._connection.send((kind, *content))
+                return
+            number, memory = content
             if isinstance(memory, GpuMemory):
-                self._connection.send(("gpu memory", index, generation, memory.handle()))
+                self._connection.send((kind, number, memory.handle()))
             else:
-                self._connection.send(("memory", index, generation, memory.size))
+                self._connection.send((kind, number, memory.size))
                 send_handle(self._connection, memory.descriptor, self._process.pid)
+                memory.close_descriptor()
 
-    def _wake(self) -> None:
-        """Send a message; the reader waits for one at a time, so that none is held up."""
-        with suppress(OSError):
-            self._connection.send(("wake",))
+    def _look(self) -> None:
+        """Take what the reader has sent."""
+        with suppress(EOFError, OSError):
+            while self._connection.poll():
+                self._receive(*self._connection.recv())
+
+    def _receive(self, kind: str, *content: Any) -> None:
+        if kind == "ready":
+            self._address = content[0]
+        elif kind == "error":
+            self._error = UserError(*content)
+        else:
+            self.writer.receive(kind, *content)
 
     def ready(self) -> str:
         """Wait until it is ready; returns the address of a page, or "". Raises UserError."""
         try:
-            if self._trial is not None and not self._connection.recv():
-                self.gpu = None
-            kind, *values = self._connection.recv()
+            while self._address is None:
+                self._receive(*self._connection.recv())
+                if self._error is not None:
+                    raise self._error
         except (EOFError, OSError):
             raise UserError(f"live: the view ended at once ({self._how()})") from None
-        self._trial = None
-        if kind == "error":
-            raise UserError(*values)
-        return str(values[0])
+        return self._address
 
     @property
     def has_ended(self) -> bool:
@@ -110,8 +114,7 @@ class ProcessRunner:
 
     def close(self) -> None:
         """Tell it to end."""
-        with suppress(OSError):
-            self._connection.send(("close",))
+        self._send("close")
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until it has ended; False if it has not after so many seconds."""
@@ -129,13 +132,10 @@ class ProcessRunner:
 
     def error(self) -> UserError | None:
         """Return why it ended, after it has."""
-        with suppress(EOFError, OSError):
-            while self._connection.poll():
-                kind, *values = self._connection.recv()
-                if kind == "error":
-                    return UserError(*values)
-        code = self._process.poll()
-        return None if not code else UserError(f"live: the view ended ({self._how()})")
+        self._look()
+        if self._error is None and self._process.poll():
+            return UserError(f"live: the view ended ({self._how()})")
+        return self._error
 
     def _how(self) -> str:
         code = self._process.wait()
@@ -180,6 +180,9 @@ class _Outlet:
         logged: what the simulation has logged last of each set, by name.
     """
 
+    leaves_out = False
+    """Whether sets are left out while all their memory is in use."""
+
     def __init__(self, runner: ProcessRunner | InlineRunner, logged: Mapping[str, Given]) -> None:
         self.runner, self.writer, self._logged = runner, runner.writer, logged
         self._sent = dict[str, Given]()
@@ -195,7 +198,11 @@ class _Outlet:
     def _write(self, name: str) -> None:
         given = self._sent[name] = self._logged[name]  # what is wrong is said once
         points = Points.of(name, given).near(name, self.runner.gpu)
-        self.writer.write(name, points.arrays, points.values, points.stream)
+        while not self.writer.write(name, points.arrays, points.values, points.stream):
+            if self.leaves_out or self.runner.has_ended:
+                del self._sent[name]
+                return
+            sleep(LOOK)
         self._unpublished = True
 
     def _write_newer(self) -> None:
@@ -203,13 +210,10 @@ class _Outlet:
         for name in [n for n, given in self._logged.items() if given is not self._sent.get(n)]:
             self._write(name)
 
-    def _publish(self, waits: bool = False) -> None:
-        """Publish what was written, unless the reader is busy; waits: retry until it is not."""
-        while self._unpublished and not self.writer.publish(self._about):
-            if not waits:
-                return
-            sleep(LOOK)
-        self._unpublished = False
+    def _publish(self) -> None:
+        if self._unpublished:
+            self.writer.publish(self._about)
+            self._unpublished = False
 
     def look(self) -> bool:
         """Return whether it still shows something; warn once of an error that ended it."""
@@ -227,6 +231,7 @@ class View(_Outlet):
     of the time; `flush` copies one that was left out.
     """
 
+    leaves_out = True
     _spent = 0.0
     """Seconds of copying in this step."""
 
@@ -234,7 +239,7 @@ class View(_Outlet):
         """Begin a step, which is taken if it is time."""
         self.is_taken = not self.has_ended and perf_counter() >= self.due
         if self.is_taken:
-            self._publish()  # of fewer sets than in the step before, or the reader was looking
+            self._publish()  # of fewer sets than in the step before
             self._spent = 0.0
 
     def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
@@ -259,7 +264,7 @@ class View(_Outlet):
         """Publish what was logged and not published."""
         self._about = about
         self._write_newer()
-        self._publish(waits=True)
+        self._publish()
 
     def finish(self) -> None:
         """Wait for the end of the process, and kill it after `PATIENCE`."""
@@ -297,7 +302,7 @@ class Movie(_Outlet):
     def flush(self, about: Mapping[str, Any]) -> None:
         if self._unpublished:
             self._write_newer()
-        self._publish(waits=True)
+            self._publish()
 
     def finish(self) -> None:
         self.runner.wait()  # until the last frames are rendered

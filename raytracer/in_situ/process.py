@@ -1,7 +1,9 @@
 """The program of a process that shows a simulation: `python -m raytracer.in_situ.process NUMBER`.
 
-It reads what to show from the socket of this number, which it inherits. It ends when the other side
-has ended, in whatever way. The simulation goes first wherever both want the same core.
+It reads what to show from the socket of this number, which it inherits, then the messages of a
+`Writer` and "close". It sends those of the `Reader`; "ready" with the address of a page, or "",
+when nothing can go wrong with the arguments any more; and "error" with its sentences. It ends when
+the other side has ended, in whatever way. The simulation goes first wherever both want a core.
 """
 
 import os
@@ -12,20 +14,19 @@ from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.reduction import recv_handle
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from raytracer.errors import BackendError, ClosedError, RaytracerError
+from raytracer.errors import ClosedError, RaytracerError
 from raytracer.in_situ.feed import Feed
-from raytracer.in_situ.gpu_memory import MappedMemory
-from raytracer.in_situ.mailbox import Control, Memory, Reader
+from raytracer.in_situ.mailbox import Reader
+from raytracer.in_situ.memory import HostMemory, MappedMemory
 
 NICENESS = 19
 """The lowest priority: on a core that the simulation wants too, 1.5% of the time on Linux."""
 
 Ready = Callable[[str], None]
-"""Called with the address of a page, or "", when nothing can go wrong with the arguments any more.
-"""
 
 
 def main(descriptor: int) -> None:
@@ -35,48 +36,49 @@ def main(descriptor: int) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # removes its files
     os.nice(NICENESS)
     connection = Connection(descriptor)
-    kind, settings, gpu_memory = connection.recv()
-    reader = Reader(Control(recv_handle(connection)))
-    feed = Feed(reader)
-    Thread(target=_listen, args=(connection, reader, feed), name="listen", daemon=True).start()
+    kind, settings = connection.recv()
+    messages: SimpleQueue[tuple[Any, ...] | None] = SimpleQueue()  # a garbage collection may send
 
     def tell(*message: Any) -> None:
-        with suppress(OSError):
-            connection.send(message)
+        messages.put(message)
 
-    if gpu_memory is not None:
-        can_map = False
-        with suppress(BackendError):
-            MappedMemory(gpu_memory)
-            can_map = True
-        connection.send(can_map)
+    def send() -> None:
+        with suppress(OSError):
+            while (message := messages.get()) is not None:
+                connection.send(message)
+
+    feed = Feed(reader := Reader(tell))
+    sender = Thread(target=send, name="send", daemon=True)
+    sender.start()
+    Thread(
+        target=_listen, args=(connection, reader, feed, tell), name="listen", daemon=True
+    ).start()
     try:
         with suppress(ClosedError):  # before there was anything to show
             FRONTS[kind](feed, settings, lambda address: tell("ready", address))
     except RaytracerError as error:
         tell("error", *error.sentences)
+    messages.put(None)
+    sender.join()
 
 
-def _listen(connection: Connection, reader: Reader, feed: Feed) -> None:
+def _listen(connection: Connection, reader: Reader, feed: Feed, tell: Callable[..., None]) -> None:
     """Take what the simulation sends until it ends."""
     try:
-        while True:
-            message = connection.recv()
-            if message[0] == "memory":
-                _, index, generation, size = message
-                reader.add(index, generation, Memory(size, recv_handle(connection)))
-            elif message[0] == "gpu memory":
-                _, index, generation, handle = message
-                reader.add(index, generation, MappedMemory(handle))
-            elif message[0] == "wake":
-                reader.on_change()
+        while (message := connection.recv())[0] != "close":
+            kind, number, *content = message
+            if kind != "memory":
+                reader.receive(kind, number, *content)
+            elif isinstance(content[0], int):
+                memory = HostMemory(content[0], recv_handle(connection))
+                memory.close_descriptor()
+                reader.receive(kind, number, memory)
             else:
-                break
+                reader.receive(kind, number, MappedMemory(content[0]))
     except (EOFError, OSError):
         pass  # the simulation has ended
     except RaytracerError as error:
-        with suppress(OSError):
-            connection.send(("error", *error.sentences))
+        tell("error", *error.sentences)
     finally:
         feed.close()
 

@@ -1,12 +1,11 @@
 """Recording: a movie, or numbered pictures, of the states of a simulation."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from raytracer.animation.encoder import CONTAINERS, VideoWriter, check_movie, no_transparency
+from raytracer.animation.encoder import CONTAINERS, VideoWriter, check_movie, frame_of
 from raytracer.animation.frames import NUMBER, numbered
 from raytracer.animation.shots import Plan, Renderer, Shot
 from raytracer.errors import OutputError, RaytracerError, UserError, counted
@@ -65,18 +64,15 @@ class Pictures:
 
 def check_record(path: Path, settings: Mapping[str, Any]) -> None:
     """Refuse files that cannot be written. Raises UserError."""
-    if NUMBER.search(path.name):
-        if path.suffix.lower() != ".png":
-            raise OutputError(f"{path}: numbered pictures of a simulation end in .png")
-        output.check_file(numbered(path, 0, 1))
-        return
-    if path.suffix.lower() not in CONTAINERS:
+    is_numbered = NUMBER.search(path.name)
+    if path.suffix.lower() not in ((".png",) if is_numbered else CONTAINERS):
         raise OutputError(
             f"{path}: a movie of a simulation ends in {', '.join(CONTAINERS)}; numbered pictures "
             "are named as 'frames/####.png'"
         )
-    check_movie(path, None, bool(settings.get("transparent")))
-    output.check_file(path)
+    if not is_numbered:
+        check_movie(path, None, bool(settings.get("transparent")))
+    output.check_file(numbered(path, 0, 1))
 
 
 def record(scenes: Iterator[Scene], path: Path, settings: Mapping[str, Any], fps: float) -> None:
@@ -85,37 +81,26 @@ def record(scenes: Iterator[Scene], path: Path, settings: Mapping[str, Any], fps
     Raises:
         UserError: a picture cannot be rendered, before which the files end, or cannot be written.
     """
-    failures = list[UserError]()
-    images = _images(scenes, path, Pictures(settings, fps), failures)
-    if NUMBER.search(path.name):
-        for index, image in enumerate(images):
-            image.save(numbered(path, index, 1))
-    else:
-        with output.replacing(path) as file:
+    count, failure = 0, None
+    with closing(Pictures(settings, fps)) as pictures, ExitStack() as stack:
+        video = None
+        if not NUMBER.search(path.name):
+            file = stack.enter_context(output.replacing(path))
             video = VideoWriter(file, path, fps, None, AnimationSettings().quality)
-            for image in images:
-                if image.transparent:
-                    raise no_transparency(path)
-                video.add(np.ascontiguousarray(image.to_uint8()))
+        try:
+            for scene in scenes:
+                image = pictures.image(scene)
+                if video is None:
+                    image.save(numbered(path, count, 1))
+                else:
+                    video.add(frame_of(image, path))
+                count += 1
+        except RaytracerError as error:
+            if not count:
+                raise
+            reason = "; ".join(error.sentences)
+            failure = UserError(f"{path}: ends after {counted(count, 'frame')}: {reason}")
+        if video is not None:
             video.close()
-    if failures:
-        raise failures[0]
-
-
-def _images(
-    scenes: Iterator[Scene], path: Path, pictures: Pictures, failures: list[UserError]
-) -> Iterator[Image]:
-    """Yield the pictures of scenes up to the first, but one, that cannot be rendered."""
-    count = 0
-    try:
-        for scene in scenes:
-            image = pictures.image(scene)
-            yield image
-            count += 1
-    except RaytracerError as error:
-        if not count:
-            raise
-        reason = "; ".join(error.sentences)
-        failures.append(UserError(f"{path}: ends after {counted(count, 'frame')}: {reason}"))
-    finally:
-        pictures.close()
+    if failure is not None:
+        raise failure

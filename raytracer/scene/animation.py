@@ -133,9 +133,6 @@ class AnimationSettings(Defined, place="animation"):
         ease: Speed profile of orbit, dolly, zoom and a turntable in degrees.
         follow: What the camera follows and looks at: the mean of all centres, or one particle by
             its id in the file, or by its number if the file has no ids.
-        fit_to: Frames that a fitted camera shows in full: up to 12, evenly spread, or the first
-            one.
-        grain: Whether all frames have the same noise, or each frame its own.
         quality: Quality of the movie's compression.
         codec: Codec of the movie.
         keyframes: The camera at given times, in ascending order.
@@ -168,8 +165,6 @@ class AnimationSettings(Defined, place="animation"):
         ),
         default_text="nothing",
     )
-    fit_to: str = setting("frames", Choice(("frames", "first"), "fit"))
-    grain: str = setting("still", Choice(("still", "moving"), "grain"))
     quality: int = setting(75, Integer(1, 100))
     codec: str | None = setting(None, Choice(CODECS, "codec"), default_text="h264, of .webm vp9")
     keyframes: Sequence[Keyframe] = setting((), Keyframes(Table.of(f"{__name__}:Keyframe")))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,7 @@ from raytracer.scene.particles.frames import checked
 from raytracer.scene.source import Source
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.trajectory.source import FrameSource, SceneSource, frames_of
-from raytracer.trajectory.tracks import ID, Ids, Points, Track, common, track_of
+from raytracer.trajectory.tracks import ID, Ids, Points, Track, common, tracks_of
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class FrameKeys:
 
     def __init__(self, source: FrameSource, frame: int | None = None) -> None:
         self._source, self.frame = source, frame
-        self._kept: OrderedDict[int, list[Track]] = OrderedDict()
+        self._readers = dict[int, Callable[[int], list[Track]]]()  # by reach
 
     @classmethod
     def of(cls, source: Source) -> FrameKeys:
@@ -59,7 +59,16 @@ class FrameKeys:
         if frame is None:
             frame = 0 if spheres.file is None else spheres.file.frame_of(self._source.count)
         first, last = max(frame - reach, 0), min(frame + reach, self._source.count - 1)
-        tracks = {each: self._track(place, each, reach) for each in range(first, last + 1)}
+        kept = max(2 * reach + 1, MIN_KEPT)
+        read = self._readers.setdefault(reach, lru_cache(kept)(self._read))
+        tracks = dict[int, Track]()
+        for each in range(first, last + 1):
+            if place >= len(sets := read(each)):
+                raise SceneError(
+                    f"{self._source.name}: frame {each} has fewer sets of spheres than others, so "
+                    "that their motion is unknown: leave the shutter out"
+                )
+            tracks[each] = sets[place]
         ids = np.asarray(spheres.columns[ID]).astype(np.int64)
         after = _offsets(ids, [tracks[each] for each in range(frame, last + 1)])
         before = _offsets(ids, [tracks[each] for each in range(frame, first - 1, -1)])
@@ -67,23 +76,9 @@ class FrameKeys:
         offsets = (*reversed(before), np.zeros((1, 3)), *after)
         return Keys(tuple(map(float, times)), offsets)
 
-    def _track(self, place: int, frame: int, reach: int) -> Track:
-        """Return the particles of a set in a frame; the last frames are kept."""
-        if frame not in self._kept:
-            name = f"{self._source.name}: frame {frame}"
-            with collected():  # what is wrong with the shown frame was said
-                scene = self._source.load(frame, [ID])
-            self._kept[frame] = [track_of(spheres, name) for spheres in scene.spheres]
-            if len(self._kept) > max(2 * reach + 1, MIN_KEPT):
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(frame)
-        tracks = self._kept[frame]
-        if place >= len(tracks):
-            raise SceneError(
-                f"{self._source.name}: frame {frame} has fewer sets of spheres than others, so "
-                "that their motion is unknown: leave the shutter out"
-            )
-        return tracks[place]
+    def _read(self, frame: int) -> list[Track]:
+        with collected():  # what is wrong with the shown frame was said
+            return tracks_of(self._source, frame)[1]
 
 
 def _offsets(ids: Ids, tracks: Sequence[Track]) -> list[Points]:

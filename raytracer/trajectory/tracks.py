@@ -9,9 +9,9 @@ than half an edge between frames. `Jumps` lists the few particles that jump in e
 is the number of boxes that a particle has crossed.
 """
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -136,11 +136,12 @@ def _later(before: Track, track: Track) -> Track:
     return track._replace(ids=ids[order], centers=centers[order])
 
 
-class Read(NamedTuple):
-    """A frame as it is in the file, and its particles."""
-
-    scene: Scene
-    tracks: list[Track]
+def tracks_of(
+    source: FrameSource, frame: int, columns: Sequence[str] = ()
+) -> tuple[Scene, list[Track]]:
+    """Return a frame as it is in the file, and the particles of its sets."""
+    scene = source.load(frame, [*columns, ID])
+    return scene, [track_of(each, f"{source.name}: frame {frame}") for each in scene.spheres]
 
 
 class TrackedSource(FrameSource):
@@ -157,7 +158,8 @@ class TrackedSource(FrameSource):
         self._last = min(max(frames) + self._after, source.count - 1)
         self._looked = self._first  # frames before this one are in the jumps
         self._jumps: list[Jumps] = []
-        self._kept: OrderedDict[int, Read] = OrderedDict()
+        read = partial(tracks_of, source)
+        self._read = lru_cache(self._before + self._after + 1)(read)
 
     @property
     def animation(self) -> AnimationSettings | None:
@@ -170,7 +172,7 @@ class TrackedSource(FrameSource):
         return self._source.signature()
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
-        scene, tracks = self._read(frame, columns)
+        scene, tracks = self._read(frame, tuple(columns))
         start, stop = max(frame - self._before, self._first), min(frame + self._after, self._last)
         moved = []
         for place, (spheres, track) in enumerate(zip(scene.spheres, tracks, strict=True)):
@@ -188,7 +190,7 @@ class TrackedSource(FrameSource):
         for other in frames:
             if other == frame:
                 continue
-            tracks = self._read(other, columns).tracks
+            tracks = self._read(other, tuple(columns))[1]
             here, there = common(track, tracks[place])
             steps = tracks[place].centers[there] - track.centers[here]
             # A jump between the two frames is none: smoothing needs no unwrapping.
@@ -197,15 +199,15 @@ class TrackedSource(FrameSource):
             number[here] += 1.0
         centers = track.centers + sums / number[:, None]
         if self._unwrap:
-            self._look(frame)
+            self._look(frame, tuple(columns))
             if track.box is not None:
                 passed = self._jumps[place].passed(frame - self._first, track)
                 centers += passed @ np.array(track.box.edges, np.float64)
         return centers
 
-    def _look(self, frame: int) -> None:
+    def _look(self, frame: int, columns: tuple[str, ...]) -> None:
         while self._looked <= frame:
-            tracks = self._read(self._looked, ()).tracks
+            tracks = self._read(self._looked, columns)[1]
             if not any(track.is_periodic for track in tracks):
                 raise DataFileError(
                     f"{self.name}: frame {self._looked}: has no periodic box: leave unwrap out"
@@ -214,19 +216,6 @@ class TrackedSource(FrameSource):
             for each, track in zip(self._jumps, tracks, strict=True):
                 each.add(track)
             self._looked += 1
-
-    def _read(self, frame: int, columns: Sequence[str]) -> Read:
-        read = self._kept.get(frame)
-        if read is None:
-            scene = self._source.load(frame, [*columns, ID])
-            name = f"{self.name}: frame {frame}"
-            tracks = [track_of(spheres, name) for spheres in scene.spheres]
-            read = Read(scene, tracks)
-            self._kept[frame] = read
-            if len(self._kept) > self._before + self._after + 1:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(frame)
-        return read
 
 
 def load_moved(source: Source, frame: int | None, columns: Sequence[str] = ()) -> Scene:

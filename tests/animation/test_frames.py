@@ -41,7 +41,7 @@ def test_frames_come_back_and_damage_is_told(tmp_path: Path) -> None:
     kept = Movie(animate(np.zeros((2, 1, 3)))._plan, tmp_path / "a.mp4", DIGEST)
     kept.folder.mkdir()
     frame = np.random.default_rng(2).integers(0, 256, (40, 60, 3), dtype=np.uint8)
-    kept.store(1, frame, None)
+    kept.store(1, frame)
     np.testing.assert_array_equal(kept.read(1), frame)
     assert kept.has(1)
     assert not kept.has(0)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from raytracer import cuda_driver
 from raytracer.backends.cpu import CpuScene
 from raytracer.device_array import CUDA, capsule_of, on_host
-from raytracer.in_situ import copies, gpu_memory
+from raytracer.in_situ import memory as gpu_memory
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_rgb
 from raytracer.sphere_update import SphereUpdate
@@ -68,15 +68,14 @@ def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
         cuStreamIsCapturing=lambda stream, status: 0,
         **{name: note(name) for name in ("cuStreamSynchronize", "cuEventCreate", "cuEventRecord",
                                          "cuEventRecordWithFlags", "cuEventDestroy_v2",
-                                         "cuStreamCreate", "cuStreamDestroy_v2",
-                                         "cuStreamWaitEvent")},
+                                         "cuStreamWaitEvent", "cuEventSynchronize")},
     )  # fmt: skip
 
     @contextmanager
     def context(device: int) -> Any:
         yield cuda
 
-    for user in (cuda_driver, gpu_memory, copies):
+    for user in (cuda_driver, gpu_memory):
         monkeypatch.setattr(user, "device_context", context)
     monkeypatch.setattr(cuda_driver, "_driver", lambda: None)
     return cuda

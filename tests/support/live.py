@@ -29,8 +29,7 @@ class Simulation:
         arrays = {"positions": np.asarray(positions, np.float64)}
         arrays |= {COLUMN + key: np.asarray(value) for key, value in columns.items()}
         self.writer.write(name, arrays, {"radii": 0.5})
-        while not self.writer.publish({}):
-            pass
+        self.writer.publish({})
 
 
 def feed_of(view: raytracer.LiveView) -> Feed:

@@ -98,7 +98,7 @@ def test_smoothing_in_a_movie(tmp_path: Path) -> None:
     """Jitter that the mean takes away: all frames but those at the ends are the same."""
     frames = [{1: 2.0 + 0.5 * (-1) ** k, 2: 7.0, 3: 5.0} for k in range(6)]
     path = written(tmp_path / "a.dump", frames)
-    options = SMALL | {"smoothing": 2, "frames": ":5", "fit_to": "first", "color_by": "id"}
+    options = SMALL | {"smoothing": 2, "frames": ":5", "color_by": "id"}
     animation = raytracer.animate(path, **options)
     animation.save(tmp_path / "##.png")
     shown = [np.asarray(Image.open(tmp_path / f"{k:02d}.png")) for k in range(5)]

@@ -1,13 +1,16 @@
-"""Memory of a GPU that the processes of a simulation and of its view share."""
+"""Memory of the host or of a GPU that the processes of a simulation and of its view share."""
 
 import ctypes
+import os
+import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import NamedTuple
+from mmap import mmap
+from typing import Any, NamedTuple
 
 from raytracer.cuda_driver import DeviceMemory, Fence, check_status, device_context
 from raytracer.device_array import DeviceArray
-from raytracer.errors import BackendError
+from raytracer.errors import BackendError, UserError
 
 HANDLE_BYTES = 64  # bytes of the handle of memory or an event for another process
 
@@ -32,7 +35,64 @@ class SharedHandle(NamedTuple):
     event: bytes
 
 
-class GpuMemory:
+class HostMemory:
+    """Memory of the host; it is anonymous, so no file is left behind.
+
+    Args:
+        size: bytes.
+        descriptor: of the memory of another process; None makes new memory.
+
+    Raises:
+        UserError: there is no room.
+    """
+
+    device = None
+
+    def __init__(self, size: int, descriptor: int | None = None) -> None:
+        self.size, self.descriptor = size, descriptor
+        try:
+            if self.descriptor is None:
+                self.descriptor = _unnamed()
+                os.ftruncate(self.descriptor, size)
+            self._map = mmap(self.descriptor, size)
+        except OSError as error:
+            self.close_descriptor()
+            raise UserError(
+                f"live: {size >> 20} MiB of shared memory cannot be had ({error.strerror}): log "
+                "fewer points, or fewer sets"
+            ) from None
+
+    def close_descriptor(self) -> None:
+        """Close the descriptor, which serves to share the memory alone."""
+        if self.descriptor is not None:
+            os.close(self.descriptor)
+            self.descriptor = None
+
+    def bytes(self) -> Any:
+        """Return a buffer of the bytes, which arrays in it hold."""
+        return (ctypes.c_ubyte * self.size).from_buffer(self._map)
+
+
+def _unnamed() -> int:
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("raytracer")
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
+
+
+class _OnGpu:
+    """Memory of a GPU."""
+
+    device: int
+    complete: Fence
+
+    def wait(self) -> None:
+        """Wait on the host until the latest copy is complete."""
+        with device_context(self.device):
+            self.complete.synchronize()
+
+
+class GpuMemory(_OnGpu):
     """Memory of a GPU into which one side copies, and an event behind the latest copy.
 
     Args:
@@ -79,7 +139,16 @@ class GpuMemory:
             self.complete.record(stream)
 
 
-class MappedMemory:
+def is_shareable(device: int) -> bool:
+    """Return whether processes can share memory of a GPU on this system."""
+    try:
+        GpuMemory(1, device).handle()
+    except BackendError:
+        return False
+    return True
+
+
+class MappedMemory(_OnGpu):
     """Memory of a GPU that another process shares.
 
     Raises:
