@@ -154,8 +154,7 @@ def test_no_module_imports_another_in_a_circle() -> None:
 
 
 @pytest.mark.parametrize(
-    ("library", "folders"),
-    [("pycuda", set()), ("cuda", {"backends/cuda"}), ("pyglet", {"viewer"})],
+    ("library", "folders"), [("pycuda", set()), ("cuda", {"backends/cuda"}), ("pyglet", {"viewer"})]
 )
 def test_libraries_stay_in_their_folders(library: str, folders: set[str]) -> None:
     users = {

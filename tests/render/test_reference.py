@@ -2,14 +2,7 @@
 
 import numpy as np
 
-from reference import (
-    Material,
-    camera_rays,
-    check_hits,
-    check_lit,
-    closest_hit,
-    render,
-)
+from reference import Material, camera_rays, check_hits, check_lit, closest_hit, render
 from support.scenes import KEY, random_scene
 
 

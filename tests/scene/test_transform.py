@@ -32,8 +32,7 @@ def test_order_is_scale_rotate_translate() -> None:
     rng = np.random.default_rng(2)
     centers, radius = rng.normal(size=(40, 3)), rng.random(40) + 0.1
     placed = place(
-        [SphereSet(centers, radius, transform=Transform(2.5, (20, -40, 110), (1, -2, 3)))],
-        IDENTITY,
+        [SphereSet(centers, radius, transform=Transform(2.5, (20, -40, 110), (1, -2, 3)))], IDENTITY
     )
     turn = explicit(2, 110) @ explicit(1, -40) @ explicit(0, 20)
     expected = (turn @ (2.5 * centers).T).T + np.array([1, -2, 3])

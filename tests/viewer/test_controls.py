@@ -7,13 +7,7 @@ from hypothesis import strategies as st
 
 from raytracer.viewer import session  # noqa: F401 - it imports all actions
 from raytracer.viewer.actions import ACTIONS
-from raytracer.viewer.controls import (
-    CONTROLS,
-    GROUPS,
-    MIN_MEANING,
-    help_groups,
-    help_pages,
-)
+from raytracer.viewer.controls import CONTROLS, GROUPS, MIN_MEANING, help_groups, help_pages
 
 
 def test_every_action_is_a_method_that_takes_these_arguments() -> None:
