@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raytracer.scene.elements import Element
+from raytracer.scene.elements import Element, symbol_of, table
 from raytracer.scene.particles.read import read
 from support.particle_files import write
 
@@ -37,3 +37,20 @@ def test_many_labels_over_several_blocks(tmp_path: Path) -> None:
     assert data.radius is not None
     expected = [{"H": 1.0, "C": 2.0, "O": 0.63}.get(label, 3.0) for label in labels]
     np.testing.assert_array_equal(data.radius, expected)
+
+
+def test_all_elements_are_there_in_order() -> None:
+    symbols = list(table())
+    assert len(symbols) == 118
+    for number, symbol in ((1, "H"), (6, "C"), (26, "Fe"), (57, "La"), (79, "Au"), (118, "Og")):
+        assert symbols[number - 1] == symbol
+    for element in table().values():
+        assert element.radius is not None
+        assert element.color is not None
+        assert 0.3 < element.radius < 2.5
+        assert all(0.0 <= v <= 1.0 for v in element.color)
+
+
+def test_labels() -> None:
+    labels = {"fe": "Fe", "FE": "Fe", "C12": "C", "26": "Fe", "D": "H", "Uuo": None, "0": None}
+    assert {label: symbol_of(label) for label in labels} == labels
