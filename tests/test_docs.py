@@ -164,7 +164,7 @@ def documented_members() -> Iterator[tuple[str, Any]]:
             inherits = ":inherited-members:" in options
             for member in dir(kind) if inherits else vars(kind):
                 found = inspect.getattr_static(kind, member)
-                code = FunctionType | classmethod | staticmethod | property | cached_property
+                code: Any = FunctionType | classmethod | staticmethod | property | cached_property
                 if isinstance(found, code) and not member.startswith("_"):
                     yield f"{module}.{name}.{member}", found
 
