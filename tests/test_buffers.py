@@ -1,6 +1,7 @@
 """The digest names the picture: the same for the same bytes, another for any change."""
 
 from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,23 +29,22 @@ def test_digest_is_that_of_the_content(packed: SceneBuffers) -> None:
 OTHERS = [f.name for f in fields(SceneBuffers) if f.name not in ("placed", "emitters")]
 
 
+# Shapes and types of arrays that the scene does not have.
+ADDED: dict[str, tuple[Any, Any]] = {
+    "axis": ((50, 3), "f4"), "shapes": ((1, 8), "f4"), "opacity": (50, "u2"), "form": (50, "u1"),
+    **dict.fromkeys(("color_id", "material_id", "large_id", "end_row"), (50, "i4")),
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("name", [*COLUMNS, *OTHERS])
 def test_digest_sees_every_array(packed: SceneBuffers, name: str) -> None:
     value = getattr(packed, name)
     if name == "scale":
         changed = value * 2
-    elif name == "axis":
-        changed = np.zeros((50, 3), np.float32)
-    elif name in ("color_id", "material_id", "large_id", "end_row"):
-        changed = np.zeros(50, np.int32)
-    elif name == "opacity":
-        changed = np.zeros(50, np.uint16)
+    elif name in ADDED:
+        changed = np.zeros(*ADDED[name])
     elif name in ("large", "sky", "images"):
         changed = np.zeros(1, value.dtype)
-    elif name == "form":
-        changed = np.zeros(50, np.uint8)
-    elif name == "shapes":
-        changed = np.zeros((1, 8), np.float32)
     else:
         changed = value.copy()
         changed.view(np.uint8).reshape(-1)[0] ^= 1

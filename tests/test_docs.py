@@ -3,13 +3,11 @@
 import importlib
 import inspect
 import re
-import subprocess
 import tomllib
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from runpy import run_path
-from shutil import which
 from types import FunctionType
 from typing import Any
 
@@ -19,8 +17,8 @@ import pytest
 import raytracer
 from raytracer import compile_all
 from raytracer.cli import program
-from raytracer.commands.picture import default_picture
-from raytracer.viewer.keep import new_path
+from raytracer.scene.key_types import all_tables
+from raytracer.scene.tables import SCENE
 from support.pages import (
     DOCS,
     PAGES,
@@ -102,9 +100,8 @@ def test_files_shown_can_be_rendered(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8")
     for name in shown:
         if not name.endswith((".py", ".cu", ".obj")):
-            image = raytracer.render(
-                tmp_path / name, backend="cpu", width=48, height=27, samples=1, threads=1
-            )
+            small: Any = {"width": 48, "height": 27, "samples": 1, "threads": 1}
+            image = raytracer.render(tmp_path / name, backend="cpu", **small)
             assert image.to_uint8().std() > 5.0, name
 
 
@@ -141,19 +138,9 @@ def test_python_shown_runs(name: str, tmp_path: Path, monkeypatch: pytest.Monkey
     assert list(tmp_path.glob("*.png")) + list(tmp_path.glob("*.gif"))
 
 
-@pytest.mark.parametrize("page", ["index.md", "guide/first_picture.md"])
-def test_pages_begin_with_the_command_of_the_readme(page: str) -> None:
-    first, of_readme = (
-        text_of(path).partition("```sh\n")[2].partition("```")[0]
-        for path in (DOCS / page, ROOT / "README.md")
-    )
-    assert first == of_readme
-
-
 def test_the_reference_of_keys_is_that_of_the_definitions() -> None:
-    table = (
-        text_of(DOCS / "reference" / "scene.md").split(GENERATED)[1].split("\n\n<!-- end -->")[0]
-    )
+    page = text_of(DOCS / "reference" / "scene.md")
+    table = page.split(GENERATED)[1].split("\n\n<!-- end -->")[0]
     markdown = run_path(str(DOCS / "scene_reference.py"))["markdown"]
     assert table == markdown(), "python docs/scene_reference.py"
 
@@ -161,9 +148,8 @@ def test_the_reference_of_keys_is_that_of_the_definitions() -> None:
 def test_every_public_name_is_described() -> None:
     text = text_of(PYTHON)
     table = set(re.findall(r"`(\w+)`", text))
-    generated = set(
-        re.findall(r"^\.\. (?:auto\w+|py:data):: raytracer\.(\w+)$", text, re.MULTILINE)
-    )
+    entry = r"^\.\. (?:auto\w+|py:data):: raytracer\.(\w+)$"
+    generated = set(re.findall(entry, text, re.MULTILINE))
     public = set(raytracer.__all__) - {"__version__"}
     assert public <= table
     assert public == generated
@@ -178,10 +164,8 @@ def documented_members() -> Iterator[tuple[str, Any]]:
             inherits = ":inherited-members:" in options
             for member in dir(kind) if inherits else vars(kind):
                 found = inspect.getattr_static(kind, member)
-                is_code = isinstance(
-                    found, FunctionType | classmethod | staticmethod | property | cached_property
-                )
-                if is_code and not member.startswith("_"):
+                code: Any = FunctionType | classmethod | staticmethod | property | cached_property
+                if isinstance(found, code) and not member.startswith("_"):
                     yield f"{module}.{name}.{member}", found
 
 
@@ -205,10 +189,8 @@ def test_every_extra_that_is_named_can_be_installed() -> None:
     text = sources + "".join(map(text_of, PAGES))
     named = re.findall(r"(?:raytracer|\.whl|[\"' ]\.)\[([a-z0-9,]+)\]", text)
     project = tomllib.loads(text_of(ROOT / "pyproject.toml"))["project"]
-    assert {"serve", "cuda"} <= {name for names in named for name in names.split(",")}
-    assert {name for names in named for name in names.split(",")} <= {
-        *project["optional-dependencies"]
-    }
+    extras = {name for names in named for name in names.split(",")}
+    assert {"serve", "cuda"} <= extras <= {*project["optional-dependencies"]}
 
 
 def test_every_link_leads_somewhere() -> None:
@@ -221,14 +203,12 @@ def test_every_link_leads_somewhere() -> None:
             assert anchor in anchors(linked), f"{path}: {target}"
 
 
-@pytest.mark.skipif(which("git") is None, reason="git is not installed")
-def test_what_commands_write_by_default_is_not_tracked(tmp_path: Path) -> None:
-    """The first command leaves a checkout as it was, whatever bytes a machine's picture has."""
-    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
-    (tmp_path / ".gitignore").write_bytes((ROOT / ".gitignore").read_bytes())
-    written = [str(default_picture("scenes/three_balls.toml")), ".venv/pyvenv.cfg", "build/x"]
-    written += [str(new_path("three_balls")), "galaxy.npz", "galaxy.exr"]
-    ignored = subprocess.run(
-        ["git", "check-ignore", *written], cwd=tmp_path, check=False, stdout=subprocess.PIPE
-    )
-    assert ignored.stdout.decode().split() == written
+def test_a_row_for_each_key() -> None:
+    rows = run_path(str(DOCS / "scene_reference.py"))["rows"]
+    listed = [row.key for row in rows()]
+    assert len(listed) == len(set(listed))
+    names = {key.rpartition(".")[2] for key in listed}
+    for table in all_tables(SCENE):
+        own = table.keys.items()
+        inside = {name for name, key in own if name in SCENE.keys or key.default == {}}
+        assert set(table.keys) - inside - {"generate", "arrays", "transform", "keyframes"} <= names

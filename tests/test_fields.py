@@ -12,10 +12,11 @@ import pytest
 import raytracer
 from raytracer import RenderSettings, ToneSettings
 from raytracer.cli import program
-from raytracer.errors import UserError
+from raytracer.errors import UserError, suggestion
 from raytracer.field_types import AnyOf, Choice, Kind, Number, Percentiles, Truth
 from raytracer.fields import definitions
 from raytracer.settings import FILTERS
+from raytracer.synonyms import NAMES
 from support.modules import PACKAGE
 from support.pages import DOCS
 
@@ -52,9 +53,8 @@ def test_every_setting_is_an_option_with_its_range(kind: Any, command: str) -> N
 
 def test_keyword_arguments_are_the_settings() -> None:
     stub = (PACKAGE / "keywords.pyi").read_text(encoding="utf-8")
-    assert stub == run_path(str(DOCS / "keyword_types.py"))["stub"](), (
-        "python docs/keyword_types.py"
-    )
+    made = run_path(str(DOCS / "keyword_types.py"))["stub"]()
+    assert stub == made, "python docs/keyword_types.py"
 
 
 @pytest.mark.parametrize(
@@ -119,3 +119,16 @@ def test_override_keeps_what_is_none() -> None:
     assert type(settings.width) is int
     with pytest.raises(raytracer.UserError, match=r"render\.width"):
         settings.override(width=0)
+
+
+def test_a_suggestion_lists_what_there_is_where_nothing_is_near() -> None:
+    assert suggestion("colour", ["color", "radius"]) == "did you mean 'color'?"
+    assert suggestion("zzz", ["color", "radius"]) == "known are color, radius"
+    assert suggestion("zzz", [str(number) for number in range(20)]).endswith("10, 11, ...")
+    assert suggestion("zzz", []) == "none is known here"
+
+
+def test_synonyms_are_written_as_they_are_looked_up() -> None:
+    for ours, words in NAMES.items():
+        assert words == words.lower().replace("-", "_")
+        assert ours not in words.split()

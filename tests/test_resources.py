@@ -31,13 +31,17 @@ def test_threads_come_from_the_argument_then_the_variable_then_the_machine(
     monkeypatch.delenv(resources.THREADS_VARIABLE)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {2, 5, 7}, raising=False)
     assert resources.thread_count() == 3
-
-
-@pytest.mark.parametrize("value", ["many", "0", "-2", "1.5"])
-def test_a_bad_thread_variable_is_named(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    monkeypatch.setenv(resources.THREADS_VARIABLE, value)
-    with pytest.raises(UserError, match="RAYTRACER_THREADS"):
-        resources.thread_count()
+    monkeypatch.setattr(resources, "_usable_cores", lambda: 2)
+    assert resources.thread_count(3) == 3
+    assert resources.thread_count(100_000) == 2 * resources.MAX_THREADS
+    assert resources.busy_threads(100_000) == 2
+    assert resources.busy_threads(1) == 1
+    monkeypatch.setenv(resources.THREADS_VARIABLE, "9" * 9)
+    assert resources.thread_count() == 2 * resources.MAX_THREADS
+    for value in ("many", "0", "000", "-2", "1.5"):
+        monkeypatch.setenv(resources.THREADS_VARIABLE, value)
+        with pytest.raises(UserError, match="RAYTRACER_THREADS"):
+            resources.thread_count()
     with pytest.raises(UserError, match="threads = -1"):
         resources.thread_count(-1)
 
@@ -125,16 +129,3 @@ def test_limits_of_the_shell_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert resources.available_memory(root) == 7000 * 1024
     limits[resource.RLIMIT_DATA] = (1500 * 1024, resource.RLIM_INFINITY)
     assert resources.available_memory(root) == 500 * 1024
-
-
-def test_threads_beyond_the_cores_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resources, "_usable_cores", lambda: 2)
-    assert resources.thread_count(3) == 3
-    assert resources.thread_count(100_000) == 2 * resources.MAX_THREADS
-    monkeypatch.setenv(resources.THREADS_VARIABLE, "9" * 9)
-    assert resources.thread_count() == 2 * resources.MAX_THREADS
-    monkeypatch.setenv(resources.THREADS_VARIABLE, "000")
-    assert resources.busy_threads(100_000) == 2
-    assert resources.busy_threads(1) == 1
-    with pytest.raises(UserError, match="at least 1"):
-        resources.thread_count()

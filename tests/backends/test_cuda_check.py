@@ -1,8 +1,9 @@
-"""Sentences for what CUDA says, memory that does not suffice, layouts that differ, the probe."""
+"""Sentences for what CUDA says, full memory, layouts that differ; what ptxas reports."""
 
 import pytest
 
 from raytracer.backends.cuda.check import check_layout, check_memory, explain
+from raytracer.backends.cuda.ptxas import Usage, by_entry, usage
 from raytracer.errors import BackendError, MemoryNeedError
 
 TABLE = {
@@ -41,3 +42,25 @@ def test_a_layout_that_differs_is_refused() -> None:
     for wrong in ([64, 0, 16, 32, 0, 16], [64, 0, 12, 48, 0, 16], right[:-1], [*right, 8]):
         with pytest.raises(BackendError, match=r"kernel.cu and .* lay out structs differently"):
             check_layout(wrong, TABLE, "kernel.cu")
+
+
+LOG = """ptxas info    : 0 bytes gmem, 1536 bytes cmem[3]
+ptxas info    : Compiling entry function 'mass' for 'sm_90a'
+ptxas info    : Function properties for mass
+    4 bytes stack frame, 8 bytes spill stores, 16 bytes spill loads
+ptxas info    : Used 40 registers, used 1 barriers, 2048 bytes smem, 560 bytes cmem[0]
+ptxas info    : Compiling entry function 'mass_2' for 'sm_90a'
+ptxas info    : Function properties for mass_2
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 32 registers, used 0 barriers, 560 bytes cmem[0]
+"""
+
+
+def test_usage_of_each_entry() -> None:
+    assert by_entry(LOG) == {"mass": Usage(40, 2048, 24), "mass_2": Usage(32, 0, 0)}
+
+
+def test_usage_of_a_log() -> None:
+    assert usage(LOG) == Usage(40, 2048, 24)
+    assert usage("") == Usage(0, 0, 0)
+    assert by_entry("") == {}

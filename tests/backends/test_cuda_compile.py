@@ -54,28 +54,16 @@ def silent(_: str) -> None:
     """Nobody to tell."""
 
 
-def test_closure_follows_includes_beside_the_file_and_under_the_root(
-    tree: Path, source: Path
-) -> None:
-    assert list(include_closure(source, tree)) == [
-        "core/deeper.h",
-        "core/value.h",
-        "ladders/fill/01_plain.cu",
-    ]
-    (tree / "core" / "deeper.h").write_text('#include "value.h"\n')  # a circle ends
+def test_closure_follows_includes_beside_the_file_and_under_the_root(source: Path) -> None:
+    tree, header = source.parents[2], source.parents[2] / "core/deeper.h"
+    files = ["core/deeper.h", "core/value.h", "ladders/fill/01_plain.cu"]
+    assert list(include_closure(source, tree)) == files
+    header.write_text('#include "value.h"\n')  # a circle ends
     assert len(include_closure(source, tree)) == 3
-
-
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [('#include "nowhere.h"', "nowhere.h, which is neither"), ("#include WHICH", "is computed")],
-)
-def test_an_include_that_cannot_be_followed_is_refused(
-    tree: Path, source: Path, line: str, words: str
-) -> None:
-    (tree / "core" / "deeper.h").write_text(line + "\n")
-    with pytest.raises(BackendError, match=words):
-        include_closure(source, tree)
+    for line, words in (('"nowhere.h"', "nowhere.h, which is neither"), ("WHICH", "is computed")):
+        header.write_text(f"#include {line}\n")
+        with pytest.raises(BackendError, match=words):
+            include_closure(source, tree)
 
 
 def test_key_covers_headers_architecture_flags_and_environment(
@@ -101,9 +89,7 @@ def test_key_covers_headers_architecture_flags_and_environment(
 
 
 def test_architecture_of_each_generation() -> None:
-    seen = [
-        compiler.architecture(version) for version in ((7, 5), (8, 9), (9, 0), (10, 0), (12, 0))
-    ]
+    seen = [compiler.architecture(each) for each in ((7, 5), (8, 9), (9, 0), (10, 0), (12, 0))]
     assert seen == ["sm_75", "sm_89", "sm_90a", "sm_100a", "sm_120"]
 
 
@@ -170,24 +156,6 @@ def test_flags_of_the_header_enter_the_key(tree: Path, source: Path) -> None:
 
 
 NAME = CubinName("fill-01_plain", "sm_80", "0123", "abcd")
-
-
-def test_cache_gives_back_what_was_written(tmp_path: Path) -> None:
-    path = cubins.write(tmp_path, NAME, Cubin(b"\x7fELF code", "a log", compiler="nvcc 13"))
-    assert path == tmp_path / "fill-01_plain.sm_80.0123.abcd.cubin"
-    assert path.read_bytes().startswith(b"\x7fELF code")
-    assert cubins.read(path) == Cubin(b"\x7fELF code", "a log", path, "nvcc 13")
-    assert [entry.name for entry in tmp_path.iterdir()] == [path.name]
-
-
-def test_cache_is_the_user_s_alone(
-    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "own"))
-    folder = cubins.own_folder()
-    assert folder.stat().st_mode & 0o777 == 0o700
-    cubins.write(folder, NAME, Cubin(b"code", "log"))
-    assert cubins.find(NAME, tree)
 
 
 @pytest.mark.usefixtures("no_compiler")
@@ -285,14 +253,16 @@ def test_compile_all_without_a_compiler(tree: Path, capsys: pytest.CaptureFixtur
 
 
 def test_cache_refuses_a_damaged_truncated_or_missing_file(tmp_path: Path) -> None:
-    whole = cubins.write(tmp_path, NAME, Cubin(b"\x7fELF code", "log")).read_bytes()
+    written = cubins.write(tmp_path, NAME, Cubin(b"\x7fELF code", "a log", compiler="nvcc 13"))
+    assert written == tmp_path / "fill-01_plain.sm_80.0123.abcd.cubin"
+    assert cubins.read(written) == Cubin(b"\x7fELF code", "a log", written, "nvcc 13")
+    assert [entry.name for entry in tmp_path.iterdir()] == [written.name]
+    whole = written.read_bytes()
     path = tmp_path / "damaged"
     assert cubins.read(path) is None
     for place in range(len(whole)):
-        for damaged in (
-            whole[:place],
-            whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :],
-        ):
+        changed = whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]
+        for damaged in (whole[:place], changed):
             path.write_bytes(damaged)
             assert cubins.read(path) is None
 
@@ -304,7 +274,9 @@ def test_cache_of_another_user_is_neither_read_nor_written(
         pytest.skip("needs root, to make a folder of another user")
     monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "own"))
     folder = cubins.own_folder()
+    assert folder.stat().st_mode & 0o777 == 0o700
     cubins.write(folder, NAME, Cubin(b"code", "log"))
+    assert cubins.find(NAME, tree)
     os.chown(folder, 12345, 12345)
     assert cubins.find(NAME, tree) is None
     monkeypatch.setattr(compiler, "compile_source", lambda *_: Cubin(b"code", "log"))

@@ -14,13 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from raytracer import ColorScale, SphereSet, Transform, UserError, layout
-from raytracer.backends.cuda.pack import (
-    Packed,
-    arrays_of,
-    decoded,
-    described,
-    pack_arguments,
-)
+from raytracer.backends.cuda.pack import Packed, arrays_of, decoded, described, pack_arguments
 from raytracer.device_array import DeviceArray
 from raytracer.scene.colors import linear_rgb, srgb_to_linear
 from raytracer.scene.packing.pack import place

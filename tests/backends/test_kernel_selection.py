@@ -26,8 +26,6 @@ from support.project import to_project
 from support.scenes import random_scene
 
 SIZE = (97, 61)
-
-
 SPHERES = tuple(name for name in selection.PRODUCTION if name != selection.CAPSULES)
 
 
@@ -158,22 +156,11 @@ def test_a_plain_picture_needs_nothing_more() -> None:
     assert selection.missing_features(plain) == selection.FEATURES
     assert selection.missing_with_capsules(plain, has_forms=False) == selection.ROUND_FEATURES
     paths = view_of("path", {}, principled=False, mirror=False)
-    rest = {
-        "RT_LARGE_SPHERES",
-        *selection.RARE,
-        *selection.FILTERS,
-        *selection.MATERIALS_AND_EMITTERS,
-    }
-    assert {*selection.missing_features(paths)} == {
-        *selection.WITHOUT_LOCAL,
-        *rest,
-        *selection.SKY_LIT,
-    }
+    rest = (*selection.RARE, *selection.FILTERS, *selection.MATERIALS_AND_EMITTERS)
+    wanted = {"RT_LARGE_SPHERES", *selection.WITHOUT_LOCAL, *rest, *selection.SKY_LIT}
+    assert {*selection.missing_features(paths)} == wanted
     occlusion = view_of("ao", {}, principled=False, mirror=False)
-    assert {*selection.missing_features(occlusion)} == {
-        *selection.OCCLUSION,
-        *selection.LIGHTS,
-    }
+    assert {*selection.missing_features(occlusion)} == {*selection.OCCLUSION, *selection.LIGHTS}
 
 
 def test_features_are_macros_of_the_kernels() -> None:
@@ -182,27 +169,15 @@ def test_features_are_macros_of_the_kernels() -> None:
     ]
     source = "".join(header.read_text(encoding="utf-8") for header in headers)
     defined = re.findall(r"^#define (\w+) 1$", source, re.MULTILINE)
-    features = {
-        *selection.FEATURES,
-        *selection.DRAFTS,
-        *selection.PATH_FEATURES,
-        "RT_FORMS",
-    }
+    features = {*selection.FEATURES, *selection.DRAFTS, *selection.PATH_FEATURES, "RT_FORMS"}
     assert set(defined) == features - {*selection.FILTERS}
     compat = (kernels_root() / "core/compat.h").read_text(encoding="utf-8")
     assert all(f"#if !defined({name})" in compat for name in selection.FILTERS)
     variants = [each for name in selection.PRODUCTION for each in selection.every_variant(name)]
     with_capsules = {*selection.ROUND_FEATURES, *selection.PATH_FEATURES}
     for name in selection.PRODUCTION:
-        own = {
-            selection.PATHS: selection.PATH_FEATURES,
-            selection.CAPSULES: with_capsules,
-        }
-        known = {
-            *own.get(name, selection.FEATURES),
-            *selection.DRAFTS,
-            *selection.LIGHTS,
-        }
+        own = {selection.PATHS: selection.PATH_FEATURES, selection.CAPSULES: with_capsules}
+        known = {*own.get(name, selection.FEATURES), *selection.DRAFTS, *selection.LIGHTS}
         assert all(set(missing) <= known for missing in selection.every_variant(name))
     assert len(variants) <= 40
     assert all(
@@ -292,10 +267,8 @@ def with_paths(name: str, integrator: str) -> Scene:
             ground = SphereSet(centers=[[0, -1e8, 0]], radius=1e8 - 2, material=material)
             scene = replace(scene, spheres=[*scene.spheres, ground])
         elif "metal" in name:
-            of_metal = [
-                SphereSet(each.centers, each.radius, material=material) for each in scene.spheres
-            ]
-            scene = replace(scene, spheres=of_metal)
+            metal = [SphereSet(s.centers, s.radius, material=material) for s in scene.spheres]
+            scene = replace(scene, spheres=metal)
         if "without lights" in name:
             scene = replace(scene, lights=())
     else:
@@ -316,11 +289,8 @@ def test_the_scenes_below_use_every_variant_that_traces_paths() -> None:
             used.add((selection.CAPSULES, missing))
         else:
             used.add((selection.PATHS, selection.missing_features(buffers.view)))
-    variants = {
-        selection.PATHS: selection.PATH_VARIANTS[1:],
-        selection.CAPSULES: selection.CAPSULE_VARIANTS,
-    }
-    every = {(name, missing) for name, sets in variants.items() for missing in sets}
+    every = {(selection.PATHS, missing) for missing in selection.PATH_VARIANTS[1:]}
+    every |= {(selection.CAPSULES, missing) for missing in selection.CAPSULE_VARIANTS}
     assert used == {each for each in every if each[1] != selection.COMMON_DRAFTS}
 
 
@@ -380,11 +350,6 @@ def test_example_scenes_get_the_kernel_that_was_measured_best() -> None:
             continue  # a million spheres take long to make; the other is like plummer
         ladder = render_benchmark.ladder_of(name, render_benchmark.SIZE)
         buffers, tree = ladder.buffers, ladder.arranged("")
-        label = selection.kernel_for(
-            buffers.count,
-            len(tree.nodes),
-            selection.Sample(buffers.placed),
-            buffers.camera,
-            720,
-        )
+        sample = selection.Sample(buffers.placed)
+        label = selection.kernel_for(buffers.count, len(tree.nodes), sample, buffers.camera, 720)
         assert label == best.get(name, selection.PACKETS), name

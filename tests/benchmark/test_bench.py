@@ -1,4 +1,4 @@
-"""`raytracer bench` without a GPU: sizes, statistics, reports, comparison."""
+"""`raytracer bench` without a GPU: sizes, statistics, reports, clock and power."""
 
 import json
 from pathlib import Path
@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 import raytracer
+from raytracer.backends.cpu import CpuDevice
+from raytracer.benchmark import clock, record, report, run, statistics
 from raytracer.benchmark import operations as ops
-from raytracer.benchmark import record, report, run, statistics
 from raytracer.benchmark.options import BenchOptions, parse_axes, parse_size
 from raytracer.cli import main
 from raytracer.errors import UserError
@@ -28,39 +29,46 @@ def test_sizes(text: str, size: int) -> None:
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "1.5", "n", "1e30", "2^99", "-4x"])
-def test_sizes_that_are_none(text: str) -> None:
-    with pytest.raises(UserError, match="write a whole number"):
-        parse_size(text)
-
-
 def test_points_are_every_combination() -> None:
     op = ops.OPERATIONS["matmul"]
     assert parse_axes(["m=1,2", "n=1e1"]) == {"m": "1,2", "n": "1e1"}
     found = BenchOptions(axes={"m": [1, 2], "n": [3, 4], "k": [5]}).points(op)
     assert found == [{"m": m, "n": n, "k": 5} for m in (1, 2) for n in (3, 4)]
-    assert BenchOptions(sizes=(5, 6), axes={"n": [7]}).points(op) == [
-        {"m": s, "n": 7, "k": s} for s in (5, 6)
-    ]
+    found = BenchOptions(sizes=(5, 6), axes={"n": [7]}).points(op)
+    assert found == [{"m": s, "n": 7, "k": s} for s in (5, 6)]
     assert BenchOptions().points(op) == [dict(op.axes)]
-    with pytest.raises(UserError, match="no axis 'mm'; did you mean 'm'"):
-        BenchOptions(axes={"mm": [1]}).points(op)
-    with pytest.raises(UserError, match="write NAME=SIZE"):
-        parse_axes(["m"])
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "words"),
+    [
+        ("vecadd", {"dtype": "int8"}, "no dtype 'int8'"),
+        ("vecadd", {"input": "sorted"}, "takes the inputs"),
+        ("vecadd", {"scene": "weekend"}, "--scene is not an option of vecadd"),
+        ("vecadd", {"min_time": 0}, "min_time: must be above 0"),
+        ("vecadd", {"backend": "tpu"}, "backend 'tpu'"),
+        ("vecadd", {"backend": "cpu"}, "vecadd need an NVIDIA GPU: .* the CPU, too"),
+        ("vecadd", {"with_file": "a.cu"}, "need an NVIDIA GPU"),
+        ("tone", {"with_file": "a.cu"}, "--with"),
+        ("vecadd histogram", {"with_file": "a.cu"}, "--with"),
+        ("matmul", {"axes": {"mm": 1}}, "no axis 'mm'; did you mean 'm'"),
+        *(("build", {"size": size}, "write a whole number")
+          for size in (" ", "1.5", "n", "1e30", "2^99", "-4x")),
+        ("build", {"scene": "wab"}, "there is no kind of spheres 'wab'; did you mean 'web'"),
+        ("build", {"axes": {"width": 9}}, "--axis is not an option of build"),
+        ("build", {"size": 2**40}, f"size: must be at most {CpuDevice.max_spheres}"),
+        ("build", {"size": 0}, "size: must be at least 1"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_one_sentence(names: str, options: dict[str, Any], words: str) -> None:
+    backend = "cpu" if names.startswith(("build", "tone")) else "auto"
+    with pytest.raises(UserError, match=words):
+        raytracer.bench(*names.split(), **{"backend": backend} | options)
 
 
 def test_statistics_of_samples() -> None:
     found = statistics.statistics([4.0, 1.0, 2.0, 3.0, 5.0])
     assert found == {"median": 3.0, "min": 1.0, "q1": 2.0, "q3": 4.0, "noise": 2 / 3, "count": 5}
-
-
-def test_sampling_goes_on_until_noise_settles_or_patience_ends() -> None:
-    steady, wild = [1.0] * 20, [1.0, 2.0] * 10
-    assert statistics.settled(steady, spent=1.0, min_time=0.5)
-    assert not statistics.settled(steady, spent=0.4, min_time=0.5)
-    assert not statistics.settled(steady[:3], spent=1.0, min_time=0.5)
-    assert not statistics.settled(wild, spent=1.0, min_time=0.5)
-    assert statistics.settled(wild, spent=3.0, min_time=0.5)
 
 
 def row(label: str, median: float, kind: str = "variant") -> dict[str, Any]:
@@ -109,26 +117,6 @@ def test_tables(form: str) -> None:
     assert "copy 5,000 GB/s" in text
 
 
-def test_json_is_the_record() -> None:
-    assert json.loads(report.text(RECORD, "json")) == RECORD
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"dtype": "int8"}, "no dtype 'int8'"),
-        ({"input": "sorted"}, "takes the inputs"),
-        ({"scene": "weekend"}, "--scene is not an option of vecadd"),
-        ({"min_time": 0}, "min_time: must be above 0"),
-        ({"backend": "tpu"}, "backend 'tpu'"),
-        ({"with_file": "a.cu"}, "need an NVIDIA GPU"),
-    ],
-)
-def test_mistakes_are_one_sentence(options: dict[str, Any], words: str) -> None:
-    with pytest.raises(UserError, match=words):
-        raytracer.bench("vecadd", **options)
-
-
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     saved = tmp_path / "a.json"
     words = ["bench", "tone", "--axis", "width=64", "--min-time", "0.002", "--backend", "cpu"]
@@ -140,3 +128,24 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["bench", "--list"]) == 0
     assert "07_one_piece" in capsys.readouterr().out
     assert main(["bench", "vecadd", "--axis", "n"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("printed", "found"),
+    [
+        ("1980, 512.34, 0x0000000000000024",
+         {"sm_mhz": 1980, "watts": 512, "held_back_by": ["power limit", "thermal limit"]}),
+        ("1980, [N/A], 0x0", {"sm_mhz": 1980}),
+        ("No devices were found", {}),
+        (None, {}),
+    ],
+)  # fmt: skip
+def test_what_is_known_is_read(
+    printed: str | None, found: dict[str, object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if printed:
+        program = tmp_path / "nvidia-smi"
+        program.write_text(f"#!/bin/sh\necho '{printed}'\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert clock.read("0000:3B:00.0") == found

@@ -22,6 +22,7 @@ from raytracer.variants.discovery import discover
 from raytracer.variants.kernel import Variant
 from support.fake_bench import BenchDriver, Compute
 
+Machine = Callable[[Compute], BenchDriver]
 LOG = "4 bytes stack frame, 8 bytes spill stores, 16 bytes spill loads"
 
 
@@ -48,7 +49,7 @@ def greedy(a: Any, b: Any, c: Any, n: int) -> None:
 
 
 @pytest.fixture
-def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Compute], BenchDriver]]:
+def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
     caches = context.primary_context, transfer.staging
 
     def make(compute: Compute) -> BenchDriver:
@@ -102,7 +103,7 @@ def test_a_record_has_what_is_known_of_a_gpu(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize(("mode", "seconds"), [("cold", 1e-4), ("hot", 1e-4), ("hot", 1e-5)])
 def test_a_right_kernel_is_timed(
-    machine: Callable[[Compute], BenchDriver],
+    machine: Machine,
     monkeypatch: pytest.MonkeyPatch,
     mode: str,
     seconds: float,  # of a launch: short ones are replayed from a graph
@@ -124,10 +125,7 @@ def test_a_right_kernel_is_timed(
      (greedy, "past the end of c")],
 )  # fmt: skip
 def test_a_wrong_kernel_is_shown_and_never_timed(
-    machine: Callable[[Compute], BenchDriver],
-    monkeypatch: pytest.MonkeyPatch,
-    compute: Compute,
-    words: str,
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, compute: Compute, words: str
 ) -> None:
     monkeypatch.setattr(ops.OPERATIONS["vecadd"], "awkward", ({"n": 1027},))
     driver = machine(compute)
@@ -139,7 +137,7 @@ def test_a_wrong_kernel_is_shown_and_never_timed(
 
 
 def test_kernels_take_turns_until_the_noisiest_has_settled(
-    machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine(right)
     monkeypatch.setattr(ops.OPERATIONS["vecadd"], "awkward", ())
@@ -159,9 +157,7 @@ def test_kernels_take_turns_until_the_noisiest_has_settled(
     assert turns == [0, 1, 1, 0] * (len(turns) // 4)
 
 
-def test_a_kernel_for_another_architecture_is_listed_with_the_reason(
-    machine: Callable[[Compute], BenchDriver],
-) -> None:
+def test_a_kernel_for_another_architecture_is_listed_with_the_reason(machine: Machine) -> None:
     driver = machine(right)
     other = replace(variant(), needs=("sm_120+",))
     with Session() as session:
@@ -171,9 +167,7 @@ def test_a_kernel_for_another_architecture_is_listed_with_the_reason(
     assert driver.launches == 0
 
 
-def test_a_whole_run(
-    machine: Callable[[Compute], BenchDriver], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_whole_run(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     from raytracer.benchmark import report
     from raytracer.benchmark.registry import find
 

@@ -18,10 +18,7 @@ from raytracer import CapsuleSet, Scene
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.filterwarnings("ignore::raytracer.RaytracerWarning"),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::raytracer.RaytracerWarning")]
 
 SIZE = (320, 200)
 DONE = "#figure[data-finished], #figure[data-error]"

@@ -66,10 +66,7 @@ def test_columns_of_integers_stay_exact(pxr: Any, tmp_path: Path) -> None:
 
 
 def test_what_points_do_not_show_is_told(pxr: Any, tmp_path: Path) -> None:
-    scene = Scene(
-        Scene.from_arrays(np.eye(3), 0.3).spheres,
-        clip=raytracer.Clip(remove="x > 0.5"),
-    )
+    scene = Scene(Scene.from_arrays(np.eye(3), 0.3).spheres, clip=raytracer.Clip(remove="x > 0.5"))
     annotations = {"outline": True, "texts": [raytracer.TextLabel("water")], "axes": True}
     words = "USD does not show clipping planes, texts, axes, outlines"
     with pytest.warns(raytracer.RaytracerWarning, match=words):

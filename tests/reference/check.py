@@ -97,13 +97,7 @@ def check_hits(
     rays = np.arange(len(origin))
     if len(radii) == 0:
         return HitCheck(rays[claimed >= 0], "a hit where there is no sphere")
-    span = _span(
-        centers,
-        radii,
-        origin,
-        direction,
-        _slack(centers, radii, origin),
-    )
+    span = _span(centers, radii, origin, direction, _slack(centers, radii, origin))
     nearest = np.where(span.sure, span.last, np.inf).min(axis=1)
     hit = claimed >= 0
     own = np.maximum(claimed, 0)

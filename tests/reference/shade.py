@@ -144,12 +144,7 @@ def render_bounds(
     shifts = [(0.0, 0.0), *product((-spread, spread), repeat=2)]
     pictures = [
         render(
-            scene,
-            width,
-            height,
-            max_depth=max_depth,
-            shadows=shadows,
-            offset=(0.5 + dx, 0.5 + dy),
+            scene, width, height, max_depth=max_depth, shadows=shadows, offset=(0.5 + dx, 0.5 + dy)
         )
         for dx, dy in shifts
     ]

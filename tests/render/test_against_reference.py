@@ -1,13 +1,27 @@
-"""Whole pictures against the float64 reference: hits, normals, shadows, shading, mirrors."""
+"""Whole pictures against the float64 reference, and the reference against closed forms."""
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from reference import Light, Material, RefScene, View, render_bounds
+import raytracer
+from raytracer.resources import scenes
+from reference import (
+    Light,
+    Material,
+    RefScene,
+    View,
+    camera_rays,
+    check_hits,
+    check_lit,
+    closest_hit,
+    render,
+    render_bounds,
+)
 from support.pictures import Bench
 from support.project import shoot
 from support.scenes import GLOW, KEY, LAMP, random_scene
@@ -93,3 +107,38 @@ def test_mirrors_that_are_on_top_of_each_other(backend: str, pictures: Bench) ->
     scene = random_scene(23, 12, mirror=True)
     bounds = render_bounds(scene, *SIZE, max_depth=3)
     pictures.within(bounds, shoot(doubled(scene), *SIZE, backend=backend, max_depth=3))
+
+
+def test_the_judges_accept_the_reference_and_reject_faults() -> None:
+    scene = random_scene(5, 60).but(lights=(KEY,))
+    origin, direction = camera_rays(scene.view, 48, 32)
+    _, hit = closest_hit(scene.centers, scene.radii, origin, direction)
+    assert check_hits(scene.centers, scene.radii, origin, direction, hit).wrong.size == 0
+    broken = np.where(hit == hit.max(), -1, hit)
+    assert check_hits(scene.centers, scene.radii, origin, direction, broken).wrong.size > 0
+
+    white = scene.but(colors=np.ones((1, 3)), materials=(Material(ambient=0.0),), material_id=0)
+    black = white.but(bottom=(0, 0, 0), top=(0, 0, 0))
+    lit = render(black, 48, 32)[..., 0].ravel() > 0
+    args = (scene.centers, scene.radii, origin, direction, hit)
+    fine = check_lit(*args, lit, KEY)
+    assert fine.wrongly_dark.size == fine.wrongly_lit.size == 0
+    assert fine.decided > 0.95 * (hit >= 0).sum()
+    assert check_lit(*args, ~lit, KEY).wrongly_dark.size > 0
+    assert check_lit(*args, ~lit, KEY).wrongly_lit.size > 0
+
+
+SCENES = sorted(Path(str(scenes())).glob("*.toml"))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("path", SCENES, ids=lambda path: path.stem)
+def test_cuda_agrees_with_the_cpu(cuda: str, pictures: Bench, path: Path) -> None:
+    scene = raytracer.load(path)
+    cpu, gpu = (
+        raytracer.render(scene, backend=backend, width=320, height=180, samples=4)
+        for backend in ("cpu", cuda)
+    )
+    pictures.agree(
+        cpu.array, gpu.array, tolerance=2 / 255, share=1e-3, mean=1e-4, srgb=True, what=path.stem
+    )

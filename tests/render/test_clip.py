@@ -108,10 +108,7 @@ class Cut:
             return np.stack([starts, nothing[0]], -1), np.stack([ends, nothing[1]], -1)
         crosses = a < b
         a, b = np.where(crosses, a, np.inf), np.where(crosses, b, np.inf)
-        return (
-            np.stack([near, np.maximum(near, b)], -1),
-            np.stack([np.minimum(far, a), far], -1),
-        )
+        return (np.stack([near, np.maximum(near, b)], -1), np.stack([np.minimum(far, a), far], -1))
 
     def first(self, origin: Array, direction: Array) -> Any:
         """Distance to what each ray meets first, infinite without a hit, and its number.

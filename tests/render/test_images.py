@@ -96,13 +96,7 @@ def test_first_hits_are_those_of_all_images_in_float64(
 @pytest.mark.parametrize("integrator", ["direct", "ao", "path"])
 @pytest.mark.parametrize(
     "change",
-    [
-        {},
-        {"ground": True},
-        {"opacity": 0.5},
-        {"material": "chrome"},
-        {"clip": True},
-    ],
+    [{}, {"ground": True}, {"opacity": 0.5}, {"material": "chrome"}, {"clip": True}],
     ids=["plain", "ground", "transparent", "mirror", "clipped"],
 )
 def test_pictures_are_those_of_copies(

@@ -249,8 +249,7 @@ def test_glass_meshes_among_others(backend: str) -> None:
     ):
         for eye in ((0.0, 1.0, 9.0), (0.3, 0.2, 0.1)):  # in front of all, and inside of one
             made = raytracer.Scene(
-                **shape,
-                camera=raytracer.Camera(position=eye, look_at=(0, 0, -1), vertical_fov=30),
+                **shape, camera=raytracer.Camera(position=eye, look_at=(0, 0, -1), vertical_fov=30)
             )
             film = render(made, samples=16, integrator="path", max_depth=12, backend=backend).film
             pictures.append(film.sums[..., :3] / 16)

@@ -4,15 +4,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import (
-    Ambient,
-    Background,
-    Camera,
-    DirectionalLight,
-    Material,
-    Scene,
-    SphereSet,
-)
+from raytracer import Ambient, Background, Camera, DirectionalLight, Material, Scene, SphereSet
 
 LIGHTS = 1500
 

@@ -44,10 +44,7 @@ def wild_scenes(draw: st.DrawFn) -> RefScene:
     fov = 2.5 if eye == "far" else 50.0
     vertical = draw(st.sampled_from([fov, None]), label="fov")
     view = View(
-        tuple(position.tolist()),
-        tuple(target.tolist()),
-        vertical_fov=vertical,
-        height=2.5 * spread,
+        tuple(position.tolist()), tuple(target.tolist()), vertical_fov=vertical, height=2.5 * spread
     )
     return RefScene(centers=centers, radii=radii, view=view, colors=id_colors(count))
 

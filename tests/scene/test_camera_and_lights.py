@@ -1,9 +1,12 @@
-"""Cameras, lights, materials and backgrounds refuse what makes no sense, naming the field."""
+"""Cameras, lights and backgrounds: what is refused by its field, and what is chosen."""
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+import raytracer
 from raytracer import (
     Background,
     Camera,
@@ -17,6 +20,7 @@ from raytracer import (
     render,
 )
 from raytracer.errors import SceneError
+from raytracer.scene.colors import srgb_to_linear
 
 
 @pytest.mark.parametrize(
@@ -106,3 +110,30 @@ def test_lights_of_odd_sizes(light: Any, integrator: str) -> None:
         )
         other = render(point, width=16, height=16, samples=8, integrator=integrator)
         assert abs(image.array - other.array).max() < 1e-4
+
+
+ATOMS = "3\n\nH 0 0 0\nC 2 0 0\nH 0 2 0\n"
+
+
+def luminance(color: object) -> float:
+    """Relative luminance of a colour of sRGB, 0..1 (Rec. 709)."""
+    return float(srgb_to_linear(color) @ (0.2126, 0.7152, 0.0722))
+
+
+@pytest.mark.parametrize("view", ["z", "x"])
+def test_every_atom_of_a_bare_file_differs_from_what_is_behind_it(
+    tmp_path: Path, view: str
+) -> None:
+    path = tmp_path / "atoms.xyz"
+    path.write_text(ATOMS)
+    image = raytracer.render(
+        path, width=160, height=120, samples=4, view=view, aovs=("id",), backend="cpu"
+    )
+    pixels, ids = image.to_uint8()[..., :3] / 255.0, image.film.aovs["id"]
+    scene = raytracer.load(path)
+    behind = [luminance(edge) for edge in scene.background.edges()]
+    for number in np.unique(ids[ids != ids[0, 0]]).tolist():
+        element = "HCH"[number]
+        seen = luminance(np.median(pixels[ids == number], axis=0))
+        ratio = min((max(seen, b) + 0.05) / (min(seen, b) + 0.05) for b in behind)
+        assert ratio > {"H": 4.0, "C": 1.4}[element], ratio

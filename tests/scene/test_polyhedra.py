@@ -160,8 +160,7 @@ def test_looks(perovskite: Path) -> None:
     assert np.asarray(edges.start.color)[0] == pytest.approx(0.6 * titanium, abs=0.01)
     assert mesh.opacity == pytest.approx(0.6)
     said = shown(
-        perovskite,
-        polyhedra="Ti-O,color=navy,opacity=1,edges=0.05,edge_color=white,particles=0",
+        perovskite, polyhedra="Ti-O,color=navy,opacity=1,edges=0.05,edge_color=white,particles=0"
     )
     assert said.count == 0
     assert np.asarray(said.meshes[0].start.color)[0] == pytest.approx([0, 0, 128 / 255], abs=0.01)

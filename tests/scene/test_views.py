@@ -85,14 +85,6 @@ def test_iso_sees_three_axes_alike_from_front_right_above() -> None:
     assert found.up == (0.0, 0.0, 1.0)
 
 
-def test_the_standard_direction_turns_with_up() -> None:
-    assert Camera().backward() == (1.0, 0.7, 1.4)
-    assert Camera(up="z").backward() == (1.0, -1.4, 0.7)
-    assert Camera(up="-y").backward() == (1.0, -0.7, -1.4)
-    assert Camera(up="x").backward() == (0.7, 1.0, -1.4)
-    assert Camera(up=(0, 0, 5)).up == (0.0, 0.0, 5.0)
-
-
 def test_a_ground_ball_says_which_way_is_up() -> None:
     ground, balls = [(0, -1000, 0)], [(0, 1, 0), (2, 1, 0), (0, 1, 3)]
     scene = Scene.from_arrays(ground + balls, [1000.0, 1, 1, 1], camera=Camera(view="front"))

@@ -1,5 +1,6 @@
-"""Light, background and gloss changed in the window: nothing changed is nothing different."""
+"""Light, background and gloss changed in the window, and the actions that change them."""
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,12 @@ from raytracer.scene.lights import Light
 from raytracer.scene.packing.pack import pack, retake
 from raytracer.scene.packing.pose import pose as pose_of
 from raytracer.scene.packing.render_space import Space
-from raytracer.viewer import edits
+from raytracer.viewer import (
+    edits,
+    session,  # noqa: F401 - it imports all actions
+)
+from raytracer.viewer.actions import ACTIONS
+from raytracer.viewer.controls import CONTROLS, GROUPS, MIN_MEANING, help_groups, help_pages
 from raytracer.viewer.edits import Edits
 from support.previews import assert_same_buffers, balls, view_of
 from support.views import BUFFERS
@@ -103,3 +109,31 @@ def test_looks() -> None:
     soft = replace(lit.render, integrator="ao")
     assert_same_buffers(taken(lit, Edits().rendered(look="soft")), pack(lit, soft))
     assert Edits().look_of(replace(lit, render=soft)) == "soft"
+
+
+def test_every_action_is_a_method_that_takes_these_arguments() -> None:
+    for control in CONTROLS:
+        action = ACTIONS[control.action]
+        action.bound(control.amount, {})
+        assert action.function.__doc__, control
+        assert control.amount or not control.held, "a held key needs an amount a second"
+    assert {each.action for each in CONTROLS if each.help} == {each.action for each in CONTROLS}
+
+
+def test_no_key_has_two_meanings() -> None:
+    keys = [key for control in CONTROLS for key in control.keys]
+    assert [key for key, count in Counter(keys).items() if count > 1] == []
+
+
+@given(columns=st.integers(20, 250), rows=st.integers(4, 100))
+def test_help_has_everything_under_its_heading_on_pages_that_fit(columns: int, rows: int) -> None:
+    pages = help_pages(columns, rows)
+    for page in pages:
+        assert len(page) <= rows
+        assert max(map(len, page)) <= max(columns, len("  Right drag, Shift drag  ") + MIN_MEANING)
+    words = " ".join(" ".join(line for line in page) for page in pages).split()
+    for heading in GROUPS:
+        assert heading.split()[-1] in words
+    for keys, meaning in (row for _, each in help_groups() for row in each):
+        assert set(keys.split()) <= set(words)
+        assert set(meaning.split()) <= set(words)

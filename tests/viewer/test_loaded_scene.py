@@ -1,10 +1,13 @@
-"""Loaded scenes: the packed scene of a view with edits, and the sphere at a pixel."""
+"""Loaded scenes: the packed scene of a view with edits, the sphere at a pixel and its outline."""
 
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 import raytracer
 from raytracer import DirectionalLight, Scene
@@ -13,8 +16,10 @@ from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.orbit_camera import View
+from raytracer.viewer.picking import CORNERS, outline
 from reference.hit import closest_hit
 from support.previews import assert_same_buffers, balls, hit_id, loaded_scene_of, pixel_ray, view_of
+from support.views import views
 
 SIZE = (64, 48)
 LIGHT = DirectionalLight((1.0, -2.0, -0.5))
@@ -119,3 +124,45 @@ def test_solids_are_counted_behind_all_particles_where_some_are_hidden() -> None
     hidden = replace(loaded_scene_of(balls()), numbers=np.array([1]))
     count = hidden.all_particles.count
     assert [hidden.number_of(prim_id) for prim_id in (0, 1, 2)] == [1, count, count + 1]
+
+
+WINDOW = (800, 600)
+
+
+def passes(view: View, center: NDArray[np.float64], x: float, y: float) -> float:
+    """How near the ray through a place of the window, from the lower left, comes to a point."""
+    origin, direction = pixel_ray(view, x, WINDOW[1] - y, WINDOW)
+    return float(np.linalg.norm(np.cross(center - origin, direction)))
+
+
+@given(view=views(), seed=st.integers(0, 10_000), radius=st.floats(1e-3, 0.8))
+def test_rays_through_the_outline_touch_the_sphere(view: View, seed: int, radius: float) -> None:
+    rng = np.random.default_rng(seed)
+    axes = view.pose.axes
+    away = rng.uniform(0.1, 2.0) * radius + rng.uniform(0.0, 6.0) * (seed % 2)
+    side = rng.uniform(-1.0, 1.0, 2) * (
+        view.pose.half if view.orthographic else view.pose.half * away
+    )
+    center = view.pose.eye + away * axes.forward + side[0] * axes.right + side[1] * axes.up
+    corners = np.array(outline(view, center, radius, WINDOW))
+    if not len(corners):  # a part of it is beside or behind the eye
+        offset = center - view.pose.eye
+        assert not view.orthographic
+        assert offset @ axes.forward <= radius
+        return
+    assert corners.shape == (CORNERS, 2)
+    middle = corners.mean(axis=0)
+    assume(np.linalg.norm(corners - middle, axis=1).max() < 1e5)
+    for x, y in corners:
+        assert passes(view, center, x, y) == pytest.approx(radius, rel=1e-6)
+    inside, outside = (middle + (corners - middle) * factor for factor in (0.999, 1.001))
+    assert all(passes(view, center, x, y) < radius for x, y in inside)
+    assert all(passes(view, center, x, y) > radius for x, y in outside)
+
+
+@given(view=views(), radius=st.floats(0.01, 1.0))
+def test_nothing_is_drawn_around_the_eye_or_behind_it(view: View, radius: float) -> None:
+    forward = view.pose.axes.forward
+    assert outline(view, view.pose.eye - 3.0 * forward, radius, WINDOW) == []
+    if not view.orthographic:
+        assert outline(view, view.pose.eye + 0.9 * radius * forward, radius, WINDOW) == []

@@ -14,13 +14,7 @@ from support.display import LIMIT, Display
 from support.live import runs, script
 from support.previews import wait_for
 from support.remote import Remote
-from support.window_scene import (
-    SIZE,
-    assert_same_but_for_rounding,
-    pasted,
-    rendered,
-    write_scene,
-)
+from support.window_scene import SIZE, assert_same_but_for_rounding, pasted, rendered, write_scene
 
 Pixels = NDArray[np.uint8]
 

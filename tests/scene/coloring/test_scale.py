@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from raytracer.errors import SceneError
+from raytracer.scene.coloring import by_scale as limits
 from raytracer.scene.coloring import maps
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_to_srgb
@@ -97,3 +98,9 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         maps.table("some_map")
     assert len(maps.table("magma")) == 256
+
+
+def test_percentiles_of_parts_with_missing_values() -> None:
+    values, percents = np.random.default_rng(3).normal(size=1000), [0.0, 37.5, 100.0]
+    parts = [np.append(values[:10], np.nan), np.append(values[10:], [np.inf, np.nan])]
+    assert limits.percentiles(parts, percents) == pytest.approx(np.percentile(values, percents))

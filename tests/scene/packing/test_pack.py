@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 from raytracer import (
     Background,
     Camera,
-    DirectionalLight,
     Material,
     PointLight,
-    RenderSettings,
     Scene,
     SphereSet,
 )
@@ -22,62 +20,6 @@ from raytracer.scene.colors import srgb_to_linear
 from raytracer.scene.packing.pack import pack, place, render_space
 from raytracer.scene.packing.render_space import Space
 from raytracer.scene.transform import Transform
-
-
-def cloud(scale: float = 1.0, offset: tuple[float, float, float] = (0, 0, 0)) -> Scene:
-    """A scene of all parts, scaled and moved in float64."""
-    rng = np.random.default_rng(11)
-    move = np.array(offset)
-    centers = rng.normal(size=(500, 3)) * scale + move
-    return Scene.from_arrays(
-        centers,
-        rng.uniform(0.01, 0.1, 500) * scale,
-        rng.random((500, 3)),
-        camera=Camera(position=np.array([1, 2, 5]) * scale + move, look_at=move),
-        lights=[
-            PointLight(np.array([3, 4, 5]) * scale + move, intensity=2),
-            PointLight(
-                np.array([3, 4, 5]) * scale + move, intensity=scale**2, falloff="inverse-square"
-            ),
-            DirectionalLight((1, -2, 0.5), color="orange"),
-        ],
-    )
-
-
-def geometry(buffers: SceneBuffers) -> list[NDArray[Any]]:
-    camera, lights = buffers.camera, buffers.lights
-    parts = [buffers.x, buffers.y, buffers.z, buffers.radius, lights["vector"], lights["color"]]
-    return parts + [camera[name] for name in ("origin", "forward", "right", "up")]
-
-
-@pytest.mark.parametrize("power", [-30, 20])
-def test_scale_by_a_power_of_two_changes_no_bit(power: int) -> None:
-    plain, scaled = pack(cloud()), pack(cloud(2.0**power))
-    for a, b in zip(geometry(plain), geometry(scaled), strict=True):
-        np.testing.assert_array_equal(a, b)
-    assert scaled.scale == plain.scale * 2.0**power
-    inner = np.abs(np.stack([plain.x, plain.y, plain.z])).max(axis=0)
-    assert 0.25 < np.percentile(inner, 90) <= 1.0
-
-
-def test_moving_changes_rounding_only() -> None:
-    plain, moved = pack(cloud()), pack(cloud(1.0, (-1e6, 1e6, 3e5)))
-    for a, b in zip(geometry(plain), geometry(moved), strict=True):
-        np.testing.assert_allclose(a, b, rtol=0, atol=5e-7)
-    assert plain.scale == moved.scale
-
-
-def test_a_giant_does_not_spoil_the_origin() -> None:
-    rng = np.random.default_rng(7)
-    small = rng.normal(size=(20, 3))
-    centers = np.concatenate([small, [[0.0, -1e7, 0.0]]])
-    buffers = pack(Scene.from_arrays(centers, [0.1] * 20 + [1e7 - 1.0]))
-    back = np.stack([buffers.x, buffers.y, buffers.z], 1)[:20] * buffers.scale + buffers.center
-    np.testing.assert_allclose(back, small, rtol=0, atol=1e-6)
-    # Even when it is one of two, where a plain median would fall in the middle between them.
-    two = pack(Scene.from_arrays([[0, -1000, 0], [0, 1, 0]], [1000, 1]))
-    assert two.center.tolist() == [0, 1, 0]
-    assert two.scale < 4
 
 
 @pytest.mark.parametrize("count", [1, 8])
@@ -165,42 +107,6 @@ def test_the_first_sphere_that_does_not_fit_is_named(row: int, value: float) -> 
         with pytest.raises(SceneError, match=f"sphere {row} is too far away, too large or too"):
             place([spheres], Space((0.0, 0.0, 0.0), 1.0))
         array[[row, 99_999]] = 1.0
-
-
-def test_lights() -> None:
-    lights = [
-        PointLight((4, 6, 3), color="#808080", intensity=0.5),
-        PointLight((4, 6, 3), intensity=3.0, falloff="inverse-square"),
-        DirectionalLight((0, 0, -3)),
-    ]
-    buffers = pack(Scene.from_arrays([[1, 1, 1]], 8.0, lights=lights))
-    packed = buffers.lights
-    assert buffers.scale != 1.0
-    np.testing.assert_allclose(packed["vector"][0] * buffers.scale + buffers.center, [4, 6, 3])
-    np.testing.assert_allclose(packed["color"][0], srgb_to_linear(128 / 255) * 0.5, rtol=1e-6)
-    np.testing.assert_allclose(packed["color"][1] * buffers.scale**2, 3.0, rtol=1e-6)
-    np.testing.assert_allclose(packed["vector"][2], [0, 0, 1])
-    assert packed["kind"].tolist() == [0, 0, 1]
-    assert packed["falloff"].tolist() == [0, 1, 0]
-    assert buffers.frame["scene"]["light_count"] == 3
-
-
-def test_frame() -> None:
-    scene = Scene(background=Background(bottom="#808080", top="white"))
-    settings = RenderSettings(64, 48, 9, "tent", None, 7, 3, False)
-    frame = pack(scene, settings).frame[0]
-    values = {
-        name: frame[part][name] for part in frame.dtype.names for name in frame[part].dtype.names
-    }
-    names = ("width", "height", "sample_count", "seed", "filter_radius", "max_depth", "shadows")
-    assert [float(values[name]) for name in names] == [64, 48, 9, 7, 1.0, 3, 0]
-    np.testing.assert_allclose(
-        frame["environment"]["background_bottom"], srgb_to_linear(128 / 255), rtol=1e-6
-    )
-    np.testing.assert_allclose(frame["environment"]["background_top"], 1.0)
-    clear = pack(Scene(background=Background(transparent=True))).frame[0]
-    assert clear["environment"]["background_kind"] == 1
-    assert not clear["environment"]["background_top"].any()
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.cli import main
+from raytracer.scene.inferred import InferredDefaults, inferring
 from raytracer.scene.particles import compressed, frames, lines
 from raytracer.scene.particles.read import frame_count
 from support.particle_files import write
@@ -235,3 +236,39 @@ def test_a_compressed_trajectory_is_unpacked_once(
     assert copy.call_count == 1
     assert len(list(raytracer.animate(path, width=8, height=8, samples=1, backend="cpu"))) == 4
     assert copy.call_count == 3  # to count the frames, and to read them
+
+
+FRAMES = ((1.0, 3.0), (2.0, 9.0))
+
+
+def radius_of(spheres: raytracer.SphereSet) -> float:
+    return float(np.ravel(spheres.radius)[0])
+
+
+def frames_of(path: Path, spacing: int) -> None:
+    """Write a file of two frames with particles in two rows."""
+    text = ""
+    for steps in FRAMES:
+        text += "8\n\n" + "".join(f"X {i * steps[spacing]} {i % 2} 0\n" for i in range(8))
+    path.write_text(text)
+
+
+@pytest.mark.parametrize("order", [("near", "far"), ("far", "near")])
+@pytest.mark.filterwarnings("ignore::raytracer.RaytracerWarning")
+def test_each_set_keeps_the_radius_of_its_own_first_frame(
+    tmp_path: Path, order: tuple[str, str]
+) -> None:
+    for spacing, name in enumerate(("near", "far")):
+        frames_of(tmp_path / f"{name}.xyz", spacing)
+    path = tmp_path / "a.toml"
+    path.write_text("".join(f'[[spheres]]\nfile = "{name}.xyz"\n' for name in order))
+    alone = [raytracer.load(path, frame) for frame in (0, 1)]
+    held = InferredDefaults()
+    loaded = []
+    for frame in (0, 1):
+        with inferring(held):
+            loaded.append(raytracer.load(path, frame))
+    first, second = ([radius_of(s) for s in scene.spheres] for scene in loaded)
+    assert first == second == [radius_of(s) for s in alone[0].spheres]
+    assert second != [radius_of(s) for s in alone[1].spheres]
+    assert first[0] != first[1]

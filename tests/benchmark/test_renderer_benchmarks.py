@@ -1,4 +1,4 @@
-"""`raytracer bench build` and `live`: kinds of spheres, the cost of trees, and what is reported."""
+"""`raytracer bench build`, `live` and `tone`: spheres, the cost of trees, what is reported."""
 
 import json
 from pathlib import Path
@@ -9,12 +9,13 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer.backends.cpu import CpuDevice
+from raytracer.benchmark import report, run
+from raytracer.benchmark.record import Record
 from raytracer.benchmark.sphere_kinds import KINDS, spheres
 from raytracer.benchmark.tree_benchmark import TEST_COST, cost_per_ray
 from raytracer.buffers import Bvh
 from raytracer.cli import main
-from raytracer.errors import UserError
+from raytracer.film.tone_settings import CURVES
 from support.nodes import read_tree, walk
 
 kinds = pytest.mark.parametrize("kind", KINDS)
@@ -118,20 +119,6 @@ def test_the_command_renders_what_moves(capsys: pytest.CaptureFixture[str]) -> N
         assert all(row["time"]["median"] > 0 for row in live["rows"])
 
 
-@pytest.mark.parametrize(
-    ("name", "given", "message"),
-    [
-        ("build", {"scene": "wab"}, "there is no kind of spheres 'wab'; did you mean 'web'"),
-        ("build", {"axes": {"width": 9}}, "--axis is not an option of build"),
-        ("build", {"size": 2**40}, f"size: must be at most {CpuDevice.max_spheres}"),
-        ("build", {"size": 0}, "size: must be at least 1"),
-    ],
-)
-def test_what_cannot_be_timed_is_refused(name: str, given: Any, message: str) -> None:
-    with pytest.raises(UserError, match=message):
-        raytracer.bench(name, backend="cpu", **given)
-
-
 @pytest.mark.gpu
 @kinds
 def test_trees_of_a_gpu_are_about_as_good(cuda: str, kind: str) -> None:
@@ -151,3 +138,38 @@ def test_it_runs_on_a_gpu(cuda: str, name: str) -> None:
     rows = [row for result in made["results"] for row in result["rows"]]
     assert {row["status"] for row in rows} <= {"ok", "skipped"}
     assert any(row["status"] == "ok" for row in rows)
+
+
+AXES = {"width": 96, "height": 64}
+
+
+def labels(record: Record) -> dict[str, list[str]]:
+    """The rows of each result."""
+    return {r["op"]: [row["label"] for row in r["rows"]] for r in record["results"]}
+
+
+def test_on_the_cpu() -> None:
+    record = run.bench("tone", backend="cpu", min_time=1e-3, axes=AXES)
+    assert labels(record) == {
+        "tone histogram": ["on all cores"],
+        "tone picture": ["one pass"],
+        "tone whole": list(CURVES),
+    }
+    text = report.text(record, "table")
+    assert "NumPy" not in text
+    assert "GB/s" in text
+    pixels = 96 * 64
+    whole = record["results"][2]["work"]
+    assert (whole["bytes_read"], whole["bytes_written"]) == (32 * pixels, 4 * pixels)
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_every_pass_is_checked(cuda: str) -> None:
+    record = run.bench("tone", backend=cuda, min_time=1e-3, axes=AXES)
+    found = labels(record)
+    assert found["tone histogram"] == ["one kernel"]
+    assert found["tone picture"] == ["three passes", "one pass"]
+    assert found["tone whole"] == list(CURVES)
+    rows = [row for result in record["results"] for row in result["rows"]]
+    assert all(row["status"] == "ok" for row in rows), rows
+    assert record["device"]["ceilings"]["copy_gbps"] > 0
