@@ -1,6 +1,7 @@
 """Copies of arrays on a GPU that a simulation shares, in memory that is used again."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from weakref import ref
 
@@ -43,7 +44,8 @@ class Copies:
         memory = fits[0] if fits else DeviceMemory(size, device)
         with device_context(device):
             shared.complete.wait(stream)
-        copied = array.copied_to(memory, stream)
+        address = array.copy_to(memory.address, stream, device)
+        copied = replace(array, address=address, device=device, stream=None, owner=memory)
         others = [each for each in made if each[0] in fits[1:]]
         self._made[name] = [*held, *others, (memory, ref(copied))]
         return copied
