@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raytracer.variants.arithmetic import ExpressionError, whole_numbers
+from raytracer.variants.kernel import VariantError, whole_numbers
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_values(text: str, values: tuple[int, ...]) -> None:
     ],
 )
 def test_refused(text: str, words: str) -> None:
-    with pytest.raises(ExpressionError, match=words):
+    with pytest.raises(VariantError, match=words):
         whole_numbers(text, {"n": 1000, "m": 33})
 
 
