@@ -59,8 +59,12 @@ def add_samples(driver: FakeDriver, grid: Any, block: Any, arguments: bytes) -> 
 
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
-    sizes = {name: layout.dtype(struct).itemsize for name, (struct, _) in kernel.TABLES.items()}
-    sizes |= {"c_lights": sizes["c_lights"] * 4, "c_materials": sizes["c_materials"] * 4}
+    rooms = {"Camera": 1, "Light": 4, "Material": 4, "LargeSphere": 1, "Frame": 1}
+    names = ("c_camera", "c_lights", "c_materials", "c_large", "c_frame")
+    sizes = {
+        name: room * layout.dtype(struct).itemsize
+        for name, (struct, room) in zip(names, rooms.items(), strict=True)
+    }
     fake = FakeDriver(sizes | {"c_spheres": 1024}, add_samples)
     monkeypatch.setattr(binding, "load", lambda: fake)
     monkeypatch.setattr(binding, "label", lambda: "fake 1.0")
@@ -292,7 +296,7 @@ def test_a_view_that_does_not_fit_the_scene_is_refused_before_a_launch(
     device = CudaDevice()
     with device.scene(buffers, bvh) as made, blank(device) as film:
         with pytest.raises(ValueError, match=words):
-            film._expose(made, view, None)
+            film._expose(made, view, None, None)
         if words.startswith(("color", "large", "there", "the crop", "holds")):
             with pytest.raises(ValueError, match=words):
                 made.first_hits(view)
@@ -324,7 +328,7 @@ def test_failed_launch_is_a_sentence_and_costs_nothing(driver: FakeDriver) -> No
     device = CudaDevice()
     driver.fail_launch = "an illegal memory access was encountered"
     with device.scene(buffers, bvh) as made, blank(device) as film:
-        with pytest.raises(BackendError, match="before this process is restarted"):
+        with pytest.raises(BackendError, match="restart the process"):
             film.add(made, buffers.view, 1)
         assert not film.to_host().sums.any()
 
