@@ -39,6 +39,7 @@ from raytracer.scene.particles.source import Notes, Particles
 from raytracer.scene.scene import PARTS, Scene
 from raytracer.scene.solids import SolidSet
 from raytracer.scene.source import SCENE_SUFFIXES, Source, ending_of
+from raytracer.scene.source_settings import COLUMN_NAMES
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.scene.transform import Transform
 from raytracer.warning import collected, warn
@@ -117,12 +118,11 @@ def load_file(
     ):
         suffix = scene_suffix(stream, file.ending)
         if suffix:
-            if file.topology is not None:
-                raise UserError(
-                    "topology: is for a trajectory; in a scene file, set topology in [[spheres]]"
-                )
-            if source.arrays:
-                raise UserError("arrays: is for data; in a scene file, set arrays in [[spheres]]")
+            for name, value in (("topology", file.topology), ("arrays", source.arrays)):
+                if value:
+                    raise UserError(
+                        f"{name}: is for data; in a scene file, set {name} in [[spheres]]"
+                    )
             if place is not None:
                 raise UserError("is a scene; several files must all be data files: name them in "
                                 "the [[spheres]] of the scene")  # fmt: skip
@@ -243,30 +243,16 @@ def read_table(file: OpenFile, suffix: str) -> dict[str, Any]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SceneError(f"{file.source}: is not text in UTF-8: save it in this encoding") from None
-    with reading(file.source, "JSON" if is_json else "TOML", SceneError):
-        return _json(text, file.source) if is_json else _toml(text, file.source)
-
-
-def _json(text: str, source: str) -> dict[str, Any]:
-    import json
-
-    try:
-        table = json.loads(text)
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise SceneError(f"{source}: is not JSON: {error.msg} ({place})") from None
+    form = "JSON" if is_json else "TOML"
+    with reading(file.source, form, SceneError):
+        try:
+            table = loaded("json:loads" if is_json else "tomllib:loads")(text)
+        except ValueError as error:
+            place = shown(str(error), 160)
+            raise SceneError(f"{file.source}: is not {form}: {place}") from None
     if not isinstance(table, dict):
-        raise SceneError(f"{source}: does not hold an object; it must begin with '{{'")
+        raise SceneError(f"{file.source}: does not hold an object; it must begin with '{{'")
     return table
-
-
-def _toml(text: str, source: str) -> dict[str, Any]:
-    import tomllib
-
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SceneError(f"{source}: is not TOML: {shown(str(error), 160)}") from None
 
 
 def check(values: Values, file: str) -> None:
@@ -378,8 +364,7 @@ class _Composer:
         """Return the particles of a set's file, which is read once for all sets."""
 
         def key_of(values: Values) -> str:
-            keys = ("file", "arrays", "labels", "topology", "frame", "format")
-            return repr([values.get(name) for name in keys])
+            return repr([values.get(name) for name in ("file", *OF_FILES)])
 
         key = key_of(values)
         if key in self.read:
@@ -389,8 +374,9 @@ class _Composer:
         ]
         wanted = [name for style in styles if style is not None for name in style.columns]
         source, name = data_of(values, self.path.parent), values["file"]
+        arrays = COLUMN_NAMES.checked(values.get("arrays", {}), "arrays", SceneError)
         data = read(
-            source.file(self.frame_of(source, name), name), values.get("arrays"), elements,
+            source.file(self.frame_of(source, name), name), arrays, elements,
             values.get("labels"), wanted_of([*self.wanted, *wanted]),
         )  # fmt: skip
         if len(styles) > 1:
@@ -414,19 +400,11 @@ class _Composer:
     def elements(self) -> dict[str, Element]:
         """Make radii and colours of elements and of user labels."""
         made = {}
-        for name, element in self.content.get("elements", {}).items():
-            color, symbol = element.get("color"), element.get("element")
-            stated = Element(element.get("radius"), None if color is None else parse_color(color))
-            if symbol is not None:
-                known = table().get(symbol)
-                if known is None:
-                    self.problems.append(
-                        f"elements.{shown(name)}.element: '{shown(symbol)}' is not the symbol of "
-                        f"an element; {suggestion(symbol, table())}"
-                    )
-                    continue
-                stated = Element(stated.radius or known.radius, stated.color or known.color, symbol)
-            made[name] = stated
+        for name, values in self.content.get("elements", {}).items():
+            color, symbol = values.get("color"), values.get("element")
+            known = Element(None, None) if symbol is None else table()[symbol]
+            stated = known.color if color is None else parse_color(color)
+            made[name] = Element(values.get("radius") or known.radius, stated, symbol)
         return made
 
     def check_elements(self, elements: dict[str, Element]) -> None:
@@ -442,44 +420,49 @@ class _Composer:
     ) -> SphereSet | SolidSet | None:
         """Make one set; `kind` is its key in the file."""
         place = f"{kind}[{index}]"
-        if problem := contradiction(kind, values):
-            self.problems.append(f"{place}{problem}")
-            return None
         try:
+            check_sources(kind, place, values)
             with making_set(place):
                 if kind == "spheres":
                     return self.spheres(place, values, elements)
                 return self.solids(kind, place, values)
         except UserError as error:
-            text = str(error)
-            self.problems.append(text if text.startswith(place) else f"{place}.file: {text}")
+            named = str(error).startswith(place)
+            self.problems += error.sentences if named else [f"{place}.file: {error}"]
             return None
 
-    def solids(self, kind: str, place: str, values: Values) -> SolidSet | None:
+    def solids(self, kind: str, place: str, values: Values) -> SolidSet:
         file = self.path.parent / values["file"] if "file" in values else None
         if file is not None:
-            arrays = _arrays_of(file, kind)
+            if kind == "meshes":
+                from raytracer.scene.mesh_files import mesh_arrays
+
+                arrays = mesh_arrays(file)
+            else:
+                from raytracer.scene.solid_files import arrays_of
+
+                arrays = arrays_of(file, kind)
             stated = {many for one, many in PAIRS.items() if one in values}
             values = {key: arrays[key] for key in arrays if key not in stated} | values
         lacking = [name for name in SETS[kind][1] if not {name, PAIRS.get(name)} & {*values}]
-        self.problems += [f"{place}.{name}: is missing" for name in lacking]
         if lacking:
-            return None
+            raise SceneError(*(f"{place}.{name}: is missing" for name in lacking))
         solids: SolidSet = _inline(kind, place, values)
         solids.file = file
         return solids
 
     def spheres(self, place: str, values: Values, elements: dict[str, Element]) -> SphereSet:
-        plain = plain_values(values)
-        if "centers" in values:
-            spheres: SphereSet = _inline("spheres", place, plain)
-            return spheres
-        options = {name: plain[name] for name in OPTIONS if name in plain}
-        if "transform" in options:
-            options["transform"] = Transform(**options["transform"])
-        radius, color = plain.get("radius"), plain.get("color")
+        given = {n: v for n, v in values.items() if type(v) is not FOLLOWING.get(n)}
         if "generate" in values:
-            return _generated(place, values["generate"], radius, color, options)
+            from raytracer.scene.generate import arrays
+
+            with naming(f"{place}.generate"):
+                made = arrays(**values["generate"])
+            stated = {"radius": made["radii"], "color": made["colors"]} | given
+            given = {"centers": made["centers"], **stated}
+        if "centers" in given:
+            spheres: SphereSet = _inline("spheres", place, given)
+            return spheres
         data = self.particles(values, elements)
         if data.labels is not None:
             self.labels.update(data.labels.names)
@@ -487,7 +470,7 @@ class _Composer:
             raise SceneError(f"{place}.labels: {values['file']} has no labels; leave it out")
         if data.notes:
             data = replace(data, notes=_left(data.notes, values))
-        return SphereSet.of_particles(data, radius, color, **options)
+        return SphereSet.of_particles(data, **_arguments(given))
 
     def frame_of(self, source: Source, name: str) -> int | None:
         """Return the frame to read of a data file: the scene's, or the set's, which a set that
@@ -546,11 +529,6 @@ def wanted_of(names: Sequence[str]) -> Wanted | None:
     return partial(columns_for, names)
 
 
-def plain_values(values: Values) -> Values:
-    """Return the values of a set that do not depend on columns."""
-    return {name: value for name, value in values.items() if type(value) is not FOLLOWING.get(name)}
-
-
 def _left(notes: Notes, values: Values) -> Notes:
     """Return the warnings about a file that matter for the stated keys of a set."""
     stated = {name for name in ("radius", "color") if name in values}
@@ -577,27 +555,34 @@ SETS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 """Sets of a scene file: their class, and the required keys of solids."""
 
-OPTIONS = ("material", "transform", "color_space", "opacity", "velocity")
+OF_SPHERES = ("radius", "color", "material", "transform", "color_space", "opacity", "velocity")
 """Keys of a sphere set that are arguments of `SphereSet` for any source of spheres."""
 
 
-def contradiction(kind: str, values: Values) -> str | None:
-    """Return the contradiction in a set, beginning with the field, or None."""
+def check_sources(kind: str, place: str, values: Values) -> None:
+    """Refuse a set that states what its source has, or states it twice."""
     sources = ["centers"]
     if kind == "spheres":
         sources = [n for n in ("centers", "file", "generate") if n in values]
         if len(sources) != 1:
             got = " and ".join(sources) or "none of them"
-            return f": needs one of centers, file and generate, got {got}"
+            raise SceneError(f"{place}: needs one of centers, file and generate, got {got}")
         for key, meaning in OF_FILES.items():
             if key in values and sources != ["file"]:
-                return f".{key}: {meaning}, but the set has no file"
+                raise SceneError(f"{place}.{key}: {meaning}, but the set has no file")
     for one, many in PAIRS.items():
         if many in values and sources != ["centers"]:
-            return f".{many}: is for inline centers; leave it out, the {sources[0]} has values"
+            raise SceneError(
+                f"{place}.{many}: is for inline centers; leave it out, the {sources[0]} has values"
+            )
         if one in values and many in values:
-            return f".{many}: give either {one} or {many}, not both"
-    return None
+            raise SceneError(f"{place}.{many}: give either {one} or {many}, not both")
+
+
+def _arguments(values: Values) -> Values:
+    """Return the arguments of `SphereSet` for any source among the values of a set."""
+    given = {name: values[name] for name in OF_SPHERES if name in values}
+    return given | {k: Transform(**v) for k, v in given.items() if k == "transform"}
 
 
 def _inline(kind: str, place: str, values: Values) -> Any:
@@ -605,10 +590,9 @@ def _inline(kind: str, place: str, values: Values) -> Any:
     given = {name: value for name, value in values.items() if name != "file"}
     names = {one: many if many in given else one for one, many in PAIRS.items()}
     given |= {one: given.pop(many) for one, many in PAIRS.items() if many in given}
+    given |= _arguments(given)
     if kind == "spheres":
-        given = {k: v for k, v in given.items() if k in ("centers", "radius", "color", *OPTIONS)}
-    if "transform" in given:
-        given["transform"] = Transform(**given["transform"])
+        given = {name: given[name] for name in ("centers", *OF_SPHERES) if name in given}
     try:
         with collected() as notes:
             made = loaded(SETS[kind][0])(**given, names=names)
@@ -618,30 +602,3 @@ def _inline(kind: str, place: str, values: Values) -> Any:
         field = re.match(r"\w+(\[\d+\])?: ", note)
         warn(f"{place}.{note}" if field else f"{place}: {note}")
     return made
-
-
-def _arrays_of(file: Path, kind: str) -> Mapping[str, Any]:
-    if kind == "meshes":
-        from raytracer.scene.mesh_files import mesh_arrays
-
-        return mesh_arrays(file)
-    from raytracer.scene.solid_files import arrays_of
-
-    return arrays_of(file, kind)
-
-
-def _generated(
-    place: str, generator: Values, radius: Any, color: Any, options: dict[str, Any]
-) -> SphereSet:
-    from raytracer.scene.generate import arrays
-
-    try:
-        made = arrays(generator["name"], generator.get("count"), generator.get("seed"))
-        return SphereSet(
-            made["centers"],
-            made["radii"] if radius is None else radius,
-            made["colors"] if color is None else color,
-            **options,
-        )
-    except UserError as error:
-        raise SceneError(f"{place}.generate: {error}") from None
