@@ -18,8 +18,7 @@ from raytracer.scene.elements import Element, symbol_of
 from raytracer.scene.particles import registry
 from raytracer.scene.particles.celestial import placed
 from raytracer.scene.particles.compressed import unpacked
-from raytracer.scene.particles.data_file import DataFile
-from raytracer.scene.particles.locate import locate
+from raytracer.scene.particles.data_file import DataFile, locate
 from raytracer.scene.particles.long_table import framed
 from raytracer.scene.particles.source import (
     BY_LABEL,
@@ -67,7 +66,7 @@ def read(
     Raises:
         DataFileError: there is no such file or frame, or it has no spheres.
     """
-    file = _located(file)
+    file = file if isinstance(file, DataFile) else locate(file)
     if stream is None:
         with opened(file.path, file.name) as stream:
             return read(file, names, elements, meaning, wanted, stream)
@@ -147,7 +146,7 @@ def source_of(
     Raises:
         DataFileError: the format is unknown, the file is damaged, or there is no such frame.
     """
-    file = _located(file)
+    file = file if isinstance(file, DataFile) else locate(file)
     with ExitStack() as stack:
         if stream is None:
             stream = stack.enter_context(opened(file.path, file.name))
@@ -166,32 +165,24 @@ def frame_source(
     file: DataFile, stream: OpenFile, others: tuple[str, ...] = ()
 ) -> Iterator[ParticleSource]:
     """Yield the source of a frame, decompressed, without its topology."""
-    with unpacked(stream) as content:
-        if file.topology is not None:
-            content.atoms = partial(atom_count, file.topology)
-        suffix = file.ending or content.path.suffix.lower()
-        if file.ending:
-            form = registry.stated(suffix)
-        else:
-            form = registry.format_of(content, suffix, others)
-        with reading(stream.source, suffix or form.name):
-            if file.ending:
-                source = form.open(content, file.inner)
-            else:
-                form, source = registry.opened_as(form, content, file.inner)
+    content = unpacked(stream)
+    if file.topology is not None:
+        content.atoms = partial(atom_count, file.topology)
+    suffix = file.ending or content.path.suffix.lower()
+    form = registry.stated(suffix) if file.ending else registry.format_of(content, suffix, others)
+    with reading(stream.source, suffix or form.name):
+        form, source = registry.opened_as(form, content, file.inner, is_stated=bool(file.ending))
+        if not source.has_pieces and (source.frames or 1) == 1:
             state = None if stream.is_standard_input else (
                 stream.path.absolute(), stream.size, stream.modified, file.inner, suffix,
                 file.stated,
             )  # fmt: skip
-            if not source.has_pieces and (source.frames or 1) == 1:
-                source = framed(source if file.stated else placed(source), state)
-            if file.frame is None:
-                yield source
-                return
+            source = framed(source if file.stated else placed(source), state)
+        if file.frame is not None:
             from raytracer.scene.particles.frames import at_frame
 
-            with at_frame(form, source, content, stream, file.inner, file.frame) as piece:
-                yield piece
+            source = at_frame(form, source, content, stream, file.inner, file.frame)
+        yield source
 
 
 def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
@@ -213,10 +204,6 @@ def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
         if not source.columns:
             raise source.error("has no columns")
         return dict(source.row(row, count, file.used))
-
-
-def _located(file: Path | DataFile) -> DataFile:
-    return file if isinstance(file, DataFile) else locate(file)
 
 
 def spheres_of(source: ParticleSource, names: Mapping[str, str]) -> Particles:
@@ -255,7 +242,9 @@ def _look_up(result: Particles, labels: Labels) -> None:
             result.converted, result.length = result.unit, NANOMETRE
         if np.isnan(radii).any():
             elements = not np.isnan(radii).all() and any(map(symbol_of, labels.names))
-            radii = np.where(np.isnan(radii), BEAD if elements else spaced(result), radii)
+            where = Where(result.source, result.names)
+            other = BEAD if elements else default_radius(check_centers(result.centers, where))
+            radii = np.where(np.isnan(radii), other, radii)
         result.radius = radii[labels.ids]
         result.names["radius"] = BY_LABEL
     if result.color is None:
@@ -269,12 +258,3 @@ def _of_table(labels: Labels, radii: NDArray[np.float64]) -> bool:
         if radius == radius and (stated is None or stated.radius is None):
             return True
     return False
-
-
-def spaced(result: Particles) -> float:
-    """Return a radius for particles without one, from the distances of neighbours.
-
-    Raises:
-        DataFileError: the centres are invalid.
-    """
-    return default_radius(check_centers(result.centers, Where(result.source, result.names)))

@@ -411,8 +411,12 @@ def format_of(file: OpenFile, suffix: str, others: tuple[str, ...] = ()) -> Form
     return form
 
 
-def opened_as(form: Format, file: OpenFile, inner: str) -> tuple[Format, ParticleSource]:
+def opened_as(
+    form: Format, file: OpenFile, inner: str, is_stated: bool
+) -> tuple[Format, ParticleSource]:
     """Open a file in its format, or in another that reads it if only its name states that one.
+
+    is_stated: whether the user stated the format.
 
     Raises:
         DataFileError: no format reads it; the error is that of the first.
@@ -423,7 +427,7 @@ def opened_as(form: Format, file: OpenFile, inner: str) -> tuple[Format, Particl
         start = start_of(file)
         is_certain = (form.magic or form.pattern) and form.starts(start)
         is_certain = is_certain and form.module != "formats.netcdf"  # files of few conventions
-        if inner or is_certain:
+        if inner or is_certain or is_stated:
             raise
         for other in _further(file, file.path.suffix.lower(), form):
             with suppress(DataFileError):

@@ -7,14 +7,11 @@ each column; columns of vectors; and rows of which each is a variable, with its 
 import csv
 import os
 import re
-import weakref
-from collections.abc import Callable
 from io import StringIO
 from itertools import chain, islice
-from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import IO
 
-from raytracer.files.access import OpenFile
+from raytracer.files.access import OpenFile, copied
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.lines import HEAD_BYTES, pieces
 from raytracer.scene.particles.table_layout import Table, table_of
@@ -87,7 +84,7 @@ def _of_vectors(file: OpenFile, table: Table) -> OpenFile | None:
             made.writerow([*row[:place], *_vector_of(row[place : place + 1]), *row[place + 1 :]])
         copy.write(text.getvalue().encode(file.encoding))
 
-    made = written(file, write)
+    made = copied(file.path, file.source, write)
     made.encoding = file.encoding
     return made
 
@@ -120,7 +117,7 @@ def _without_brackets(file: OpenFile, is_nested: bool) -> OpenFile:
             copy.write(text[: max(end, 0)].translate(_BRACKETS))
             rest = text[max(end, 0) :]
 
-    return written(file, write)
+    return copied(file.path, file.source, write)
 
 
 def _of_lists(file: OpenFile, start: bytes) -> OpenFile | None:
@@ -145,7 +142,7 @@ def _of_lists(file: OpenFile, start: bytes) -> OpenFile | None:
         copy.write(",".join(columns).encode() + b"\n")
         copy.writelines(b",".join(row) + b"\n" for row in zip(*columns.values(), strict=True))
 
-    return written(file, write)
+    return copied(file.path, file.source, write)
 
 
 def _of_variables(file: OpenFile, start: bytes) -> OpenFile | None:
@@ -180,19 +177,9 @@ def _of_variables(file: OpenFile, start: bytes) -> OpenFile | None:
         copy.write(",".join(blocks[0]).encode() + b"\n")
         copy.writelines(b",".join(row) + b"\n" for row in chain.from_iterable(tables))
 
-    return written(file, write)
+    return copied(file.path, file.source, write)
 
 
 def _variable(name: bytes) -> str:
     """Return the name of a variable without the number of a query, as in "Q02 : Position X:"."""
     return re.sub(r"^\w+\s*:\s+", "", name.decode("latin-1").strip()).strip(' :"')
-
-
-def written(file: OpenFile, write: Callable[[IO[bytes]], None]) -> OpenFile:
-    """Return what a function writes, as a file of the same name until it is no longer used."""
-    copy: Any = TemporaryFile()  # noqa: SIM115 - it is closed with the last reference
-    write(copy)
-    copy.flush()
-    text = OpenFile(copy, file.path, file.source)
-    weakref.finalize(text, copy.close)
-    return text
