@@ -80,10 +80,7 @@ class ColumnSource(ParticleSource):
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         """Return the columns of each part: centers or x, y, z; radius or diameter; color; label.
-
-        Raises:
-            DataFileError: one of `names` is not a column, or there are no coordinates.
-        """
+        Raises DataFileError: one of `names` is not a column, or there are no coordinates."""
         chosen: dict[str, str] = {}
         for key, name in names.items():
             if name not in self.names:

@@ -50,11 +50,8 @@ def keeping_unpacked() -> Iterator[None]:
 
 
 def unpacked(file: OpenFile) -> OpenFile:
-    """Return the decompressed content of a file; an uncompressed one as it is.
-
-    Raises:
-        DataFileError: the file is damaged, larger than memory, or its library is not installed.
-    """
+    """Return the decompressed content of a file; an uncompressed one as it is. Raises
+    DataFileError: the file is damaged, larger than memory, or its library is not installed."""
     for depth in count():
         file.file.seek(0)
         start = file.file.read(8)

@@ -85,14 +85,12 @@ def locate(
     ending: str = "",
     topology: Path | None = None,
 ) -> DataFile:
-    """Return the file of a frame, in a series by its number.
+    """Return the file of a frame, in a series by its number. Raises DataFileError: no file matches,
+    or there is no such frame.
 
     Args:
         path: may be a pattern or a folder, or have the path of the particles after a colon.
         frame, name, ending, topology: as in `DataFile`.
-
-    Raises:
-        DataFileError: no file matches, or there is no such frame.
     """
     series: Sequence[Path] = ()
     number, is_chosen = 0, frame is not None

@@ -33,11 +33,7 @@ def frames_of(source: ParticleSource, file: OpenFile) -> tuple[int, NDArray[np.i
     """Return the number of frames of a file, and where they start if they are pieces of it, with
     the end of the last, (F + 1,).
 
-    Counting them may read the whole file.
-
-    Raises:
-        DataFileError: the file is damaged.
-    """
+    Counting them may read the whole file. Raises DataFileError: the file is damaged."""
     if not source.has_pieces:
         return 1 if source.frames is None else source.frames, None
     starts = starts_of(source, file)
@@ -47,15 +43,13 @@ def frames_of(source: ParticleSource, file: OpenFile) -> tuple[int, NDArray[np.i
 def at_frame(
     form: Format, source: ParticleSource, content: OpenFile, file: OpenFile, inner: str, frame: int
 ) -> ParticleSource:
-    """Return the source of one frame; negative numbers count from the end.
+    """Return the source of one frame; negative numbers count from the end. Raises DataFileError:
+    there is no such frame, or the file is damaged.
 
     Args:
         source: of the content in the format `form`.
         content, file: the file, decompressed, and as opened.
         inner: path of the particles in it, or "".
-
-    Raises:
-        DataFileError: there is no such frame, or the file is damaged.
     """
     count, starts = frames_of(source, file)
     number = checked(frame, count, content.source)

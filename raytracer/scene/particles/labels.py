@@ -48,11 +48,8 @@ class LabelStyles(NamedTuple):
 
 
 def styles_of(labels: Labels, source: str) -> LabelStyles:
-    """Return radii and colours of the labels of a file; `source` is its name.
-
-    Raises:
-        DataFileError: a label is not an element, though all are stated to be elements.
-    """
+    """Return radii and colours of the labels of a file; `source` is its name. Raises DataFileError:
+    a label is not an element, though all are stated to be elements."""
     types, assumed = _types(labels)
     order = inferred().places(sorted(types, key=_rank))
     elements = []

@@ -186,7 +186,8 @@ def require_one(
 ) -> None:
     """Refuse names that are used and that several columns have.
 
-    A name that the user stated, or is written as in `USUAL`, matches only exactly.
+    A name that the user stated, or is written as in `USUAL`, matches only exactly. Raises
+    DataFileError: two names are the same.
 
     Args:
         chosen: names that are used.
@@ -194,9 +195,6 @@ def require_one(
         source: the file, with the line of the names if there is one.
         noun: "column", "array" or "property".
         stated: names that the user gave.
-
-    Raises:
-        DataFileError: two names are the same.
     """
     for name in chosen:
         exact = name in stated or name == plain(name)

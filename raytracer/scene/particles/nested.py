@@ -48,13 +48,11 @@ class NestedSource(ArraySource, LoadedSource):
         return self.arrays[name] if frame is None else self.arrays[name][frame]
 
     def found(self, value: Any) -> Columns:
-        """Return the columns of the first table with coordinates, each (N,) or (N, K).
+        """Return the columns of the first table with coordinates, each (N,) or (N, K). Raises
+        DataFileError: there is no table; the message lists its columns.
 
         Args:
             value: dictionaries, lists, arrays, numbers and texts.
-
-        Raises:
-            DataFileError: there is no table; the message lists its columns.
         """
         pending: deque[tuple[Any, int, str]] = deque([(value, 0, "")])
         matrices: list[tuple[str, Columns]] = []

@@ -51,7 +51,8 @@ def read(
     stream: OpenFile | None = None,
     others: tuple[str, ...] = (),
 ) -> Particles:
-    """Read the spheres of a particle file.
+    """Read the spheres of a particle file. Raises DataFileError: there is no such file or frame, or
+    it has no spheres.
 
     Args:
         file: a file in one of the formats of `registry.FORMATS`, and how a frame of it is read.
@@ -62,9 +63,6 @@ def read(
         wanted: selects further columns to load with the spheres.
         stream: the file, if it is open already.
         others: endings of files that are not particles, for messages.
-
-    Raises:
-        DataFileError: there is no such file or frame, or it has no spheres.
     """
     file = file if isinstance(file, DataFile) else locate(file)
     if stream is None:
@@ -102,13 +100,11 @@ def read(
 def frame_count(
     path: Path, name: str | None = None, ending: str = "", topology: Path | None = None
 ) -> int:
-    """Return the number of frames of a particle file, or of a series of files.
+    """Return the number of frames of a particle file, or of a series of files. Raises
+    DataFileError: there is no such file, or it is damaged.
 
     Args:
         path, name, ending, topology: as in `DataFile`.
-
-    Raises:
-        DataFileError: there is no such file, or it is damaged.
     """
     from raytracer.scene.particles.frames import frames_of
 
@@ -120,11 +116,8 @@ def frame_count(
 
 
 def atom_count(path: Path) -> int:
-    """Return the number of atoms in a topology.
-
-    Raises:
-        DataFileError: there is no such file, it is damaged, or it lists no atoms.
-    """
+    """Return the number of atoms in a topology. Raises DataFileError: there is no such file, it is
+    damaged, or it lists no atoms."""
     with source_of(DataFile(path)) as atoms:
         if atoms.count is not None:
             return atoms.count
@@ -138,13 +131,11 @@ def atom_count(path: Path) -> int:
 def source_of(
     file: Path | DataFile, stream: OpenFile | None = None, others: tuple[str, ...] = ()
 ) -> Iterator[ParticleSource]:
-    """Yield the source of a particle file, with the columns of its topology.
+    """Yield the source of a particle file, with the columns of its topology. Raises DataFileError:
+    the format is unknown, the file is damaged, or there is no such frame.
 
     Args:
         file, stream, others: as in `read`.
-
-    Raises:
-        DataFileError: the format is unknown, the file is damaged, or there is no such frame.
     """
     file = file if isinstance(file, DataFile) else locate(file)
     with ExitStack() as stack:
@@ -186,7 +177,8 @@ def frame_source(
 
 
 def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
-    """Return the values of one particle that were not loaded, without caching.
+    """Return the values of one particle that were not loaded, without caching. Raises Exception: of
+    any type, if the file is damaged.
 
     Args:
         file: unchanged since it was loaded.
@@ -196,9 +188,6 @@ def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
     Returns:
         Values by column, in the order of the file, without empty cells and arrays of Python
         objects, which need pickle.
-
-    Raises:
-        Exception: of any type, if the file is damaged.
     """
     with source_of(file) as source:
         if not source.columns:

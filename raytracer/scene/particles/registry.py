@@ -79,10 +79,7 @@ class Format(NamedTuple):
 
     def open(self, file: OpenFile, inner: str = "") -> ParticleSource:
         """Return the source of an open file; `inner` is the path of the particles in it, or "".
-
-        Raises:
-            DataFileError: the file is of another format, or has no inner paths.
-        """
+        Raises DataFileError: the file is of another format, or has no inner paths."""
         if inner and self.module not in WITH_PARTS:
             raise DataFileError(
                 f"{file.source}: a path after a colon is for HDF5 and spreadsheets; this is a "
@@ -320,11 +317,8 @@ def by_suffix(suffix: str) -> Format | None:
 
 
 def stated(suffix: str) -> Format:
-    """Return the format that a user states by its ending (lower case).
-
-    Raises:
-        DataFileError: there is none; the message suggests the nearest.
-    """
+    """Return the format that a user states by its ending (lower case). Raises DataFileError: there
+    is none; the message suggests the nearest."""
     form = by_suffix(suffix)
     if form is None:
         if suffix in PICTURES:
@@ -385,11 +379,8 @@ def start_of(file: OpenFile) -> bytes:
 def format_of(file: OpenFile, suffix: str, others: tuple[str, ...] = ()) -> Format:
     """Return the format of an open file: by its first bytes, its ending, or its content.
 
-    `others` are endings of files that are not particles, for the message.
-
-    Raises:
-        DataFileError: the format is unknown; the message says how to convert the file.
-    """
+    `others` are endings of files that are not particles, for the message. Raises DataFileError: the
+    format is unknown; the message says how to convert the file."""
     start = start_of(file)
     form = by_suffix(suffix)
     if form is None or not (form.magic and start.startswith(form.magic)):
@@ -416,11 +407,8 @@ def opened_as(
 ) -> tuple[Format, ParticleSource]:
     """Open a file in its format, or in another that reads it if only its name states that one.
 
-    is_stated: whether the user stated the format.
-
-    Raises:
-        DataFileError: no format reads it; the error is that of the first.
-    """
+    is_stated: whether the user stated the format. Raises DataFileError: no format reads it; the
+    error is that of the first."""
     try:
         return form, form.open(file, inner)
     except DataFileError:

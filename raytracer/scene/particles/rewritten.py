@@ -40,11 +40,8 @@ MAX_LISTS = 1 << 26  # most bytes of a text of lists
 def tabular(file: OpenFile, skip: int = 0) -> tuple[OpenFile, Table]:
     """Return a text and the layout of its table; the first lines are left out.
 
-    Where rows are in brackets, the text is a copy with spaces instead.
-
-    Raises:
-        DataFileError: a line is too long, or not text.
-    """
+    Where rows are in brackets, the text is a copy with spaces instead. Raises DataFileError: a line
+    is too long, or not text."""
     start = os.pread(file.file.fileno(), HEAD_BYTES, 0)
     if copy := _of_lists(file, start) or _of_variables(file, start):
         return copy, table_of(copy, skip)

@@ -21,7 +21,8 @@ MAX_COLUMNS = 200  # most columns that are read for their ranges
 
 
 def summary(file: DataFile, whole: bool = True) -> dict[str, Any]:
-    """Return a description of a particle file, as JSON types.
+    """Return a description of a particle file, as JSON types. Raises DataFileError: the file can no
+    longer be read.
 
     Args:
         file: of a sphere set; it is read again.
@@ -32,9 +33,6 @@ def summary(file: DataFile, whole: bool = True) -> dict[str, Any]:
         "format", "particles", "frames", "positions" (their unit, if converted), "further files"
         (names), "time", "box" (origin, edges, and which edges are periodic unless all are), "bonds"
         (number), and "columns": name, type, unit and range of each.
-
-    Raises:
-        DataFileError: the file can no longer be read.
     """
     with opened(file.path, file.name) as stream:
         frames = len(file.series) or _frame_count(stream, file, whole)

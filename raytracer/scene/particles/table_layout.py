@@ -82,11 +82,8 @@ class Table(NamedTuple):
 
 
 def table_of(file: OpenFile, skip: int = 0) -> Table:
-    """Return the layout of a table; its first lines are left out.
-
-    Raises:
-        DataFileError: a line is too long, or not text.
-    """
+    """Return the layout of a table; its first lines are left out. Raises DataFileError: a line is
+    too long, or not text."""
     file.guess_encoding()
     lines = file.lines(2)
     separator = separator_of(lines[0])

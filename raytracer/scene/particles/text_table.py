@@ -102,12 +102,8 @@ class Rows(NamedTuple):
 
 
 def read_rows(file: OpenFile, layout: Layout, names: Sequence[str], most: int | None) -> Rows:
-    """Read columns of a text, `most` rows or all.
-
-    Raises:
-        DataFileError: a cell is not a number, or a line is too short or too long.
-        MemoryNeedError: the columns do not fit into memory.
-    """
+    """Read columns of a text, `most` rows or all. Raises DataFileError: a cell is not a number, or
+    a line is too short or too long; MemoryNeedError: the columns do not fit into memory."""
     cells = {name: layout.cells[name] for name in names}
     # A file may state too many rows.
     limit = file.size // max(layout.shortest, 2) + 1
@@ -342,11 +338,7 @@ def number(text: str) -> int | float | str:
 
 
 def whole(values: NDArray[np.float64], source: str, name: str) -> NDArray[np.int64]:
-    """Truncate a column to int64.
-
-    Raises:
-        DataFileError: a number is NaN, infinite, or beyond 2**53.
-    """
+    """Truncate to int64. Raises DataFileError: a number is NaN, infinite, or beyond 2**53."""
     if values.size and not (values.min() >= -EXACT and values.max() <= EXACT):
         bad = values[~(np.abs(values) <= EXACT)][0]
         what = f"is beyond the range of integers, {-EXACT:,} to {EXACT:,}"
