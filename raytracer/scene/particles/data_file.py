@@ -86,12 +86,8 @@ def locate(
     topology: Path | None = None,
 ) -> DataFile:
     """Return the file of a frame, in a series by its number. Raises DataFileError: no file matches,
-    or there is no such frame.
-
-    Args:
-        path: may be a pattern or a folder, or have the path of the particles after a colon.
-        frame, name, ending, topology: as in `DataFile`.
-    """
+    or there is no such frame. path: may be a pattern or a folder, or have the path of the particles
+    after a colon. frame, name, ending, topology: as in `DataFile`."""
     series: Sequence[Path] = ()
     number, is_chosen = 0, frame is not None
     if may_be_series(path, frame):

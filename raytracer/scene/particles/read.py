@@ -101,11 +101,8 @@ def frame_count(
     path: Path, name: str | None = None, ending: str = "", topology: Path | None = None
 ) -> int:
     """Return the number of frames of a particle file, or of a series of files. Raises
-    DataFileError: there is no such file, or it is damaged.
-
-    Args:
-        path, name, ending, topology: as in `DataFile`.
-    """
+    DataFileError: there is no such file, or it is damaged. path, name, ending, topology: as in
+    `DataFile`."""
     from raytracer.scene.particles.frames import frames_of
 
     file = locate(path, 0, name, ending, topology)
@@ -132,11 +129,8 @@ def source_of(
     file: Path | DataFile, stream: OpenFile | None = None, others: tuple[str, ...] = ()
 ) -> Iterator[ParticleSource]:
     """Yield the source of a particle file, with the columns of its topology. Raises DataFileError:
-    the format is unknown, the file is damaged, or there is no such frame.
-
-    Args:
-        file, stream, others: as in `read`.
-    """
+    the format is unknown, the file is damaged, or there is no such frame. file, stream, others: as
+    in `read`."""
     file = file if isinstance(file, DataFile) else locate(file)
     with ExitStack() as stack:
         if stream is None:

@@ -158,15 +158,13 @@ def _of_variables(file: OpenFile, start: bytes) -> OpenFile | None:
         if (key := _variable(name)) in blocks[-1]:
             blocks.append({})
         blocks[-1][key] = re.findall(rb"[^\s,;]+", values)
-    axes = [naming.usual(axis, blocks[0]) for axis in "xyz"]
+    axes = [naming.usual(axis, blocks[0]) or "" for axis in "xyz"]
     tables = []
     for block in blocks:
-        counts = {len(block.get(name or "", ())) for name in axes}
-        if len(counts) != 1 or max(counts) < 2 or list(block) != list(blocks[0]):
-            return None
-        (count,) = counts
+        count = len(block.get(axes[0], ()))
         columns = [values * count if len(values) == 1 else values for values in block.values()]
-        if any(len(values) != count for values in columns):
+        lengths = {len(block.get(name, ())) for name in axes} | set(map(len, columns))
+        if count < 2 or lengths != {count} or list(block) != list(blocks[0]):
             return None
         tables.append(zip(*columns, strict=True))
 

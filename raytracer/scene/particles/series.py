@@ -43,13 +43,9 @@ class Series(NamedTuple):
 
 def series_of(path: str | Path, folders: bool = True) -> Series | None:
     """Return the files of a pattern or folder; None for a plain path. Raises DataFileError: there
-    are no files, or they have different formats.
-
-    Args:
-        path: its last part may be a pattern; an existing file of that name takes precedence.
-        folders: whether any folder is a series, or only folders of snapshots: several particle
-            files of one format, and no scene file.
-    """
+    are no files, or they have different formats. path: its last part may be a pattern; an existing
+    file of that name takes precedence. folders: whether any folder is a series, or only folders of
+    snapshots: several particle files of one format, and no scene file."""
     path = Path(path)
     if files := _clouds(path):
         return Series(str(path), files)
