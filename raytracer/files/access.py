@@ -9,12 +9,13 @@ import os
 import shutil
 import stat
 import sys
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader, TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import IO, Any, TypeGuard
 
 from raytracer.errors import (
     NO_MEMORY,
@@ -123,6 +124,23 @@ class OpenFile:
         return DataFileError(
             f"{self.source}: line {line} is not text in UTF-8: save it in this encoding"
         )
+
+
+def copied(path: Path, source: str, write: Callable[[IO[bytes]], object]) -> OpenFile:
+    """Return what a function writes, as a temporary file that exists until it is no longer used."""
+    from tempfile import TemporaryFile
+
+    copy: Any = TemporaryFile()  # noqa: SIM115 - it is closed with the last reference
+    try:
+        write(copy)
+        copy.flush()
+    except BaseException:
+        copy.close()
+        raise
+    copy.seek(0)
+    file = OpenFile(copy, path, source)
+    weakref.finalize(file, copy.close)
+    return file
 
 
 def path_of(path: Any, name: str = "path") -> Path:

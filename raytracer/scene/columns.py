@@ -17,7 +17,7 @@ from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.elements import RADII, radii_of_elements
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import label_ids
-from raytracer.scene.particles.labels import element_symbols
+from raytracer.scene.particles.labels import Labels, element_symbols
 from raytracer.scene.particles.source import Box, Column, Data, ParticleSource, kind_of
 from raytracer.warning import warn
 
@@ -78,7 +78,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return np.array(values.names)[values.ids] if isinstance(values, Texts) else values
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self.has(name)
+        return isinstance(name, str) and self._find(name) is not None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.about)
@@ -107,21 +107,19 @@ class Columns(Mapping[str, "NDArray[Any]"]):
     @property
     def derived(self) -> dict[str, Column]:
         """The derived columns, except those that the file has."""
-        named = self._file_columns
-        names = (*AXES, "radius", "index", "id", "mass", "speed", "element", "type")
+        names = [*AXES, "radius", "index", "id", "mass", "speed", "element", "type"]
         labels = self._spheres.labels
         if labels is not None and not any(element_symbols(labels)):
-            names = tuple(name for name in names if name != "element")  # types alone
-        columns = {name: self._find(name) for name in names if name not in named}
-        return {name: each.about for name, each in columns.items() if each is not None}
+            names.remove("element")  # types alone
+        found = ((name, self._find(name)) for name in names if name not in self._file_columns)
+        return {name: each.about for name, each in found if each is not None}
 
     @property
     def others(self) -> list[str]:
         """Names of columns that are neither derived nor centres and radii."""
         parts = ("centers", "radius", "diameter", *AXES)
-        placing = {name for part in parts for name in naming.USUAL[part]}
-        names = (name for name in self._file_columns if name not in self.derived)
-        return [name for name in names if naming.plain(name) not in placing]
+        placing = {*self.derived, *(name for part in parts for name in naming.USUAL[part])}
+        return [name for name in self._file_columns if not {name, naming.plain(name)} & placing]
 
     @property
     def box(self) -> Box | None:
@@ -136,7 +134,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     def has(self, name: str) -> bool:
         """Return whether there is a column of this name."""
-        return self._find(name) is not None
+        return name in self
 
     def value(self, name: str) -> NDArray[Any] | Texts:
         """Return a column; texts as distinct values and indices.
@@ -164,26 +162,23 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return self._plain(name) in (*ELEMENT_NAMES, *TYPE_NAMES, "typeid", "particle_type")
 
     def _find(self, name: str) -> _Known | None:
-        plain = self._plain(name)
-        labels, file = self._spheres.labels, self._spheres.file
-        is_of_file = plain in AXES and name != plain and name in self._file_columns
-        if is_of_file and file is not None and file.converted:
+        plain, of_file, labels = self._plain(name), self._file_columns, self._spheres.labels
+        file = self._spheres.file
+        if plain in AXES and name != plain and name in of_file and file and file.converted:
             return self._of_file(name)  # in the file's unit, unlike the centres
         if known := self._in_memory(plain):
             return known
         if labels is not None and plain in ELEMENT_NAMES:
-            return _Known(Column("text"), lambda: self._labels(plain != "species"))
-        named = name if name in self._file_columns else self._called((plain,))
-        if named is not None:
+            return _Known(Column("text"), lambda: _labels(labels, plain != "species"))
+        if named := name if name in of_file else self._called((plain,)):
             return self._of_file(named)
         if labels is not None and plain in TYPE_NAMES:
-            return _Known(Column("text"), lambda: self._labels(False))
+            return _Known(Column("text"), lambda: _labels(labels, False))
         if labels is not None and plain in RADII:
-            return _Known(Column("number", (), "angstrom"), lambda: self._radii(plain))
+            return _Known(Column("number", (), "angstrom"), lambda: _radii(labels, plain))
         if plain == "speed":
             return self._speed()
-        usual = self._called(EXPECTED.get(plain, ()))
-        if usual is not None:
+        if usual := self._called(EXPECTED.get(plain, ())):
             return self._of_file(usual)
         return self._component(plain) or (self._in_memory("index") if plain == "id" else None)
 
@@ -200,15 +195,14 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     def _in_memory(self, name: str) -> _Known | None:
         """Return a column that belongs to the spheres, whatever the file calls it."""
-        spheres = self._spheres
-        if len(name) == 1 and name in AXES:
-            axis = AXES.index(name)
-            return _Known(Column("number"), lambda: spheres.centers[:, axis])
+        spheres, rows = self._spheres, self._spheres.rows
+        if name in (*AXES,):
+            return _Known(Column("number"), lambda: spheres.centers[:, AXES.index(name)])
         if name == "radius":
-            every = (spheres.count,)
-            return _Known(Column("number"), lambda: np.broadcast_to(spheres.radius, every))
+            return _Known(
+                Column("number"), lambda: np.broadcast_to(spheres.radius, (spheres.count,))
+            )
         if name == "index":
-            rows = spheres.rows
             return _Known(
                 Column("integer"), lambda: np.arange(spheres.count) if rows is None else rows
             )
@@ -221,14 +215,12 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     def _component(self, plain: str) -> _Known | None:
         """Return one component of a vector: "velocities_x", or "vx"."""
-        stem, axis = plain[:-1].rstrip("_"), plain[-1:]
-        if axis not in AXES or not stem or not axis:
+        stem, axis = plain[:-1].rstrip("_"), AXES.find(plain[-1:])
+        vector = self._called(EXPECTED["velocity"] if stem == "v" else (stem,)) if stem else None
+        if axis < 0 or vector is None or self._file_columns[vector].shape != (3,):
             return None
-        vector = self._called(EXPECTED["velocity"] if stem == "v" else (stem,))
-        if vector is None or self._file_columns[vector].shape != (3,):
-            return None
-        about, number = self._file_columns[vector]._replace(shape=()), AXES.index(axis)
-        return _Known(about, lambda: cast("NDArray[Any]", self._read(vector))[:, number], (vector,))
+        about = self._file_columns[vector]._replace(shape=())
+        return _Known(about, lambda: cast("NDArray[Any]", self._read(vector))[:, axis], (vector,))
 
     def _speed(self) -> _Known | None:
         parts = [part for axis in AXES if (part := self._find(f"v{axis}")) is not None]
@@ -236,28 +228,6 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             return None
         made_of = tuple(name for part in parts for name in part.made_of)
         return _Known(parts[0].about, lambda: _length([part.get() for part in parts]), made_of)
-
-    def _labels(self, symbols: bool) -> Texts:
-        labels = self._spheres.labels
-        assert labels is not None
-        names = labels.names
-        if symbols:
-            symbols_of = zip(names, element_symbols(labels), strict=True)
-            names = [symbol or name for name, symbol in symbols_of]
-        return Texts(names, labels.ids)
-
-    def _radii(self, kind: str) -> NDArray[Any]:
-        labels = self._spheres.labels
-        assert labels is not None
-        table, radii = radii_of_elements(kind), []
-        for name, symbol in zip(labels.names, element_symbols(labels), strict=True):
-            if symbol is None:
-                raise SceneError(
-                    f"'{kind}' is for elements, and '{shown(name)}' is not one: state its "
-                    f'element in the scene file, [elements.{shown(name)}] element = "C"'
-                )
-            radii.append(table[symbol])
-        return np.array(radii)[labels.ids]
 
     @property
     def _file_columns(self) -> Mapping[str, Column]:
@@ -313,26 +283,42 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             yield source
 
     def _read(self, name: str) -> NDArray[Any] | Texts:
-        arrays = self._data.arrays
+        arrays, rows, total = self._data.arrays, self._spheres.rows, self._data.total
         if name not in arrays:
             with self._open() as source:
-                arrays[name] = source.load([name])[name]
-        array, rows, total = arrays[name], self._spheres.rows, self._data.total
+                arrays |= source.load([name])
+        array = arrays[name]
+        where = f"{self._spheres.source or 'columns'}: column '{shown(name)}'"
         if len(array) != total:
-            raise SceneError(
-                f"{self._spheres.source or 'columns'}: column '{shown(name)}' has {len(array):,} "
-                f"values for {total:,} particles"
-            )
+            raise SceneError(f"{where} has {len(array):,} values for {total:,} particles")
         with suppress(TypeError):  # of objects that are no texts
             if array.dtype.kind in "SUO":
                 texts = Texts(*label_ids(array, self._spheres.source))
                 return texts if rows is None else Texts(texts.names, texts.ids[rows])
         if array.dtype.kind not in "iufb":
-            raise SceneError(
-                f"{self._spheres.source or 'columns'}: column '{shown(name)}' holds neither "
-                "numbers nor texts"
-            )
+            raise SceneError(f"{where} holds neither numbers nor texts")
         return array if rows is None else array[rows]
+
+
+def _labels(labels: Labels, symbols: bool) -> Texts:
+    names = labels.names
+    if symbols:
+        symbols_of = zip(names, element_symbols(labels), strict=True)
+        names = [symbol or name for name, symbol in symbols_of]
+    return Texts(names, labels.ids)
+
+
+def _radii(labels: Labels, kind: str) -> NDArray[Any]:
+    """Return the radii of elements of a kind, (N,). Raises SceneError: a label is no element."""
+    symbols = element_symbols(labels)
+    if None in symbols:
+        name = shown(labels.names[symbols.index(None)])
+        raise SceneError(
+            f"'{kind}' is for elements, and '{name}' is not one: state its element in the scene "
+            f'file, [elements.{name}] element = "C"'
+        )
+    table = radii_of_elements(kind)
+    return np.array([table[symbol] for symbol in symbols if symbol])[labels.ids]
 
 
 def _length(parts: list[Any]) -> NDArray[Any]:

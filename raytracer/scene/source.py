@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,7 @@ from raytracer.errors import (
 )
 from raytracer.fields import split
 from raytracer.files.access import STANDARD_INPUT, is_path, path_of
-from raytracer.scene.particles.data_file import DataFile, split_inner
-from raytracer.scene.particles.locate import locate, may_be_series
+from raytracer.scene.particles.data_file import DataFile, locate, may_be_series, split_inner
 from raytracer.scene.source_settings import SourceSettings
 
 SCENE_SUFFIXES = (".toml", ".json")
@@ -79,9 +78,9 @@ class Source:
                 raise UserError(f"{moved}: standard input is read only once: save it to a file")
             ending = "" if given.format is None else ending_of(given.format)
             atoms = None if given.topology is None else Path(given.topology)
-            if atoms == STANDARD_INPUT:
-                raise SceneError("topology: cannot be standard input: give the path of a file")
             if atoms is not None:
+                if atoms == STANDARD_INPUT:
+                    raise SceneError("topology: cannot be standard input: give the path of a file")
                 with naming("topology"):
                     _check_there(atoms)
             _check_there(path, frame)
@@ -133,13 +132,13 @@ class Source:
         if "frames" not in self.counted:
             self.counted["frames"] = [each.count_frames() for each in self.alone()]
         counts: list[int] = self.counted["frames"]
-        paths = [self.scene, *self.further]
-        several = [(path, count) for path, count in zip(paths, counts, strict=True) if count > 1]
+        files = zip([self.scene, *self.further], counts, strict=True)
+        first, *several = [each for each in files if each[1] > 1] or [(self.scene, 1)]
         for path, count in several:
-            if count != several[0][1]:
+            if count != first[1]:
                 raise DataFileError(
-                    f"{path}: has {count:,} frames, but {several[0][0]} has {several[0][1]:,}: "
-                    "show files with as many frames, or with one"
+                    f"{path}: has {count:,} frames, but {first[0]} has {first[1]:,}: show files "
+                    "with as many frames, or with one"
                 )
         return counts
 
@@ -163,23 +162,20 @@ def ending_of(name: str) -> str:
     return ending
 
 
-def _is_series(path: Path, frame: int | None) -> bool:
-    """Whether a path is a series of files. Raises DataFileError if its files are missing."""
-    if not may_be_series(path, frame):
-        return False
-    return bool(locate(path, None if frame is None else 0).series)
-
-
 def _check_there(path: Path, frame: int | None = None) -> None:
     """Refuse a missing file, with the nearest name; a pattern needs matching files, a folder needs
     snapshots, or a requested frame."""
-    if path == STANDARD_INPUT or _is_series(path, frame):
+    if path == STANDARD_INPUT:
+        return
+    if may_be_series(path, frame) and locate(path, None if frame is None else 0).series:
         return
     path, _ = split_inner(path)
     if path == STANDARD_INPUT:
         return
     try:
-        mode = path.stat().st_mode
+        is_folder = path.is_dir()
+        if not is_folder:
+            path.stat()
     except FileNotFoundError:
         there = _scenes_in(path.parent)
         stems = {Path(name).stem: name for name in reversed(there)}  # scene files come last
@@ -188,7 +184,7 @@ def _check_there(path: Path, frame: int | None = None) -> None:
         raise SceneError(f"{path}: there is no such file{hint}") from None
     except (OSError, ValueError):
         return  # opening it reports the error
-    if stat.S_ISDIR(mode):
+    if is_folder:
         names = _scenes_in(path)
         hint = f", for example {path / names[0]}" if names else ""
         raise SceneError(f"{path}: is a folder; name a file{hint}")
@@ -199,8 +195,7 @@ def _scenes_in(folder: Path) -> list[str]:
     from raytracer.scene.particles.registry import SUFFIXES
 
     known = (*SCENE_SUFFIXES, *SUFFIXES)
-    try:
+    names: list[str] = []
+    with suppress(OSError, ValueError):
         names = [p.name for p in folder.iterdir() if p.suffix.lower() in known and p.is_file()]
-    except (OSError, ValueError):
-        return []
     return sorted(names, key=lambda name: (Path(name).suffix not in SCENE_SUFFIXES, name))

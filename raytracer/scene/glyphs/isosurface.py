@@ -132,7 +132,8 @@ def read_cube(path: Path, periodic: bool | None = None) -> Grid:
     from ase.io import cube
 
     parse: Any = cube.read_cube
-    with naming("isosurface.file"), opened(path) as stream, unpacked(stream) as content:
+    with naming("isosurface.file"), opened(path) as stream:
+        content = unpacked(stream)
         require_room(stream.source, TEXT_BYTES * content.size)
         text = content.read(content.size).decode("latin-1")
         with reading(stream.source, "Gaussian cube"):

@@ -106,17 +106,16 @@ class Celestial(Selected):
             numbers = [name for name in numbers if naming.plain(name) != "z"]
         for pattern in (_DISTANCE, _PARALLAX, _REDSHIFT, _SHORT_REDSHIFT):
             for name in numbers:
-                if found := re.fullmatch(pattern, naming.plain(name)):
-                    unit = self.columns[name].unit
-                    if pattern == _PARALLAX:
-                        if unit.lower() not in _MILLIARCSECONDS:
-                            continue
-                        factor = PARSEC / self._factor(name, _MILLIARCSECONDS)
-                        return Far(name, factor, "pc", "1000 / parallax in mas", True)
-                    if pattern in (_REDSHIFT, _SHORT_REDSHIFT):
-                        formula = f"c z / H0 with H0 = {HUBBLE:g} km/s/Mpc"
-                        return Far(name, LIGHT_SPEED / HUBBLE, "Mpc", formula)
+                found, unit = re.fullmatch(pattern, naming.plain(name)), self.columns[name].unit
+                if found is None:
+                    continue
+                if pattern == _DISTANCE:
                     return Far(name, 1.0, unit or found["unit"] or "", "as in the file")
+                if pattern != _PARALLAX:
+                    formula = f"c z / H0 with H0 = {HUBBLE:g} km/s/Mpc"
+                    return Far(name, LIGHT_SPEED / HUBBLE, "Mpc", formula)
+                if factor := _MILLIARCSECONDS.get(unit.lower()):
+                    return Far(name, PARSEC / factor, "pc", "1000 / parallax in mas", True)
         return Far("", 1.0, "", "")
 
     @cached_property
@@ -142,19 +141,18 @@ class Celestial(Selected):
         result.notes.append(("", self._told(len(self._is_known) - len(self.rows))))
         return result
 
-    def _factor(self, name: str, factors: Mapping[str, float]) -> float:
-        """Return the factor of a column's unit. Raises DataFileError for an unknown one."""
-        unit = self.columns[name].unit
-        if unit.lower() not in factors:
+    def _degrees(self, name: str) -> float:
+        """Return the factor of the unit of an angle. Raises DataFileError for an unknown one."""
+        if (factor := _DEGREES.get(self.columns[name].unit.lower())) is None:
             raise self.error(
-                f"the unit '{shown(unit)}' of '{shown(name)}' is unknown: one of "
-                f"{', '.join(filter(None, factors))}"
+                f"the unit '{shown(self.columns[name].unit)}' of '{shown(name)}' is unknown: one "
+                f"of {', '.join(filter(None, _DEGREES))}"
             )
-        return factors[unit.lower()]
+        return factor
 
     def _cartesian(self, given: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return positions from longitude, latitude and distance, parallax or redshift, (N, 3)."""
-        degrees = given[:, :2] * [self._factor(name, _DEGREES) for name in self._angles]
+        degrees = given[:, :2] * [self._degrees(name) for name in self._angles]
         if np.any(np.abs(degrees[:, 1]) > 90.0):
             raise self.error(
                 f"'{shown(self._angles[1])}' is beyond 90 degrees: give --columns "
@@ -170,9 +168,8 @@ class Celestial(Selected):
     def _told(self, left: int) -> str:
         far = self._far
         lon, lat = (f"'{shown(name)}'" for name in self._angles)
-        if not far.name:
-            text = f"{lon} and {lat}, on the unit sphere: there is no distance"
-        else:
+        text = f"{lon} and {lat}, on the unit sphere: there is no distance"
+        if far.name:
             unit = f", in {shown(far.unit)}" if far.unit else ""
             text = f"{lon}, {lat} and '{shown(far.name)}' (distance: {far.formula}{unit})"
         what = f"; rows without a {'positive ' if far.is_inverse else ''}value are left out"

@@ -10,12 +10,9 @@ from raytracer.scene.particles.source import Box
 
 
 def cell_of(sizes: Iterable[float]) -> Box | None:
-    """Return the cell with its first edge along x and its second in the x-y plane, or None.
-
-    Args:
-        sizes: (6,), lengths of the edges a, b and c; the angles alpha (between b and c), beta (a
-            and c) and gamma (a and b), degrees.
-    """
+    """Return the cell with its first edge along x and its second in the x-y plane, or None. sizes:
+    (6,), lengths of the edges a, b and c; the angles alpha (between b and c), beta (a and c) and
+    gamma (a and b), degrees."""
     a, b, c, *angles = map(float, sizes)
     if not all(map(isfinite, (a, b, c, *angles))):
         return None
@@ -37,10 +34,7 @@ def cell_of(sizes: Iterable[float]) -> Box | None:
 
 def hoomd_box(sizes: Iterable[float]) -> Box | None:
     """Return the box of HOOMD-blue (Lx, Ly, Lz, xy, xz, yz), centred on 0; None without size.
-
-    Args:
-        sizes: (6,); Lz is 0 in two dimensions.
-    """
+    sizes: (6,); Lz is 0 in two dimensions."""
     x, y, z, xy, xz, yz = map(float, sizes)
     if not (x and y):
         return None
@@ -51,13 +45,9 @@ def hoomd_box(sizes: Iterable[float]) -> Box | None:
 
 
 def lammps_box(rows: Iterable[Sequence[float]], periodic: tuple[bool, bool, bool]) -> Box:
-    """Return the box of a dump of LAMMPS.
-
-    Args:
-        rows: (3, 2), the bounds along x, y and z; or (3, 3), those of the bounding box of a
-            triclinic one, each with a tilt factor: xy, xz, yz.
-        periodic: whether the box is periodic along each edge.
-    """
+    """Return the box of a dump of LAMMPS. rows: (3, 2), the bounds along x, y and z; or (3, 3),
+    those of the bounding box of a triclinic one, each with a tilt factor: xy, xz, yz. periodic:
+    whether the box is periodic along each edge."""
     (xl, xh, *rest), (yl, yh, *more), (zl, zh, *most) = rows
     xy, xz, yz = (*rest, *more, *most) if rest else (0.0, 0.0, 0.0)
     xl, xh = xl - min(0.0, xy, xz, xy + xz), xh - max(0.0, xy, xz, xy + xz)

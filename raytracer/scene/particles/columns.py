@@ -12,13 +12,14 @@ from raytracer.scene.arrays import blocks, distinct
 from raytracer.scene.colors import color_numbers, parse_color
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.labels import Labels
-from raytracer.scene.particles.source import Column, Notes, Particles, ParticleSource
+from raytracer.scene.particles.source import Notes, Particles, ParticleSource
 
 SPECIES = ("species", "element", "elements", "symbol", "symbols")
 ATOMIC_NUMBERS = ("Z", "numbers", "atomic_numbers", "atomic_number")
 TYPES = ("type", "types", "particle_type", "typeid")
 LABELS = (*SPECIES, *ATOMIC_NUMBERS, *TYPES)  # columns that hold labels, the likeliest first
 MAX_TYPES = 1 << 16  # integers below this are looked up in a table
+SIZES = ("radius", "diameter")
 NUMBERS = ("number", "integer")  # column types that are numbers
 
 GROUPS = {
@@ -30,6 +31,13 @@ GROUPS = {
 
 _PARTS = {"radii": "radius", "diameters": "diameter", "colors": "color"}
 """Parts of a sphere by the keys of `arrays` in a scene file."""
+
+
+_SHAPES: dict[str, tuple[tuple[tuple[int, ...], ...], str]] = {
+    "centers": (((3,), (2,)), "three numbers per sphere, or two"),
+    "color": (((), (3,), (4,)), "a text or three numbers per sphere"),
+}
+"""Possible shapes of a value by its part, and their names; others are single numbers."""
 
 
 class ColumnSource(ParticleSource):
@@ -51,19 +59,16 @@ class ColumnSource(ParticleSource):
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         parts = self.choose(names)
-        left = list(dict.fromkeys([*parts.values(), *self.also]))
-        arrays = self.load(left)
+        arrays = self.load(list(dict.fromkeys([*parts.values(), *self.also])))
         values = {part: arrays[name] for part, name in parts.items()}
         if np.shape(centers := _centers(values, self.name))[1:] == (2,):
             centers = np.pad(centers, ((0, 0), (0, 1)))
             self.note(
                 f"'{shown(parts['centers'])}' has two numbers per particle, so all have z = 0"
             )
-        result = Particles(self.name, centers, notes=self._unused(parts))
-        result.extra = {name: arrays[name] for name in self.also}
-        if "radius" in values:
-            result.radius = values["radius"]
-        elif "diameter" in values:
+        result = Particles(self.name, centers, values.get("radius"), notes=self._unused(parts),
+                           extra={name: arrays[name] for name in self.also})  # fmt: skip
+        if "diameter" in values and "radius" not in values:
             result.radius = values["diameter"] * 0.5
         if "color" in values:
             self._set_color(result, values["color"], parts["color"])
@@ -80,10 +85,7 @@ class ColumnSource(ParticleSource):
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         """Return the columns of each part: centers or x, y, z; radius or diameter; color; label.
-
-        Raises:
-            DataFileError: one of `names` is not a column, or there are no coordinates.
-        """
+        Raises DataFileError: one of `names` is not a column, or there are no coordinates."""
         chosen: dict[str, str] = {}
         for key, name in names.items():
             if name not in self.names:
@@ -94,12 +96,10 @@ class ColumnSource(ParticleSource):
             self._require_shape(part, name)
         self._choose_centers(chosen)
         for part in ("radius", "diameter"):
-            usual = self._usual(part, ())
-            if usual is not None and not {"radius", "diameter"} & set(chosen):
+            if chosen.keys().isdisjoint(SIZES) and (usual := self._usual(part, ())) is not None:
                 chosen[part] = usual
         self._choose_color(chosen)
-        label = self._label(chosen.values())
-        if label is not None:
+        if (label := self._label(chosen.values())) is not None:
             chosen["label"] = label
         naming.require_one(chosen.values(), self.names, self.where, self.noun, names.values())
         return chosen
@@ -114,20 +114,14 @@ class ColumnSource(ParticleSource):
         """Take a name of one letter as the size if there is no better one, with a warning."""
         left = [name for name in self.names if name not in chosen.values()]
         guess = naming.guess(left, self.name, self.noun)
-        if guess is not None and not {"radius", "diameter"} & set(chosen):
+        if guess is not None and chosen.keys().isdisjoint(SIZES):
             chosen[guess[0]] = guess[1]
             self.notes.append(("radius", guess[2]))
 
     def _require_shape(self, part: str, name: str) -> None:
         """Refuse a column with a wrong number of values per sphere for its part."""
-        column, what = self.columns[name], "one number per sphere"
-        possible: tuple[tuple[int, ...], ...] = ((),)
-        if part == "centers":
-            possible, what = ((3,), (2,)), "three numbers per sphere, or two"
-        elif part == "color":
-            possible, what = ((), (3,), (4,)), "a text or three numbers per sphere"
-            possible = possible[:1] if column.kind == "text" else possible
-        if column.shape not in possible:
+        possible, what = _SHAPES.get(part, (((),), "one number per sphere"))
+        if self.columns[name].shape not in possible:
             raise DataFileError(f"{self.where}: the {self.noun} '{shown(name)}' must have {what}")
 
     def labels(self, name: str, values: NDArray[Any]) -> Labels:
@@ -156,19 +150,14 @@ class ColumnSource(ParticleSource):
         for axis in "xyz":
             usual = chosen.get(axis) or self._usual(axis, ())
             if usual is None and (named := naming.usual(axis, columns)) is not None:
+                kind, shape, _ = columns[named]
+                held = f"{kind or 'number'}s{f' of shape {shape}' if shape else ''}"
                 raise self.error(
-                    f"{self.noun} '{shown(named)}' cannot be the {axis} coordinate: it holds "
-                    f"{_contents(columns[named])}, not one number per particle"
+                    f"{self.noun} '{shown(named)}' cannot be the {axis} coordinate: it holds {held}"
                 )
-            is_flat = axis == "z" and not any(map(_may_be_z, self.names))
-            if usual is None and is_flat:
+            if usual is None and axis == "z" and not any(map(_may_be_z, self.names)):
                 self.note(f"there is no {self.noun} z, so all particles have z = 0")
                 return
-            if usual is None and (angles := naming.spherical(columns)):
-                raise self.error(
-                    f"{angles} are angles: compute x, y and z of them and a distance, and save "
-                    "these"
-                )
             if usual is None:
                 raise DataFileError(
                     f"{self.name}: there are no {naming.plural(self.noun)} {self.places}; it holds "
@@ -182,10 +171,7 @@ class ColumnSource(ParticleSource):
             return
         texts = [name for name, each in self.columns.items() if each[:2] == ("text", ())]
         usual = self._usual("color", (3,), (4,)) or naming.usual("color", texts)
-        if usual is not None:
-            chosen["color"] = usual
-            return
-        parts = {part: self._usual(part, ()) for part in "rgb"}
+        parts = {"color": usual} if usual else {part: self._usual(part, ()) for part in "rgb"}
         chosen |= {part: name for part, name in parts.items() if name and all(parts.values())}
 
     def _unused(self, chosen: Mapping[str, str]) -> Notes:
@@ -274,11 +260,15 @@ def _centers(values: Mapping[str, NDArray[Any]], source: str) -> NDArray[Any]:
 
 def stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Return three columns as one array (N, 3), without a copy if they are slices of one."""
+
+    def layout(values: NDArray[Any]) -> Any:
+        return values.__array_interface__["data"], values.strides, values.shape
+
     base = columns[0].base
     if isinstance(base, np.ndarray) and base.ndim == 2 and base.dtype == columns[0].dtype:
         for place in range(base.shape[1] - 2):
             part = base[: len(columns[0]), place : place + 3]
-            if all(_same(part[:, axis], columns[axis]) for axis in range(3)):
+            if list(map(layout, part.T)) == list(map(layout, columns)):
                 return part
     return np.stack(columns, axis=1)
 
@@ -286,17 +276,3 @@ def stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
 def _may_be_z(name: str) -> bool:
     """Whether a name has a z at the border of a word; "size" has none."""
     return bool(re.search(r"(?<![A-Za-z])[zZ]|[zZ](?![A-Za-z])|(?<=[a-z])Z", name))
-
-
-def _contents(column: Column) -> str:
-    """Return the content of a column per particle, for messages."""
-    kind = {"text": "texts", "truth value": "truth values"}.get(column.kind, "numbers")
-    return f"{kind} of shape {column.shape}" if column.shape else kind
-
-
-def _same(one: NDArray[Any], other: NDArray[Any]) -> bool:
-    return bool(
-        one.__array_interface__["data"] == other.__array_interface__["data"]
-        and one.strides == other.strides
-        and one.shape == other.shape
-    )

@@ -2,14 +2,16 @@
 
 import codecs
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from importlib import import_module
+from itertools import count
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from raytracer.errors import DataFileError, shown
-from raytracer.files.access import OpenFile, memory_share, reading
+from raytracer.files.access import OpenFile, copied, memory_share, reading
 from raytracer.memory import size_text
 
 PIECE = 1 << 20  # bytes that are decompressed at a time
@@ -40,58 +42,47 @@ _kept: ContextVar[dict[tuple[str, int, int], OpenFile] | None] = ContextVar("kep
 @contextmanager
 def keeping_unpacked() -> Iterator[None]:
     """In the block, decompress each file once, even if it is opened for each frame."""
-    kept: dict[tuple[str, int, int], OpenFile] = {}
-    token = _kept.set(kept)
+    token = _kept.set({})
     try:
         yield
     finally:
         _kept.reset(token)
-        for content in kept.values():
-            content.file.close()
 
 
-@contextmanager
-def unpacked(file: OpenFile, depth: int = 0) -> Iterator[OpenFile]:
-    """Yield the decompressed content of a file, `depth` times so far; an uncompressed one as it is.
-
-    Raises:
-        DataFileError: the file is damaged, larger than memory, or its library is not installed.
-    """
-    file.file.seek(0)
-    start = file.file.read(8)
-    file.file.seek(0)
-    packed = next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), None)
-    member = _member(file) if packed and packed[0] == ZIP else ""
-    if packed is None or (packed[0] == ZIP and not member):
-        yield file
-        return
-    if depth == MAX_DEPTH:
-        raise DataFileError(f"{file.source}: is compressed more than {MAX_DEPTH} times")
-    from tempfile import TemporaryFile
-
-    module, suffix = packed
-    kept, key = _kept.get(), (str(file.path.absolute()), file.size, file.modified)
-    if kept is not None and key in kept:
-        yield kept[key]
-        return
-    with ExitStack() as stack:
-        copy: Any = TemporaryFile()  # noqa: SIM115 - it may be kept
-        if kept is None:
-            stack.enter_context(copy)
-        with reading(file.source, suffix), _stream(file, module, member) as stream:
-            _copy(stream, copy, file)
-        copy.flush()
-        copy.seek(0)
-        path = file.path.with_suffix("") if file.path.suffix.lower() == suffix else file.path
-        path = path.with_name(Path(member).name) if member else path
-        content = OpenFile(copy, path, file.source)
-        if kept is not None:
+def unpacked(file: OpenFile) -> OpenFile:
+    """Return the decompressed content of a file; an uncompressed one as it is. Raises
+    DataFileError: the file is damaged, larger than memory, or its library is not installed."""
+    for depth in count():
+        file.file.seek(0)
+        start = file.file.read(8)
+        file.file.seek(0)
+        module, suffix = next((MAGIC[each] for each in MAGIC if start.startswith(each)), ("", ""))
+        member = _member(file) if module == ZIP else ""
+        if not module or (module == ZIP and not member):
+            break
+        if depth == MAX_DEPTH:
+            raise DataFileError(f"{file.source}: is compressed more than {MAX_DEPTH} times")
+        kept, key = _kept.get(), (str(file.path.absolute()), file.size, file.modified)
+        if kept is None or key not in kept:
+            with reading(file.source, suffix):
+                stream = _stream(file, module, member)
+                content = copied(_inner_path(file.path, suffix, member), file.source,
+                                 partial(_copy, stream, file))  # fmt: skip
+            file.file.seek(0)
+            if kept is None:
+                kept = {}
+            elif len(kept) == MAX_KEPT:
+                kept.pop(next(iter(kept)))
             kept[key] = content
-            if len(kept) > MAX_KEPT:
-                kept.pop(next(iter(kept))).file.close()
-        is_last = module == UTF16
-        yield content if is_last else stack.enter_context(unpacked(content, depth + 1))
-    file.file.seek(0)
+        file = kept[key]
+        if module == UTF16:
+            break
+    return file
+
+
+def _inner_path(path: Path, suffix: str, member: str) -> Path:
+    path = path.with_suffix("") if path.suffix.lower() == suffix else path
+    return path.with_name(Path(member).name) if member else path
 
 
 def is_compressed(start: bytes) -> bool:
@@ -123,37 +114,31 @@ def _member(file: OpenFile) -> str:
     return names[0]
 
 
-@contextmanager
-def _stream(file: OpenFile, module: str, member: str) -> Iterator[IO[bytes]]:
-    if member:
+def _stream(file: OpenFile, module: str, member: str) -> IO[bytes]:
+    stream: Any
+    if module == ZIP:
         from zipfile import ZipFile
 
-        with ZipFile(file.file) as archive, archive.open(member) as inner:
-            yield inner
-        return
+        return ZipFile(file.file).open(member)
     if module == UTF16:
-        stream: Any = codecs.EncodedFile(file.file, "utf-8", UTF16)
-        yield stream
-        return
-    try:
-        library: Any = import_module(module)
-    except ImportError:
-        raise DataFileError(
-            f"{file.source}: reading .zst needs zstandard: pip install 'raytracer[zst]', or "
-            "decompress the file first"
-        ) from None
-    if module == "zstandard":
-        reader = library.ZstdDecompressor().stream_reader(
+        stream = codecs.EncodedFile(file.file, "utf-8", UTF16)
+    elif module == "zstandard":
+        try:
+            library: Any = import_module(module)
+        except ImportError:
+            raise DataFileError(
+                f"{file.source}: reading .zst needs zstandard: pip install 'raytracer[zst]', or "
+                "decompress the file first"
+            ) from None
+        stream = library.ZstdDecompressor().stream_reader(
             file.file, read_across_frames=True, closefd=False
         )
-        with reader as stream:
-            yield stream
     else:
-        with library.open(file.file, "rb") as stream:
-            yield stream
+        stream = import_module(module).open(file.file, "rb")
+    return cast("IO[bytes]", stream)
 
 
-def _copy(stream: IO[bytes], copy: IO[bytes], file: OpenFile) -> None:
+def _copy(stream: IO[bytes], file: OpenFile, copy: IO[bytes]) -> None:
     limit = memory_share(1)
     total = 0
     while piece := stream.read(PIECE):

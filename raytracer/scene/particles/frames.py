@@ -8,16 +8,18 @@ path, size and time of change.
 
 import hashlib
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, counted
-from raytracer.files.access import OpenFile
+from raytracer.files.access import OpenFile, copied
+from raytracer.files.output import temporary
 from raytracer.scene.particles.lines import HEAD_BYTES
 from raytracer.scene.particles.registry import Format
 from raytracer.scene.particles.source import ParticleSource
@@ -31,57 +33,42 @@ def frames_of(source: ParticleSource, file: OpenFile) -> tuple[int, NDArray[np.i
     """Return the number of frames of a file, and where they start if they are pieces of it, with
     the end of the last, (F + 1,).
 
-    Counting them may read the whole file.
-
-    Raises:
-        DataFileError: the file is damaged.
-    """
+    Counting them may read the whole file. Raises DataFileError: the file is damaged."""
     if not source.has_pieces:
         return 1 if source.frames is None else source.frames, None
     starts = starts_of(source, file)
     return len(starts) - 1, starts
 
 
-@contextmanager
 def at_frame(
     form: Format, source: ParticleSource, content: OpenFile, file: OpenFile, inner: str, frame: int
-) -> Iterator[ParticleSource]:
-    """Yield the source of one frame; negative numbers count from the end.
+) -> ParticleSource:
+    """Return the source of one frame; negative numbers count from the end. Raises DataFileError:
+    there is no such frame, or the file is damaged.
 
     Args:
         source: of the content in the format `form`.
         content, file: the file, decompressed, and as opened.
         inner: path of the particles in it, or "".
-
-    Raises:
-        DataFileError: there is no such frame, or the file is damaged.
     """
     count, starts = frames_of(source, file)
     number = checked(frame, count, content.source)
     if starts is None or count == 1:
         source.go_to(number)
-        yield source
-        return
-    from tempfile import TemporaryFile
-
+        return source
     spans = [(int(starts[number]), int(starts[number + 1]))]
     if source.surrounded:
         spans = [(0, int(starts[0])), *spans, (int(starts[-1]), content.size)]
-    with TemporaryFile() as copy:
-        for start, end in spans:
-            _copy(content.file.fileno(), start, end, copy)
-        copy.flush()
-        copy.seek(0)
-        stream: Any = copy
-        part = OpenFile(stream, content.path, f"{content.source}: frame {number}")
-        piece = form.open(part, inner)
-        rest = os.pread(content.file.fileno(), HEAD_BYTES, int(starts[-1]))
-        if rest.strip() and not source.surrounded:  # as in a file being written
-            piece.notes = [("", (
-                f"{content.source}: frame {count} is incomplete and left out; there are "
-                f"{counted(count, 'complete frame')}"
-            ))]  # fmt: skip
-        yield piece
+    descriptor = content.file.fileno()
+    part = copied(content.path, f"{content.source}: frame {number}",
+                  partial(_write_spans, descriptor, spans))  # fmt: skip
+    piece = form.open(part, inner)
+    if os.pread(descriptor, HEAD_BYTES, int(starts[-1])).strip() and not source.surrounded:
+        piece.notes = [("", (  # as in a file being written
+            f"{content.source}: frame {count} is incomplete and left out; there are "
+            f"{counted(count, 'complete frame')}"
+        ))]  # fmt: skip
+    return piece
 
 
 def checked(frame: int, count: int, name: str) -> int:
@@ -96,21 +83,11 @@ def checked(frame: int, count: int, name: str) -> int:
     )
 
 
-def _copy(descriptor: int, start: int, end: int, target: IO[bytes]) -> None:
-    while start < end:
-        piece = os.pread(descriptor, min(PIECE, end - start), start)
-        if not piece:
-            return  # truncated since; the reader reports it
-        target.write(piece)
-        start += len(piece)
-
-
-def cache_folder() -> Path:
-    """Return the cache folder: $RAYTRACER_CACHE, else the user's."""
-    if chosen := os.environ.get("RAYTRACER_CACHE"):
-        return Path(chosen).expanduser() / "frames"
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "raytracer" / "frames"
+def _write_spans(descriptor: int, spans: Iterable[tuple[int, int]], target: IO[bytes]) -> None:
+    for start, end in spans:
+        while start < end and (piece := os.pread(descriptor, min(PIECE, end - start), start)):
+            target.write(piece)  # a truncated one is reported by the reader
+            start += len(piece)
 
 
 def starts_of(source: ParticleSource, file: OpenFile) -> NDArray[np.int64]:
@@ -119,36 +96,32 @@ def starts_of(source: ParticleSource, file: OpenFile) -> NDArray[np.int64]:
     path = None
     if file.size >= MIN_BYTES and not file.is_standard_input:
         state = (file.path.absolute(), type(source).__module__, file.size, file.modified)
-        name = "\0".join(map(str, state)).encode("utf-8", "surrogateescape")
-        with suppress(OSError, RuntimeError, ValueError):  # there may be no home folder
-            path = cache_folder() / f"{hashlib.blake2b(name, digest_size=16).hexdigest()}.npy"
-    if path is not None:
-        with suppress(OSError, ValueError, EOFError):
-            starts = np.load(path, allow_pickle=False)
-            if _is_index(starts, source.file.size):
-                return np.asarray(starts)
+        name = hashlib.blake2b(os.fsencode("\0".join(map(str, state))), digest_size=16).hexdigest()
+        base = f"{os.environ.get('XDG_CACHE_HOME') or '~/.cache'}/raytracer"
+        folder = Path(os.environ.get("RAYTRACER_CACHE") or base, "frames")
+        with suppress(RuntimeError):  # there may be no home folder
+            path = folder.expanduser() / f"{name}.npy"
+    if path is None:
+        return np.asarray(source.frame_starts(), np.int64)
+    with suppress(OSError, ValueError, EOFError, TypeError):
+        starts: NDArray[np.int64] = np.load(path, allow_pickle=False)
+        is_index = starts.dtype == np.int64 and starts.ndim == 1 and len(starts) > 1
+        if is_index and 0 <= starts[0] <= starts[-1] <= source.file.size and (
+            np.diff(starts) >= 0).all():  # fmt: skip
+            return starts
     starts = np.asarray(source.frame_starts(), np.int64)
-    if path is not None:
-        _write(path, starts)
+    _write(path, starts)
     return starts
-
-
-def _is_index(starts: NDArray[Any], size: int) -> bool:
-    """Whether an array can be the index of a file of this size."""
-    right = starts.dtype == np.int64 and starts.ndim == 1 and len(starts) > 1
-    return right and starts[0] >= 0 and starts[-1] <= size and bool((np.diff(starts) >= 0).all())
 
 
 def _write(path: Path, starts: NDArray[np.int64]) -> None:
     """Write an index atomically; failures, such as a full disk, are ignored."""
-    new = path.with_name(f"{path.stem}.{os.getpid()}.new.npy")
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         kept = sorted(path.parent.glob("*.npy"), key=lambda each: each.stat().st_mtime)
         for old in kept[: max(len(kept) - MAX_KEPT + 1, 0)]:
             old.unlink(missing_ok=True)
-        try:
-            np.save(new, starts)
+        with temporary(path.parent) as new, new.open("wb") as stream:
+            np.save(stream, starts)
+            stream.close()
             new.replace(path)
-        except OSError:
-            new.unlink(missing_ok=True)

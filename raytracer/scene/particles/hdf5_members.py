@@ -81,15 +81,13 @@ def names_in(group: Any) -> list[str]:
 
 
 def values_of(dataset: Any, source: str, frame: int | None = None) -> Any:
-    """Return the values of a dataset in the byte order of the machine.
+    """Return the values of a dataset in the byte order of the machine. Raises DataFileError: the
+    values are in other files, or there is no such frame.
 
     Args:
         dataset: of h5py.
         source: the file, for messages.
         frame: index along the first axis; None is all.
-
-    Raises:
-        DataFileError: the values are in other files, or there is no such frame.
     """
     stored = dataset.id.get_create_plist()
     name = shown(dataset.name.strip("/"))

@@ -20,10 +20,9 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from raytracer.errors import NO_MEMORY, DataFileError, MemoryNeedError, UserError, shown
 from raytracer.files import inputs
@@ -33,9 +32,6 @@ from raytracer.resources import is_lack_of_memory
 from raytracer.scene.particles import loaded
 from raytracer.scene.particles.source import Particles, ParticleSource, Value, moment_of
 from raytracer.warning import collected, warn
-
-if TYPE_CHECKING:
-    from raytracer.scene.particles.labels import Labels
 
 T = TypeVar("T")
 TIMEOUT_VARIABLE = "RAYTRACER_READ_TIMEOUT"  # in seconds; 0 is no limit
@@ -70,23 +66,17 @@ class _Worker:
     def ended(self) -> bool:
         return self._process.poll() is not None
 
-    def open(self, file: OpenFile, what: str, limit: float | None) -> None:
-        """Take a file; `what` is the name of its format in messages, `limit` the seconds of each
-        request."""
-        self._file, self._what, self._limit = file, what, limit
-        try:
-            folder = Path.cwd()
-        except OSError:  # it does not exist
-            folder = None
-        opening = folder, file.path, file.source, file.is_standard_input, what
-        self.ask("open", *opening, descriptor=file.file.fileno())
+    def open(self, file: OpenFile, what: str, atoms: int | None = None) -> None:
+        """Take a file; `what` is the name of its format in messages, `atoms` their number if only
+        the topology states it."""
+        self._file, self._what, self._limit = file, what, time_limit(file.size)
+        path = file.path if file.is_standard_input else file.path.absolute()
+        self.ask("open", path, file.source, file.is_standard_input, what, atoms,
+                 descriptor=file.file.fileno())  # fmt: skip
 
     def ask(self, operation: str, *arguments: Any, descriptor: int | None = None) -> Answer:
-        """Return the answer to a request: a method of `_Server`, and its arguments.
-
-        Raises:
-            UserError: the file is damaged, of another format, or takes too long.
-        """
+        """Return the answer to a request: a method of `_Server`, and its arguments. Raises
+        UserError: the file is damaged, of another format, or takes too long."""
         try:
             self._send(operation, arguments, self._limit or 0.0, descriptor)
             data, sizes = pickle.load(self._answers)
@@ -152,31 +142,26 @@ def _end_all() -> None:
         _idle.pop().end(kill=True)
 
 
-def _reading(file: OpenFile, what: str) -> _Worker:
-    limit = time_limit(file.size)
+def _free_worker() -> _Worker:
     while _idle and _idle[-1].ended:
         _idle.pop().end()
-    worker = _idle.pop() if _idle else _Worker()
-    worker.open(file, what, limit)
-    return worker
+    return _idle.pop() if _idle else _Worker()
 
 
 def call(file: OpenFile, function: Callable[[OpenFile], T], what: str) -> T:
-    """Call a module's function with a file in a worker.
-
-    Raises:
-        UserError: from the function, or the file is damaged, or takes too long.
-    """
-    worker = _reading(file, what)
+    """Call a module's function with a file in a worker. Raises UserError: from the function, or the
+    file is damaged, or takes too long."""
+    worker = _free_worker()
     try:
-        result: T = worker.ask("call", function.__module__, function.__name__).value
+        worker.open(file, what)
+        result: T = worker.ask("make", function.__module__, function.__name__).value
     finally:
         worker.close()
     return result
 
 
-def _remote(name: str) -> Any:
-    """Return a property that fetches a value of the worker's source."""
+def _value(name: str) -> Any:
+    """Return a property that fetches a value of the worker's source, once for each frame."""
 
     def value(source: IsolatedSource) -> Any:
         if name not in source.known:
@@ -186,8 +171,12 @@ def _remote(name: str) -> Any:
     return property(value)
 
 
+def _method(name: str) -> Any:
+    return lambda source, *arguments: source.ask("member", name, *arguments)
+
+
 class IsolatedSource(ParticleSource):
-    """The source of a file in a worker; property values are cached.
+    """The source of a file in a worker.
 
     Args:
         file: the file, open.
@@ -197,47 +186,33 @@ class IsolatedSource(ParticleSource):
         atoms: number of atoms, if only the topology states it.
     """
 
+    columns, count, frames, box, gravity = map(
+        _value, ("columns", "count", "frames", "box", "gravity")
+    )
+    time, bonds, bond_columns, further_files = map(
+        _value, ("time", "bonds", "bond_columns", "further_files")
+    )
+    has_pieces, lacks_atoms, surrounded = map(_value, ("has_pieces", "lacks_atoms", "surrounded"))
+    frame_starts, load, labels_of_atoms = map(_method, ("frame_starts", "load", "labels_of_atoms"))
+
     def __init__(
         self, file: OpenFile, module: str, variant: str, what: str, atoms: int | None = None
     ) -> None:
         super().__init__(file, variant)
-        self._worker = _reading(file, what)
+        self._worker = _free_worker()
         weakref.finalize(self, self._worker.close)
+        self._worker.open(file, what, atoms)
         self.known: dict[str, Any] = {}
-        self.ask("source", f"{__package__}.{module}", variant, atoms)
-
-    columns = _remote("columns")
-    count = _remote("count")
-    frames = _remote("frames")
-    box = _remote("box")
-    gravity = _remote("gravity")
-    further_files = _remote("further_files")
-    time = _remote("time")
-    bonds = _remote("bonds")
-    bond_columns = _remote("bond_columns")
-    has_pieces = _remote("has_pieces")
-    lacks_atoms = _remote("lacks_atoms")
-    surrounded = _remote("surrounded")
-
-    def frame_starts(self) -> Any:
-        return self.ask("member", "frame_starts")
+        self.ask("make", f"{__package__}.{module}", "", variant)
 
     def go_to(self, frame: int) -> None:
         super().go_to(frame)
         self.known.clear()
         self.ask("member", "go_to", frame)
 
-    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        columns: dict[str, NDArray[Any]] = self.ask("member", "load", list(names))
-        return columns
-
     def particles(self, names: Mapping[str, str]) -> Particles:
         particles: Particles = self.ask("particles", dict(names), list(self.also))
         return particles
-
-    def labels_of_atoms(self) -> Labels | None:
-        labels: Labels | None = self.ask("member", "labels_of_atoms")
-        return labels
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
         left_out = {name for name in self.columns if name in used}
@@ -250,11 +225,8 @@ class IsolatedSource(ParticleSource):
 
 
 def time_limit(size: int) -> float | None:
-    """Return the time limit in seconds for a file of a size; None is no limit.
-
-    Raises:
-        UserError: the environment variable is not a number of seconds.
-    """
+    """Return the time limit in seconds for a file of a size; None is no limit. Raises UserError:
+    the environment variable is not a number of seconds."""
     text = os.environ.get(TIMEOUT_VARIABLE, "").strip()
     if not text:
         return MIN_LIMIT + size / MIN_SPEED
@@ -270,7 +242,7 @@ class _Server:
     def __init__(self, descriptor: int) -> None:
         self._socket = socket.socket(fileno=descriptor)
         self._answers = self._socket.makefile("wb")
-        self._file: OpenFile | None = None
+        self._file: Any = None
         self._source: Any = None
         self._name = self._what = ""
 
@@ -289,24 +261,26 @@ class _Server:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
 
     def open(
-        self, descriptor: int, folder: Path | None, path: Path, source: str,
-        is_standard_input: bool, what: str,
+        self, descriptor: int, path: Path, source: str, is_standard_input: bool, what: str,
+        atoms: int | None,
     ) -> None:  # fmt: skip
         self._close()
-        if folder is not None:
-            with suppress(OSError):
-                os.chdir(folder)
         self._name, self._what = source, what
         self._file = reopened(descriptor, path, source)
         self._file.is_standard_input = is_standard_input
-
-    def source(self, module: str, variant: str, atoms: int | None) -> None:
-        reader: Any = import_module(module)
-        names = ("opened_source", "FileSource", "Source")
-        make = next(getattr(reader, name) for name in names if hasattr(reader, name))
-        assert self._file is not None
         self._file.atoms = None if atoms is None else lambda: atoms
-        self._source = make(self._file, variant)
+
+    def make(self, module: str, name: str, *arguments: Any) -> Any:
+        """Call a function, or the class of a source, with the file; keep a source."""
+        reader: Any = import_module(module)
+        names = [name] if name else ["opened_source", "FileSource", "Source"]
+        made = next(getattr(reader, name) for name in names if hasattr(reader, name))(
+            self._file, *arguments
+        )
+        if not isinstance(made, ParticleSource):
+            return made
+        self._source = made
+        return None
 
     def member(self, name: str, *arguments: Any) -> Any:
         member = getattr(self._source, name)
@@ -316,9 +290,6 @@ class _Server:
     def particles(self, names: Mapping[str, str], also: Sequence[str]) -> Any:
         self._source.also = also
         return self._source.particles(names)
-
-    def call(self, module: str, function: str) -> Any:
-        return getattr(import_module(module), function)(self._file)
 
     def _answer(self, operation: str, arguments: tuple[Any, ...]) -> Answer:
         value, error = None, None
@@ -332,7 +303,7 @@ class _Server:
                 error = self._error(problem)
         read = [(each.path, each.name) for each in inputs.noted()]
         inputs.forget()
-        notes: list[tuple[str, str]] = []
+        notes = []
         if self._source is not None:
             notes, self._source.notes = self._source.notes, []
         return Answer(value, error, notes, read, warnings)

@@ -48,11 +48,8 @@ class LabelStyles(NamedTuple):
 
 
 def styles_of(labels: Labels, source: str) -> LabelStyles:
-    """Return radii and colours of the labels of a file; `source` is its name.
-
-    Raises:
-        DataFileError: a label is not an element, though all are stated to be elements.
-    """
+    """Return radii and colours of the labels of a file; `source` is its name. Raises DataFileError:
+    a label is not an element, though all are stated to be elements."""
     types, assumed = _types(labels)
     order = inferred().places(sorted(types, key=_rank))
     elements = []
@@ -99,46 +96,42 @@ def _types(labels: Labels) -> tuple[set[str], str]:
     open_ = [name for name in labels.names if labels.stated.get(name, Element()).radius is None]
     if labels.meaning == "types":
         return set(open_), ""
-    numbers = [name for name in open_ if name.isdecimal()]
+    numbers = sorted(filter(str.isdecimal, open_), key=_rank)
     words = [name for name in open_ if not name.isdecimal()]
     generic = "A" in labels.names  # not an element, so other letters are not either
     types = [w for w in words if symbol_of(w) is None or (generic and len(w) == 1)]
-    if numbers and (types or len(words) == 0):
-        values = {int(name) for name in numbers}
-        if (
-            types
-            or min(values) < 1
-            or max(values) > len(table())
-            or max(values) - len(values) <= MAX_GAPS
-        ):
-            types += numbers
-        else:
-            known = dict.fromkeys(symbol_of(n) or "" for n in sorted(numbers, key=_rank))
+    if numbers and (types or not words):
+        first, last = int(numbers[0]), int(numbers[-1])
+        count = len({int(name) for name in numbers})
+        if not types and first >= 1 and count + MAX_GAPS < last <= len(table()):
+            known = ", ".join(dict.fromkeys(symbol_of(number) or "" for number in numbers))
             return set(), (
-                f"the labels {_shown(numbers)} are taken as atomic numbers ({', '.join(known)}): "
-                'if they are types, set labels = "types" in a scene file'
+                f"the labels {_shown(numbers)} are taken as atomic numbers ({known}): if they are "
+                'types, set labels = "types" in a scene file'
             )
+        types += [name for name in open_ if name.isdecimal()]
     unnamed = [name for name in types if name not in labels.stated]
     return set(types), _assumed(unnamed) if unnamed else ""
 
 
 def _assumed(names: list[str]) -> str:
     """Return the warning about labels that are taken as types."""
-    several, numbers = len(names) > 1, all(name.isdecimal() for name in names)
     key = names[0] if re.fullmatch(r"[A-Za-z0-9_-]+", names[0]) else json.dumps(names[0])
-    verb, noun = ("are", "types") if several else ("is", "a type")
-    label = f"label{'s' if several else ''} {_shown(names) if numbers else listed(names)}"
-    other = ' (or labels = "elements" in the set if they are atomic numbers)' if numbers else ""
+    what, other = listed(names), ""
+    if all(map(str.isdecimal, names)):
+        what = _shown(sorted(names, key=_rank))
+        other = ' (or labels = "elements" in the set if they are atomic numbers)'
+    taken = f"label {what} is taken as a type, not as an element"
+    if len(names) > 1:
+        taken = f"labels {what} are taken as types, not as elements"
     return (
-        f"the {label} {verb} taken as {noun}, not as {'elements' if several else 'an element'}: "
-        f'to change that, write element = "Cu", or radius and color, under '
+        f'the {taken}: to change that, write element = "Cu", or radius and color, under '
         f"[elements.{key}] in a scene file{other}"
     )
 
 
 def _shown(numbers: Sequence[str]) -> str:
-    ordered = sorted(numbers, key=_rank)
-    return ", ".join(ordered[:8]) + (", ..." if len(ordered) > 8 else "")
+    return ", ".join(numbers[:8]) + (", ..." if len(numbers) > 8 else "")
 
 
 def _rank(name: str) -> tuple[int, str]:

@@ -96,7 +96,8 @@ class LineEnds:
 
 
 def counted_frames(file: OpenFile, place: int, more: int) -> list[int]:
-    """Return the starts of frames that state their number of lines.
+    """Return the starts of frames that state their number of lines. Raises DataFileError: a number
+    is invalid.
 
     Args:
         file: a text.
@@ -106,9 +107,6 @@ def counted_frames(file: OpenFile, place: int, more: int) -> list[int]:
     Returns:
         Offset of each complete frame, and the end of the last; without any, start and end of the
         file.
-
-    Raises:
-        DataFileError: a number is invalid.
     """
     lines, starts = LineEnds(file), [0]
     while True:

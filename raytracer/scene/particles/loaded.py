@@ -64,11 +64,8 @@ class LoadedSource(ColumnSource):
 
 
 def library(module: str, source: str, extra: str) -> Any:
-    """Import a library that reads a format, in a worker of `isolated`; `extra` installs it.
-
-    Raises:
-        DataFileError: it is not installed.
-    """
+    """Import a library that reads a format, in a worker of `isolated`; `extra` installs it. Raises
+    DataFileError: it is not installed."""
     if not is_isolated:
         raise RuntimeError(f"{module} is only for worker processes: see registry.LIBRARIES")
     try:

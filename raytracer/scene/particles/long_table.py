@@ -47,13 +47,11 @@ class Trajectory:
         self.times, frames = _numbered(times[known])
         order = known[np.argsort(frames, kind="stable")]
         self.rows = np.split(order, np.cumsum(np.bincount(frames))[:-1])  # of each frame, ascending
-        self.asked: Any = None  # names and further columns of `whole`
-        self.whole: tuple[Particles, Notes] | None = None  # the spheres of all rows, and warnings
+        self.whole: tuple[Any, Particles, Notes] | None = None  # what was asked, spheres, warnings
 
     def fits(self, arrays: Iterable[Any]) -> bool:
         """Whether these arrays may be kept beside the numbers of the rows."""
-        sizes = (each.nbytes for each in arrays if isinstance(each, np.ndarray))
-        return sum(sizes) + 8 * self.total <= KEPT_BYTES
+        return sum(getattr(each, "nbytes", 0) for each in arrays) + 8 * self.total <= KEPT_BYTES
 
 
 _kept: dict[Any, Trajectory] = {}
@@ -74,15 +72,14 @@ def framed(source: ParticleSource, state: Any = None) -> ParticleSource:
         return source
     ids = _named([name for name in names if name not in clocks], _ID)
     values = source.load([*clocks, *ids])
-    for clock in clocks:
-        for each in ids:
-            if _recur(values[clock], values[each]):
-                made = Trajectory(clock, each, values)
-                if state is not None and made.fits(values.values()):
-                    _kept[state] = made
-                    while len(_kept) > MAX_KEPT:
-                        del _kept[next(iter(_kept))]
-                return LongTable(source, made)
+    pairs = ((clock, each) for clock in clocks for each in ids)
+    if pair := next((pair for pair in pairs if _recur(*(values[name] for name in pair))), None):
+        made = Trajectory(*pair, values)
+        if state is not None and made.fits(values.values()):
+            _kept[state] = made
+            while len(_kept) > MAX_KEPT:
+                del _kept[next(iter(_kept))]
+        return LongTable(source, made)
     times, _ = _numbered(values[clocks[0]])
     if 1 < len(times) <= len(values[clocks[0]]) / 2:
         name = shown(clocks[0])
@@ -163,14 +160,14 @@ class LongTable(Selected):
 
     def whole(self, names: Mapping[str, str]) -> Particles:
         asked = dict(names), list(self.also)
-        if self._of.whole is None or self._of.asked != asked:
+        if self._of.whole is None or self._of.whole[0] != asked:
             made = super().whole(names)
             arrays = (made.centers, made.radius, made.color, made.color_id,
                       made.labels and made.labels.ids, *made.extra.values())  # fmt: skip
             if not self._of.fits(arrays):
                 return made
-            self._of.asked, self._of.whole = asked, (made, list(self.notes))
-        made, self.notes[:] = self._of.whole
+            self._of.whole = asked, made, list(self.notes)
+        _, made, self.notes[:] = self._of.whole
         return made
 
     @property

@@ -68,7 +68,6 @@ _OTHERS = frozenset(
 _AXES = ("xyz", "012", "123")
 """Letters or digits by which names differ."""
 
-_SPHERICAL = (("latitude", "longitude"), ("lat", "lon"), ("theta", "phi"))
 GUESSES = {"radius": "r", "diameter": "d"}  # used without better names, with a warning
 
 _BANDS = frozenset("griz")
@@ -165,12 +164,6 @@ def _named_last(names: list[str], part: str) -> str | None:
                  and _OTHERS.isdisjoint(map(str.lower, words))), None)  # fmt: skip
 
 
-def spherical(names: Iterable[str]) -> str:
-    """Return the names of angles that are a place on a sphere, or ""."""
-    known = {plain(name): name for name in names}
-    return next((f"{known[a]} and {known[b]}" for a, b in _SPHERICAL if {a, b} <= known.keys()), "")
-
-
 def is_other(name: str) -> bool:
     """Whether a name says that a vector is no place: a velocity, a normal, ..."""
     words = (word.lower() for word in re.findall(_WORDS, name))
@@ -184,20 +177,8 @@ def plural(noun: str) -> str:
 def require_one(
     chosen: Iterable[str], names: Sequence[str], source: str, noun: str, stated: Collection[str]
 ) -> None:
-    """Refuse names that are used and that several columns have.
-
-    A name that the user stated, or is written as in `USUAL`, matches only exactly.
-
-    Args:
-        chosen: names that are used.
-        names: all names in the file.
-        source: the file, with the line of the names if there is one.
-        noun: "column", "array" or "property".
-        stated: names that the user gave.
-
-    Raises:
-        DataFileError: two names are the same.
-    """
+    """Refuse names in use, `chosen`, that several of all `names` of a file have. One that the user
+    stated, or is written as in `USUAL`, matches only exactly. Raises DataFileError."""
     for name in chosen:
         exact = name in stated or name == plain(name)
         same = [
@@ -219,19 +200,16 @@ def has_bands(names: Iterable[str]) -> bool:
 def guess(names: Iterable[str], source: str, kind: str) -> tuple[str, str, str] | None:
     """Return the likely part, name and warning for an unused name of one letter, or None."""
     left = {plain(name): name for name in reversed(list(names))}
-    if has_bands(left):
+    part = next((part for part, letter in GUESSES.items() if letter in left), None)
+    if part is None or has_bands(left):
         return None
-    for part, key in (("radius", "radii"), ("diameter", "diameters")):
-        name = left.get(GUESSES[part])
-        if name is not None:
-            quoted = shown(name)
-            sentence = (
-                f"{source}: {kind} '{quoted}' is taken as the {part}: to be certain, rename it to "
-                f"{part}, give --columns {part}={quoted}, or set arrays = "
-                f'{{{key} = "{quoted}"}} in a scene file'
-            )
-            return part, name, sentence
-    return None
+    name = left[GUESSES[part]]
+    quoted, key = shown(name), {"radius": "radii", "diameter": "diameters"}[part]
+    sentence = (
+        f"{source}: {kind} '{quoted}' is taken as the {part}: to be certain, rename it to {part}, "
+        f'give --columns {part}={quoted}, or set arrays = {{{key} = "{quoted}"}} in a scene file'
+    )
+    return part, name, sentence
 
 
 def sizes(names: Iterable[str]) -> list[str]:
@@ -251,13 +229,7 @@ def listed(names: Sequence[str], most: int = 8) -> str:
 def unused(
     source: str, noun: str, sizes: Sequence[str], colors: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """Return the warnings about unused names that suggest sizes or colours.
-
-    Args:
-        source: the file.
-        noun: "column", "array" or "property".
-        sizes, colors: the names; empty if sizes or colours are read.
-    """
+    """Return the warnings about unused names that suggest sizes or colours, if there are any."""
     warnings = []
     for part, what, names, key in (
         ("radius", "radii", sizes, f'radii = "{shown(sizes[0])}"' if sizes else ""),

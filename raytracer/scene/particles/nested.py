@@ -6,7 +6,7 @@ then the first table of columns with other names, of which the user names the co
 """
 
 from collections import Counter, deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -48,22 +48,13 @@ class NestedSource(ArraySource, LoadedSource):
         return self.arrays[name] if frame is None else self.arrays[name][frame]
 
     def found(self, value: Any) -> Columns:
-        """Return the columns of the first table with coordinates, each (N,) or (N, K).
-
-        Args:
-            value: dictionaries, lists, arrays, numbers and texts.
-
-        Raises:
-            DataFileError: there is no table; the message lists its columns.
-        """
-        pending: deque[tuple[Any, int, str]] = deque([(value, 0, "")])
+        """Return the columns of the first table with coordinates, each (N,) or (N, K). Raises
+        DataFileError: there is no table; the message lists its columns. value: dictionaries, lists,
+        arrays, numbers and texts."""
         matrices: list[tuple[str, Columns]] = []
         others: list[Columns] = []
         first: list[str] = []
-        for _ in range(MAX_VALUES):  # aliases of YAML can nest without end
-            if not pending:
-                break
-            inner, depth, key = pending.popleft()
+        for key, inner in _values_in(value):
             for table in _tables(inner):
                 columns = _of_one_length(table, self.min_across)
                 if not columns or not (
@@ -75,15 +66,8 @@ class NestedSource(ArraySource, LoadedSource):
                     name.startswith("column ") for name in columns
                 ):
                     return columns
-                elif not (_is_named(key, CELLS) and columns.keys() == set("xyz")
-                          and len(columns["x"]) == 3):  # fmt: skip
+                elif not (naming.plain(key) in CELLS and len(columns) == len(columns["x"]) == 3):
                     matrices.append((key, columns))
-            if depth < MAX_DEPTH and isinstance(inner, (Mapping, list)):
-                parts = inner.items() if isinstance(inner, Mapping) else ((key, each) for each
-                                                                          in inner)  # fmt: skip
-                pending += [(each, depth + 1, str(name)) for name, each in
-                            islice(parts, MAX_INNER)
-                            if isinstance(each, (Mapping, list, np.ndarray))]  # fmt: skip
         if matrices:
             return self._matrix(matrices)
         if isinstance(value, Mapping) and (single := _of_one_particle(value)):
@@ -99,12 +83,10 @@ class NestedSource(ArraySource, LoadedSource):
     def _matrix(self, matrices: list[tuple[str, Columns]]) -> Columns:
         """Return the likeliest matrix, by name, and say which one is used."""
         usual = (*naming.USUAL["centers"], *PARTICLES)
-        key, columns = next((each for each in matrices if _is_named(each[0], usual)), matrices[0])
-        unused = [
-            name
-            for name in dict.fromkeys(name for name, each in matrices if len(each["x"]) > 1)
-            if name != key
-        ]
+        likely = (each for each in matrices if naming.plain(each[0]) in usual)
+        key, columns = next(likely, matrices[0])
+        several = dict.fromkeys(name for name, each in matrices if len(each["x"]) > 1)
+        unused = [name for name in several if name != key]
         if unused:
             self.note(
                 f"the matrix '{shown(key)}' is taken as the particles, not {naming.listed(unused)}"
@@ -122,6 +104,20 @@ def told_of_rows(source: str, columns: Columns) -> Notes:
         f"{source}: the columns have no names: the first three of numbers are taken as x, y and z, "
         f"and the others are {others}: to choose, give --columns x=NAME,radius=NAME"
     ))]  # fmt: skip
+
+
+def _values_in(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield a value, and those in it with their names, from the outside inwards."""
+    pending: deque[tuple[str, Any, int]] = deque([("", value, 0)])
+    for _ in range(MAX_VALUES):  # aliases of YAML can nest without end
+        if not pending:
+            return
+        key, inner, depth = pending.popleft()
+        yield key, inner
+        if depth < MAX_DEPTH and isinstance(inner, (Mapping, list)):
+            parts = inner.items() if isinstance(inner, Mapping) else ((key, each) for each in inner)
+            pending += [(str(name), each, depth + 1) for name, each in islice(parts, MAX_INNER)
+                        if isinstance(each, (Mapping, list, np.ndarray))]  # fmt: skip
 
 
 def _tables(value: Any) -> Iterator[Mapping[str, Any]]:
@@ -192,11 +188,9 @@ def _flat(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     ]  # fmt: skip
 
 
-def _of_array(value: NDArray[Any] | None) -> Iterator[Mapping[str, Any]]:
+def _of_array(value: NDArray[Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the columns of records, or of rows of at least three numbers, of which the first are
     the coordinates."""
-    if value is None:
-        return
     if value.dtype.names and value.ndim == 1:
         yield {name: value[name] for name in value.dtype.names}
     elif value.ndim == 2 and value.dtype.kind in "iuf" and value.shape[1] >= 3:
@@ -206,21 +200,14 @@ def _of_array(value: NDArray[Any] | None) -> Iterator[Mapping[str, Any]]:
 def of_rows(columns: list[Any]) -> dict[str, Any]:
     """Return columns by name: the first three columns of numbers are x, y and z."""
     arrays = [_array(column) for column in columns]
-    numbers = [place for place, each in enumerate(arrays)
+    numbers = [(place, each) for place, each in enumerate(arrays)
                if each is not None and each.dtype.kind in "iuf" and each.ndim == 1]  # fmt: skip
-    first = [arrays[place] for place in numbers[:4]]
-    if len(first) == 4 and _counts(first[0]) and not any(_are_whole(each) for each in first[1:]):
+    first, *others = [each for _, each in numbers[:4]] or [np.zeros(0)]
+    is_count = len(first) > 1 and bool((np.diff(first) == 1).all())
+    if len(others) == 3 and is_count and not any((each % 1 == 0).all() for each in others):
         del numbers[0]  # it counts the rows
-    names = {place: axis for axis, place in zip("xyz", numbers, strict=False)}
+    names = {place: axis for axis, (place, _) in zip("xyz", numbers, strict=False)}
     return {names.get(place, f"column {place + 1}"): column for place, column in enumerate(columns)}
-
-
-def _are_whole(values: NDArray[Any] | None) -> bool:
-    return values is not None and bool((values % 1 == 0).all())
-
-
-def _counts(values: NDArray[Any] | None) -> bool:
-    return values is not None and len(values) > 1 and bool((np.diff(values) == 1).all())
 
 
 def _of_one_length(table: Mapping[str, Any], min_across: int) -> Columns:
@@ -271,10 +258,6 @@ def _of_commonest_length(columns: Columns) -> Columns:
     """Return the columns that have as many values as most others."""
     ((length, _),) = Counter(map(len, columns.values())).most_common(1)
     return {name: array for name, array in columns.items() if len(array) == length}
-
-
-def _is_named(key: str, names: Collection[str]) -> bool:
-    return naming.plain(key) in names
 
 
 def _array(value: Any) -> NDArray[Any] | None:

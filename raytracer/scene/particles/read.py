@@ -18,8 +18,7 @@ from raytracer.scene.elements import Element, symbol_of
 from raytracer.scene.particles import registry
 from raytracer.scene.particles.celestial import placed
 from raytracer.scene.particles.compressed import unpacked
-from raytracer.scene.particles.data_file import DataFile
-from raytracer.scene.particles.locate import locate
+from raytracer.scene.particles.data_file import DataFile, locate
 from raytracer.scene.particles.long_table import framed
 from raytracer.scene.particles.source import (
     BY_LABEL,
@@ -52,7 +51,8 @@ def read(
     stream: OpenFile | None = None,
     others: tuple[str, ...] = (),
 ) -> Particles:
-    """Read the spheres of a particle file.
+    """Read the spheres of a particle file. Raises DataFileError: there is no such file or frame, or
+    it has no spheres.
 
     Args:
         file: a file in one of the formats of `registry.FORMATS`, and how a frame of it is read.
@@ -63,11 +63,8 @@ def read(
         wanted: selects further columns to load with the spheres.
         stream: the file, if it is open already.
         others: endings of files that are not particles, for messages.
-
-    Raises:
-        DataFileError: there is no such file or frame, or it has no spheres.
     """
-    file = _located(file)
+    file = file if isinstance(file, DataFile) else locate(file)
     if stream is None:
         with opened(file.path, file.name) as stream:
             return read(file, names, elements, meaning, wanted, stream)
@@ -103,14 +100,9 @@ def read(
 def frame_count(
     path: Path, name: str | None = None, ending: str = "", topology: Path | None = None
 ) -> int:
-    """Return the number of frames of a particle file, or of a series of files.
-
-    Args:
-        path, name, ending, topology: as in `DataFile`.
-
-    Raises:
-        DataFileError: there is no such file, or it is damaged.
-    """
+    """Return the number of frames of a particle file, or of a series of files. Raises
+    DataFileError: there is no such file, or it is damaged. path, name, ending, topology: as in
+    `DataFile`."""
     from raytracer.scene.particles.frames import frames_of
 
     file = locate(path, 0, name, ending, topology)
@@ -121,11 +113,8 @@ def frame_count(
 
 
 def atom_count(path: Path) -> int:
-    """Return the number of atoms in a topology.
-
-    Raises:
-        DataFileError: there is no such file, it is damaged, or it lists no atoms.
-    """
+    """Return the number of atoms in a topology. Raises DataFileError: there is no such file, it is
+    damaged, or it lists no atoms."""
     with source_of(DataFile(path)) as atoms:
         if atoms.count is not None:
             return atoms.count
@@ -139,15 +128,10 @@ def atom_count(path: Path) -> int:
 def source_of(
     file: Path | DataFile, stream: OpenFile | None = None, others: tuple[str, ...] = ()
 ) -> Iterator[ParticleSource]:
-    """Yield the source of a particle file, with the columns of its topology.
-
-    Args:
-        file, stream, others: as in `read`.
-
-    Raises:
-        DataFileError: the format is unknown, the file is damaged, or there is no such frame.
-    """
-    file = _located(file)
+    """Yield the source of a particle file, with the columns of its topology. Raises DataFileError:
+    the format is unknown, the file is damaged, or there is no such frame. file, stream, others: as
+    in `read`."""
+    file = file if isinstance(file, DataFile) else locate(file)
     with ExitStack() as stack:
         if stream is None:
             stream = stack.enter_context(opened(file.path, file.name))
@@ -166,36 +150,29 @@ def frame_source(
     file: DataFile, stream: OpenFile, others: tuple[str, ...] = ()
 ) -> Iterator[ParticleSource]:
     """Yield the source of a frame, decompressed, without its topology."""
-    with unpacked(stream) as content:
-        if file.topology is not None:
-            content.atoms = partial(atom_count, file.topology)
-        suffix = file.ending or content.path.suffix.lower()
-        if file.ending:
-            form = registry.stated(suffix)
-        else:
-            form = registry.format_of(content, suffix, others)
-        with reading(stream.source, suffix or form.name):
-            if file.ending:
-                source = form.open(content, file.inner)
-            else:
-                form, source = registry.opened_as(form, content, file.inner)
+    content = unpacked(stream)
+    if file.topology is not None:
+        content.atoms = partial(atom_count, file.topology)
+    suffix = file.ending or content.path.suffix.lower()
+    form = registry.stated(suffix) if file.ending else registry.format_of(content, suffix, others)
+    with reading(stream.source, suffix or form.name):
+        form, source = registry.opened_as(form, content, file.inner, is_stated=bool(file.ending))
+        if not source.has_pieces and (source.frames or 1) == 1:
             state = None if stream.is_standard_input else (
                 stream.path.absolute(), stream.size, stream.modified, file.inner, suffix,
                 file.stated,
             )  # fmt: skip
-            if not source.has_pieces and (source.frames or 1) == 1:
-                source = framed(source if file.stated else placed(source), state)
-            if file.frame is None:
-                yield source
-                return
+            source = framed(source if file.stated else placed(source), state)
+        if file.frame is not None:
             from raytracer.scene.particles.frames import at_frame
 
-            with at_frame(form, source, content, stream, file.inner, file.frame) as piece:
-                yield piece
+            source = at_frame(form, source, content, stream, file.inner, file.frame)
+        yield source
 
 
 def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
-    """Return the values of one particle that were not loaded, without caching.
+    """Return the values of one particle that were not loaded, without caching. Raises Exception: of
+    any type, if the file is damaged.
 
     Args:
         file: unchanged since it was loaded.
@@ -205,18 +182,11 @@ def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
     Returns:
         Values by column, in the order of the file, without empty cells and arrays of Python
         objects, which need pickle.
-
-    Raises:
-        Exception: of any type, if the file is damaged.
     """
     with source_of(file) as source:
         if not source.columns:
             raise source.error("has no columns")
         return dict(source.row(row, count, file.used))
-
-
-def _located(file: Path | DataFile) -> DataFile:
-    return file if isinstance(file, DataFile) else locate(file)
 
 
 def spheres_of(source: ParticleSource, names: Mapping[str, str]) -> Particles:
@@ -255,7 +225,9 @@ def _look_up(result: Particles, labels: Labels) -> None:
             result.converted, result.length = result.unit, NANOMETRE
         if np.isnan(radii).any():
             elements = not np.isnan(radii).all() and any(map(symbol_of, labels.names))
-            radii = np.where(np.isnan(radii), BEAD if elements else spaced(result), radii)
+            where = Where(result.source, result.names)
+            other = BEAD if elements else default_radius(check_centers(result.centers, where))
+            radii = np.where(np.isnan(radii), other, radii)
         result.radius = radii[labels.ids]
         result.names["radius"] = BY_LABEL
     if result.color is None:
@@ -269,12 +241,3 @@ def _of_table(labels: Labels, radii: NDArray[np.float64]) -> bool:
         if radius == radius and (stated is None or stated.radius is None):
             return True
     return False
-
-
-def spaced(result: Particles) -> float:
-    """Return a radius for particles without one, from the distances of neighbours.
-
-    Raises:
-        DataFileError: the centres are invalid.
-    """
-    return default_radius(check_centers(result.centers, Where(result.source, result.names)))

@@ -6,7 +6,7 @@ The lines contain all that selects a reader, so that no reader is imported befor
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
@@ -79,10 +79,7 @@ class Format(NamedTuple):
 
     def open(self, file: OpenFile, inner: str = "") -> ParticleSource:
         """Return the source of an open file; `inner` is the path of the particles in it, or "".
-
-        Raises:
-            DataFileError: the file is of another format, or has no inner paths.
-        """
+        Raises DataFileError: the file is of another format, or has no inner paths."""
         if inner and self.module not in WITH_PARTS:
             raise DataFileError(
                 f"{file.source}: a path after a colon is for HDF5 and spreadsheets; this is a "
@@ -320,21 +317,14 @@ def by_suffix(suffix: str) -> Format | None:
 
 
 def stated(suffix: str) -> Format:
-    """Return the format that a user states by its ending (lower case).
-
-    Raises:
-        DataFileError: there is none; the message suggests the nearest.
-    """
-    form = by_suffix(suffix)
-    if form is None:
-        if suffix in PICTURES:
-            raise DataFileError(
-                f"format: '{shown(suffix[1:])}' is a picture format, but this option is for data: "
-                "for a picture give its ending, as in '--output NAME.jpg'"
-            )
-        hint = suggestion(suffix[1:], [each[1:] for each in SUFFIXES])
-        raise DataFileError(f"format: '{shown(suffix[1:])}' is not the ending of a format; {hint}")
-    return form
+    """Return the format that a user states by its ending (lower case). Raises DataFileError: there
+    is none; the message suggests the nearest."""
+    if form := by_suffix(suffix):
+        return form
+    hint = suggestion(suffix[1:], [each[1:] for each in SUFFIXES])
+    if suffix in PICTURES:
+        hint = "it is one of pictures, as in '--output NAME.jpg', and this option is for data"
+    raise DataFileError(f"format: '{shown(suffix[1:])}' is not the ending of a format; {hint}")
 
 
 def by_magic(start: bytes) -> Format | None:
@@ -352,19 +342,12 @@ def is_particles(start: bytes) -> bool:
 def by_content(start: bytes, weak: bool = True) -> Format | None:
     """Return the format of a file that starts with these bytes, or None.
 
-    Args:
-        start: the first bytes.
-        weak: whether it may be one of Amber, whose rows are those of any table.
+    weak: whether it may be one of Amber, whose rows are those of any table.
     """
-    if form := by_magic(start):
-        return form
-    text = _text_of(start)
-    for each in FORMATS:
-        if not weak and each.pattern in (_RESTART, _AMBER):
-            continue
-        if each.pattern and re.match(each.pattern.encode("latin-1"), text):
-            return each.named()
-    return None
+    known = (each for each in FORMATS if each.pattern and each.starts(start)
+             and (weak or each.pattern not in (_RESTART, _AMBER)))  # fmt: skip
+    form = by_magic(start) or next(known, None)
+    return form and form.named()
 
 
 def _text_of(start: bytes) -> bytes:
@@ -385,11 +368,8 @@ def start_of(file: OpenFile) -> bytes:
 def format_of(file: OpenFile, suffix: str, others: tuple[str, ...] = ()) -> Format:
     """Return the format of an open file: by its first bytes, its ending, or its content.
 
-    `others` are endings of files that are not particles, for the message.
-
-    Raises:
-        DataFileError: the format is unknown; the message says how to convert the file.
-    """
+    `others` are endings of files that are not particles, for the message. Raises DataFileError: the
+    format is unknown; the message says how to convert the file."""
     start = start_of(file)
     form = by_suffix(suffix)
     if form is None or not (form.magic and start.startswith(form.magic)):
@@ -400,30 +380,35 @@ def format_of(file: OpenFile, suffix: str, others: tuple[str, ...] = ()) -> Form
         if is_known and form.starts(start):
             return form
         return by_content(start, weak=not is_open) or form
-    way = next((way for endings, way in WAYS.items() if suffix and suffix in endings.split()), "")
-    form = None if way else by_content(start) or next(_further(file, suffix, None), None)
-    if form is None:
-        way = way or next(
-            (way for endings, way in LAST_WAYS.items() if suffix in endings.split()), ""
+    if (way := _way(WAYS, suffix)) is None:
+        if form := by_content(start) or next(_further(file, suffix, None), None):
+            return form
+        known = [*others, *SUFFIXES]
+        way = _way(LAST_WAYS, suffix) or (
+            f"supported are {', '.join(known[:MAX_SUFFIXES])} and {len(known) - MAX_SUFFIXES} "
+            "others; if it is one of them, use --format SUFFIX"
         )
-        what = f"ending in '{shown(suffix)}'" if suffix else "without an ending"
-        raise DataFileError(f"{file.source}: files {what} cannot be read; {way or _hint(others)}")
-    return form
+    what = f"ending in '{shown(suffix)}'" if suffix else "without an ending"
+    raise DataFileError(f"{file.source}: files {what} cannot be read; {way}")
 
 
-def opened_as(form: Format, file: OpenFile, inner: str) -> tuple[Format, ParticleSource]:
+def _way(ways: Mapping[str, str], suffix: str) -> str | None:
+    return next((way for endings, way in ways.items() if suffix in endings.split()), None)
+
+
+def opened_as(
+    form: Format, file: OpenFile, inner: str, is_stated: bool
+) -> tuple[Format, ParticleSource]:
     """Open a file in its format, or in another that reads it if only its name states that one.
 
-    Raises:
-        DataFileError: no format reads it; the error is that of the first.
-    """
+    is_stated: whether the user stated the format. Raises DataFileError: no format reads it; the
+    error is that of the first."""
     try:
         return form, form.open(file, inner)
     except DataFileError:
-        start = start_of(file)
-        is_certain = (form.magic or form.pattern) and form.starts(start)
+        is_certain = (form.magic or form.pattern) and form.starts(start_of(file))
         is_certain = is_certain and form.module != "formats.netcdf"  # files of few conventions
-        if inner or is_certain:
+        if inner or is_certain or is_stated:
             raise
         for other in _further(file, file.path.suffix.lower(), form):
             with suppress(DataFileError):
@@ -465,9 +450,10 @@ def _table_in(file: OpenFile, failed: Format | None) -> Table | None:
 
     with suppress(DataFileError):
         _, table = tabular(file)
-        is_other = not table.is_counted and by_suffix(file.path.suffix.lower()) is None
-        is_table = table.has_rows or (table.is_bare and (failed is None or is_other))
-        if is_table and (failed is None or not table.is_counted):
+        is_known = by_suffix(file.path.suffix.lower()) is not None
+        if failed is None:
+            return table if table.has_rows or table.is_bare else None
+        if not table.is_counted and (table.has_rows or (table.is_bare and not is_known)):
             return table
     return None
 
@@ -485,10 +471,3 @@ def _by_library(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[
             adapter = import_module(f"raytracer.scene.particles.{module}")
             if call(file, adapter.knows, name):
                 yield Format(name, module, (), variant=suffix)
-
-
-def _hint(others: tuple[str, ...]) -> str:
-    known = [*others, *SUFFIXES]
-    listed = ", ".join(known[:MAX_SUFFIXES])
-    text = f"supported are {listed} and {len(known) - MAX_SUFFIXES} others"
-    return f"{text}; if it is one of them, use --format SUFFIX"

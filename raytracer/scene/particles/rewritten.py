@@ -7,14 +7,11 @@ each column; columns of vectors; and rows of which each is a variable, with its 
 import csv
 import os
 import re
-import weakref
-from collections.abc import Callable
 from io import StringIO
 from itertools import chain, islice
-from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import IO
 
-from raytracer.files.access import OpenFile
+from raytracer.files.access import OpenFile, copied
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.lines import HEAD_BYTES, pieces
 from raytracer.scene.particles.table_layout import Table, table_of
@@ -43,11 +40,8 @@ MAX_LISTS = 1 << 26  # most bytes of a text of lists
 def tabular(file: OpenFile, skip: int = 0) -> tuple[OpenFile, Table]:
     """Return a text and the layout of its table; the first lines are left out.
 
-    Where rows are in brackets, the text is a copy with spaces instead.
-
-    Raises:
-        DataFileError: a line is too long, or not text.
-    """
+    Where rows are in brackets, the text is a copy with spaces instead. Raises DataFileError: a line
+    is too long, or not text."""
     start = os.pread(file.file.fileno(), HEAD_BYTES, 0)
     if copy := _of_lists(file, start) or _of_variables(file, start):
         return copy, table_of(copy, skip)
@@ -87,7 +81,7 @@ def _of_vectors(file: OpenFile, table: Table) -> OpenFile | None:
             made.writerow([*row[:place], *_vector_of(row[place : place + 1]), *row[place + 1 :]])
         copy.write(text.getvalue().encode(file.encoding))
 
-    made = written(file, write)
+    made = copied(file.path, file.source, write)
     made.encoding = file.encoding
     return made
 
@@ -120,7 +114,7 @@ def _without_brackets(file: OpenFile, is_nested: bool) -> OpenFile:
             copy.write(text[: max(end, 0)].translate(_BRACKETS))
             rest = text[max(end, 0) :]
 
-    return written(file, write)
+    return copied(file.path, file.source, write)
 
 
 def _of_lists(file: OpenFile, start: bytes) -> OpenFile | None:
@@ -145,7 +139,7 @@ def _of_lists(file: OpenFile, start: bytes) -> OpenFile | None:
         copy.write(",".join(columns).encode() + b"\n")
         copy.writelines(b",".join(row) + b"\n" for row in zip(*columns.values(), strict=True))
 
-    return written(file, write)
+    return copied(file.path, file.source, write)
 
 
 def _of_variables(file: OpenFile, start: bytes) -> OpenFile | None:
@@ -164,15 +158,13 @@ def _of_variables(file: OpenFile, start: bytes) -> OpenFile | None:
         if (key := _variable(name)) in blocks[-1]:
             blocks.append({})
         blocks[-1][key] = re.findall(rb"[^\s,;]+", values)
-    axes = [naming.usual(axis, blocks[0]) for axis in "xyz"]
+    axes = [naming.usual(axis, blocks[0]) or "" for axis in "xyz"]
     tables = []
     for block in blocks:
-        counts = {len(block.get(name or "", ())) for name in axes}
-        if len(counts) != 1 or max(counts) < 2 or list(block) != list(blocks[0]):
-            return None
-        (count,) = counts
+        count = len(block.get(axes[0], ()))
         columns = [values * count if len(values) == 1 else values for values in block.values()]
-        if any(len(values) != count for values in columns):
+        lengths = {len(block.get(name, ())) for name in axes} | set(map(len, columns))
+        if count < 2 or lengths != {count} or list(block) != list(blocks[0]):
             return None
         tables.append(zip(*columns, strict=True))
 
@@ -180,19 +172,9 @@ def _of_variables(file: OpenFile, start: bytes) -> OpenFile | None:
         copy.write(",".join(blocks[0]).encode() + b"\n")
         copy.writelines(b",".join(row) + b"\n" for row in chain.from_iterable(tables))
 
-    return written(file, write)
+    return copied(file.path, file.source, write)
 
 
 def _variable(name: bytes) -> str:
     """Return the name of a variable without the number of a query, as in "Q02 : Position X:"."""
     return re.sub(r"^\w+\s*:\s+", "", name.decode("latin-1").strip()).strip(' :"')
-
-
-def written(file: OpenFile, write: Callable[[IO[bytes]], None]) -> OpenFile:
-    """Return what a function writes, as a file of the same name until it is no longer used."""
-    copy: Any = TemporaryFile()  # noqa: SIM115 - it is closed with the last reference
-    write(copy)
-    copy.flush()
-    text = OpenFile(copy, file.path, file.source)
-    weakref.finalize(text, copy.close)
-    return text

@@ -5,19 +5,19 @@ sorted by the numbers in their names: `snap_9` precedes `snap_10`.
 """
 
 import re
+from collections.abc import Iterable
+from contextlib import suppress
 from fnmatch import translate
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from raytracer.errors import DataFileError, shown
-from raytracer.files.access import is_file, reason
+from raytracer.files.access import is_file
 from raytracer.scene.particles.compressed import SUFFIXES as COMPRESSED
 from raytracer.scene.particles.data_file import CASE
 from raytracer.scene.particles.frames import checked
 from raytracer.scene.particles.registry import SUFFIXES
 
-MAX_FILES = 1_000_000
 DOCUMENTS = frozenset((".md", ".txt"))  # endings of files that are probably documents beside others
 SCENES = (".toml", ".json")  # a folder with one is a series only if a frame is requested
 LISTS = frozenset((".pvd", ".series"))  # endings of lists of the files beside them
@@ -42,16 +42,10 @@ class Series(NamedTuple):
 
 
 def series_of(path: str | Path, folders: bool = True) -> Series | None:
-    """Return the files of a pattern or folder; None for a plain path.
-
-    Args:
-        path: its last part may be a pattern; an existing file of that name takes precedence.
-        folders: whether any folder is a series, or only folders of snapshots: several particle
-            files of one format, and no scene file.
-
-    Raises:
-        DataFileError: there are no files, or they have different formats.
-    """
+    """Return the files of a pattern or folder; None for a plain path. Raises DataFileError: there
+    are no files, or they have different formats. path: its last part may be a pattern; an existing
+    file of that name takes precedence. folders: whether any folder is a series, or only folders of
+    snapshots: several particle files of one format, and no scene file."""
     path = Path(path)
     if files := _clouds(path):
         return Series(str(path), files)
@@ -59,8 +53,7 @@ def series_of(path: str | Path, folders: bool = True) -> Series | None:
         if str(path) == "-" or is_file(path):
             return None
         if path.is_dir():
-            files = _in_folder(path) if folders else _snapshots(path)
-            return Series(str(path), files) if files else None
+            return _in_folder(path, folders)
     except (OSError, ValueError):
         return None  # opening it reports the error
     text = str(path)
@@ -96,60 +89,46 @@ def _clouds(path: Path) -> list[Path]:
 
 
 def _matching(path: Path) -> list[Path]:
-    if _NUMBER.search(path.name):
-        text = r"\d+".join(re.escape(part) for part in _NUMBER.split(path.name))
-    else:
-        text = translate(path.name)
-    known = re.compile(text)
-    try:
-        names = (each for each in path.parent.iterdir() if known.fullmatch(each.name)
+    parts = _NUMBER.split(path.name)
+    text = r"\d+".join(map(re.escape, parts)) if len(parts) > 1 else translate(path.name)
+    with suppress(OSError):
+        names = (each for each in path.parent.iterdir() if re.fullmatch(text, each.name)
                  and (BOXES not in each.name.lower() or BOXES in path.name.lower()))  # fmt: skip
-        return _ordered([each for each in islice(names, MAX_FILES + 1) if is_file(each)], path)
-    except OSError:
-        return []
+        return _ordered(filter(is_file, names))
+    return []
 
 
-def _in_folder(folder: Path) -> list[Path]:
-    """Return the particle files of a folder, in order; all have the same ending."""
+def _in_folder(folder: Path, is_asked: bool) -> Series | None:
+    """Return the particle files of a folder, which have the same ending.
+
+    None if the folder was not asked for as a series, and has other files or a scene.
+    """
 
     def ending(path: Path) -> str:
         whole = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
         return whole.suffix.lower()
 
-    try:
-        there = [path for path in folder.iterdir() if not path.name.startswith(".")]
-    except OSError as problem:
-        raise DataFileError(f"{folder}: {reason(problem)}") from None
+    there = [path for path in folder.iterdir() if not path.name.startswith(".")]
     known = frozenset(SUFFIXES) - DOCUMENTS - LISTS
     files = [path for path in there if ending(path) in known and is_file(path)
              and BOXES not in path.stem.lower()]  # fmt: skip
     endings = sorted({ending(path) for path in files})
+    if not is_asked and (
+        len(files) < 2 or len(endings) > 1 or any(path.suffix.lower() in SCENES for path in there)
+    ):
+        return None
     if not files:
         raise DataFileError(f"{folder}: is a folder without particle files; name a file")
     if len(endings) > 1:
-        listed = ", ".join(endings[:8])
         raise DataFileError(
-            f"{folder}: is a folder with files of several formats ({listed}), but a series has "
-            f"one: select files by a pattern, for example '{folder / ('*' + endings[0])}'"
+            f"{folder}: is a folder with files of several formats ({', '.join(endings[:8])}), but "
+            "a series has one: select files by a pattern, for example "
+            f"'{folder / ('*' + endings[0])}'"
         )
-    return _ordered(files, folder)
+    return Series(str(folder), _ordered(files))
 
 
-def _snapshots(folder: Path) -> list[Path]:
-    """Return the files of a folder that contains only snapshots, else []."""
-    try:
-        if any(path.suffix.lower() in SCENES for path in folder.iterdir()):
-            return []
-        files = _in_folder(folder)
-    except (OSError, DataFileError):
-        return []
-    return files if len(files) > 1 else []
-
-
-def _ordered(files: list[Path], name: Path) -> list[Path]:
-    if len(files) > MAX_FILES:
-        raise DataFileError(f"{name}: has more than {MAX_FILES:,} files")
-
+def _ordered(files: Iterable[Path]) -> list[Path]:
     def rank(path: Path) -> list[tuple[int, str]]:
         parts = re.split(r"(\d+)", str(path))
         return [(int(p) if place % 2 else 0, p) for place, p in enumerate(parts)]

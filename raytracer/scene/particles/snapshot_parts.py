@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, shown
+from raytracer.errors import shown
 from raytracer.files.access import OpenFile, is_file, opened
 from raytracer.memory import require_room
 from raytracer.scene.particles.columns import ColumnSource
@@ -81,12 +81,10 @@ class Snapshot(ColumnSource):
         require_room(self.name, 16 * int(self.count or 0) * cells)
         parts = []
         for part in self._parts():
-            for name in names:
-                if name not in self.optional and part.columns.get(name) != self.columns[name]:
-                    raise DataFileError(
-                        f"{part.name}: has no {self.noun} '{shown(name)}', unlike {self.name} of "
-                        "the same snapshot"
-                    )
+            lacking = (name for name in names if name not in self.optional
+                       and part.columns.get(name) != self.columns[name])  # fmt: skip
+            if name := next(lacking, None):
+                raise part.error(f"has no {self.noun} '{shown(name)}', unlike {self.name}")
             parts.append(part.load_own(names))
         return {name: np.concatenate([part[name] for part in parts]) for name in names}
 

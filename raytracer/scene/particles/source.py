@@ -147,7 +147,8 @@ class ParticleSource(ABC):
     """An open particle file. Only its layout is read until columns are loaded.
 
     A format either states which pieces of its files are frames (`has_pieces`), each of which is
-    then read as a separate file, or finds a frame itself (`go_to`).
+    then read as a separate file, or finds a frame itself (`go_to`). Raises DataFileError: the file
+    is not of this format.
 
     Args:
         file: the file, open while the source is in use.
@@ -160,9 +161,6 @@ class ParticleSource(ABC):
         has_pieces: whether `frame_starts` is available.
         surrounded: whether text before the first and after the last frame belongs to each.
         of_frame: cached properties that another frame clears.
-
-    Raises:
-        DataFileError: the file is not of this format.
     """
 
     has_pieces: ClassVar[bool] = False
@@ -252,35 +250,27 @@ class ParticleSource(ABC):
 
     @abstractmethod
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """Return columns of the frame by name, each (N, *shape).
-
-        Raises:
-            DataFileError: a value is not of the column's type, or the file is damaged.
-            MemoryNeedError: the columns do not fit into memory.
-        """
+        """Return columns of the frame by name, each (N, *shape). Raises DataFileError: a value is
+        not of the column's type, or the file is damaged; MemoryNeedError: the columns do not fit
+        into memory."""
 
     @abstractmethod
     def particles(self, names: Mapping[str, str]) -> Particles:
-        """Return the spheres of the frame; `names` are the file's by the keys of `arrays`.
-
-        Raises:
-            DataFileError: the file has no spheres, or a column does not exist.
-        """
+        """Return the spheres of the frame; `names` are the file's by the keys of `arrays`. Raises
+        DataFileError: the file has no spheres, or a column does not exist."""
 
     def labels_of_atoms(self) -> Labels | None:
         """Return the labels of the particles, or None."""
         return self.particles({}).labels
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        """Yield the nonempty values of one particle by column, without those in `used`.
+        """Yield the nonempty values of one particle by column, without those in `used`. Raises
+        Exception: of any type, if the file is damaged.
 
         Args:
             index: index of the particle, from 0.
             count: number of particles that were loaded.
             used: names of columns.
-
-        Raises:
-            Exception: of any type, if the file is damaged.
         """
         names = [name for name in self.columns if name not in used]
         try:

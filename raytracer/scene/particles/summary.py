@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, MemoryNeedError, shown
+from raytracer.errors import MemoryNeedError, shown
 from raytracer.files.access import OpenFile, opened
 from raytracer.scene.columns import Columns
 from raytracer.scene.particles.data_file import DataFile
@@ -14,14 +14,14 @@ from raytracer.scene.particles.frames import frames_of
 from raytracer.scene.particles.hdf5_members import text_of
 from raytracer.scene.particles.read import frame_source, source_of
 from raytracer.scene.particles.source import Column, ParticleSource
-from raytracer.warning import warn
 
 MAX_TEXTS = 8  # most distinct texts of a column that are listed
 MAX_COLUMNS = 200  # most columns that are read for their ranges
 
 
 def summary(file: DataFile, whole: bool = True) -> dict[str, Any]:
-    """Return a description of a particle file, as JSON types.
+    """Return a description of a particle file, as JSON types. Raises DataFileError: the file can no
+    longer be read.
 
     Args:
         file: of a sphere set; it is read again.
@@ -32,9 +32,6 @@ def summary(file: DataFile, whole: bool = True) -> dict[str, Any]:
         "format", "particles", "frames", "positions" (their unit, if converted), "further files"
         (names), "time", "box" (origin, edges, and which edges are periodic unless all are), "bonds"
         (number), and "columns": name, type, unit and range of each.
-
-    Raises:
-        DataFileError: the file can no longer be read.
     """
     with opened(file.path, file.name) as stream:
         frames = len(file.series) or _frame_count(stream, file, whole)
@@ -45,13 +42,9 @@ def summary(file: DataFile, whole: bool = True) -> dict[str, Any]:
 def _frame_count(stream: OpenFile, file: DataFile, whole: bool) -> int | None:
     """Return the number of frames of a file; None if it needs the whole file."""
     with frame_source(file._replace(frame=None), stream) as source:
-        if not whole:
-            return None if source.has_pieces else source.frames
-        try:
+        if whole:
             return frames_of(source, stream)[0]
-        except DataFileError as error:  # the first frame, which is shown, is sound
-            warn(f"{error}; only the first frame is counted")
-            return 1
+        return None if source.has_pieces else source.frames
 
 
 def _summary(
@@ -104,12 +97,10 @@ def _ranges(source: ParticleSource, names: list[str]) -> tuple[dict[str, dict[st
         groups: Iterable[dict[str, NDArray[Any]]] = [source.load(names)]
     except MemoryNeedError:
         groups = (source.load([name]) for name in names)
-    ranges, count = {}, 0
-    for group in groups:
-        for name, values in group.items():
-            count = len(values)
-            ranges[name] = _range(values)
-    return ranges, count
+    columns = ((name, len(values), _range(values)) for group in groups
+               for name, values in group.items())  # fmt: skip
+    known = [*columns]
+    return {name: each for name, _, each in known}, known[-1][1] if known else 0
 
 
 def _range(values: NDArray[Any]) -> dict[str, Any]:

@@ -82,11 +82,8 @@ class Table(NamedTuple):
 
 
 def table_of(file: OpenFile, skip: int = 0) -> Table:
-    """Return the layout of a table; its first lines are left out.
-
-    Raises:
-        DataFileError: a line is too long, or not text.
-    """
+    """Return the layout of a table; its first lines are left out. Raises DataFileError: a line is
+    too long, or not text."""
     file.guess_encoding()
     lines = file.lines(2)
     separator = separator_of(lines[0])
@@ -95,27 +92,29 @@ def table_of(file: OpenFile, skip: int = 0) -> Table:
     while lines and not lines[-1]:  # after the end of the file
         lines.pop()
     lines[:skip] = ["#\n"] * len(lines[:skip])
-    rows = _first_row(lines)
-    if rows is None:
+    first = _first_row(lines)
+    if first is None:
         return _without_rows(lines)
-    start, separator, numbers = rows
+    start, separator, numbers = first
     cells = _trimmed(cells_of(lines[start], separator))
-    is_alike, word = _are_alike(lines[start:], separator, numbers)
+    rows = [cells_of(line, separator) for line in lines[start:] if not _is_comment(line)]
+    is_alike, word = _are_alike(rows, numbers)
     found = _listed(lines[:start], len(cells)) or _header(lines[:start], separator, cells)
-    if found and is_alike and len(found[1]) != len(cells) and not naming.has_axes(found[1]):
-        found = None  # a line of other text
-    if found is None:
+    if found is None or (
+        is_alike and len(found[1]) != len(cells) and not naming.has_axes(found[1])  # other text
+    ):
+        before = [line for line in lines[:start] if line.strip()]
+        counts = [is_numbers(line.split()) for line in before]
+        texts = [line for line, is_count in zip(before, counts, strict=True) if not is_count]
         # One line of a text with numbers, such as an identifier of a molecule, is no table.
         is_plain = len(lines) > start + 1 or len(numbers) == len(cells)
-        is_plain &= all(_is_comment(line) or is_numbers(line.split()) for line in lines[:start])
-        places = _uncounted(lines[start:], separator, numbers)
-        mass = places[0] if _are_masses_first(lines[start:], separator, places) else None
+        places = _uncounted(rows, numbers)
+        mass = places[0] if _are_masses_first(rows, places) else None
         table = Table(
-            separator, cells, start, lines[start], 0, places[mass is not None :], is_plain,
-            any(is_numbers(line.split()) for line in lines[:start]),
-            is_alike, word, _is_heading(lines[:start]),
-            _are_bare(lines[start:], separator, len(cells)), mass=mass,
-            before=_row_above(lines[skip:start], separator, cells),
+            separator, cells, start, lines[start], 0, places[mass is not None :],
+            is_plain and all(map(_is_comment, texts)), any(counts), is_alike, word,
+            bool(texts) and bool(re.match(_HEADING, texts[-1])), _are_bare(rows, len(cells)),
+            mass=mass, before=_row_above(lines[skip:start], separator, cells),
         )  # fmt: skip
         return _ended(file, table, numbers)
     header, names = found
@@ -197,23 +196,25 @@ def _is_nearly(cells: list[str], row: list[str], places: Sequence[int]) -> bool:
     return is_long and any(is_numbers([cells[place]]) for place in places if place < len(cells))
 
 
-def _uncounted(lines: list[str], separator: str | None, numbers: list[int]) -> tuple[int, ...]:
+def _uncounted(rows: list[list[str]], numbers: list[int]) -> tuple[int, ...]:
     """Return the places of numbers without integers before three decimals: one that counts the
     rows, or more than three, which are none of places."""
-    rows = [cells_of(line, separator) for line in lines if not _is_comment(line)][:SAMPLE]
-    rows = [row for row in rows if len(row) > numbers[-1]]
-    columns = [[row[place] for row in rows] for place in numbers]
-    are_whole = [all(each.lstrip("+-").isdecimal() for each in column) for column in columns]
-    leading = are_whole.index(False) if False in are_whole else 0
+    sample = [row for row in rows[:SAMPLE] if len(row) > numbers[-1]]
+    columns = [[row[place].lstrip("+-") for row in sample] for place in numbers]
+    leading = next((i for i, each in enumerate(columns) if not _are_whole(each)), 0)
     rest = columns[leading : leading + 3]
-    if len(rest) < 3 or any(each.lstrip("+-").isdecimal() for column in rest for each in column):
+    if len(rest) < 3 or any(each.isdecimal() for column in rest for each in column):
         return tuple(numbers)
-    ids = [int(each) for each in columns[0]] if leading else []
+    ids = [int(row[numbers[0]]) for row in sample] if leading else []
     is_count = len(ids) > 1 and all(b - a == 1 for a, b in pairwise(ids))
-    return tuple(numbers[leading:] if leading > 3 or (is_count and leading) else numbers)
+    return tuple(numbers[leading:] if leading > 3 or is_count else numbers)
 
 
-def _are_masses_first(lines: list[str], separator: str | None, places: Sequence[int]) -> bool:
+def _are_whole(cells: list[str]) -> bool:
+    return all(map(str.isdecimal, cells))
+
+
+def _are_masses_first(rows: list[list[str]], places: Sequence[int]) -> bool:
     """Whether numbers without names are certainly a mass, coordinates and a velocity.
 
     The first is positive, the velocities have both signs, and so do the coordinates, or else all
@@ -221,9 +222,8 @@ def _are_masses_first(lines: list[str], separator: str | None, places: Sequence[
     """
     if len(places) < NBODY:
         return False
-    rows = [cells_of(line, separator) for line in lines if not _is_comment(line)]
-    rows = [row for row in rows if len(row) > places[-1]]
-    numbers = [[number_in(row[place]) for place in places[:NBODY]] for row in rows]
+    numbers = [[number_in(row[place]) for place in places[:NBODY]]
+               for row in rows if len(row) > places[-1]]  # fmt: skip
     columns = list(zip(*(row for row in numbers if all(isinstance(n, (int, float)) for n in row)),
                        strict=True))  # fmt: skip
     if not columns or len(columns[0]) < MIN_BODIES:
@@ -233,12 +233,6 @@ def _are_masses_first(lines: list[str], separator: str | None, places: Sequence[
     varies = [min(each) < max(each) for each in columns]
     return min(mass) > 0 and all(both[3:]) and all(varies[1:4]) and (
         all(both) or not varies[0])  # fmt: skip
-
-
-def _is_heading(before: list[str]) -> bool:
-    """Whether the last text above rows, but for a number of them, is a word for places."""
-    texts = [line for line in before if line.strip() and not is_numbers(line.split())]
-    return bool(texts) and bool(re.match(_HEADING, texts[-1]))
 
 
 def end_of_rows(file: OpenFile, table: Table) -> tuple[int, str]:
@@ -254,12 +248,12 @@ def end_of_rows(file: OpenFile, table: Table) -> tuple[int, str]:
     return 0, ""
 
 
-def _are_alike(lines: list[str], separator: str | None, places: Sequence[int]) -> tuple[bool, str]:
+def _are_alike(rows: list[list[str]], places: Sequence[int]) -> tuple[bool, str]:
     """Return whether rows begin with symbols of elements or the same word, and this word.
 
     As in O 0.5 1.5 2.5 and GRID,1,,0.5,1.5,2.5.
     """
-    rows = [cells for line in lines if len(cells := cells_of(line, separator)) > places[-1]]
+    rows = [row for row in rows if len(row) > places[-1]]
     words = {row[0] for row in rows[:SAMPLE]}
     if len(rows) < SAMPLE or is_numbers([*words]) or len(places) < 3:
         return False, ""
@@ -268,9 +262,8 @@ def _are_alike(lines: list[str], separator: str | None, places: Sequence[int]) -
     return bool(word) or are_symbols, "" if symbol_of(word) else word
 
 
-def _are_bare(lines: list[str], separator: str | None, count: int) -> bool:
-    """Whether nearly all lines are rows of so many numbers."""
-    rows = [cells_of(line, separator) for line in lines if not _is_comment(line)]
+def _are_bare(rows: list[list[str]], count: int) -> bool:
+    """Whether nearly all rows are so many numbers."""
     good = sum(len(_trimmed(row)) == count and is_numbers(_trimmed(row)) for row in rows)
     return good >= SAMPLE and len(rows) - good <= min(good, MAX_OTHERS)
 

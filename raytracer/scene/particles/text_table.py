@@ -102,12 +102,8 @@ class Rows(NamedTuple):
 
 
 def read_rows(file: OpenFile, layout: Layout, names: Sequence[str], most: int | None) -> Rows:
-    """Read columns of a text, `most` rows or all.
-
-    Raises:
-        DataFileError: a cell is not a number, or a line is too short or too long.
-        MemoryNeedError: the columns do not fit into memory.
-    """
+    """Read columns of a text, `most` rows or all. Raises DataFileError: a cell is not a number, or
+    a line is too short or too long; MemoryNeedError: the columns do not fit into memory."""
     cells = {name: layout.cells[name] for name in names}
     # A file may state too many rows.
     limit = file.size // max(layout.shortest, 2) + 1
@@ -205,9 +201,8 @@ class _Table:
             if line <= layout.skip or not text.startswith(layout.records or ""):
                 continue
             cells = [] if layout.split == FIXED or not text.strip() else layout.cut(text)
-            if layout.split != FIXED and not cells:
-                continue
-            if layout.columns and BLANK.issuperset(cells):
+            if layout.split != FIXED and (not cells or (
+                layout.columns and BLANK.issuperset(cells))):  # fmt: skip
                 continue
             try:
                 _check_length(cells, layout)
@@ -264,8 +259,7 @@ def _number(name: str, cell: Cell, text: str, split: str, place: int) -> float:
         return nan
     column = "xyz"[place] if cell.repeat == 3 else name
     what = "there is no value" if text in BLANK else f"'{shown(text, 40)}' is not a number"
-    if split == FIXED:
-        what += "; the columns of this format have fixed places"
+    what += "; the columns of this format have fixed places" if split == FIXED else ""
     raise _MistakeError(f", column '{shown(column)}': {what}")
 
 
@@ -274,10 +268,7 @@ def cells_of(line: str, separator: str | None) -> list[str]:
 
     An unclosed quote is ignored.
 
-    Args:
-        line: of the text.
-        separator: one character; None is any white space.
-    """
+    line: of the text. separator: one character; None is any white space."""
     has_quotes = '"' in line and line.count('"') % 2 == 0
     if separator is None:
         if has_quotes:
@@ -312,18 +303,17 @@ def number_in(text: str) -> int | float | str:
     Numbers may have a decimal comma, the exponent of Fortran (1.5D+03), and separated thousands
     if these are not decimals (1,234.5 or 1.234,5).
     """
-    if not text.isascii():
-        return text
-    value = number(text)
-    if isinstance(value, str):
-        if _DECIMAL_COMMA.fullmatch(text):
-            return number(text.replace(",", "."))
-        if match := _FORTRAN.fullmatch(text):
-            return number(f"{match[1]}e{match[2]}")
-        if _THOUSANDS.fullmatch(text):
-            return number(text.replace(",", ""))
-        if _POINTS.fullmatch(text):
-            return number(text.replace(".", "").replace(",", "."))
+    value = number(text) if text.isascii() else text
+    if not isinstance(value, str) or not text.isascii():
+        return value
+    if _DECIMAL_COMMA.fullmatch(text):
+        return number(text.replace(",", "."))
+    if match := _FORTRAN.fullmatch(text):
+        return number(f"{match[1]}e{match[2]}")
+    if _THOUSANDS.fullmatch(text):
+        return number(text.replace(",", ""))
+    if _POINTS.fullmatch(text):
+        return number(text.replace(".", "").replace(",", "."))
     return value
 
 
@@ -342,11 +332,7 @@ def number(text: str) -> int | float | str:
 
 
 def whole(values: NDArray[np.float64], source: str, name: str) -> NDArray[np.int64]:
-    """Truncate a column to int64.
-
-    Raises:
-        DataFileError: a number is NaN, infinite, or beyond 2**53.
-    """
+    """Truncate to int64. Raises DataFileError: a number is NaN, infinite, or beyond 2**53."""
     if values.size and not (values.min() >= -EXACT and values.max() <= EXACT):
         bad = values[~(np.abs(values) <= EXACT)][0]
         what = f"is beyond the range of integers, {-EXACT:,} to {EXACT:,}"

@@ -88,43 +88,40 @@ class Together(ParticleSource):
         result = parts[0]
         result.notes = list(dict.fromkeys(note for part in parts for note in part.notes))
         result.centers = np.concatenate([part.centers for part in parts])
-        radii = [part.radius for part in parts if part.radius is not None]
-        whole = len(radii) == len(parts)
-        result.radius = np.concatenate(
-            [np.broadcast_to(each, n) for each, n in zip(radii, counts, strict=True)]
-        ) if whole else None  # fmt: skip
+        radii = [part.radius for part in parts]
+        lacking = sum(each is None for each in radii)
+        result.radius = None if lacking else np.concatenate(
+            [np.broadcast_to(each, n) for each, n in zip(radii, counts, strict=True)]  # type: ignore[arg-type]
+        )  # fmt: skip
         if any(part.color is not None for part in parts):
             result.notes.append(("color", f"{self.name}: the colours of its sets are not used"))
-        if radii and not whole:
+        if 0 < lacking < len(parts):
             result.notes.append(("radius", (
-                f"{self.name}: radii are not used, since {len(parts) - len(radii)} of its sets of "
-                "particles have none"
+                f"{self.name}: radii are not used, since {lacking} of its sets of particles have "
+                "none"
             )))  # fmt: skip
         result.color = result.color_id = None
-        result.labels = Labels(list(self.sets), np.repeat(np.arange(len(parts)), counts)
-                               .astype(np.int32), "types")  # fmt: skip
+        ids = np.repeat(np.arange(len(parts), dtype=np.int32), counts)
+        result.labels = Labels(list(self.sets), ids, "types")
         result.extra = {name: np.concatenate([part.extra[name] for part in parts])
                         for name in self.also if name != TYPE}  # fmt: skip
         if TYPE in self.also:
             result.extra |= self.load([TYPE])
         if len(counts) > 1:
-            result.notes.append(("", self._told(counts)))
+            held = ", ".join(f"{shown(name)} ({count:,})"
+                             for name, count in zip(self.sets, counts, strict=True))  # fmt: skip
+            alone = f"{shown(self.file.path.name)}:{shown(next(iter(self.sets)))}"
+            result.notes.append(("", (
+                f"{self.name}: its sets of particles are drawn together: {held}; for one alone, "
+                f"append it after a colon, as in '{alone}'"
+            )))  # fmt: skip
         return result
-
-    def _told(self, counts: Sequence[int]) -> str:
-        held = [f"{shown(name)} ({count:,})" for name, count in zip(self.sets, counts, strict=True)]
-        alone = f"{shown(self.file.path.name)}:{shown(next(iter(self.sets)))}"
-        return (
-            f"{self.name}: its sets of particles are drawn together: {', '.join(held)}; for one "
-            f"alone, append it after a colon, as in '{alone}'"
-        )
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
         """Yield also the columns that only this set has."""
         for (name, each), length in zip(self.sets.items(), self._counts, strict=True):
             if index < length:
-                if TYPE not in used:
-                    yield TYPE, name
+                yield from [] if TYPE in used else [(TYPE, name)]
                 yield from each.row(index, length, used)
                 return
             index -= length

@@ -45,23 +45,19 @@ class SourceWithAtoms(ParticleSource):
 
     @cached_property
     def _of_atoms(self) -> dict[str, Column]:
-        hidden = {*COORDINATES, *(naming.plain(name) for name in self.moving.columns)}
-        return {
-            name: column
-            for name, column in self.atoms.columns.items()
-            if naming.plain(name) not in hidden
-        }
+        hidden = {*COORDINATES, *map(naming.plain, self.moving.columns)}
+        return {name: column for name, column in self.atoms.columns.items()
+                if naming.plain(name) not in hidden}  # fmt: skip
 
     @property
     def _bonded(self) -> ParticleSource:
         return self.atoms if self.moving.bonds is None else self.moving
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        moving = [name for name in names if name not in self._of_atoms]
-        others = [name for name in names if name in self._of_atoms]
-        columns = self.moving.load(moving) if moving else {}
-        if others:
-            columns |= self.atoms.load(others)
+        columns: dict[str, NDArray[Any]] = {}
+        for source, is_of_atoms in ((self.moving, False), (self.atoms, True)):
+            if here := [name for name in names if (name in self._of_atoms) == is_of_atoms]:
+                columns |= source.load(here)
         return {name: columns[name] for name in names}
 
     def particles(self, names: Mapping[str, str]) -> Particles:

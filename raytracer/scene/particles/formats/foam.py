@@ -33,8 +33,8 @@ class Source(LoadedSource):
         for path in sorted(self.further_files):
             if path.name.split(".")[0] in ("positions", "coordinates"):
                 continue
-            with opened(path) as packed, unpacked(packed) as file:
-                width, values = _values(file)
+            with opened(path) as packed:
+                width, values = _values(unpacked(packed))
             if len(values) == len(columns["position"]) and width:
                 name = path.name.removesuffix(".gz")
                 columns[name] = values[:, 0] if width == 1 else values

@@ -9,11 +9,10 @@ from io import TextIOWrapper
 from typing import IO, Any
 
 from raytracer.errors import DataFileError, shown, suggestion
-from raytracer.files.access import OpenFile
+from raytracer.files.access import OpenFile, copied
 from raytracer.memory import require_room
 from raytracer.scene.particles.formats import csv
 from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.rewritten import written
 from raytracer.scene.particles.table_layout import table_of
 
 MEMORY = 60  # bytes of memory per byte of the file, which is compressed
@@ -54,7 +53,7 @@ def _text_of(book: Any, name: str, file: OpenFile) -> OpenFile:
         text.flush()
         text.detach()
 
-    return written(file, write)
+    return copied(file.path, file.source, write)
 
 
 def _cells(row: Sequence[Any]) -> list[str]:
