@@ -104,7 +104,7 @@ def _choices(viewer: ViewerState, section: str) -> list[Row]:
 
 
 def _chosen(viewer: ViewerState, choice: Choice) -> Row:
-    value, values = choice.get(viewer), list(choice.values(viewer))
+    value, values = choice.now(viewer), list(choice.values(viewer))
     if choice.kind == "choice" and value not in values:
         values = [value, *values]
     offered = values if choice.kind == "choice" else ()
