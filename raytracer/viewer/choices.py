@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from raytracer.arguments import one_of
@@ -24,7 +25,9 @@ from raytracer.settings import INTEGRATORS
 from raytracer.viewer.actions import action
 from raytracer.viewer.data_actions import columns, sets_of
 from raytracer.viewer.edits import BACKGROUNDS, SCENES
-from raytracer.viewer.state import ViewerState
+from raytracer.viewer.keep import save
+from raytracer.viewer.save_job import parse_size
+from raytracer.viewer.state import Prompt, ViewerState
 from raytracer.viewer.view_actions import set_tone
 
 Value = str | bool | None
@@ -36,6 +39,7 @@ MAPS = (
 
 RANGES = (None, "p1,p99", "p5,p95")  # ranges of next-range: all values, or without extremes
 MAX_LETTERS = 22  # most letters of a value in a window or a message
+MAX_NAMES = 8  # of columns in a prompt
 
 OF_COLORS = {"color_by", "palette", *OF_SCALE}
 """Settings of a style that are about colours."""
@@ -279,3 +283,39 @@ def _define(choice: Choice) -> None:
 
 for each in CHOICES:
     _define(each)
+
+
+# Prompts
+
+
+def enter(viewer: ViewerState) -> None:
+    """Close the prompt and use the answer."""
+    prompt, viewer.prompt = viewer.prompt, None
+    try:
+        if prompt is not None:
+            prompt.answer(prompt.typed)
+    except UserError as error:
+        viewer.notify(str(error))
+
+
+@action()
+def ask(viewer: ViewerState, what: str) -> None:
+    """Have a value typed: the `size` of a PNG, a condition to `select`, or a choice by its name."""
+    examples = {choice.name: choice.example for choice in CHOICES if choice.example}
+    examples |= {"select": "z > 3 and type == 'O', every 10, ...", "size": "3840x2160 64"}
+    one_of(what, "ask: what", sorted(examples), "value", UserError)
+    hint, default = examples[what], ""
+    answer: Callable[[str], None] = partial(viewer.do, what)
+    if what == "size":
+        if viewer.worker.save_job is not None:
+            viewer.notify(f"{viewer.worker.save_job.path} is still being saved; Esc cancels it")
+            return
+        default = f"{viewer.size[0]}x{viewer.size[1]}"
+
+        def answer(text: str) -> None:
+            save(viewer, *parse_size(text, viewer.size, viewer.samples))
+
+    elif what in ("select", "color-by"):
+        hint += f"; columns: {', '.join(columns(viewer)[:MAX_NAMES])}"
+    hint += "\nEnter confirms, Esc cancels"
+    viewer.help, viewer.prompt = 0, Prompt(what.replace("-", " "), hint, answer, default)

@@ -91,13 +91,6 @@ class Sheet:
         self._sheet = shapes.Rectangle(*paper, color=PAPER)
         return paper
 
-    def line_at(self, y: float) -> int:
-        """Return the number of the line at a height of the sheet."""
-        assert self.paper is not None
-        pad, count = borders(self._dpi)[1], len(self.lines)
-        down = self.paper.y + self.paper.height - pad - y
-        return min(max(int(down * count // (self.paper.height - 2 * pad)), 0), count - 1)
-
 
 class TimeLine:
     """The time line of a trajectory at the bottom of a window: button, numbers, knob on a track."""
@@ -222,7 +215,10 @@ class Overlay:
 
     def row_at(self, y: float) -> panel.Row | None:
         """Return the row at a height of the panel, if it is not a title."""
-        return self._rows[self.panel.line_at(y)]
+        assert self.panel.paper is not None
+        pad, count, paper = borders(self._dpi)[1], len(self.panel.lines), self.panel.paper
+        down = paper.y + paper.height - pad - y
+        return self._rows[min(max(int(down * count // (paper.height - 2 * pad)), 0), count - 1)]
 
     def draw_alone(self, text: str, window: Size) -> None:
         """Draw a text in the middle of an otherwise empty window."""

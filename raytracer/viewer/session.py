@@ -21,7 +21,6 @@ from raytracer.errors import RaytracerError, SceneError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.viewer import data_actions, messages, orbit_camera, panel, picking
 from raytracer.viewer import keep as keep  # for its actions
-from raytracer.viewer import prompt as prompt  # for its actions
 from raytracer.viewer.content import center_of
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.frames import FrameLoader, Frames

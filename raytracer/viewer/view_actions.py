@@ -338,10 +338,8 @@ def toggle_help(viewer: ViewerState) -> None:
 
 @action()
 def cancel(viewer: ViewerState) -> None:
-    """Close the prompt, else the help, else cancel saving, the picks or the selection."""
-    if viewer.prompt is not None:
-        viewer.prompt = None
-    elif viewer.help:
+    """Close the help, else cancel saving, the picks or the selection."""
+    if viewer.help:
         viewer.help = 0
     elif viewer.worker.save_job is not None:
         cancelled = viewer.worker.save(None)

@@ -11,10 +11,10 @@ import raytracer
 from raytracer import Camera
 from raytracer.scene.packing.pack import pack
 from raytracer.viewer import orbit_camera as moves
+from raytracer.viewer.choices import enter
 from raytracer.viewer.keep import camera_toml
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Loaded, Metered, Refused
-from raytracer.viewer.prompt import enter, erase, type_text
 from raytracer.viewer.session import receive
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.view_actions import APERTURE, pan
@@ -154,9 +154,8 @@ def test_a_png_of_the_size_that_is_typed(
     worker: Any = viewer.worker
     for name in ("scene-view-1.png", "scene-view-2.png"):
         viewer.do("ask", "size")
-        for text in ("13", "0\n", "x20 55"):
-            type_text(viewer, text)
-        erase(viewer)
+        assert viewer.prompt is not None
+        viewer.prompt.typed = "130x20 5"
         enter(viewer)
         job = worker.save.call_args.args[0]
         job.render(lambda: None)
