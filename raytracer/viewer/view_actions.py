@@ -11,11 +11,7 @@ from typing import Any
 from raytracer.arguments import one_of, real
 from raytracer.errors import UserError
 from raytracer.film.tone_settings import MAX_STOPS
-from raytracer.scene.lights import DirectionalLight
-from raytracer.scene.packing.lighting import towards_key
-from raytracer.scene.simulation_box import triple
 from raytracer.scene.views import VIEWS, looking
-from raytracer.settings import LOOKS
 from raytracer.viewer import edits
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.actions import action
@@ -198,16 +194,6 @@ def turn_light(viewer: ViewerState, right: float, up: float) -> None:
     pivot = viewer.view.pivot * buffers.scale + buffers.center
     first = edits.turned(lights[0], axes, right, up, pivot)
     viewer.set_edits(replace(viewer.edits, lights=(first, *lights[1:])))
-
-
-@action(undo=True)
-def light_from_viewer(viewer: ViewerState) -> None:
-    """Replace all lights by one at the viewer's upper left, which then stays in the scene."""
-    render = viewer.edited.render
-    direction = triple(-towards_key(viewer.view.pose.axes, render.light))
-    light = DirectionalLight(direction, intensity=render.rig.key or LOOKS["plain"].key)
-    viewer.set_edits(replace(viewer.edits, lights=(light,)))
-    viewer.notify("light from the viewer")
 
 
 @action(undo=True)

@@ -82,8 +82,9 @@ def test_the_lens_focuses_on_the_picked_sphere(viewer: ViewerState) -> None:
 
 def test_reset_brings_everything_back(viewer: ViewerState) -> None:
     first = requests(viewer)[0]
-    for action in ("light_from_viewer", "next_background", "next_tone", "toggle_turntable"):
+    for action in ("next_background", "next_tone", "toggle_turntable"):
         viewer.do(action)
+    viewer.do("turn-light", 0.5, 0.2)
     viewer.do("orbit", 1.0, 0.2)
     viewer.do("toggle-projection")
     viewer.do("expose", 2.0)
