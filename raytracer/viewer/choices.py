@@ -21,7 +21,7 @@ from raytracer.scene.coloring.style import SCALES, StyleSettings
 from raytracer.scene.glyphs.settings import glyph_fields
 from raytracer.scene.glyphs.vectors import names_of
 from raytracer.scene.simulation_box import box_of_file
-from raytracer.settings import INTEGRATORS
+from raytracer.settings import INTEGRATORS, LOOKS
 from raytracer.viewer.actions import action
 from raytracer.viewer.data_actions import columns, sets_of
 from raytracer.viewer.edits import BACKGROUNDS, SCENES
@@ -229,8 +229,7 @@ def _among(*values: Value) -> Callable[[ViewerState], Sequence[Value]]:
 SWITCH = _among(False, True)
 
 CHOICES = (
-    Choice(LOOK, "Look", "look", lambda viewer, _: viewer.edits.look_of(viewer.loaded_scene.scene),
-           _render, lambda viewer: viewer.edits.looks(viewer.loaded_scene.scene)),
+    Choice(LOOK, "Look", "look", _rendered, _render, _among(*LOOKS)),
     Choice(LOOK, "Integrator", "integrator",
            lambda viewer, _: viewer.edited.render.resolved_integrator, _render,
            _among(*INTEGRATORS)),

@@ -183,7 +183,7 @@ class Session:
             "spheres": loaded.scene.count,
             "size": list(viewer.size),
             "samples": viewer.samples,
-            "look": viewer.edits.look_of(loaded.scene),
+            "look": viewer.edited.render.look,
             "background": viewer.edits.background,
             "camera": {k: v for k, v in vars(viewer.camera).items() if v is not None},
             "notice": viewer.notice,
