@@ -66,20 +66,12 @@ def preview(scenes: tuple[str, ...], settings: dict[str, Any], **given: Any) -> 
 
 def record(path: Path, result: PreviewResult) -> dict[str, Any]:
     """Return a result as JSON types; times in seconds."""
-    values: dict[str, Any] = {
-        "scene": str(path),
-        "size": list(result.size),
-        "presenter": result.presenter,
-        "camera": vars(result.camera),
-        "toml": result.toml,
-    }
+    kept = ("size", "presenter", "toml", *(("rest",) if result.latency else ()))
+    values: dict[str, Any] = {"scene": str(path), "camera": vars(result.camera)}
+    values |= {name: getattr(result, name) for name in kept}
     if result.latency:
-        values |= {
-            "frames": len(result.latency),
-            "latency": result.spread(),
-            "traced": [list(size) for size in sorted(set(result.traced))],
-            "rest": result.rest,
-        }
+        values |= {"frames": len(result.latency), "latency": result.spread()}
+        values["traced"] = sorted(set(result.traced))
     return values
 
 

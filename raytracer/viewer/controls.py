@@ -125,7 +125,6 @@ CONTROLS = (
     Control(TIME, ("CTRL+PERIOD",), "frame", "last frame", (2**31,), shown="Ctrl ."),
     Control(TIME, ("CTRL+COMMA",), "frame", "first frame", (0,), shown="Ctrl ,"),
     *_arrows(LOOK, "CTRL+", "turn-light", "turn the light", TURN, "Ctrl arrows"),
-    Control(LOOK, ("L",), "light-from-viewer", "light from the viewer's upper left"),
     Control(LOOK, ("N",), "next-look", "next look: ambient occlusion and light", (1,)),
     Control(LOOK, ("SHIFT+N",), "next-integrator", "next integrator: direct, ao, path"),
     Control(LOOK, ("CTRL+N",), "next-denoise", "remove noise at rest"),

@@ -13,7 +13,6 @@ from raytracer.scene.lights import Light
 from raytracer.scene.packing.framing import Basis
 from raytracer.scene.packing.lighting import ambient_of, key_lights
 from raytracer.scene.scene import Scene
-from raytracer.settings import LOOKS
 from raytracer.viewer.orbit_camera import Vector, rotation
 
 SCENES = "the scene's"
@@ -22,8 +21,6 @@ BACKGROUNDS = {
     "gray": Background.of_particles(), "transparent": Background(transparent=True),
 }  # fmt: skip
 """Backgrounds of the preview, in the order of its key."""
-
-INTEGRATOR_LOOKS = {"direct": "plain", "ao": "soft"}  # for scenes with lights
 
 
 @dataclass(frozen=True)
@@ -60,16 +57,6 @@ class Edits:
         if "look" in settings:
             settings["integrator"] = None
         return replace(self, render={**self.render, **settings})
-
-    @staticmethod
-    def looks(scene: Scene) -> list[str]:
-        return list(LOOKS) if scene.lights is None else list(INTEGRATOR_LOOKS.values())
-
-    def look_of(self, scene: Scene) -> str:
-        settings = self.applied_to(scene).render
-        if scene.lights is None:
-            return settings.look
-        return INTEGRATOR_LOOKS.get(settings.resolved_integrator, self.looks(scene)[-1])
 
 
 def lights_of(scene: Scene, edits: Edits, axes: Basis) -> tuple[Light, ...]:

@@ -27,7 +27,7 @@ from raytracer.viewer import messages
 from raytracer.viewer.content import Applied, Chosen, Content, apply, colored_there
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import marked
-from raytracer.viewer.messages import Loaded, Message, Shown
+from raytracer.viewer.messages import Message
 from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.watch import Watch
 from raytracer.warning import collected
@@ -210,7 +210,7 @@ class FrameLoader:
         return "reload" in self._futures and not self._futures["reload"].done()
 
     def show(self, content: Content, like: LoadedScene) -> None:
-        """Load a content instead of the previous request; posts `Shown` or `Refused`."""
+        """Load a content instead of the previous request; posts `Loaded` or `Refused`."""
         self._content = content
         self._request("show", self._loaded, content, like)
 
@@ -255,7 +255,7 @@ class FrameLoader:
             loaded = self.frames.again(content, like, step)
         except Exception as error:
             return None if self._stopped else messages.Broken(_sentence(error, watch.path))
-        return self._unless_late(messages.Loaded(loaded))
+        return self._unless_late(loaded, reloaded=True)
 
     def _loaded(self, content: Content, like: LoadedScene) -> Message | None:
         if content is not self._content:
@@ -265,12 +265,13 @@ class FrameLoader:
         except Exception as error:
             return messages.Refused(_sentence(error, "what was asked for"), content)
         wanted = self._content  # may differ in frame or slice only
-        is_worth = replace(content, frame=wanted.frame, slice=wanted.slice) == wanted
-        return self._unless_late(messages.Shown(loaded), is_worth)
+        if replace(content, frame=wanted.frame, slice=wanted.slice) == wanted:
+            return self._unless_late(loaded)
+        loaded.close()
+        return None
 
-    def _unless_late(self, message: Loaded | Shown, is_worth: bool = True) -> Message | None:
-        """Return a message, or close its scene if nobody wants it any more."""
-        if is_worth and not self._stopped:
-            return message
-        message.loaded_scene.close()
+    def _unless_late(self, loaded: LoadedScene, reloaded: bool = False) -> Message | None:
+        if not self._stopped:
+            return messages.Loaded(loaded, reloaded)
+        loaded.close()
         return None

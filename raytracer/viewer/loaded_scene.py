@@ -210,21 +210,19 @@ class LoadedScene:
         if self.closed:
             return None
         fine = RAYS_PER_AXIS if reach else 1
-        size = np.array(seen_buffers.view.size) * fine
-        first = np.maximum(np.array([x - reach, y - reach]) * fine, 0)
-        last = np.minimum(np.array([x + reach + 1, y + reach + 1]) * fine, size)
-        if (last <= first).any():
+        width, height = (side * fine for side in seen_buffers.view.size)
+        x0, y0 = (max((side - reach) * fine, 0) for side in (x, y))
+        x1, y1 = min((x + reach + 1) * fine, width), min((y + reach + 1) * fine, height)
+        if x1 <= x0 or y1 <= y0:
             return None
-        x0, y0, x1, y1 = (int(side) for side in (*first, *last))
-        view = seen_buffers.view.with_size(*map(int, size)).with_crop((x0, y0, x1, y1))
+        view = seen_buffers.view.with_size(width, height).with_crop((x0, y0, x1, y1))
         hits = self.job.scene.first_hits(view)
         rows, columns = np.nonzero(hits["id"] != NO_SPHERE)
         if not len(rows):
             return None
-        middle = np.array([x, y]) * fine + fine // 2 - first
-        away = (columns - middle[0]) ** 2 + (rows - middle[1]) ** 2
-        nearest_first = np.lexsort((hits["depth"][rows, columns], away))
-        nearest = hits[rows[nearest_first[0]], columns[nearest_first[0]]]
+        away = (columns + x0 - x * fine - fine // 2) ** 2 + (rows + y0 - y * fine - fine // 2) ** 2
+        order = np.lexsort((hits["depth"][rows, columns], away))
+        nearest = hits[rows[order[0]], columns[order[0]]]
         point = nearest["position"].astype(np.float64) * self.buffers.scale + self.buffers.center
         return Hit(int(nearest["id"]), triple(point))
 

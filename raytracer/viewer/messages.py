@@ -102,11 +102,10 @@ class Failed(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    loaded_scene: LoadedScene
+    """A frame, or other particles or colours of it; with `reloaded`, from changed files."""
 
-
-class Shown(NamedTuple):
     loaded_scene: LoadedScene
+    reloaded: bool = True
 
 
 class Counted(NamedTuple):
@@ -117,6 +116,4 @@ class Broken(NamedTuple):
     sentence: str
 
 
-Message = (
-    Picked | Metered | Saved | Refused | Failed | Loaded | Shown | Counted | Broken
-)  # fmt: skip
+Message = Picked | Metered | Saved | Refused | Failed | Loaded | Counted | Broken

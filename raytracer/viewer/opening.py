@@ -18,8 +18,13 @@ def open_display(offscreen: bool) -> Any:
     """Connect to the display and return pyglet's; called before a scene is loaded."""
     import pyglet
 
-    if "pyglet.display" in sys.modules:  # the option matters only at import
-        _require_kind(offscreen)
+    display = sys.modules.get("pyglet.display")
+    if display and (display.Display.__name__ == "HeadlessDisplay") != offscreen:
+        before, now = ("in a window", "offscreen") if offscreen else ("offscreen", "in a window")
+        raise DisplayError(  # pyglet would open a window of the wrong kind
+            f"after a preview {before}, this process cannot open one {now}: "
+            "start it in a new Python process"
+        )
     pyglet.options.shadow_window = False  # headless displays have no second context
     pyglet.options.headless = offscreen
     try:
@@ -48,17 +53,15 @@ def open_window(size: tuple[int, int], title: str, offscreen: bool) -> PreviewWi
     from pyglet import gl
     from pyglet.window import NoSuchConfigException, WindowException
 
-    if not offscreen:
-        screen = display.get_default_screen()
-        size = fitting(size, (screen.width, screen.height))
+    from raytracer.viewer.window import PreviewWindow
+
     config = gl.Config(  # type: ignore[abstract]
         double_buffer=True, red_size=8, green_size=8, blue_size=8, alpha_size=8,
         major_version=3, minor_version=3,
     )  # fmt: skip
-    from raytracer.viewer.window import PreviewWindow
-
     try:
-        return PreviewWindow(size, title, config, offscreen)
+        shown = size if offscreen else fitting(size, display.get_default_screen())
+        return PreviewWindow(shown, title, config, offscreen)
     except (NoSuchConfigException, WindowException, gl.ContextException, gl.GLException) as error:
         where, instead = ("EGL", "") if offscreen else ("the display", ", or use --offscreen")
         raise DisplayError(
@@ -67,24 +70,8 @@ def open_window(size: tuple[int, int], title: str, offscreen: bool) -> PreviewWi
         ) from error
 
 
-def resize(window: PreviewWindow, size: tuple[int, int]) -> None:
-    """Resize a window to `size` in pixels, reduced to fit the screen."""
-    screen = window.display.get_default_screen()
-    window.set_size(*fitting(size, (screen.width, screen.height)))
-
-
-def fitting(size: tuple[int, int], screen: tuple[int, int]) -> tuple[int, int]:
-    """Return the largest size of a window with the picture's aspect that fits the screen."""
-    factor = min(1.0, *(MARGIN * s / w for s, w in zip(screen, size, strict=True)))
+def fitting(size: tuple[int, int], screen: Any) -> tuple[int, int]:
+    """Return the largest size of a window with the picture's aspect that fits pyglet's screen."""
+    factor = min(1.0, MARGIN * screen.width / size[0], MARGIN * screen.height / size[1])
     width, height = (max(int(side * factor), 1) for side in size)
     return width, height
-
-
-def _require_kind(offscreen: bool) -> None:
-    """Refuse to mix both kinds, because pyglet would open a window of the wrong kind."""
-    if (sys.modules["pyglet.display"].Display.__name__ == "HeadlessDisplay") != offscreen:
-        before, now = ("in a window", "offscreen") if offscreen else ("offscreen", "in a window")
-        raise DisplayError(
-            f"after a preview {before}, this process cannot open one {now}: "
-            "start it in a new Python process"
-        )

@@ -91,13 +91,6 @@ class Sheet:
         self._sheet = shapes.Rectangle(*paper, color=PAPER)
         return paper
 
-    def line_at(self, y: float) -> int:
-        """Return the number of the line at a height of the sheet."""
-        assert self.paper is not None
-        pad, count = borders(self._dpi)[1], len(self.lines)
-        down = self.paper.y + self.paper.height - pad - y
-        return min(max(int(down * count // (self.paper.height - 2 * pad)), 0), count - 1)
-
 
 class TimeLine:
     """The time line of a trajectory at the bottom of a window: button, numbers, knob on a track."""
@@ -119,7 +112,7 @@ class TimeLine:
             self._drawn = state
             text = f"{'❚❚' if time.playing else '▶ '} {number:,} / {time.count - 1:,} "
             label = _label(f"{text} {time.speed:g}x", self._dpi, SIZES[1])
-            label.position = 20 * unit, 23 * unit + label.content_height / 2, 0
+            label.position = round(20 * unit), round(23 * unit + label.content_height / 2), 0
             left = round(40 * unit + label.content_width)
             long = max(round(width - 30 * unit) - left, 1)
             track = Box(left, round(21 * unit), long, round(4 * unit))
@@ -204,7 +197,7 @@ class Overlay:
         lines = panel.lines(viewer) if viewer.panel and not viewer.help else []
         self._rows = [row for _, row in lines]
         room = Box(0, used, width, height - used)
-        panel_top = used + self.panel.draw("\n".join(text for text, _ in lines), room)
+        self.panel.draw("\n".join(text for text, _ in lines), room)
         # Beside the panel, whose rows must not move between two clicks.
         left = 0 if self.panel.paper is None else self.panel.paper.x + self.panel.paper.width
         used += self._message.draw(_message(viewer), Box(left, used, width - left, height - used))
@@ -216,13 +209,15 @@ class Overlay:
             return
         about = [status if viewer.overlay else []]
         about.append([*(viewer.picked.lines if viewer.picked else []), *measures(viewer)])
-        bottom = max(panel_top, used)
         text = "\n\n".join("\n".join(each) for each in about if each)
-        self._about.draw(text, Box(0, bottom, width, height - bottom))
+        self._about.draw(text, Box(left, used, width - left, height - used))
 
     def row_at(self, y: float) -> panel.Row | None:
         """Return the row at a height of the panel, if it is not a title."""
-        return self._rows[self.panel.line_at(y)]
+        assert self.panel.paper is not None
+        pad, count, paper = borders(self._dpi)[1], len(self.panel.lines), self.panel.paper
+        down = paper.y + paper.height - pad - y
+        return self._rows[min(max(int(down * count // (paper.height - 2 * pad)), 0), count - 1)]
 
     def draw_alone(self, text: str, window: Size) -> None:
         """Draw a text in the middle of an otherwise empty window."""

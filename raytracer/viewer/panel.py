@@ -104,7 +104,7 @@ def _choices(viewer: ViewerState, section: str) -> list[Row]:
 
 
 def _chosen(viewer: ViewerState, choice: Choice) -> Row:
-    value, values = choice.get(viewer), list(choice.values(viewer))
+    value, values = choice.now(viewer), list(choice.values(viewer))
     if choice.kind == "choice" and value not in values:
         values = [value, *values]
     offered = values if choice.kind == "choice" else ()
@@ -117,7 +117,6 @@ def _look(viewer: ViewerState) -> list[Row]:
     exposure = "auto" if tone.automatic else f"{float(tone.exposure):+.2f}"
     kind = viewer.view.pose.kind
     projection = Button(kind, "perspective or orthographic", "toggle-projection")
-    viewers = Button("light here", "light from the viewer's upper left", "light-from-viewer")
     return [
         *_choices(viewer, LOOK),
         Row("Exposure", "step", exposure, buttons=(
@@ -125,7 +124,7 @@ def _look(viewer: ViewerState) -> list[Row]:
             Button("+", "brighter by 1/3 stop", "expose", {"stops": 1 / 3}),
             Button("auto", "automatic exposure", "toggle-automatic"),
         )),
-        Row("Camera", buttons=(projection, viewers)),
+        Row("Camera", buttons=(projection,)),
     ]  # fmt: skip
 
 

@@ -24,35 +24,23 @@ class Presenter:
         self.label = "texture upload"  # for display
         self._device, self._size = device, (0, 0)
         self._interop: Any = None
-        if not device.shares_display:
-            return
-        if not interop:
+        if device.shares_display and interop:
+            self._try(self._register, canvas, size)
+        elif device.shares_display:
             self._go_through_host("interop is turned off")
-            return
-        try:
-            self._register(canvas, size)
-            self.label = "CUDA-OpenGL interop"
-        except ImportError:
-            self._go_through_host("cuda-bindings is not installed")
-        except RaytracerError:
-            self._go_through_host("no interop: the driver refuses this window's OpenGL")
 
     def present(self, picture: Any, canvas: Canvas) -> None:
         """Copy a picture to the canvas; the picture may be overwritten afterwards.
 
         Raises:
             BackendError: the GPU is lost.
-            DisplayError: OpenGL has no room for the picture.
         """
+        if self._interop is not None and self._size != picture.size:
+            self._try(self._register, canvas, picture.size)
         if self._interop is not None:
-            try:
-                if self._size != picture.size:
-                    self._register(canvas, picture.size)
-                self._interop.copy(picture)
-                return
-            except RaytracerError as error:
-                self._go_through_host(f"interop failed: {str(error).partition(';')[0]}")
-        canvas.fill(picture.to_host() if self._device.shares_display else picture.pixels)
+            self._try(self._interop.copy, picture)
+        if self._interop is None:
+            canvas.fill(picture.to_host() if self._device.shares_display else picture.pixels)
 
     def _register(self, canvas: Canvas, size: tuple[int, int]) -> None:
         from raytracer.backends.cuda.pictures import Interop
@@ -60,6 +48,15 @@ class Presenter:
         self.close()
         canvas.allocate(size)
         self._interop, self._size = Interop(canvas.texture, self._device.number), size
+        self.label = "CUDA-OpenGL interop"
+
+    def _try(self, function: Any, *values: Any) -> None:
+        try:
+            function(*values)
+        except ImportError:
+            self._go_through_host("cuda-bindings is not installed")
+        except RaytracerError as error:
+            self._go_through_host(f"interop failed: {str(error).partition(';')[0]}")
 
     def _go_through_host(self, reason: str) -> None:
         self.close()

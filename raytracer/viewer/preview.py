@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Unpack
 
 from raytracer.arguments import function, truth, whole
@@ -32,9 +33,11 @@ from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.keywords import FileKeywords
+    from raytracer.viewer.messages import Frame
     from raytracer.viewer.window import PreviewWindow
 
 START = RenderSettings()  # its size is that of a window whose scene is not loaded yet
+DRAG, LEFT_BUTTON = 7.0, 1  # pixels per simulated event, and pyglet's number of its button
 
 
 @dataclass(frozen=True)
@@ -185,7 +188,8 @@ def _loaded_in(window: PreviewWindow, name: str, frames: Frames) -> LoadedScene:
     except ClosedError:  # which some stages name the file in
         raise ClosedError(f"the window was closed before {name} was loaded") from None
     if window.get_size() == size:  # otherwise the user has resized it
-        opening.resize(window, _size_of(loaded_scene))
+        screen = window.display.get_default_screen()
+        window.set_size(*opening.fitting(_size_of(loaded_scene), screen))
     return loaded_scene
 
 
@@ -199,14 +203,8 @@ def _run(
     """Show a session until its window is closed; `drags`: number of simulated events, if any."""
     import pyglet
 
-    from raytracer.viewer.offscreen import Player
-
     viewer, pixels = session.viewer, None
-    full, size = _size_of(viewer.loaded_scene), viewer.size
-    if size[0] < full[0] or size[1] < full[1]:
-        screen = f"because the screen is too small for {full[0]}x{full[1]}"
-        viewer.notify(f"{size[0]}x{size[1]}, {screen}")
-    player = None if drags is None else Player(window, drags)
+    drag = None if drags is None else SimulatedDrag(window, drags)
 
     def look(_: float) -> None:
         session.check_files()
@@ -234,8 +232,41 @@ def _run(
     if screenshot is not None and pixels is not None:
         with output.replacing(screenshot) as file:
             png.write(file, pixels, {"Software": "raytracer"})
-    times = (player.latency, player.traced, player.rest) if player else ([], [], 0.0)
+    times = (drag.latency, drag.traced, drag.rest) if drag else ([], [], 0.0)
     return PreviewResult(
         viewer.camera, camera_toml(viewer), viewer.size, window.presenter.label, *times,
         None if save_job is None else save_job.path,
     )  # fmt: skip
+
+
+class SimulatedDrag:
+    """Sends a drag event when the frame of the previous event is on the screen.
+
+    After the last event it waits for the finished picture and closes the window.
+    """
+
+    def __init__(self, window: PreviewWindow, events: int) -> None:
+        self.latency: list[float] = []
+        self.traced: list[tuple[int, int]] = []
+        self.rest = 0.0
+        self._window, self._events = window, events
+        self._sent = 0.0  # time of the last event; 0 before the first
+        window.on_shown = self._shown
+
+    def _shown(self, frame: Frame) -> None:
+        now, full = self._window.shown[-1], frame.size == frame.request.size
+        if frame.request.stamp < self._sent:
+            return  # for an earlier event
+        if self._sent and len(self.latency) < self._events:
+            self.latency.append(now - self._sent)
+            self.traced.append(frame.size)
+        if len(self.latency) < self._events:
+            if self._sent or full:  # start from a picture of full size
+                self._sent = perf_counter()
+                place = self._window.width // 2, self._window.height // 2
+                self._window.dispatch_event("on_mouse_drag", *place, DRAG, 0.0, LEFT_BUTTON, 0)
+            return
+        if not self.rest and full:
+            self.rest = now - self._sent if self._sent else 0.0
+        if frame.finished:
+            self._window.on_close()

@@ -62,32 +62,24 @@ class ProgressiveFilm:
         self.film.clear()
         self._clean = None
 
-    def expose(self, request: RenderRequest, count: int, check: InterruptCheck) -> float:
+    def add(
+        self, request: RenderRequest, count: int, check: InterruptCheck, backup: bool = False
+    ) -> float:
         """Add samples, and return the seconds of the device.
 
-        If the pass is interrupted, the contents of the film are undefined.
+        If the pass is interrupted, the film is restored with a backup, or dropped.
         """
         assert self.film is not None
-        self._clean = None
-        view = request.buffers.view
-        if self.draft:
-            view = view.as_draft(self.size[0] / request.size[0])
-        scene = request.loaded_scene.job.scene
-        scene.take_sky(request.buffers.sky)  # a look has one for paths
-        return self.film.add(scene, view, count, check)
-
-    def add(self, request: RenderRequest, count: int, check: InterruptCheck, backup: bool) -> float:
-        """Add samples, and return the seconds of the device.
-
-        If the pass is interrupted, the film is restored, or dropped.
-        """
-        assert self.film is not None
-        sums = None
+        view, scene, sums = request.buffers.view, request.loaded_scene.job.scene, None
         if backup and self.samples and request.loaded_scene.job.device.can_interrupt:
             sums = self.film.to_host().sums.copy()
         self.can_yield = sums is not None or not self.samples
+        self._clean = None
+        if self.draft:
+            view = view.as_draft(self.size[0] / request.size[0])
+        scene.take_sky(request.buffers.sky)  # a look has one for paths
         try:
-            return self.expose(request, count, check)
+            return self.film.add(scene, view, count, check)
         except Superseded:
             if sums is None:
                 self.drop()

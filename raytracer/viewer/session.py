@@ -21,13 +21,12 @@ from raytracer.errors import RaytracerError, SceneError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.viewer import data_actions, messages, orbit_camera, panel, picking
 from raytracer.viewer import keep as keep  # for its actions
-from raytracer.viewer import prompt as prompt  # for its actions
 from raytracer.viewer.content import center_of
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import drawn_over
-from raytracer.viewer.messages import HIDDEN, Frame, Loaded, Message, Shown
+from raytracer.viewer.messages import HIDDEN, Frame, Loaded, Message
 from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.picking import MAX_PICKS, carried, follow_picks
 from raytracer.viewer.state import Clock, ViewerState
@@ -184,7 +183,7 @@ class Session:
             "spheres": loaded.scene.count,
             "size": list(viewer.size),
             "samples": viewer.samples,
-            "look": viewer.edits.look_of(loaded.scene),
+            "look": viewer.edited.render.look,
             "background": viewer.edits.background,
             "camera": {k: v for k, v in vars(viewer.camera).items() if v is not None},
             "notice": viewer.notice,
@@ -206,7 +205,11 @@ class Session:
             },
             "hidden": data_actions.hidden(viewer),
             "slice": None if content.slice is None else vars(content.slice),
-            "picks": self._picks(),
+            "picks": [
+                {"id": each.number, "position": center_of(loaded.scene, each.id).tolist(),
+                 "lines": each.lines}
+                for each in picking.picked_spheres(viewer)
+            ],
             "measure": ", ".join(picking.measures(viewer)),
             "keyframes": len(viewer.keyframes),
             "saving": save_job.fraction if save_job is not None else None,
@@ -215,13 +218,6 @@ class Session:
     def panel(self) -> dict[str, list[dict[str, Any]]]:
         """Return the rows of the panel as JSON types, by section."""
         return panel.about(self.viewer)
-
-    def _picks(self) -> list[dict[str, Any]]:
-        scene = self.viewer.loaded_scene.scene
-        return [
-            {"id": each.number, "position": center_of(scene, each.id).tolist(), "lines": each.lines}
-            for each in picking.picked_spheres(self.viewer)
-        ]
 
     # End
 
@@ -241,7 +237,7 @@ class Session:
         if not isinstance(self.failure, RaytracerError):  # a lost GPU's memory is lost too
             queue = self.worker.messages
             unread = [queue.get() for _ in range(queue.qsize())]
-            unshown = [each.loaded_scene for each in unread if isinstance(each, (Loaded, Shown))]
+            unshown = [each.loaded_scene for each in unread if isinstance(each, Loaded)]
             for loaded_scene in (*self.worker.loaded_scenes, *unshown):
                 loaded_scene.close()
 
@@ -271,9 +267,7 @@ def receive(viewer: ViewerState, message: Message) -> None:
             viewer.content = viewer.loaded_scene.content
         viewer.notify(message.sentence)
     elif isinstance(message, messages.Loaded):
-        _receive_loaded(viewer, message.loaded_scene)
-    elif isinstance(message, messages.Shown):
-        _receive_shown(viewer, message.loaded_scene)
+        _receive_loaded(viewer, *message)
     elif isinstance(message, messages.Counted):
         receive_count(viewer, message.frames)
     elif isinstance(message, messages.Broken):
@@ -305,44 +299,31 @@ def _receive_picked(viewer: ViewerState, message: messages.Picked) -> None:
         viewer.notify(f"there is no sphere here{ended}")
 
 
-def _receive_shown(viewer: ViewerState, shown: LoadedScene) -> None:
-    """Show another frame, or other particles or colours of it; the camera stays."""
-    if not shown.owns_memory and shown.job.scene is not viewer.loaded_scene.job.scene:
+def _receive_loaded(viewer: ViewerState, loaded: LoadedScene, reloaded: bool) -> None:
+    """Show a scene; the camera stays, unless the changed file states another."""
+    if not loaded.owns_memory and loaded.job.scene is not viewer.loaded_scene.job.scene:
         viewer.show(viewer.content)  # the memory that it shares is that of a replaced scene
         return
-    old, viewer.loaded_scene = viewer.loaded_scene, shown
-    if viewer.view.fits_all and old.content.drawn.get("box") != shown.content.drawn.get("box"):
-        viewer.view = viewer.showing_all(viewer.view)
-    else:
-        viewer.view = orbit_camera.rebased(viewer.view, old.buffers, shown.buffers)
-    viewer.submit(viewer.pack())
-    for sentence in shown.job.warnings[:1]:
-        viewer.notify(sentence)
-    follow_picks(viewer, old)
-
-
-def _receive_loaded(viewer: ViewerState, loaded: LoadedScene) -> None:
     old, viewer.loaded_scene = viewer.loaded_scene, loaded
-    viewer.reload_error = ""
-    viewer.samples = loaded.job.settings.samples
-    if old.scene.camera != loaded.scene.camera:
+    other_box = old.content.drawn.get("box") != loaded.content.drawn.get("box")
+    if reloaded and old.scene.camera != loaded.scene.camera:
         viewer.view = viewer.initial_view()
-    elif viewer.view.fits_all:
+    elif viewer.view.fits_all and (reloaded or other_box):
         viewer.view = viewer.showing_all(viewer.view)
     else:
         same = orbit_camera.rebased(viewer.view, old.buffers, loaded.buffers)
         viewer.view = loaded.giants.kept_out(same, same)
-    viewer.edits = _edits_after(viewer.edits, old, loaded)
+    if reloaded:
+        viewer.reload_error, viewer.samples = "", loaded.job.settings.samples
+        viewer.edits = _edits_after(viewer.edits, old, loaded)
+        viewer.notify(f"{loaded.name} was reloaded")
     try:
-        buffers = viewer.pack()
+        viewer.submit(viewer.pack())
     except SceneError:  # view or edits are invalid in the new scene
-        viewer.edits = Edits()
-        viewer.view = viewer.initial_view()
-        buffers = viewer.pack()
-    viewer.submit(buffers)
-    viewer.notify(f"{loaded.name} was reloaded")
+        viewer.edits, viewer.view = Edits(), viewer.initial_view()
+        viewer.submit(viewer.pack())
     viewer.notify_of_scene()
-    if viewer.content != loaded.content:  # another content was requested meanwhile
+    if reloaded and viewer.content != loaded.content:  # another one was requested meanwhile
         viewer.show(viewer.content)
     follow_picks(viewer, old)
 

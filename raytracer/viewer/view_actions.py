@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import hypot
@@ -10,11 +11,7 @@ from typing import Any
 from raytracer.arguments import one_of, real
 from raytracer.errors import UserError
 from raytracer.film.tone_settings import MAX_STOPS
-from raytracer.scene.lights import DirectionalLight
-from raytracer.scene.packing.lighting import towards_key
-from raytracer.scene.simulation_box import triple
 from raytracer.scene.views import VIEWS, looking
-from raytracer.settings import LOOKS
 from raytracer.viewer import edits
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.actions import action
@@ -126,12 +123,6 @@ def focus_picked(viewer: ViewerState) -> None:
         viewer.notify(f"in focus: sphere {viewer.picked.number:,}")
 
 
-@action()
-def toggle_turntable(viewer: ViewerState) -> None:
-    """Start or stop the turntable."""
-    viewer.turning = not viewer.turning
-
-
 @action(undo=True)
 def view(viewer: ViewerState, name: str) -> None:
     """Go to a view: x, -x, y, -y, z, -z, front, back, left, right, top, bottom, iso, or a saved
@@ -206,16 +197,6 @@ def turn_light(viewer: ViewerState, right: float, up: float) -> None:
 
 
 @action(undo=True)
-def light_from_viewer(viewer: ViewerState) -> None:
-    """Replace all lights by one at the viewer's upper left, which then stays in the scene."""
-    render = viewer.edited.render
-    direction = triple(-towards_key(viewer.view.pose.axes, render.light))
-    light = DirectionalLight(direction, intensity=render.rig.key or LOOKS["plain"].key)
-    viewer.set_edits(replace(viewer.edits, lights=(light,)))
-    viewer.notify("light from the viewer")
-
-
-@action(undo=True)
 def expose(viewer: ViewerState, stops: float) -> None:
     """Brighten the picture; an automatic exposure is metered first and then fixed."""
     if not viewer.tone.automatic:
@@ -231,11 +212,7 @@ def expose(viewer: ViewerState, stops: float) -> None:
 def toggle_automatic(viewer: ViewerState) -> None:
     """Switch automatic exposure on or off."""
     set_tone(viewer, exposure=0.0 if viewer.tone.automatic else "auto")
-    if viewer.tone.automatic:
-        viewer.exposure_steps = 0.0
-        viewer.worker.meter()
-    else:
-        viewer.notify("exposure as rendered")
+    viewer.notify("automatic exposure" if viewer.tone.automatic else "exposure as rendered")
 
 
 def receive_metered(viewer: ViewerState, stops: float) -> None:
@@ -243,8 +220,6 @@ def receive_metered(viewer: ViewerState, stops: float) -> None:
     steps, viewer.exposure_steps = viewer.exposure_steps, None
     if viewer.tone.automatic and steps:
         _set_exposure(viewer, round(stops + steps, 2))
-    elif viewer.tone.automatic:
-        viewer.notify(f"automatic exposure, {stops:+.2f} stops now")
 
 
 def _set_exposure(viewer: ViewerState, exposure: float) -> None:
@@ -332,16 +307,13 @@ def toggle_overlay(viewer: ViewerState) -> None:
     viewer.overlay = (viewer.overlay + 1) % (TECHNICAL + 1)
 
 
-@action()
-def toggle_panel(viewer: ViewerState) -> None:
-    """Show or hide the panel of colours and selection."""
-    viewer.panel = not viewer.panel
+def _toggled(attribute: str) -> Callable[[ViewerState], None]:
+    return lambda viewer: setattr(viewer, attribute, not getattr(viewer, attribute))
 
 
-@action()
-def toggle_full_screen(viewer: ViewerState) -> None:
-    """Fill the screen, or return to a window."""
-    viewer.full_screen = not viewer.full_screen
+action(name="toggle-turntable", about="Start or stop the turntable.")(_toggled("turning"))
+action(name="toggle-panel", about="Show or hide the panel.")(_toggled("panel"))
+action(name="toggle-full-screen", about="Fill the screen, or not.")(_toggled("full_screen"))
 
 
 @action()
@@ -352,10 +324,8 @@ def toggle_help(viewer: ViewerState) -> None:
 
 @action()
 def cancel(viewer: ViewerState) -> None:
-    """Close the prompt, else the help, else cancel saving, the picks or the selection."""
-    if viewer.prompt is not None:
-        viewer.prompt = None
-    elif viewer.help:
+    """Close the help, else cancel saving, the picks or the selection."""
+    if viewer.help:
         viewer.help = 0
     elif viewer.worker.save_job is not None:
         cancelled = viewer.worker.save(None)

@@ -17,40 +17,37 @@ Stamp = tuple[int, int]
 
 
 class Watch:
-    """Detects changes of a scene or particle file, or a file that it names.
+    """Detects changes of a scene or particle file, or a file that it names, or of `also`.
 
-    Changes count from construction on, even during the first load. `also` are other files to watch.
+    Changes count from construction on, even during the first load.
     """
 
     def __init__(self, path: Path, also: Sequence[Path] = ()) -> None:
         self.path, self._also = path, also
-        self._seen = stamps(path, also)
         self._absent = 0  # checks
+        self.begin()
+
+    def begin(self) -> None:
+        """Count changes from now on; called before reading, so that no change is missed."""
+        self._seen = stamps(self.path, self._also)
 
     def changed(self) -> bool:
         """Return whether a file has changed, and is not just being replaced."""
         now = {path: stamp(path) for path in self._seen}
         gone = any(seen and not now[path] for path, seen in self._seen.items())
         self._absent = self._absent + 1 if gone else 0
-        if now == self._seen or 0 < self._absent <= MAX_ABSENCE:
-            return False
-        self._absent = 0
-        return True
-
-    def begin(self) -> None:
-        """Count changes from now on; called before reading, so that no change is missed."""
-        self._seen = stamps(self.path, self._also)
+        return now != self._seen and not 0 < self._absent <= MAX_ABSENCE
 
 
 def stamps(path: Path, also: Sequence[Path] = ()) -> dict[Path, Stamp | None]:
-    """Return the stamps of a scene or particle file, its data files, and `also`."""
+    """Return the stamps of a scene or particle file, `also`, and the files that a scene names."""
     path, _ = split_inner(path)
-    known = {path.absolute(): stamp(path)}  # first: the names may change meanwhile
-    known |= {each.absolute(): stamp(each) for each in also}
-    return known | {named: stamp(named) for named in data_files(path)}
+    # the file first: the names in it may change meanwhile
+    known = {each.absolute(): stamp(each) for each in (path, *also)}
+    return known | {named: stamp(named) for named in _data_files(path)}
 
 
-def data_files(path: Path) -> list[Path]:
+def _data_files(path: Path) -> list[Path]:
     """Return the data files in a scene file, even missing ones; [] if it is broken."""
     if not is_scene(path):
         return []

@@ -15,12 +15,12 @@ from pyglet.window import key, mouse
 
 from raytracer.errors import DisplayError, RaytracerError, UserError
 from raytracer.viewer.canvas import Canvas, fence
+from raytracer.viewer.choices import enter
 from raytracer.viewer.controls import BY_KEY, Control
 from raytracer.viewer.messages import Frame
 from raytracer.viewer.overlay import Overlay, draw_box, status
 from raytracer.viewer.picking import PICK_RADIUS
 from raytracer.viewer.presenters import Presenter
-from raytracer.viewer.prompt import enter, erase, type_text
 from raytracer.viewer.session import receive_all
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.view_actions import tick
@@ -69,8 +69,8 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self._shift = False  # because wheel events have no modifiers
         self._has_acted = False  # whether the key that is down ran an action
         self._ticks = False  # whether the clock runs
-        self._gesture, self._from, self._box = DRAG, (0.0, 0.0), False  # whether it is large enough
-        self._to = self._from
+        self._gesture = DRAG
+        self._from = self._to = 0.0, 0.0  # where it began, and is now, in pixels
         self._clicked = 0.0, 0.0, -inf  # place and time of the latest click
         self._set_density(int(self.dpi))
         self.hides_text = self._offscreen = self._fenced = offscreen
@@ -202,7 +202,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             if viewer.notice_left:
                 pyglet.clock.unschedule(self._fade)
                 pyglet.clock.schedule_once(self._fade, viewer.notice_left + 0.05)
-        if self._box:
+        if self._gesture == BOX:
             draw_box((*self._from, *self._to))
 
     def _status_lines(self) -> list[str]:
@@ -253,9 +253,14 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self._shift |= symbol in SHIFTS
         control = BY_KEY.get(_name(symbol, modifiers))
         closes = control is not None and control.action == "close" and modifiers & key.MOD_ACCEL
-        if self.viewer.prompt is not None and not closes:
-            self._edit_prompt(symbol)
+        if (prompt := self.viewer.prompt) is not None and not closes:
             control = None
+            if symbol in (key.RETURN, key.ENTER, key.NUM_ENTER):
+                enter(self.viewer)
+            elif symbol == key.BACKSPACE:
+                prompt.typed = prompt.typed[:-1]
+            elif symbol == key.ESCAPE:
+                self.viewer.prompt = None
         self._has_acted = control is not None
         if control is not None:
             if control.held:
@@ -290,23 +295,15 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         if self._has_acted:
             return
         if self.viewer.prompt is not None:
-            type_text(self.viewer, text)
+            self.viewer.prompt.typed += "".join(filter(str.isprintable, text))
         elif control := BY_KEY.get(_name(ord(text), 0)) if len(text) == 1 else None:
             self._has_acted = not control.held
             self._act_for(control)
         self.paint()
 
-    def _edit_prompt(self, symbol: int) -> None:
-        if symbol in (key.RETURN, key.ENTER, key.NUM_ENTER):
-            enter(self.viewer)
-        elif symbol == key.BACKSPACE:
-            erase(self.viewer)
-        elif symbol == key.ESCAPE:
-            self.viewer.do("cancel")
-
     def on_mouse_press(self, x: float, y: float, button: int, modifiers: int) -> None:
         place, line = self._pixels(x, y), self._overlay.time_line
-        self._from, self._box, self._gesture = place, False, DRAG
+        self._from, self._to, self._gesture = place, place, DRAG
         if button != mouse.LEFT:
             return
         if not self.hides_text and line.holds(*place):
@@ -353,7 +350,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             self._scrub(place[0])
             self.paint()
         elif self._gesture == BOX:
-            self._box |= moved
             self.paint()
         elif self._gesture == DRAG or (self._gesture == CLICK and moved):
             self._gesture = DRAG
@@ -372,8 +368,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         """Select what is in a box, or pick the clicked sphere; a double click also centres it."""
         gesture, self._gesture = self._gesture, DRAG
         height = self.get_framebuffer_size()[1]
-        if self._box:
-            self._box = False
+        if gesture == BOX and not self._near(*self._from, *self._to):
             (x0, y0), (x1, y1) = (map(round, place) for place in (self._from, self._to))
             self._do("select-box", x0, height - y0, x1, height - y1)
             self.paint()

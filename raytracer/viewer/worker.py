@@ -211,7 +211,6 @@ class Worker:
         is_same = before is not None and before.buffers is request.buffers
         if is_same and self._film.samples:
             self._publish(request, 0.0)
-            self._wait_for_window()
             return
         self._take_over(request.loaded_scene)
         if self.loaded_scenes[0] is not request.loaded_scene:
@@ -219,14 +218,13 @@ class Worker:
         is_moved = before is not None and _frame_of(before) != _frame_of(request)
         start = perf_counter()
         self._render_draft(request, FRAME_SECONDS if is_moved else 0.0)
-        self._publish(request, self._rate(1, start))
-        ready = perf_counter()
+        presenting = self._publish(request, self._rate(1, start))
+        ready = perf_counter() - presenting
         self._idle_from = ready + IDLE_DELAY
-        self._wait_for_window()
         if is_moved:
             self.resolution.learn(self._film.pixels, ready - start)
         else:
-            self.resolution.record(self._film.pixels, ready - start, perf_counter() - ready)
+            self.resolution.record(self._film.pixels, ready - start, presenting)
 
     def _render_draft(self, request: RenderRequest, seconds: float = 0.0) -> None:
         """Restart the film with one sample at the size of interaction, or a finer one in time."""
@@ -234,7 +232,7 @@ class Worker:
         if self._adaptive:
             size = self.resolution.choose(request.size, seconds)
         self._film.restart(request, size, draft=True)
-        self._rest(self._film.expose(request, 1, self._check_stop))
+        self._rest(self._film.add(request, 1, self._check_stop))
 
     def _rest(self, seconds: float) -> None:
         """Leave the device to others for a while after it has rendered for so many seconds."""
@@ -242,11 +240,6 @@ class Worker:
 
     def _rate(self, count: int, start: float) -> float:
         return count * self._film.pixels / max(perf_counter() - start, 1e-9)
-
-    def _wait_for_window(self) -> None:
-        """Wait until the frame is presented, at most `PRESENT_TIMEOUT`."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._presented or self._stopped, PRESENT_TIMEOUT)
 
     def _take_over(self, state: LoadedScene) -> None:
         """Move the spheres of an earlier state, if a state is to be shown in its memory."""
@@ -288,7 +281,6 @@ class Worker:
         is_due = perf_counter() - self._published > IDLE_INTERVAL
         if is_clean and (is_due or count == 1 or film.finished(request)):
             self._publish(request, self._rate(count, start))
-            self._wait_for_window()
 
     def _check_stop(self, _: float) -> None:
         if self._stopped:
@@ -302,8 +294,8 @@ class Worker:
         if is_urgent and perf_counter() - start > MAX_PASS_SECONDS:
             raise Superseded
 
-    def _publish(self, request: RenderRequest, rate: float) -> None:
-        """Develop the film into a frame for the window."""
+    def _publish(self, request: RenderRequest, rate: float) -> float:
+        """Develop the film into a frame, and return for how long the window has presented it."""
         job, film = request.loaded_scene.job, self._film.film
         assert film is not None
         with self._changed:
@@ -327,6 +319,9 @@ class Worker:
             self._ready, self._presented = frame, False
         self._published = perf_counter()
         self._wake()
+        with self._changed:
+            self._changed.wait_for(lambda: self._presented or self._stopped, PRESENT_TIMEOUT)
+        return perf_counter() - self._published
 
     def _marks(self, request: RenderRequest) -> NDArray[np.uint8] | None:
         """Return the marks over the film: coarse ones until it is finished."""

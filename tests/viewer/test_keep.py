@@ -80,7 +80,6 @@ STEPS: dict[str, list[Step]] = {
     "exposure": [("expose", 1.0), ("next-tone",)],
     "lens": [("dolly", -0.2), ("zoom", 0.1)],
     "orthographic": [("orbit", 0.2, 0.1), ("toggle-projection",)],
-    "light from the viewer": [("light-from-viewer",), ("orbit", 0.5, 0.0)],
 }
 
 
@@ -187,7 +186,7 @@ OF_DATA: dict[str, list[Step]] = {
     "no arrows": [("arrows", "velo"), ("arrows", "")],
     "frame": [("step", 1)],
     "background": [("background", "black"), ("orbit", 0.3, 0.2)],
-    "light": [("light-from-viewer",), ("orbit", 0.7, 0.2), ("background", "transparent")],
+    "light": [("turn-light", 0.4, 0.2), ("orbit", 0.7, 0.2), ("background", "transparent")],
     "paths": [("next-integrator",), ("next-look",), ("next-integrator",)],
 }
 

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -87,7 +88,7 @@ SIDES = st.integers(1, 10_000)
 def test_a_window_fits_the_screen_in_the_shape_of_the_picture(
     size: tuple[int, int], screen: tuple[int, int]
 ) -> None:
-    found = fitting(size, screen)
+    found = fitting(size, SimpleNamespace(width=screen[0], height=screen[1]))
     for side, wanted, room in zip(found, size, screen, strict=True):
         assert 1 <= side <= max(wanted, 1)
         assert side <= max(MARGIN * room, 1.0)

@@ -19,7 +19,7 @@ from support.window_scene import SIZE, assert_same_but_for_rounding, pasted, ren
 Pixels = NDArray[np.uint8]
 
 # Keys that change what is seen, one after another.
-SEQUENCES = ["A", "O", "SHIFT+Y", "L B T T T SHIFT+E"]
+SEQUENCES = ["A", "O", "SHIFT+Y", "CTRL+LEFT B T T T SHIFT+E"]
 
 
 def as_printed(window: Remote, scene: Path, size: tuple[int, int] = SIZE) -> Pixels:

@@ -112,14 +112,14 @@ def test_states_leave_the_device_to_a_simulation_and_views_do_not(
 ) -> None:
     made, times = Window(False), dict[float, float]()
     made.worker._share = 0.1
-    add = ProgressiveFilm.expose
+    add = ProgressiveFilm.add
 
-    def expose(film: ProgressiveFilm, request: RenderRequest, *rest: Any) -> float:
+    def timed(film: ProgressiveFilm, request: RenderRequest, *rest: Any, **more: Any) -> float:
         times.setdefault(id(request), perf_counter())
-        add(film, request, *rest)
+        add(film, request, *rest, **more)
         return 0.05
 
-    monkeypatch.setattr(ProgressiveFilm, "expose", expose)
+    monkeypatch.setattr(ProgressiveFilm, "add", timed)
     loaded_scene = loaded_scene_of(balls())
     states = [
         replace(loaded_scene, content=replace(loaded_scene.content, frame=k)) for k in range(3)
