@@ -6,11 +6,9 @@ import atexit
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from math import inf
 from os import PathLike
 from pathlib import Path
 from threading import RLock
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self, Unpack
 from urllib.parse import urlsplit
 
@@ -181,8 +179,6 @@ class LiveView:
         self._logged, self._lock = dict[str, Given](), RLock()
         self._step: list[str] = []  # names that were logged in this step
         self._last: list[str] = []  # those of the step before
-        self._is_wanted = False  # whether an outlet takes this step
-        self._due = 0.0  # when an outlet may take the next one
         self._about: dict[str, Any] = {}  # of the state as a whole
         self._pictures: Pictures | None = None
         self._shell: Any = None  # of the notebook
@@ -191,7 +187,6 @@ class LiveView:
     def _open(self, outlet: View | Movie) -> None:
         """Wait until an outlet is ready. Raises UserError: it is not."""
         self._outlets.append(outlet)
-        self._due = 0.0
         try:
             self.address = outlet.runner.ready() or self.address
         except UserError:
@@ -232,35 +227,18 @@ class LiveView:
         given = positions, radii, colors, columns, stream
         with self._lock:
             begins = name in self._step or not self._step
-            is_wanted = perf_counter() >= self._due if begins else self._is_wanted
-            if is_wanted or name not in self._logged:
-                self._log(name, given, begins)
-                return
-            self._logged[name] = given  # of most steps: in a microsecond
+            takers = [outlet for outlet in self._outlets if outlet.takes(begins)]
+            if takers or name not in self._logged:  # else, as mostly, in a microsecond
+                points = Points.of(name, given)
+                if name not in self._logged:
+                    scene_of(self._state({name: points}))  # for its errors
             if begins:
-                self._last, self._step, self._is_wanted = self._step, [], False
+                self._last, self._step = self._step, []
+            self._logged[name] = given
             self._step.append(name)
-
-    def _log(self, name: str, given: Given, begins: bool) -> None:
-        """Take a set of a step that an outlet may take; begins: whether it is the first one."""
-        points = Points.of(name, given)
-        if name not in self._logged:
-            scene_of(self._state({name: points}))  # for its errors
-        if begins:
-            self._last, self._step = self._step, []
-            for outlet in self._outlets:
-                outlet.begin()
-            self._is_wanted = any(outlet.is_taken for outlet in self._outlets)
-        self._logged[name] = given
-        self._step.append(name)
-        is_last = not self._last or name == self._last[-1]
-        try:
-            for outlet in self._outlets if self._is_wanted else ():
-                if outlet.is_taken and outlet.look():
-                    outlet.log(name, self._said, is_last)
-        finally:
-            running = (each.due for each in self._outlets if not each.has_ended)
-            self._due = min(running, default=inf)
+            is_last = not self._last or name == self._last[-1]
+            for outlet in takers:
+                outlet.log(name, self._said, is_last)
 
     @property
     def _said(self) -> dict[str, Any]:
@@ -327,7 +305,6 @@ class LiveView:
         widget = show(runner.feed, height=height, **settings | threads)
         runner.is_closed = lambda: widget.closed
         self._outlets.append(view)
-        self._due = 0.0
         ipython = sys.modules.get("IPython")
         self._shell = None if ipython is None else ipython.get_ipython()
         if self._shell is not None:  # which keeps one of equal calls

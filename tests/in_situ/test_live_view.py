@@ -65,8 +65,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock of a view in this process: another one that reads would put off publications."""
     made = Clock()
-    for module in (outlets, live_view):
-        monkeypatch.setattr(module, "perf_counter", made)
+    monkeypatch.setattr(outlets, "perf_counter", made)
     monkeypatch.setattr(live_view, "ProcessRunner", lambda *_: InlineRunner(None))
     return made
 
