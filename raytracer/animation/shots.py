@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.animation.fit import fit
-from raytracer.animation.follow import followed
-from raytracer.animation.path import CameraPath, Stand, turned
+from raytracer.animation.path import CameraPath, Stand, followed, turned
 from raytracer.annotations.texts import Short
 from raytracer.backends.base import Device
 from raytracer.errors import naming

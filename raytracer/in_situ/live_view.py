@@ -16,7 +16,7 @@ import numpy as np
 
 from raytracer.arguments import function, one_of, real, truth, whole
 from raytracer.backends.select import select
-from raytracer.errors import RaytracerError, UserError, shown_value
+from raytracer.errors import RaytracerError, UserError
 from raytracer.fields import check_names, takes
 from raytracer.files.access import path_of
 from raytracer.film.image import Image
@@ -31,7 +31,7 @@ from raytracer.scene.annotations import Annotations, SimulationBox
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.particles.source import Moment
 from raytracer.scene.scene import Scene
-from raytracer.scene.simulation_box import box_of, triple
+from raytracer.scene.simulation_box import box_of
 from raytracer.settings import RenderSettings
 from raytracer.viewer.options import ViewOptions
 from raytracer.warning import warn
@@ -264,12 +264,10 @@ class LiveView:
             origin: the corner where they start, (3,).
 
         Raises:
-            UserError: they are no finite numbers of these shapes.
+            UserError: they are no finite numbers of these shapes, or span no volume.
         """
-        rows = _numbers(edges, "edges", ((3,), (3, 3)))
-        a, b, c = map(triple, np.diag(rows) if rows.ndim == 1 else rows)
-        corner = triple(_numbers(origin, "origin", ((3,),)))
-        box = box_of(Scene(), SimulationBox((a, b, c), corner))
+        vectors: Any = np.diag(edges) if np.shape(edges) == (3,) else edges
+        box = box_of(Scene(), SimulationBox(vectors, origin))
         self._about = self._about | {"box": box}
 
     @property
@@ -424,17 +422,3 @@ class LiveView:
             self.close()
         except RaytracerError as error:
             warn(str(error))
-
-
-def _numbers(
-    value: Any, name: str, shapes: tuple[tuple[int, ...], ...]
-) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return finite numbers of one of some shapes, float64. Raises UserError."""
-    try:
-        array = np.asarray(value, np.float64)
-    except (TypeError, ValueError):
-        array = np.empty(0)
-    if array.shape not in shapes or not np.isfinite(array).all():
-        wanted = " or ".join(str(shape) for shape in shapes)
-        raise UserError(f"{name}: give finite numbers of shape {wanted}, not {shown_value(value)}")
-    return array
