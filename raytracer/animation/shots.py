@@ -186,7 +186,7 @@ class Renderer:
         if moves and scene.camera is not None and scene.camera.shutter:
             self._frame_keys.frame = frame
             scene = with_motion(scene, self._frame_keys.from_frames)
-        if columns and source.files():  # they are not needed again
+        if columns:  # they are not needed again
             for spheres in scene.spheres:
                 spheres.release_columns()
         return scene

@@ -138,17 +138,6 @@ def live(
     return view
 
 
-def unseen(**settings: Any) -> LiveView:
-    """Return a view that is rendered but not shown, to measure the cost of a view.
-
-    Arguments are those of `live`.
-    """
-    view = live(open=None, **settings)
-    given = dict(view._settings) | _spared(view._settings["threads"])
-    view._open(View(ProcessRunner("memory", given, view._gpu), view._logged))
-    return view
-
-
 def _gpu_of(backend: str, threads: int) -> int | None:
     device = select(backend, threads)
     return device.number if device.has_own_memory else None
