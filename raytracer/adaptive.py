@@ -151,14 +151,11 @@ class AdaptivePasses:
         return added if share >= 1 else np.floor(added * share).astype(np.int64)
 
     def _pass(self, added: Counts) -> None:
-        film, begun = self._areas, self._fraction
-        total, before = film.work_of(added), film.work
-        after = film.work_of(np.maximum(self._missing() - added, 0.0))
-        end = max(begun, (before + total) / max(before + total + after, 1))
+        film, missing = self._areas, np.maximum(self._missing(), added)
+        before, total = film.work, film.work_of(missing)
 
         def report(done: float) -> None:
-            share = (film.work - before + done) / total
-            self._fraction = max(self._fraction, min(begun + (end - begun) * share, 1.0))
+            self._fraction = max(self._fraction, min((film.work + done) / (before + total), 1.0))
             if self._progress is not None:
                 self._progress(self._fraction)
 

@@ -6,7 +6,7 @@ Arrays of other packages may come where no binding is installed, to the CPU back
 import ctypes
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from threading import local
 from typing import Any
@@ -131,22 +131,6 @@ def copy_on_device(target: int, address: int, size: int, device: int, stream: in
 def synchronize(stream: int, device: int) -> None:
     """Wait for the work of a stream. stream: handle. device: number of the GPU."""
     _call(device, "cuStreamSynchronize", ctypes.c_void_p(stream))
-
-
-class DeviceMemory:
-    """Bytes in the memory of a GPU, which are freed with the object. Raises BackendError: there is
-    no room, or the driver cannot be used."""
-
-    def __init__(self, size: int, device: int) -> None:
-        self.size, self.device, self.address = size, device, 0
-        address = ctypes.c_uint64()
-        _call(device, "cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(max(size, 1)))
-        self.address = address.value
-
-    def __del__(self) -> None:
-        if self.address:
-            with suppress(Exception):
-                _call(self.device, "cuMemFree_v2", ctypes.c_uint64(self.address))
 
 
 def order(later: int, earlier: int, device: int) -> None:

@@ -173,8 +173,8 @@ class DeviceArray:
         first = sum(step for step in steps if step < 0)
         return first, sum(step for step in steps if step > 0) + self.dtype.itemsize - first
 
-    def copy_to(self, address: int, stream: int, device: int) -> int:
-        """Queue a copy of `nbytes` on a stream; returns where the first number then is.
+    def copy_to(self, address: int, stream: int, device: int) -> None:
+        """Queue a copy of `nbytes` on a stream.
 
         address: of the first byte, on the same GPU. stream: handle. device: number of the GPU.
         """
@@ -182,7 +182,6 @@ class DeviceArray:
         if self.stream is not None:
             order(stream, self.stream, device)
         cuda_driver.copy_on_device(address, self.address + first, size, device, stream)
-        return address - first
 
 
 def device_array(value: Any, name: str = "", stream: Any = None) -> DeviceArray | None:

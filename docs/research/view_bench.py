@@ -15,7 +15,8 @@ from time import perf_counter, thread_time
 from typing import Any
 
 from raytracer.benchmark.sphere_kinds import spheres
-from raytracer.in_situ.live_view import LiveView, unseen
+from raytracer.in_situ.live_view import LiveView, _spared, live
+from raytracer.in_situ.outlets import ProcessRunner, View
 
 TURN, WARM = 0.2, 0.1  # seconds of a turn, and before it, in which the view draws and rests
 STEP = 0.01  # time of a step, in units in which all lengths and forces are about 1
@@ -43,6 +44,14 @@ class Simulation:
         """Wait until all steps are computed."""
         if self._torch is not None:
             self._torch.cuda.synchronize(self.positions.device)
+
+
+def unseen(**settings: Any) -> LiveView:
+    """Return a view that is rendered but not shown; arguments are those of `live`."""
+    view = live(open=None, **settings)
+    settings = {**view._settings, **_spared(0)}
+    view._open(View(ProcessRunner("memory", settings, view._gpu), view._logged))
+    return view
 
 
 def turn(simulation: Simulation, view: LiveView | None) -> tuple[float, float]:

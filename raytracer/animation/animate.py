@@ -70,8 +70,7 @@ class Animation:
             Renderer(self._plan) as renderer,
             closing(renderer.images(self._plan.shots, None)) as images,
         ):
-            for _, image in images:
-                yield image
+            yield from images
 
     def save(
         self,
@@ -136,7 +135,7 @@ class Animation:
             for finished, shot in enumerate(shots):
                 task = partial(files.take, shot.index)
                 if shot.index in unfinished:
-                    task = partial(files.keep, shot.index, next(images)[1])
+                    task = partial(files.keep, shot.index, next(images))
                 if written is not None:
                     written.result()
                     tell(finished, len(shots))

@@ -24,7 +24,7 @@ PALETTE_FRAMES = 12  # most frames for the palette of a GIF
 
 
 class Encoder(NamedTuple):
-    names: tuple[str, ...]  # in order of preference
+    name: str
     best: float  # constant rate factor of quality 100
     worst: float  # constant rate factor of quality 0
     options: dict[str, str]
@@ -35,15 +35,15 @@ ENCODERS = {
     # up to a quarter larger at the same error: several reference frames, finer motion and
     # trellis quantization gain little there.
     "h264": Encoder(
-        ("libx264",), 9.0, 45.0,
+        "libx264", 9.0, 45.0,
         {"preset": "faster", "refs": "1", "subq": "1", "trellis": "0", "weightp": "0", "bf": "0"},
     ),
     "h265": Encoder(
-        ("libx265",), 11.0, 47.0, {"preset": "medium", "x265-params": "log-level=none"}
+        "libx265", 11.0, 47.0, {"preset": "medium", "x265-params": "log-level=none"}
     ),
-    "av1": Encoder(("libsvtav1", "libaom-av1"), 12.0, 60.0, {"preset": "8"}),
+    "av1": Encoder("libsvtav1", 12.0, 60.0, {"preset": "8"}),
     "vp9": Encoder(
-        ("libvpx-vp9",), 12.0, 60.0,
+        "libvpx-vp9", 12.0, 60.0,
         {"b": "0", "row-mt": "1", "cpu-used": "4", "deadline": "good"},
     ),
 }  # fmt: skip
@@ -75,7 +75,8 @@ def check_movie(path: Path, codec: str | None, transparent: bool) -> None:
     chosen = codec or default_codec(path)
     if suffix == ".webm" and chosen not in ("vp9", "av1"):
         raise UserError(f"{path}: a .webm can have vp9 or av1, not {chosen}: use .mp4 or .mkv")
-    _encoder_name(path, chosen)
+    if ENCODERS[chosen].name not in _library(path).codecs_available:
+        raise UserError(f"{path}: this PyAV has no encoder of {chosen}: use another --codec")
 
 
 def frame_of(image: Image, path: Path) -> Pixels:
@@ -110,16 +111,6 @@ def _library(path: Path) -> Any:
             "or numbered pictures (####.png) without it"
         ) from None
     return av
-
-
-def _encoder_name(path: Path, codec: str) -> str:
-    av = _library(path)
-    for name in ENCODERS[codec].names:
-        if name in av.codecs_available:
-            return name
-    others = [each for each, one in ENCODERS.items() if set(one.names) & set(av.codecs_available)]
-    listed = f"use --codec {' or '.join(others)}" if others else "install another build of it"
-    raise UserError(f"{path}: this PyAV has no encoder of {codec}: {listed}")
 
 
 def planes(pixels: Pixels) -> Any:
@@ -163,8 +154,7 @@ class VideoWriter:
         av = _library(self._path)
         self._container = av.open(self._file, "w", format=kind, options=ways)
         self._stream = self._container.add_stream(
-            _encoder_name(self._path, self._codec), options=options,
-            rate=Fraction(self._fps).limit_denominator(1001),
+            encoder.name, options=options, rate=Fraction(self._fps).limit_denominator(1001),
         )  # fmt: skip
         self._stream.width, self._stream.height = width, height
         self._stream.pix_fmt = "yuv420p"

@@ -1,7 +1,7 @@
 """The path of the camera: its pose at each time of an animation.
 
 Keyframes, or the scene's camera, define the pose; turntable, orbit, dolly and zoom move it from
-there about the point it looks at.
+there about the point it looks at, and it follows the mean of all centres or one particle.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from math import acos, atan, cos, degrees, pi, radians, sin, tan
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.animation import AnimationSettings, Keyframe
+from raytracer.errors import DataFileError
+from raytracer.scene.animation import CENTER, AnimationSettings, Keyframe
 from raytracer.scene.camera import Camera
+from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
+from raytracer.scene.sphere_set import SphereSet
 
 Point = NDArray[np.float64]
 
@@ -171,3 +174,35 @@ def _stands(camera: Camera, keyframes: Sequence[Keyframe]) -> list[tuple[float, 
         now = replace(now, **values)
         stands.append((key.time, Stand.of(now), key.ease))
     return stands or [(0.0, Stand.of(camera), "linear")]
+
+
+def followed(scene: Scene, target: str | int) -> Point:
+    """Return the point that a camera follows, float64 (3,), scene units.
+
+    target: "center", or the id of a particle of the first set with a file, or its number if the
+    file has no ids. Raises UserError: there is no such particle, or the file cannot be read.
+    """
+    sets = [spheres for spheres in scene.spheres if spheres.count]
+    if target == CENTER:
+        if not sets:
+            return np.zeros(3)
+        total = sum(_placed(s, s.centers.mean(axis=0, dtype=np.float64)) * s.count for s in sets)
+        return np.asarray(total / sum(s.count for s in sets), np.float64)
+    number = int(target)
+    chosen = next((s for s in sets if s.file is not None), sets[0] if sets else None)
+    if chosen is None:
+        raise DataFileError(
+            f"animation.follow: the scene has no particles, so there is no {number}"
+        )
+    rows = np.flatnonzero(np.asarray(chosen.columns["id"]) == number)
+    if not len(rows):
+        raise DataFileError(
+            f"{chosen.source or 'the scene'}: animation.follow: there is no particle {number} "
+            f"among {chosen.count:,}"
+        )
+    return _placed(chosen, np.asarray(chosen.centers[rows[0]], np.float64))
+
+
+def _placed(spheres: SphereSet, point: Point) -> Point:
+    placed = spheres.transform.linear() @ point + np.asarray(spheres.transform.translate)
+    return np.asarray(placed, np.float64)

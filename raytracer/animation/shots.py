@@ -9,18 +9,18 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from contextvars import copy_context
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.animation.fit import fit
-from raytracer.animation.follow import followed
-from raytracer.animation.path import CameraPath, Stand, turned
+from raytracer.animation.path import CameraPath, Stand, followed, turned
 from raytracer.annotations.texts import Short
 from raytracer.backends.base import Device
 from raytracer.errors import naming
@@ -126,22 +126,18 @@ class Renderer:
                 settings = job.settings
         self.settings, self.tone = settings, ToneSettings.of(plan.tone, first.tone)
 
-    def images(self, shots: Sequence[Shot], bits: int | None) -> Generator[tuple[Shot, Image]]:
+    def images(self, shots: Sequence[Shot], bits: int | None) -> Generator[Image]:
         """Yield the pictures of shots, in order; the next one is prepared meanwhile. bits: 8
         develops on the device, without the film; None keeps the film."""
         with ThreadPoolExecutor(1, "frames") as reader:
-            following: Future[Job] | None = None
-            try:
-                for place, shot in enumerate(shots):
-                    job = (following or self._ahead(reader, shot)).result()
-                    more = shots[place + 1 : place + 2]
-                    following = self._ahead(reader, more[0]) if more else None
-                    yield shot, self._render(job, bits)
-                    if not more or more[0].frame != shot.frame:
-                        job.scene.close()
-            finally:
-                if following is not None:
-                    following.cancel()
+            ahead = reader.submit(self._context.run, self._prepare, shots[0])
+            for shot, after in zip_longest(shots, shots[1:]):
+                job = ahead.result()
+                if after is not None:
+                    ahead = reader.submit(self._context.run, self._prepare, after)
+                yield self._render(job, bits)
+                if after is None or after.frame != shot.frame:
+                    job.scene.close()
 
     def image(self, shot: Shot, bits: int | None) -> Image:
         """Return the picture of one shot, as `images`; the spheres are kept for its frame."""
@@ -150,9 +146,6 @@ class Renderer:
         if before is not None and before.scene is not job.scene:
             before.scene.close()
         return self._render(job, bits)
-
-    def _ahead(self, reader: ThreadPoolExecutor, shot: Shot) -> Future[Job]:
-        return reader.submit(self._context.run, self._prepare, shot)
 
     def __enter__(self) -> Renderer:
         return self
@@ -187,7 +180,7 @@ class Renderer:
         if moves and scene.camera is not None and scene.camera.shutter:
             self._frame_keys.frame = frame
             scene = with_motion(scene, self._frame_keys.from_frames)
-        if columns and source.files():  # they are not needed again
+        if columns:  # they are not needed again
             for spheres in scene.spheres:
                 spheres.release_columns()
         return scene

@@ -53,14 +53,13 @@ class Host:
     def __init__(self, open_session: Callable[[Callable[[], None]], Session]) -> None:
         self.failure: BaseException | None = None
         self.on_end: Callable[[], object] = _nothing
-        self._calls: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._calls: SimpleQueue[Callable[[], object]] = SimpleQueue()
         self._clients: dict[Outlet, Client] = {}
         self._picture: Picture | None = None  # the latest
         self._encoded: tuple[int, Future[Encoded]] = 0, Future()  # of a picture's number
         self._refined = 0.0  # time of the last frame that only added samples
         self._state_due = self._rows_due = 0.0
         self._rows: dict[str, Any] = {}  # of the panel
-        self._saves_for: Outlet | None = None  # client of the latest requested picture
         self._stopped = False
         self._session = open_session(lambda: self._calls.put(_nothing))
         try:
@@ -96,7 +95,7 @@ class Host:
         self._calls.put(add)
 
     def leave(self, outlet: Outlet) -> None:
-        self._calls.put(lambda: self._leave(outlet))
+        self._calls.put(lambda: self._clients.pop(outlet, None))
 
     def receive(self, outlet: Outlet, message: Message) -> None:
         self._calls.put(lambda: self._perform(outlet, message))
@@ -175,11 +174,6 @@ class Host:
         except Empty:
             return
 
-    def _leave(self, outlet: Outlet) -> None:
-        self._clients.pop(outlet, None)
-        if self._saves_for is outlet and self._session.state()["saving"] is not None:
-            self._session.do("cancel")
-
     def _perform(self, outlet: Outlet, message: Message) -> None:
         client = self._clients.get(outlet)
         if client is None:
@@ -218,7 +212,6 @@ class Host:
         def deliver(image: Image) -> None:
             outlet.send({"type": "file", "name": name, "mime": "image/png"}, image._repr_png_())
 
-        self._saves_for = outlet
         save(viewer, size, message.samples or viewer.samples, Path(name), deliver)
 
     def _send_state(self) -> None:

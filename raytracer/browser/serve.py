@@ -12,7 +12,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import function, truth, whole
-from raytracer.browser.security import new_token
 from raytracer.errors import UserError
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def serve(
     check_port(port)
     require_library()
     from raytracer.browser.host import Host, opener
-    from raytracer.browser.server import Server, bound
+    from raytracer.browser.server import Server, bound, new_token
 
     open_session = opener("serve", scene, settings)
     with bound(port) as listening:  # before a large scene is loaded

@@ -1,25 +1,34 @@
-"""The page and its WebSocket, only on 127.0.0.1."""
+"""The page and its WebSocket, only on 127.0.0.1, and only for pages that the server sent.
+
+Other users of the machine can connect to a port of 127.0.0.1 as well, and every page in a browser
+can send requests there. So the address has a secret token; the host name must be that of this
+machine, so that a foreign name which resolves to 127.0.0.1 is useless (DNS rebinding); and a
+WebSocket is opened only for a page of this server.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import errno
 import hmac
+import re
 import secrets
 import socket as sockets
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from aiohttp import WSMsgType, web
 
-from raytracer.browser import client, security
+from raytracer.browser import client
 from raytracer.browser.host import Host, hello
 from raytracer.browser.messages import MAX_BYTES, packed, parse
 from raytracer.errors import UserError
 
 ADDRESS = "127.0.0.1"
+_HOST = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?", re.ASCII)
+TOKEN_BYTES = 24
 
 DEFAULT_PORT = 8765
 
@@ -79,7 +88,7 @@ class Server:
     @web.middleware
     async def _guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
         """Refuse requests that are not from a page of this server."""
-        if not security.is_local(request.headers.get("Host", "")):
+        if not is_local(request.headers.get("Host", "")):
             raise web.HTTPForbidden(text="use 127.0.0.1 or localhost as the host of this server\n")
         given = request.query.get("token", "").encode(errors="replace")
         if not hmac.compare_digest(given, self.token.encode()):
@@ -92,7 +101,7 @@ class Server:
         answer = web.Response(
             text=client.page(f"{self.host.name} - raytracer", nonce, hello()),
             content_type="text/html",
-            headers=security.headers(nonce, request.headers["Host"]),
+            headers=headers(nonce, request.headers["Host"]),
         )
         answer.enable_compression()
         return answer
@@ -101,13 +110,13 @@ class Server:
         message, data = self._files.pop(request.match_info["key"], (None, b""))
         if message is None:
             raise web.HTTPNotFound(text="this file was already downloaded\n")
-        headers = security.headers("", request.headers["Host"])
-        headers["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(message['name'])}"
-        return web.Response(body=data, content_type=message["mime"], headers=headers)
+        own = headers("", request.headers["Host"])
+        own["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(message['name'])}"
+        return web.Response(body=data, content_type=message["mime"], headers=own)
 
     async def _socket(self, request: web.Request) -> web.StreamResponse:
-        headers = request.headers
-        if not security.is_same_origin(headers.get("Origin", ""), headers["Host"]):
+        given = request.headers
+        if not is_same_origin(given.get("Origin", ""), given["Host"]):
             raise web.HTTPForbidden(text="a page of another origin may not use this server\n")
         if len(self.sockets) >= MAX_CLIENTS:
             raise web.HTTPServiceUnavailable(text=f"{MAX_CLIENTS} pages are already connected\n")
@@ -175,6 +184,41 @@ class _Outlet:
                     await socket.send_str(content)
                 else:
                     await socket.send_bytes(content)
+
+
+def new_token() -> str:
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def is_local(host: str) -> bool:
+    """Return whether the header `Host` names this machine; a tunnel may have another port."""
+    return _HOST.fullmatch(host) is not None
+
+
+def is_same_origin(origin: str, host: str) -> bool:
+    """Return whether the header `Origin` is that of a page of this server."""
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and parts.netloc == host
+
+
+def headers(nonce: str, host: str) -> dict[str, str]:
+    """Return headers of the page that forbid loading, framing, caching and referrers."""
+    policy = (
+        f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
+        f"img-src data: blob:; connect-src 'self' ws://{host} wss://{host}; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'none'"
+    )
+    return {
+        "Content-Security-Policy": policy,
+        "Cache-Control": "no-store",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+    }
 
 
 def address_of(port: int, token: str) -> str:

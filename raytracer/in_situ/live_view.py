@@ -6,11 +6,9 @@ import atexit
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from math import inf
 from os import PathLike
 from pathlib import Path
 from threading import RLock
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Self, Unpack
 from urllib.parse import urlsplit
 
@@ -18,7 +16,7 @@ import numpy as np
 
 from raytracer.arguments import function, one_of, real, truth, whole
 from raytracer.backends.select import select
-from raytracer.errors import RaytracerError, UserError, shown_value
+from raytracer.errors import RaytracerError, UserError
 from raytracer.fields import check_names, takes
 from raytracer.files.access import path_of
 from raytracer.film.image import Image
@@ -33,7 +31,7 @@ from raytracer.scene.annotations import Annotations, SimulationBox
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.particles.source import Moment
 from raytracer.scene.scene import Scene
-from raytracer.scene.simulation_box import box_of, triple
+from raytracer.scene.simulation_box import box_of
 from raytracer.settings import RenderSettings
 from raytracer.viewer.options import ViewOptions
 from raytracer.warning import warn
@@ -140,17 +138,6 @@ def live(
     return view
 
 
-def unseen(**settings: Any) -> LiveView:
-    """Return a view that is rendered but not shown, to measure the cost of a view.
-
-    Arguments are those of `live`.
-    """
-    view = live(open=None, **settings)
-    given = dict(view._settings) | _spared(view._settings["threads"])
-    view._open(View(ProcessRunner("memory", given, view._gpu), view._logged))
-    return view
-
-
 def _gpu_of(backend: str, threads: int) -> int | None:
     device = select(backend, threads)
     return device.number if device.has_own_memory else None
@@ -181,8 +168,6 @@ class LiveView:
         self._logged, self._lock = dict[str, Given](), RLock()
         self._step: list[str] = []  # names that were logged in this step
         self._last: list[str] = []  # those of the step before
-        self._is_wanted = False  # whether an outlet takes this step
-        self._due = 0.0  # when an outlet may take the next one
         self._about: dict[str, Any] = {}  # of the state as a whole
         self._pictures: Pictures | None = None
         self._shell: Any = None  # of the notebook
@@ -191,7 +176,6 @@ class LiveView:
     def _open(self, outlet: View | Movie) -> None:
         """Wait until an outlet is ready. Raises UserError: it is not."""
         self._outlets.append(outlet)
-        self._due = 0.0
         try:
             self.address = outlet.runner.ready() or self.address
         except UserError:
@@ -232,35 +216,18 @@ class LiveView:
         given = positions, radii, colors, columns, stream
         with self._lock:
             begins = name in self._step or not self._step
-            is_wanted = perf_counter() >= self._due if begins else self._is_wanted
-            if is_wanted or name not in self._logged:
-                self._log(name, given, begins)
-                return
-            self._logged[name] = given  # of most steps: in a microsecond
+            takers = [outlet for outlet in self._outlets if outlet.takes(begins)]
+            if takers or name not in self._logged:  # else, as mostly, in a microsecond
+                points = Points.of(name, given)
+                if name not in self._logged:
+                    scene_of(self._state({name: points}))  # for its errors
             if begins:
-                self._last, self._step, self._is_wanted = self._step, [], False
+                self._last, self._step = self._step, []
+            self._logged[name] = given
             self._step.append(name)
-
-    def _log(self, name: str, given: Given, begins: bool) -> None:
-        """Take a set of a step that an outlet may take; begins: whether it is the first one."""
-        points = Points.of(name, given)
-        if name not in self._logged:
-            scene_of(self._state({name: points}))  # for its errors
-        if begins:
-            self._last, self._step = self._step, []
-            for outlet in self._outlets:
-                outlet.begin()
-            self._is_wanted = any(outlet.is_taken for outlet in self._outlets)
-        self._logged[name] = given
-        self._step.append(name)
-        is_last = not self._last or name == self._last[-1]
-        try:
-            for outlet in self._outlets if self._is_wanted else ():
-                if outlet.is_taken and outlet.look():
-                    outlet.log(name, self._said, is_last)
-        finally:
-            running = (each.due for each in self._outlets if not each.has_ended)
-            self._due = min(running, default=inf)
+            is_last = not self._last or name == self._last[-1]
+            for outlet in takers:
+                outlet.log(name, self._said, is_last)
 
     @property
     def _said(self) -> dict[str, Any]:
@@ -286,12 +253,10 @@ class LiveView:
             origin: the corner where they start, (3,).
 
         Raises:
-            UserError: they are no finite numbers of these shapes.
+            UserError: they are no finite numbers of these shapes, or span no volume.
         """
-        rows = _numbers(edges, "edges", ((3,), (3, 3)))
-        a, b, c = map(triple, np.diag(rows) if rows.ndim == 1 else rows)
-        corner = triple(_numbers(origin, "origin", ((3,),)))
-        box = box_of(Scene(), SimulationBox((a, b, c), corner))
+        vectors: Any = np.diag(edges) if np.shape(edges) == (3,) else edges
+        box = box_of(Scene(), SimulationBox(vectors, origin))
         self._about = self._about | {"box": box}
 
     @property
@@ -327,7 +292,6 @@ class LiveView:
         widget = show(runner.feed, height=height, **settings | threads)
         runner.is_closed = lambda: widget.closed
         self._outlets.append(view)
-        self._due = 0.0
         ipython = sys.modules.get("IPython")
         self._shell = None if ipython is None else ipython.get_ipython()
         if self._shell is not None:  # which keeps one of equal calls
@@ -447,17 +411,3 @@ class LiveView:
             self.close()
         except RaytracerError as error:
             warn(str(error))
-
-
-def _numbers(
-    value: Any, name: str, shapes: tuple[tuple[int, ...], ...]
-) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Return finite numbers of one of some shapes, float64. Raises UserError."""
-    try:
-        array = np.asarray(value, np.float64)
-    except (TypeError, ValueError):
-        array = np.empty(0)
-    if array.shape not in shapes or not np.isfinite(array).all():
-        wanted = " or ".join(str(shape) for shape in shapes)
-        raise UserError(f"{name}: give finite numbers of shape {wanted}, not {shown_value(value)}")
-    return array

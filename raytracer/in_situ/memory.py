@@ -8,7 +8,7 @@ from contextlib import suppress
 from mmap import mmap
 from typing import Any, NamedTuple
 
-from raytracer.cuda_driver import DeviceMemory, Fence, check_status, device_context
+from raytracer.cuda_driver import Fence, check_status, device_context
 from raytracer.device_array import DeviceArray
 from raytracer.errors import BackendError, UserError
 
@@ -81,19 +81,32 @@ def _unnamed() -> int:
 
 
 class _OnGpu:
-    """Memory of a GPU."""
+    """Memory of a GPU, and an event behind the latest copy into it."""
 
-    device: int
+    release = ""  # function of the driver that takes the address at the end
     complete: Fence
+
+    def __init__(self, size: int, device: int) -> None:
+        self.size, self.device, self._address = size, device, ctypes.c_uint64()
+
+    @property
+    def address(self) -> int:
+        """Of the first byte, in this process."""
+        return self._address.value
 
     def wait(self) -> None:
         """Wait on the host until the latest copy is complete."""
         with device_context(self.device):
             self.complete.synchronize()
 
+    def __del__(self) -> None:
+        if self._address.value:
+            with suppress(Exception), device_context(self.device) as cuda:
+                getattr(cuda, self.release)(self._address)
+
 
 class GpuMemory(_OnGpu):
-    """Memory of a GPU into which one side copies, and an event behind the latest copy.
+    """Memory of a GPU into which this process copies.
 
     Args:
         size: bytes.
@@ -103,10 +116,14 @@ class GpuMemory(_OnGpu):
         BackendError: there is no room, or the driver cannot be used.
     """
 
+    release = "cuMemFree_v2"
+
     def __init__(self, size: int, device: int) -> None:
-        self.size, self.device = -(-size // ALIGNMENT) * ALIGNMENT, device
-        self._memory = DeviceMemory(self.size, device)
-        self.address = self._memory.address
+        super().__init__(-(-size // ALIGNMENT) * ALIGNMENT, device)
+        with device_context(device) as cuda:
+            check_status(
+                cuda.cuMemAlloc_v2(ctypes.byref(self._address), ctypes.c_size_t(self.size))
+            )
         try:
             self.complete = Fence(device, shared=True)
         except BackendError:  # without events for other processes: it serves in this one
@@ -120,9 +137,7 @@ class GpuMemory(_OnGpu):
         """
         memory, event = _Handle(), _Handle()
         with device_context(self.device) as cuda:
-            check_status(
-                cuda.cuIpcGetMemHandle(ctypes.byref(memory), ctypes.c_uint64(self.address))
-            )
+            check_status(cuda.cuIpcGetMemHandle(ctypes.byref(memory), self._address))
             check_status(cuda.cuIpcGetEventHandle(ctypes.byref(event), self.complete.handle))
         return SharedHandle(self.size, self.device, bytes(memory), bytes(event))
 
@@ -155,9 +170,10 @@ class MappedMemory(_OnGpu):
         BackendError: this process cannot map it.
     """
 
+    release = "cuIpcCloseMemHandle"
+
     def __init__(self, handle: SharedHandle) -> None:
-        self.size, self.device = handle.size, handle.device
-        self._address = ctypes.c_uint64()
+        super().__init__(handle.size, handle.device)
         with device_context(self.device) as cuda:
             memory, event = map(_Handle.from_buffer_copy, (handle.memory, handle.event))
             check_status(
@@ -166,13 +182,3 @@ class MappedMemory(_OnGpu):
             opened = ctypes.c_void_p()
             check_status(cuda.cuIpcOpenEventHandle(ctypes.byref(opened), event))
         self.complete = Fence(self.device, opened)
-
-    @property
-    def address(self) -> int:
-        """Of the first byte, in this process."""
-        return self._address.value
-
-    def __del__(self) -> None:
-        if self._address.value:
-            with suppress(Exception), device_context(self.device) as cuda:
-                cuda.cuIpcCloseMemHandle(self._address)

@@ -186,10 +186,7 @@ class _Outlet:
     def __init__(self, runner: ProcessRunner | InlineRunner, logged: Mapping[str, Given]) -> None:
         self.runner, self.writer, self._logged = runner, runner.writer, logged
         self._sent = dict[str, Given]()
-        self.due = 0.0
-        """Time before which no step is taken."""
-        self.is_taken = False
-        """Whether the sets of this step are copied."""
+        self._is_taken = False  # whether the sets of this step are copied
         self.has_ended = False
         self.error: UserError | None = None  # that ended it
         self._unpublished = False
@@ -232,15 +229,17 @@ class View(_Outlet):
     """
 
     leaves_out = True
-    _spent = 0.0
-    """Seconds of copying in this step."""
+    _spent = _due = 0.0
+    """Seconds of copying in this step, and the time before which the next one is not taken."""
 
-    def begin(self) -> None:
-        """Begin a step, which is taken if it is time."""
-        self.is_taken = not self.has_ended and perf_counter() >= self.due
-        if self.is_taken:
-            self._publish()  # of fewer sets than in the step before
-            self._spent = 0.0
+    def takes(self, begins: bool) -> bool:
+        """Return whether it takes the next set, which may begin a step."""
+        if begins:
+            self._is_taken = perf_counter() >= self._due
+            if self._is_taken:
+                self._publish()  # of fewer sets than in the step before
+                self._spent = 0.0
+        return self._is_taken and self.look()
 
     def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
         """Take a set of points of a step that is taken.
@@ -258,7 +257,7 @@ class View(_Outlet):
         finally:
             end = perf_counter()
             self._spent += end - start
-            self.due = end + max(self._spent * (1.0 / SHARE - 1.0), INTERVAL - self._spent)
+            self._due = end + max(self._spent * (1.0 / SHARE - 1.0), INTERVAL - self._spent)
 
     def flush(self, about: Mapping[str, Any]) -> None:
         """Publish what was logged and not published."""
@@ -287,13 +286,15 @@ class Movie(_Outlet):
         super().__init__(runner, logged)
         self._every, self._step = every, -1
 
-    def begin(self) -> None:
-        self.flush(self._about)
-        self._step += 1
-        self.is_taken = self._step % self._every == 0
-        if self.is_taken:  # when the state before is taken, or the movie has failed
-            while not (self.writer.is_taken or self.runner.has_ended):
+    def takes(self, begins: bool) -> bool:
+        """Return whether it takes the next set; it waits until the state before is taken."""
+        if begins:
+            self.flush(self._about)
+            self._step += 1
+            self._is_taken = self._step % self._every == 0
+            while self._is_taken and self.look() and not self.writer.is_taken:
                 sleep(LOOK)
+        return self._is_taken and self.look()
 
     def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
         self._about = about

@@ -19,6 +19,9 @@ Given = tuple[Any, Any, Any, Mapping[str, Any] | None, Any]
 """Positions, radii, colours, columns and stream, as they are given to `LiveView.log_points`."""
 
 
+Fits = Callable[[tuple[int, ...]], bool]  # whether a shape is right
+
+
 class Points(NamedTuple):
     """A set of points: its arrays as they were given, and what is no array."""
 
@@ -33,30 +36,29 @@ class Points(NamedTuple):
             raise UserError("name: is empty; give the set of points a name, as 'grains'")
         positions, radii, colors, columns, stream = given
         handle = LEGACY_STREAM if stream is None else stream_handle(stream)
-        centers = _array(positions, handle, lambda shape: len(shape) == 2 and shape[1] == 3)
-        if centers is None:
-            raise _wrong(name, "positions", positions, "(N, 3)")
+
+        def array(part: str, value: Any, wanted: str, fits: Fits) -> Any:
+            read = _array(value, handle, fits)
+            if read is None:
+                raise _wrong(name, part, value, wanted)
+            return read
+
+        centers = array("positions", positions, "(N, 3)", lambda s: len(s) == 2 and s[1] == 3)
         count = len(centers)
         arrays, values = {"positions": centers}, dict[str, Any]()
         if radii is not None:
-            sizes = _array(radii, handle, lambda shape: shape in ((), (count,)))
-            if sizes is None:
-                raise _wrong(name, "radii", radii, f"one radius or ({count:,},)")
-            arrays["radii"] = sizes
+            wanted = f"one radius or ({count:,},)"
+            arrays["radii"] = array("radii", radii, wanted, lambda s: s in ((), (count,)))
         if isinstance(colors, str):
             values["colors"] = colors
         elif colors is not None:
             shapes = (3,), (4,), (count, 3), (count, 4), (count,)
-            rows = _array(colors, handle, lambda shape: shape in shapes)
-            if rows is None:
-                raise _wrong(name, "colors", colors, f"one colour or ({count:,}, 3)")
-            arrays["colors"] = rows
-        if columns is not None:
-            for key, value in mapping(columns, "columns", UserError).items():
-                column = _array(value, handle, lambda shape: shape[:1] == (count,))
-                if column is None:
-                    raise _wrong(name, f"column '{shown(key)}'", value, f"({count:,},)")
-                arrays[COLUMN + key] = column
+            wanted = f"one colour or ({count:,}, 3)"
+            arrays["colors"] = array("colors", colors, wanted, lambda s: s in shapes)
+        given_columns = {} if columns is None else mapping(columns, "columns", UserError)
+        for key, value in given_columns.items():
+            part = f"column '{shown(key)}'"
+            arrays[COLUMN + key] = array(part, value, f"({count:,},)", lambda s: s[:1] == (count,))
         return cls(arrays, values, handle)
 
     def on_host(self, name: str) -> Points:
@@ -83,7 +85,7 @@ class Points(NamedTuple):
         return self._replace(arrays=there | self._replace(arrays=left).on_host(name).arrays)
 
 
-def _array(value: Any, stream: int, fits: Callable[[tuple[int, ...]], bool]) -> Any:
+def _array(value: Any, stream: int, fits: Fits) -> Any:
     """Return an array of the right shape, or None.
 
     Those of other packages are read when they are copied: what computes them may not be done.

@@ -94,9 +94,8 @@ def _window(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
 
 def _page(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
     from raytracer.browser.host import Host, opener
-    from raytracer.browser.security import new_token
     from raytracer.browser.serve import run_server
-    from raytracer.browser.server import Server, address_of, bound
+    from raytracer.browser.server import Server, address_of, bound, new_token
 
     open_browser = settings.pop("open_browser")
     with bound(settings.pop("port")) as listening:  # a browser may connect before the first state

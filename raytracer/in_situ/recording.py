@@ -11,18 +11,16 @@ from raytracer.animation.shots import Plan, Renderer, Shot
 from raytracer.errors import OutputError, RaytracerError, UserError, counted
 from raytracer.files import output
 from raytracer.film.image import Image
+from raytracer.in_situ.feed import TITLE
 from raytracer.scene.animation import AnimationSettings
 from raytracer.scene.scene import Scene
 from raytracer.trajectory.source import FrameSource
 
 
 class Latest(FrameSource):
-    """The scene of one state after another, as the only frame."""
+    """The scene of one state after another, as each frame."""
 
-    count, name = 1, "simulation"
-
-    def __init__(self) -> None:
-        self.scene = Scene()
+    count, name, scene = 1, TITLE, Scene()
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
         return self.scene

@@ -34,9 +34,6 @@ class FrameSource(ABC):
         """The animation settings of the scene, or None."""
         return None
 
-    def files(self) -> list[Path]:
-        return []
-
     def signature(self) -> str | None:
         """Return a text that changes with the frames; None if changes cannot be detected."""
         return None
@@ -72,9 +69,6 @@ class FileSource(FrameSource):
     @property
     def animation(self) -> AnimationSettings | None:
         return self._animation
-
-    def files(self) -> list[Path]:
-        return [path for path in (self._source.scene, *self._data) if path.is_file()]
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
         return load_file(self._source, frame if self.count > 1 else None, columns)

@@ -12,7 +12,6 @@ is the number of boxes that a particle has crossed.
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -164,9 +163,6 @@ class TrackedSource(FrameSource):
     @property
     def animation(self) -> AnimationSettings | None:
         return self._source.animation
-
-    def files(self) -> list[Path]:
-        return self._source.files()
 
     def signature(self) -> str | None:
         return self._source.signature()
