@@ -6,7 +6,7 @@ from typing import Any
 
 from raytracer.arguments import items
 from raytracer.arguments import text as text_of
-from raytracer.errors import SceneError, UserError, shown
+from raytracer.errors import SceneError, UserError
 from raytracer.field_types import (
     NUMBER,
     TEXT,
@@ -43,12 +43,11 @@ class Components(Kind):
         )
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        if isinstance(value, str) and str in self.plain:
-            return text_of(value, name, error)
-        rows = items(value, name, error)
-        if len(rows) != self.width:
+        rows = parts_of(value) if isinstance(value, str) else items(value, name, error)
+        if len(rows) not in ((1, self.width) if isinstance(value, str) else (self.width,)):
             raise error(f"{name}: takes {self.noun}, not {len(rows)}")
-        return tuple(text_of(each, name, error) for each in rows)
+        parts = tuple(text_of(each, name, error).strip() for each in rows)
+        return parts[0] if len(parts) == 1 else parts
 
 
 class Pair(Components):
@@ -314,7 +313,7 @@ def columns_of(glyphs: Iterable[Any]) -> list[str]:
     return names
 
 
-ALL = ("", "on", "all", "touch")  # words of an option that mean its defaults
+DEFAULTS = ("", "on", "all", "touch")  # words of an option
 
 
 def glyph_fields(glyph: str, value: Any, name: str, error: type[UserError]) -> Any:
@@ -338,26 +337,19 @@ def _parsed(glyph: str, words: str) -> dict[str, Any]:
     """Parse an option: "velocity,scale=2,color=length,map=magma"."""
     known, option, first = definitions(GLYPHS[glyph]), f"--{glyph}", FIRST[glyph]
     alone, fields, colors = [], {}, {}
-    takes_pairs = isinstance(known[first].kind, CenterPairs)
     for part in parts_of(words):
-        key, equals, rest = part.partition("=")
-        if takes_pairs and "-" in key and key.strip().replace("-", "_") not in known:
-            alone.append(part.strip())  # Ti-O=2.4
-            continue
-        key, rest = key.strip().replace("-", "_"), rest.strip()
-        place = f"{option}={key}"
-        if not equals or not key.isidentifier():
-            alone += [] if part.strip() in ALL else [part.strip()]
-        elif key == "color" and known[key].kind is COLOR_RULE:
-            fields[key] = _color_of(rest)
-        elif key in known:
-            fields[key] = value_of(known[key].kind, rest, place)
-        elif key in OF_COLOR:
-            colors[key] = value_of(COLOR_BY.keys[key].kind, rest, place)
-        else:
+        key, equals, rest = (each.strip() for each in part.partition("="))
+        name = key.replace("-", "_")
+        if equals and name in known:
+            fields[name] = _value(known[name].kind, rest, f"{option}={name}")
+        elif equals and name in OF_COLOR:
+            colors[name] = value_of(COLOR_BY.keys[name].kind, rest, f"{option}={name}")
+        elif equals and key.isidentifier():
             check_fields([key], [*known, *OF_COLOR], option)
+        elif part.strip() not in DEFAULTS:  # also Ti-O=2.4
+            alone.append(part.strip())
     if alone:
-        fields[first] = _alone(alone, known[first].kind, option)
+        fields[first] = _value(known[first].kind, ",".join(alone), option)
     if colors:
         if not isinstance(fields.get("color"), Mapping):
             raise SceneError(
@@ -367,25 +359,12 @@ def _parsed(glyph: str, words: str) -> dict[str, Any]:
     return fields
 
 
-def _alone(words: list[str], kind: Kind, option: str) -> Any:
-    """Return the value of the parts without an equals sign."""
-    if isinstance(kind, Components):
-        if len(words) not in (1, 3):
-            raise SceneError(
-                f"{option}: {shown(','.join(words))} is neither a column nor three components"
-            )
-        return words[0] if len(words) == 1 else words
-    if isinstance(kind, (CenterPairs, Levels)):
-        return kind.checked(",".join(words), option, SceneError)
-    if kind is COLOR_RULE and len(words) == 1:
-        return _color_of(words[0])
-    if len(words) > 1:
-        raise SceneError(f"{option}: write '{shown(words[1])}' as NAME=VALUE")
-    return value_of(kind, words[0], option)
-
-
-def _color_of(words: str) -> Any:
-    """Return a colour, or the value to colour by."""
+def _value(kind: Kind, words: str, place: str) -> Any:
+    """Return the value of a field; of a colour that is none, the value to colour by."""
+    if isinstance(kind, (Components, CenterPairs, Levels)):
+        return kind.checked(words, place, SceneError)
+    if kind is not COLOR_RULE:
+        return value_of(kind, words, place)
     try:
         parse_color(words)
     except SceneError:
