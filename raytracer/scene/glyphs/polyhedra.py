@@ -17,7 +17,7 @@ from raytracer.scene.bonds import (
 )
 from raytracer.scene.colors import parse_color
 from raytracer.scene.glyphs.settings import Polyhedra
-from raytracer.scene.glyphs.shared import Glyphs, colors_of, require_capsules, rgb_of
+from raytracer.scene.glyphs.shared import Glyphs, colors_of, in_color, require_capsules, rgb_of
 from raytracer.scene.mesh import Mesh
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet, EllipsoidSet
@@ -97,8 +97,7 @@ def _solids(
     if not len(hulls.triangles):
         return []
     used, triangles = np.unique(hulls.triangles, return_inverse=True)
-    colors = {"color": settings.color} if settings.color else colors_of(spheres, centers)
-    color = rgb_of(colors, len(centers))
+    color = rgb_of(in_color(spheres, settings.color) if settings.color else spheres, centers)
     looks: dict[str, Any] = {"material": settings.material, "transform": spheres.transform}
     faces = Mesh(
         points[used], triangles.reshape(-1, 3), colors=color[hulls.group], smooth=False,

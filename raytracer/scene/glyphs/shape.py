@@ -21,7 +21,7 @@ def has_axes(columns: Columns, shape: Shape) -> bool:
     return any(all(columns.has(name) for name in names) for names, _ in AXES)
 
 
-def shape_of(spheres: SphereSet) -> Shape | None:
+def default_shape(spheres: SphereSet) -> Shape | None:
     """Return the default shape of particles with axes and orientations; None if some have neither,
     such as points and spheres beside ellipsoids in LAMMPS files."""
     shape = Shape()
@@ -32,7 +32,7 @@ def shape_of(spheres: SphereSet) -> Shape | None:
     return shape if (np.isfinite(lengths) & (lengths > 0.0)).all() else None
 
 
-def ellipsoids_of(scene: Scene, shape: Shape) -> Glyphs:
+def shape_of(scene: Scene, shape: Shape) -> Glyphs:
     """Return the particles of the sets that have axes, as ellipsoids."""
     solids: list[Any] = []
     for spheres in scene.spheres:
