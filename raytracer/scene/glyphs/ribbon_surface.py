@@ -45,11 +45,8 @@ def ribbon_surface(
     sides: Doubles,
     structure: Rows,
     *,
-    steps: int = 12,
-    corner: int = 5,
-    unit: float = 1.0,
-    width: float = 1.0,
-) -> RibbonSurface:
+    steps: int = 12, corner: int = 5, unit: float = 1.0, width: float = 1.0,
+) -> RibbonSurface:  # fmt: skip
     """Return the surface of the ribbon of a chain without a break.
 
     guides: positions of the guide atoms, (N, 3), at least two. sides: directions of the width, (N,
@@ -204,35 +201,31 @@ def _turned(
 def _swept(
     points: Doubles, tangents: Doubles, rings: Doubles, normals: Doubles, places: Doubles
 ) -> RibbonSurface:
+    """Return the surface through rings and its ends; two sections at one place begin a strip."""
     doubled = np.flatnonzero(places[1:] == places[:-1]) + 1
-    strips = np.split(np.arange(len(places)), doubled)
-    rows: list[Doubles] = []
-    facing: list[Doubles] = []
-    joined: list[bool] = []  # whether a row continues the one before
-    at: list[float] = []
-
-    def add(row: Doubles, normal: Doubles, place: float, continues: bool) -> None:
-        rows.append(row)
-        facing.append(np.broadcast_to(normal, row.shape))
-        joined.append(continues)
-        at.append(place)
-
-    for strip in strips:
+    rows: list[tuple[Doubles, Doubles, int, bool]] = []
+    """Corners, normals, section, and whether a row continues the one before."""
+    for strip in np.split(np.arange(len(places)), doubled):
         start, end = int(strip[0]), int(strip[-1])
         before = points[[0] * rings.shape[1]] if start == 0 else rings[start - 1]
-        add(before, -tangents[start], places[start], False)
-        add(rings[start], -tangents[start], places[start], True)
+        rows.append((before, -tangents[start], start, False))
+        rows.append((rings[start], -tangents[start], start, True))
         along = units_of(np.gradient(rings[strip], axis=0)) if len(strip) > 1 else 0.0
         tilted = normals[strip]
         tilted = tilted - (tilted * along).sum(axis=-1, keepdims=True) * along
         steep = np.square(tilted).sum(axis=-1, keepdims=True) < STEEP**2
         tilted = units_of(np.where(steep, normals[strip], tilted))
-        for index, row in enumerate(strip.tolist()):
-            add(rings[row], tilted[index], places[row], index > 0)
+        rows += [
+            (rings[row], normal, row, row > start)
+            for row, normal in zip(strip.tolist(), tilted, strict=True)
+        ]
         if end == len(points) - 1:
-            add(rings[end], tangents[end], places[end], False)
-            add(points[[end] * rings.shape[1]], tangents[end], places[end], True)
-    return _triangles(np.stack(rows), np.stack(facing), np.array(joined), np.array(at))
+            rows.append((rings[end], tangents[end], end, False))
+            rows.append((points[[end] * rings.shape[1]], tangents[end], end, True))
+    corners = np.stack([row for row, *_ in rows])
+    facing = np.stack([np.broadcast_to(normal, corners.shape[1:]) for _, normal, *_ in rows])
+    joined = np.array([continues for *_, continues in rows])
+    return _triangles(corners, facing, joined, places[[section for *_, section, _ in rows]])
 
 
 def _triangles(
