@@ -35,11 +35,8 @@ def plan_of(
     annotations: Annotations,
     values: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """Return the plan of what is drawn over the pictures of a scene.
-
-    values: further values that texts may name in braces. Raises SceneError: the scene lacks
-    something that is to be drawn.
-    """
+    """Return the plan of what is drawn over the pictures of a scene; values: further ones that
+    texts may name in braces. Raises SceneError: the scene lacks something that is to be drawn."""
     bar = annotations.scale_bar
     if bar is not None and bar.unit is None and bar.factor == 1.0:
         annotations = replace(annotations, scale_bar=replace(bar, unit=length_unit(scene)))

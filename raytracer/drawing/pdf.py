@@ -26,11 +26,8 @@ def write(
     crop: Crop,
     description: str,
 ) -> None:
-    """Write a picture, (h, w, 3 or 4) or None, with a drawing over it.
-
-    drawing: in pixels of the whole picture, of which `crop` is shown: x0, y0, x1, y1, half open.
-    point: pixels per point. description: metadata. Raises OutputError without matplotlib.
-    """
+    """Write a picture, (h, w, 3 or 4) or None, with a drawing over it, of which `crop` is shown.
+    point: in pixels. description: metadata. Raises OutputError without matplotlib."""
     import matplotlib as mpl
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.figure import Figure

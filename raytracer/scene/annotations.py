@@ -259,12 +259,8 @@ class DepthCue(Defined, place="depth_cue"):
 
 
 class Part(Kind):
-    """One of the annotations: an object, its fields by name or in a text, or whether it is drawn.
-
-    Args:
-        kind: the class.
-        alone: the field that a value without a name sets.
-    """
+    """One of the annotations: an object, its fields by name or in a text, or whether it is drawn;
+    `alone`: the field that a value without a name sets."""
 
     def __init__(self, kind: type[Defined], alone: str) -> None:
         self.kind, self.alone = kind, alone

@@ -81,13 +81,8 @@ _ISOTOPES = {"D": "H", "T": "H"}
 
 
 class Element(NamedTuple):
-    """Radius and colour of an element.
-
-    Args:
-        radius: angstrom, or the length unit of the file; None: from the table.
-        color: sRGB, 0..1; None: from the table.
-        symbol: element that a user's label stands for, or "".
-    """
+    """Radius in angstrom or the length unit of the file, and sRGB colour in 0..1; None: those of
+    the table. symbol: the element that a user's label stands for, or ""."""
 
     radius: float | None = None
     color: RGB | None = None
@@ -104,14 +99,9 @@ def table() -> dict[str, Element]:
 
 
 def find(label: str, overrides: Mapping[str, Element] | None = None) -> Element:
-    """Return radius and colour for a label of a coordinate file.
-
-    A label is a symbol in any case ("Fe", "FE"), a symbol and a site number ("C12"), an atomic
-    number ("26"), or a label among the overrides.
-
-    Args:
-        overrides: values by label or symbol; what is None comes from the table.
-    """
+    """Return radius and colour for a label of a coordinate file: a symbol in any case ("Fe", "FE"),
+    also with a site number ("C12"), an atomic number, or a label among the overrides, of which None
+    comes from the table."""
     overrides = overrides or {}
     symbol = symbol_of(label)
     override = overrides.get(label) or overrides.get(symbol or "")

@@ -15,13 +15,8 @@ Opacity = float | NDArray[np.float32] | None
 
 
 class SetColors(NamedTuple):
-    """Colours of a set.
-
-    Args:
-        rows: (1, 3), (N, 3), or a palette (K, 3); uint8 in 0..255 or floating point in 0..1.
-        ids: int32 (N,) into a palette, or None.
-        opacity: from the alpha channel: one or float32 (N,); None if all is opaque.
-    """
+    """Colours of a set: (1, 3), (N, 3), or a palette (K, 3) for ids, int32 (N,); uint8 in 0..255 or
+    floating point in 0..1; and the opacity of the alpha channel, one or float32 (N,), or None."""
 
     rows: NDArray[Any]
     ids: NDArray[np.int32] | None = None

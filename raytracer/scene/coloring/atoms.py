@@ -52,11 +52,8 @@ def is_selection(text: str, columns: Columns) -> bool:
 
 
 def rows_of_atoms(text: str, columns: Columns, place: str) -> NDArray[np.intp]:
-    """Return the indices of the particles that a selection of atoms takes.
-
-    Distances are in the unit of their positions, without images. Raises SceneError: MDAnalysis is
-    not installed, the selection is invalid, or the file lacks what it asks for.
-    """
+    """Return the indices of the particles that a selection of atoms takes; distances are without
+    images. Raises SceneError."""
     try:
         import MDAnalysis
     except ImportError:

@@ -38,11 +38,8 @@ class Texts(NamedTuple):
 
 
 def evaluate(text: str, source: Columns, place: str) -> NDArray[Any]:
-    """Evaluate an expression over columns: numbers, or truth values of a condition, (N,).
-
-    A column name is valid as it stands, whatever characters it has; a single column keeps its type
-    and is not copied. place: prefix of messages: "select".
-    """
+    """Evaluate an expression over columns: numbers, or truth values of a condition, (N,). A column
+    name is valid whatever characters it has, and alone keeps its type and is not copied."""
     evaluator = _Evaluator(text, source, place)
     tree = evaluator.tree
     with np.errstate(all="ignore"):

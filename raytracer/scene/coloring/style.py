@@ -169,11 +169,8 @@ PALETTE = definitions(StyleSettings)["palette"].kind
 
 @dataclass(frozen=True)
 class SetStyle:
-    """The style of one set's particles.
-
-    radius, opacity: expressions; None keeps those of the set. place: position in the scene file,
-    for messages: "spheres[0]"; "" for arguments. table: name of the colour table.
-    """
+    """The style of one set's particles; radius, opacity: expressions, or None. place: position in
+    the scene file, for messages, "" for arguments; table: name of the colour table."""
 
     settings: StyleSettings
     radius: str | None = None

@@ -41,12 +41,9 @@ DSSP_BYTES = 160  # most bytes per pair of residues while DSSP assigns their str
 
 
 class Backbone(NamedTuple):
-    """Residues of a set, in the order of its particles.
-
-    guides: rows of the guide atoms, CA or C4', (R,). atoms: of the other backbone atoms, -1
-    without, (R, 3): N, C, O, or N1, N3, N9. pieces: number of the chain without a break, ascending.
-    residues: number of the residue of each particle; -1 outside of the backbone's, (N,).
-    """
+    """Residues of a set in its order: rows of the guide atoms, CA or C4', (R,), and of N, C, O or
+    N1, N3, N9, -1 without, (R, 3); ascending numbers of chains without a break; structure; and the
+    residue of each particle, -1 without, (N,)."""
 
     guides: Rows
     atoms: Rows
@@ -64,11 +61,9 @@ class Backbone(NamedTuple):
 
 
 def backbone_of(spheres: SphereSet, unit: float = 1.0) -> Backbone | None:
-    """Return the backbone of a set; None if it has no chain of residues with their guide atoms.
-
-    The structure is that of the column `structure`, which files with such records have, else it is
-    assigned by DSSP. unit: length of an angstrom in the units of the set.
-    """
+    """Return the backbone of a set, with the structure that the file or else DSSP states; None if
+    it has no chain of residues with guide atoms. unit: length of an angstrom in units of the
+    set."""
     names = _texts(spheres, "name")
     if names is None or not spheres.count:
         return None
@@ -94,11 +89,8 @@ def _texts(spheres: SphereSet, name: str) -> Texts | None:
 
 
 def _residues(spheres: SphereSet, names: Texts) -> Rows:
-    """Return the number of the residue of each particle, (N,).
-
-    A residue ends where its name, its number or its chain changes, and before another atom N:
-    residues with an insertion code can have the number of the one before.
-    """
+    """Return the number of the residue of each particle, (N,); one ends where its name, number or
+    chain changes, and before another atom N: insertion codes repeat numbers."""
     starts = np.zeros(spheres.count, np.bool_)
     starts[0] = True
     for column in ("residue", "residue_id", "chain", "segment"):
@@ -215,11 +207,8 @@ def are_water(spheres: SphereSet) -> NDArray[np.bool_]:
 
 
 def sides_of(centers: Doubles, backbone: Backbone, rows: Rows, structure: Rows) -> Doubles:
-    """Return the directions of the width of a ribbon at the residues of a piece, (M, 3).
-
-    In strands and coils they lie in the planes of the peptides; in helices they follow the axis,
-    perpendicular to the curvature, as do those of residues without O. centers: of all particles.
-    """
+    """Return the directions of the width of a ribbon at the residues of a piece, (M, 3): in strands
+    and coils in the planes of the peptides, else perpendicular to the curvature."""
     guides = centers[backbone.guides[rows]]
     along = np.gradient(guides, axis=0)
     bend = np.zeros_like(guides)

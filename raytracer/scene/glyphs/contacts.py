@@ -43,10 +43,8 @@ thickness by default."""
 
 
 class _Lines(NamedTuple):
-    """Contacts from starts by spans to the nearest images of stops, scene units, (M, 3).
-
-    points: their middles, with columns. values: set their thickness, (M,); NaN: it is left out.
-    """
+    """Contacts from starts by spans to the nearest images of stops, scene units, (M, 3), their
+    middles with columns, and the values that set their thickness, (M,), NaN to leave one out."""
 
     spheres: SphereSet
     starts: Doubles

@@ -31,11 +31,8 @@ neighbouring planes inside."""
 
 
 class Grid(NamedTuple):
-    """Values at the points of a regular grid, (X, Y, Z).
-
-    steps: from one value to the next along each index, one per row. periodic: along each index,
-    whether the first value follows the last.
-    """
+    """Values at the points of a regular grid, (X, Y, Z), its steps along each index, (3, 3), and
+    whether the first value follows the last along it."""
 
     values: Doubles
     origin: Doubles
@@ -119,11 +116,8 @@ def _source(scene: Scene, isosurface: Isosurface) -> tuple[SphereSet | None, Pat
 
 
 def read_cube(path: Path, periodic: bool | None = None) -> Grid:
-    """Read the first grid of a Gaussian cube file, which may be compressed, in angstrom.
-
-    periodic: whether it is one period; None: along each index, whether the values continue from the
-    last plane to the first. Raises DataFileError: there is no such file, or it is damaged.
-    """
+    """Read the first grid of a Gaussian cube file in angstrom. periodic: None: along each index,
+    whether the values continue from the last plane to the first. Raises DataFileError."""
     from ase.io import cube
 
     parse: Any = cube.read_cube
@@ -160,11 +154,8 @@ def _continues(planes: Doubles) -> bool:
 
 
 def surface(grid: Grid, level: float) -> tuple[Doubles, Doubles, NDArray[np.int64]]:
-    """Return the surface of a level: vertices and normals (V, 3), triangles (T, 3).
-
-    Normals, and the sides from which triangles are anticlockwise, point to values nearer to 0. Of a
-    periodic grid the surface reaches from one period to the next.
-    """
+    """Return the surface of a level: vertices and normals (V, 3), triangles (T, 3), which face
+    values nearer to 0; of a periodic grid it reaches from one period to the next."""
     from skimage import measure
 
     marching_cubes: Any = measure.marching_cubes

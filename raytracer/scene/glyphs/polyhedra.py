@@ -48,12 +48,8 @@ class Hulls(NamedTuple):
 
 
 class _Neighbors(NamedTuple):
-    """Neighbours of central atoms.
-
-    centers: rows of the central atoms with four neighbours or more, (P,). first: where the
-    neighbours of each begin, and the end, (P + 1,). atoms: rows of the neighbours, (M,), with the
-    numbers of periodic images and positions, (M, 3).
-    """
+    """Central atoms with four neighbours or more, (P,), where the neighbours of each begin, and the
+    end, (P + 1,), and these, (M,): rows, periodic images and positions, (M, 3)."""
 
     centers: Rows
     first: Rows
@@ -180,12 +176,9 @@ def _neighbors(spheres: SphereSet, pairs: list[tuple[str, str, float | None]]) -
 
 
 def convex_hulls(points: Doubles, first: Rows) -> Hulls:
-    """Return the convex hulls of groups of points, (M, 3); points in one plane make none.
-
-    A triangle is a face if all other points of the group are on one side of its plane. Points are
-    displaced a little for this, so that no four are in a plane and every hull is closed. first:
-    where each group begins, and the end, (P + 1,); a group has at most `MAX_NEIGHBORS`.
-    """
+    """Return the convex hulls of groups of points, (M, 3), which begin at `first`, (P + 1,):
+    triangles with all other points on one side. Points are displaced a little, so that no four are
+    in a plane and every hull is closed; groups in one plane make none."""
     counts = np.diff(first)
     parts: list[Hulls] = []
     for count in np.unique(counts).tolist():

@@ -47,12 +47,9 @@ def ribbon_surface(
     *,
     steps: int = 12, corner: int = 5, unit: float = 1.0, width: float = 1.0,
 ) -> RibbonSurface:  # fmt: skip
-    """Return the surface of the ribbon of a chain without a break.
-
-    guides: positions of the guide atoms, (N, 3), at least two. sides: directions of the width, (N,
-    3), of any sign. steps: cross-sections per residue, even. corner: edges of a quarter of a
-    cross-section. unit: length of an angstrom. width: factor on the cross-sections.
-    """
+    """Return the ribbon of a chain without a break: guide atoms and directions of the width, of any
+    sign, (N, 3), `steps` cross-sections per residue (even), `corner` edges of a quarter of one,
+    length of an angstrom, and factor on the cross-sections."""
     centers = _smooth_strands(guides, structure)
     heads = _heads(structure)
     # ascending, with two cross-sections at the bases of heads
@@ -74,11 +71,8 @@ def ribbon_surface(
 
 
 def spline_controls(points: Doubles) -> Doubles:
-    """Return the control points of the natural cubic B-spline that passes through points, (N, 3).
-
-    The first and the last control point are added: (N + 2, 3). A natural end continues the points
-    by their point reflection (Unser 1999, IEEE Signal Process. Mag. 16(6), 22-38).
-    """
+    """Return the control points of the natural cubic B-spline through points, (N, 3), with one more
+    at each end (Unser 1999, IEEE Signal Process. Mag. 16(6), 22-38)."""
     reach = np.abs(np.arange(-SUPPORT, SUPPORT + 1))
     weights = np.sqrt(3.0) * POLE**reach
     longer = np.pad(points, ((SUPPORT + 1, SUPPORT + 1), (0, 0)), "reflect", reflect_type="odd")
@@ -86,11 +80,8 @@ def spline_controls(points: Doubles) -> Doubles:
 
 
 def evaluated(controls: Doubles, places: Doubles, slope: bool = False) -> Doubles:
-    """Return points of a uniform cubic B-spline, or its derivative, (M, K).
-
-    controls: (N + 2, K), one more at each end than there are whole places. places: 0 to N - 1,
-    (M,).
-    """
+    """Return points of a uniform cubic B-spline at places 0 to N - 1, (M,), or its derivative, (M,
+    K), from controls (N + 2, K)."""
     first = np.clip(places.astype(np.int64), 0, len(controls) - 4)
     t = places - first
     if slope:
@@ -157,11 +148,8 @@ def _directions(slopes: Doubles) -> Doubles:
 
 
 def _transported(tangents: Doubles) -> Doubles:
-    """Return unit vectors across a curve that do not turn about it, (M, 3).
-
-    Each step turns by the smallest rotation from one tangent to the next; their products are made
-    by doubling.
-    """
+    """Return unit vectors across a curve that do not turn about it, (M, 3): products, made by
+    doubling, of the smallest rotations from each tangent to the next."""
     before, after = tangents[:-1], tangents[1:]
     axis = np.cross(before, after)
     skew = np.zeros((len(tangents), 3, 3))

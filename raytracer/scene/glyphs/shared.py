@@ -103,11 +103,8 @@ def require_capsules(count: int, place: str) -> None:
 def colored(
     sets: Sequence[SphereSet], color: Any, place: str, usual: Color | None = None
 ) -> tuple[list[SphereSet], list[ColorScale]]:
-    """Return the sets of what glyphs stand for in the colours of these, and their scales.
-
-    color: one colour, a rule over the columns of the sets, or None for their own. usual: instead of
-    one colour of a whole set.
-    """
+    """Return the sets of what glyphs stand for in one colour, by a rule over their columns, or None
+    in their own, and their scales. usual: instead of one colour of a whole set."""
     if isinstance(color, StyleSettings):
         made, scale = by_scale(sets, SetStyle(color, place=place))
         return made, [scale]

@@ -93,12 +93,9 @@ def _steps(spheres: SphereSet, files: _Files, trails: Trails) -> tuple[Doubles, 
 def _places(
     spheres: SphereSet, files: _Files, rows: Rows, frames: list[int], now: int
 ) -> tuple[Doubles, NDArray[np.bool_]]:
-    """Return the positions of particles in F frames, (F, M, 3), each path ending at its particle.
-
-    Particles may be shown elsewhere than in the file: unwrapped, wrapped, smoothed, or as periodic
-    images. Paths of unwrapped particles are joined across boundaries. Missing ones are NaN. Also
-    returned is whether the step that ends there stays inside the box, (F, M).
-    """
+    """Return the positions of particles in F frames, (F, M, 3), NaN if missing, each path ending at
+    its particle, which may be unwrapped, wrapped, smoothed or an image; and whether the step that
+    ends there stays inside the box, (F, M)."""
     ids = spheres.columns.value("id") if spheres.columns.has_ids else None
     ids = None if ids is None or isinstance(ids, Texts) else ids[rows]
     in_file = np.asarray(spheres.columns.value("index"))[rows]
