@@ -23,16 +23,22 @@ from raytracer.field_types import (
 from raytracer.fields import Defined, check_fields, definitions, setting
 from raytracer.scene import GLYPHS as FIRST
 from raytracer.scene.bond_settings import LENGTH, Lengths
-from raytracer.scene.coloring.style import COLOR_BY, COLOR_RULE, KEYS, StyleSettings, columns_in
+from raytracer.scene.coloring.style import COLOR_BY, COLOR_RULE, StyleSettings, columns_in
 from raytracer.scene.colors import Color, parse_color
 from raytracer.scene.glyphs.shape_columns import columns_needed
 from raytracer.scene.key_types import ColorValue
-from raytracer.scene.option_text import parts_of, value_of
+from raytracer.scene.option_text import fields_of, parts_of
 
 ANCHORS = ("tail", "center", "tip")  # points of an arrow that can be at its particle
 
 
-class Components(Kind):
+class _Parsed(Kind):
+    def parsed(self, text: str, place: str) -> Any:
+        """Return the value of a text of the command line."""
+        return self.checked(text, place, SceneError)
+
+
+class Components(_Parsed):
     """A vector: the name of a column with its numbers, or expressions of its components."""
 
     def __init__(self, width: int = 3) -> None:
@@ -64,20 +70,15 @@ def _optional(kind: Kind | str, default_text: str = "all") -> Any:
 SHARE = Number(0.0, 1.0)
 
 
-class CenterPairs(Lengths):
+class CenterPairs(_Parsed, Lengths):
     """Pairs of a central and a neighbouring type: "Ti-O", "Ti-O=2.4,Al-O", {Ti-O = 2.4}."""
 
     plain = of_types({str: TEXT, **Lengths.plain})
     noun = wording = "pairs of types such as Ti-O, or a table of their longest distances"
     may_lack = True
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> dict[str, Any]:
-        if isinstance(value, (list, tuple)):  # parts of an option
-            value = ",".join(text_of(each, name, error) for each in value)
-        return super().checked(value, name, error)
 
-
-class Levels(Kind):
+class Levels(_Parsed):
     """Values at isosurfaces: a number, or a list of numbers."""
 
     plain = of_types({float: NUMBER, list: {"type": "array", "items": NUMBER, "minItems": 1}})
@@ -288,7 +289,7 @@ GLYPHS: dict[str, type[Any]] = {
 }
 """Glyphs of data, by their names in scene files, options and Python."""
 
-OF_COLOR = tuple(key for key in KEYS if key not in ("by", "scale"))
+OF_COLOR = {key: each for key, each in COLOR_BY.keys.items() if key not in ("by", "scale")}
 """Keys of the table `color` that an option may state beside the others."""
 
 
@@ -335,38 +336,13 @@ def glyph_fields(glyph: str, value: Any, name: str, error: type[UserError]) -> A
 
 def _parsed(glyph: str, words: str) -> dict[str, Any]:
     """Parse an option: "velocity,scale=2,color=length,map=magma"."""
-    known, option, first = definitions(GLYPHS[glyph]), f"--{glyph}", FIRST[glyph]
-    alone, fields, colors = [], {}, {}
-    for part in parts_of(words):
-        key, equals, rest = (each.strip() for each in part.partition("="))
-        name = key.replace("-", "_")
-        if equals and name in known:
-            fields[name] = _value(known[name].kind, rest, f"{option}={name}")
-        elif equals and name in OF_COLOR:
-            colors[name] = value_of(COLOR_BY.keys[name].kind, rest, f"{option}={name}")
-        elif equals and key.isidentifier():
-            check_fields([key], [*known, *OF_COLOR], option)
-        elif part.strip() not in DEFAULTS:  # also Ti-O=2.4
-            alone.append(part.strip())
-    if alone:
-        fields[first] = _value(known[first].kind, ",".join(alone), option)
-    if colors:
+    known = {**OF_COLOR, **definitions(GLYPHS[glyph])}
+    words = ",".join(part for part in parts_of(words) if part.strip() not in DEFAULTS)
+    fields = fields_of(words, known, glyph, FIRST[glyph]) if words else {}
+    if colors := {key: fields.pop(key) for key in OF_COLOR if key in fields}:
         if not isinstance(fields.get("color"), Mapping):
             raise SceneError(
-                f"{option}: {next(iter(colors))} needs colours by a value, such as color=length"
+                f"{glyph}: {next(iter(colors))} needs colours by a value, such as color=length"
             )
         fields["color"] = {**fields["color"], **colors}
     return fields
-
-
-def _value(kind: Kind, words: str, place: str) -> Any:
-    """Return the value of a field; of a colour that is none, the value to colour by."""
-    if isinstance(kind, (Components, CenterPairs, Levels)):
-        return kind.checked(words, place, SceneError)
-    if kind is not COLOR_RULE:
-        return value_of(kind, words, place)
-    try:
-        parse_color(words)
-    except SceneError:
-        return {"by": words}
-    return words
