@@ -68,9 +68,7 @@ def opacities_of(value: Any, count: int, where: Where) -> float | NDArray[np.flo
 def _opacity_of(alpha: NDArray[np.float32], ids: NDArray[np.int32] | None) -> Opacity:
     if not (alpha < 1.0).any():
         return None
-    if len(alpha) == 1:
-        return float(alpha[0])
-    return alpha if ids is None else alpha[ids]
+    return float(alpha[0]) if len(alpha) == 1 else alpha if ids is None else alpha[ids]
 
 
 def _check_count(colors: int, count: int, where: Where) -> None:
