@@ -148,15 +148,11 @@ def color_numbers(
         return codes * np.uint8(255) if most <= 1 else codes
     if not most > 1:
         return values
-    for rows in blocks(len(values)):
-        fractions = (values[rows] % 1 > 0).any(axis=1)
-        if fractions.any():
-            row = rows.start + int(np.argmax(fractions))
-            shown_row = ", ".join(f"{part:g}" for part in values[row])
-            raise wrong(
-                f"colour {row} is ({shown_row}), and another number is above 1: give colours "
-                "from 0 to 1, or as whole numbers from 0 to 255"
-            )
+    if any((values[rows] % 1 > 0).any() for rows in blocks(len(values))):
+        raise wrong(
+            "some numbers are above 1, and others fractions: give colours from 0 to 1, or as whole "
+            "numbers from 0 to 255"
+        )
     return values / 255.0
 
 

@@ -104,20 +104,16 @@ def find(label: str, overrides: Mapping[str, Element] | None = None) -> Element:
     comes from the table."""
     overrides = overrides or {}
     symbol = symbol_of(label)
-    override = overrides.get(label) or overrides.get(symbol or "")
-    if symbol is None:
-        if override is not None and override.radius is not None:
-            return Element(override.radius, override.color or DEFAULT_COLOR)
+    own = overrides.get(label) or overrides.get(symbol or "") or Element()
+    if symbol is None and own.radius is None:
         near = nearest(label, table())
         hint = f"; did you mean '{near}'?" if near else ""
         raise SceneError(
             f"'{label}' is not an element (for another label give a radius under "
             f"[elements.{label}] in the scene file){hint}"
         )
-    known = table()[symbol]
-    if override is None:
-        return known
-    return Element(override.radius or known.radius, override.color or known.color)
+    known = Element(color=DEFAULT_COLOR) if symbol is None else table()[symbol]
+    return Element(own.radius or known.radius, own.color or known.color)
 
 
 def symbol_of(label: str) -> str | None:

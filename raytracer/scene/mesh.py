@@ -175,9 +175,9 @@ def _listed(color: Any, are_many: bool) -> int | None:
     """Return the number of colours in a list or array, None for one colour."""
     if color is None or isinstance(color, str):
         return None
-    names = isinstance(color, list | tuple) and any(isinstance(each, str) for each in color)
     try:
-        return len(color) if are_many or names or np.ndim(color) > 1 else None
+        is_one = not are_many and np.ndim(color) < 2 and np.asarray(color).dtype.kind in "iuf"
+        return None if is_one else len(color)
     except (TypeError, ValueError):  # a number, rows of other lengths
         raise SceneError("colors: give one of each vertex or of each triangle") from None
 
@@ -192,11 +192,10 @@ def _numbers(triangles: Any, count: int) -> NDArray[np.int32]:
         raise SceneError(f"triangles: holds {array.dtype} values, not integers")
     wrong = (array < 0) | (array >= count)
     if wrong.any():
-        row = int(np.argmax(wrong.any(axis=1)))
-        corner = int(array[row][np.argmax(wrong[row])])
+        row, corner = np.unravel_index(np.argmax(wrong), wrong.shape)
         raise SceneError(
-            f"triangles: triangle {row} has the corner {corner}, but the vertices go from 0 to "
-            f"{count - 1}"
+            f"triangles: triangle {row} has the corner {array[row, corner]}, but the vertices go "
+            f"from 0 to {count - 1}"
         )
     return np.ascontiguousarray(array, np.int32)
 

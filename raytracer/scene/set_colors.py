@@ -1,7 +1,6 @@
 """Colours and opacities of a set, from arguments to arrays."""
 
 from functools import partial
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,11 +36,13 @@ def colors_of(color: Any, color_id: Any, color_space: str, count: int, where: Wh
     elif isinstance(color, str):
         rows, ids = np.array([_named(color, color_space, where)]), None
     elif isinstance(color, list | tuple) and any(isinstance(item, str) for item in color):
-        palette: dict[Any, int] = {}
-        keys = (_key(item, index, where) for index, item in enumerate(color))
-        ids = np.array([palette.setdefault(key, len(palette)) for key in keys], np.int32)
-        listed = [_named(c, color_space, where) if isinstance(c, str) else c for c in palette]
-        rows = _rows([(*row, 1.0)[:4] for row in listed], color_space, where)
+        for index, item in enumerate(color):
+            if not isinstance(item, str):
+                problem = f"colour {index} is {shown_value(item)}; give names alone, or numbers"
+                raise where.wrong("color", problem)
+        places = {name: place for place, name in enumerate(dict.fromkeys(color))}
+        ids = np.array([places[name] for name in color], np.int32)
+        rows = np.array([_named(name, color_space, where) for name in places])
         _check_count(len(ids), count, where)
     else:
         rows, ids = _rows(color, color_space, where), None
@@ -74,20 +75,6 @@ def _opacity_of(alpha: NDArray[np.float32], ids: NDArray[np.int32] | None) -> Op
 def _check_count(colors: int, count: int, where: Where) -> None:
     if colors != count:
         raise where.wrong("color", f"has {colors} colours for {count} {where.noun}s")
-
-
-def _key(color: Any, index: int, where: Where) -> str | tuple[Any, ...]:
-    """Return one colour of a list that contains names: a name or three numbers."""
-    if isinstance(color, str):
-        return color
-    parts = tuple(color) if isinstance(color, list | tuple | np.ndarray) else ()
-    if len(parts) not in (3, 4) or not all(isinstance(part, Real) for part in parts):
-        raise where.wrong(
-            "color",
-            f"colour {index} is {shown_value(color)}; "
-            "give '#rrggbb', a colour name or three numbers from 0 to 1",
-        )
-    return parts
 
 
 def _named(color: str, color_space: str, where: Where) -> tuple[float, ...]:

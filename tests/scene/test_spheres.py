@@ -56,7 +56,6 @@ def test_integers_and_lists() -> None:
         (np.zeros((3, 3), np.float32), (3, 3), None),
         ([[0, 0, 0], [1, 1, 1], [0, 1, 0]], (3, 3), None),
         (["red", "blue", "red"], (2, 3), [0, 1, 0]),
-        (["red", [1, 0, 0], "red"], (2, 3), [0, 1, 0]),
         (np.array(["red", "C0", "red"]), (2, 3), [0, 1, 0]),
         (Column(["red", "k", "0.5"]), (3, 3), [0, 1, 2]),
         (Column([[0, 0, 0], [1, 1, 1], [0, 1, 0]]), (3, 3), None),
@@ -98,7 +97,19 @@ def test_refuses_colors(arguments: dict[str, Any], message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [[], [1, 0], [1, 0, 0, 0, 0], 5, None, [[1, 2, 3]], [1, "red", 0], {"a": 1}, [None] * 3]
+    "bad",
+    [
+        [],
+        [1, 0, 0],
+        [1, 0],
+        [1, 0, 0, 0, 0],
+        5,
+        None,
+        [[1, 2, 3]],
+        [1, "red", 0],
+        {"a": 1},
+        [None] * 3,
+    ],
 )
 def test_a_list_of_colors_holds_colors(bad: Any) -> None:
     """An entry that is no colour would shift the palette under the ids of those after it."""
