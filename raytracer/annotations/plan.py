@@ -25,7 +25,7 @@ from raytracer.drawing.overlay import Overlay
 from raytracer.drawing.shapes import RGB
 from raytracer.errors import UserError
 from raytracer.film.film import Crop, Pixels
-from raytracer.scene.annotations import IN_SCENE, Annotations, DepthCue
+from raytracer.scene.annotations import Annotations, DepthCue
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_to_srgb, parse_color, srgb_to_linear
 from raytracer.scene.packing.framing import Room, Surroundings
@@ -61,16 +61,10 @@ class Plan:
         sheet = self.over(view).sheet(*view.size)
         fog, lines = _draw_seen(self, sheet, projection, view, scene, crop)
         self._draw(sheet, projection)
+        fog_color = None if fog is None else self._fog_color(crop, view.height)
         line = self.annotations.outline
-        return Overlay(
-            sheet.drawing,
-            crop,
-            sheet.point,
-            fog,
-            None if fog is None else self._fog_color(crop, view.height),
-            lines,
-            (0.0, 0.0, 0.0) if line is None else parse_color(line.color),
-        )
+        ink = (0.0, 0.0, 0.0) if line is None else parse_color(line.color)
+        return Overlay(sheet.drawing, crop, sheet.point, fog, fog_color, lines, ink)
 
     def draw_fixed(self, pixels: Pixels, view: View, space: Space) -> None:
         """Draw over a whole picture, (h, w, 4), in place, all that does not depend on visible
@@ -141,10 +135,10 @@ class Plan:
         if wanted.scale_bar is not None:
             per_unit = projection.pixels_per_unit(self.target_depth(projection))
             scale_bar.draw(sheet, wanted.scale_bar, per_unit)
-        if wanted.axes is not None and wanted.axes.place not in IN_SCENE:
-            axes.draw(sheet, wanted.axes, projection)
         if wanted.axes is not None and self.axes is not None:
             axes.name_tips(sheet, wanted.axes, self.axes, projection)
+        elif wanted.axes is not None:
+            axes.draw(sheet, wanted.axes, projection)
 
     def draw_at_edges(self, sheet: Sheet) -> None:
         """Draw what does not depend on the camera: texts and legend."""

@@ -67,6 +67,7 @@ def backbone_of(spheres: SphereSet, unit: float = 1.0) -> Backbone | None:
     names = _texts(spheres, "name")
     if names is None or not spheres.count:
         return None
+    names = names._replace(names=[OTHER_NAMES.get(each, each) for each in names.names])
     residues = _residues(spheres, names)
     rows = {name: _rows_of(names, name, residues) for name in (*PROTEIN, *ACID)}
     is_acid = (rows["C4'"] >= 0) & (rows["CA"] < 0)
@@ -101,22 +102,21 @@ def _residues(spheres: SphereSet, names: Texts) -> Rows:
         if ids.ndim == 1:
             starts[1:] |= ids[1:] != ids[:-1]
     first = np.flatnonzero(starts)
-    is_n = _named(names, "N")
+    is_n = _are(names, "N")
     count = np.cumsum(is_n)
     before: Rows = (count - is_n)[first]
     again = is_n & (count - np.repeat(before, np.diff(np.append(first, spheres.count))) > 1)
     return np.cumsum(starts | again) - 1
 
 
-def _named(names: Texts, name: str) -> NDArray[np.bool_]:
-    known = (OTHER_NAMES.get(each, each) for each in names.names)
-    return np.array([each == name for each in known], np.bool_)[names.ids]
+def _are(texts: Texts, *words: str) -> NDArray[np.bool_]:
+    return np.array([each in words for each in texts.names], np.bool_)[texts.ids]
 
 
 def _rows_of(names: Texts, name: str, residues: Rows) -> Rows:
     """Return the row of the first atom of a name in each residue, or -1, (R,)."""
     rows = np.full(int(residues[-1]) + 1, -1)
-    found = np.flatnonzero(_named(names, name))[::-1]
+    found = np.flatnonzero(_are(names, name))[::-1]
     rows[residues[found]] = found
     return rows
 
@@ -180,8 +180,7 @@ def _assigned(
     residues = _texts(spheres, "residue")
     donors = np.ones(len(rows))  # proline has no hydrogen at N
     if residues is not None:
-        is_proline = np.array([name == "PRO" for name in residues.names])
-        donors[is_proline[residues.ids[rows[:, 0]]]] = 0.0
+        donors[_are(residues, "PRO")[rows[:, 0]]] = 0.0
     try:
         from MDAnalysis.analysis.dssp.pydssp_numpy import assign
 
@@ -202,8 +201,7 @@ def are_water(spheres: SphereSet) -> NDArray[np.bool_]:
     names = _texts(spheres, "residue")
     if names is None:
         return np.zeros(spheres.count, np.bool_)
-    known: NDArray[np.bool_] = np.array([n.upper() in WATER for n in names.names], np.bool_)
-    return known[names.ids]
+    return _are(names._replace(names=[each.upper() for each in names.names]), *WATER)
 
 
 def sides_of(centers: Doubles, backbone: Backbone, rows: Rows, structure: Rows) -> Doubles:

@@ -145,10 +145,11 @@ def _solids(
         made = ribbon_surface(
             guides, sides, structure, steps=steps, corner=corner, unit=unit, width=ribbons.width
         )
-        surfaces.append(made._replace(places=made.places + rows[0]))
-    first = np.cumsum([0, *(len(each.vertices) for each in surfaces[:-1])])
-    triangles = [each.triangles + at for each, at in zip(surfaces, first, strict=True)]
-    places = np.concatenate([each.places for each in surfaces])
+        first = sum(len(each.vertices) for each in surfaces)
+        surfaces.append(
+            made._replace(places=made.places + rows[0], triangles=made.triangles + first)
+        )
+    vertices, normals, triangles, places = map(np.concatenate, zip(*surfaces, strict=True))
     looks: dict[str, Any] = {
         "material": ribbons.material, "transform": spheres.transform, "opacity": ribbons.opacity,
         "color_space": residues.color_space,
@@ -158,11 +159,7 @@ def _solids(
     if is_smooth:
         numbers = np.arange(len(rgb))
         rows_of_colors = np.stack([np.interp(places, numbers, axis) for axis in rgb.T], axis=1)
-    mesh = Mesh(
-        np.concatenate([each.vertices for each in surfaces]), np.concatenate(triangles),
-        normals=np.concatenate([each.normals for each in surfaces]),
-        colors=rows_of_colors, **looks,
-    )  # fmt: skip
+    mesh = Mesh(vertices, triangles, normals=normals, colors=rows_of_colors, **looks)
     mesh.of_set = place
     mesh.replaces = np.flatnonzero((backbone.residues >= 0) | are_water(spheres))
     return [mesh, *_bases(chains, rgb, unit * ribbons.width * BASE, looks)]
