@@ -36,13 +36,14 @@ def colors_of(color: Any, color_id: Any, color_space: str, count: int, where: Wh
     elif isinstance(color, str):
         rows, ids = np.array([_named(color, color_space, where)]), None
     elif isinstance(color, list | tuple) and any(isinstance(item, str) for item in color):
-        for index, item in enumerate(color):
-            if not isinstance(item, str):
-                problem = f"colour {index} is {shown_value(item)}; give names alone, or numbers"
-                raise where.wrong("color", problem)
-        places = {name: place for place, name in enumerate(dict.fromkeys(color))}
-        ids = np.array([places[name] for name in color], np.int32)
-        rows = np.array([_named(name, color_space, where) for name in places])
+        places: dict[str | int, int] = {}  # of names, which may repeat, and of rows
+        keys = [each if isinstance(each, str) else row for row, each in enumerate(color)]
+        ids = np.array([places.setdefault(key, len(places)) for key in keys], np.int32)
+        rows = np.array([
+            _named(each, color_space, where) if isinstance(each, str)
+            else _row(color[each], each, where)
+            for each in places
+        ])  # fmt: skip
         _check_count(len(ids), count, where)
     else:
         rows, ids = _rows(color, color_space, where), None
@@ -75,6 +76,13 @@ def _opacity_of(alpha: NDArray[np.float32], ids: NDArray[np.int32] | None) -> Op
 def _check_count(colors: int, count: int, where: Where) -> None:
     if colors != count:
         raise where.wrong("color", f"has {colors} colours for {count} {where.noun}s")
+
+
+def _row(color: Any, row: int, where: Where) -> tuple[float, ...]:
+    try:
+        return parse_color(color)
+    except SceneError as error:
+        raise where.wrong("color", f"colour {row} is none: {error}") from None
 
 
 def _named(color: str, color_space: str, where: Where) -> tuple[float, ...]:

@@ -56,6 +56,7 @@ def test_integers_and_lists() -> None:
         (np.zeros((3, 3), np.float32), (3, 3), None),
         ([[0, 0, 0], [1, 1, 1], [0, 1, 0]], (3, 3), None),
         (["red", "blue", "red"], (2, 3), [0, 1, 0]),
+        (["red", [1, 0, 0], "red"], (2, 3), [0, 1, 0]),
         (np.array(["red", "C0", "red"]), (2, 3), [0, 1, 0]),
         (Column(["red", "k", "0.5"]), (3, 3), [0, 1, 2]),
         (Column([[0, 0, 0], [1, 1, 1], [0, 1, 0]]), (3, 3), None),
@@ -100,7 +101,6 @@ def test_refuses_colors(arguments: dict[str, Any], message: str) -> None:
     "bad",
     [
         [],
-        [1, 0, 0],
         [1, 0],
         [1, 0, 0, 0, 0],
         5,
