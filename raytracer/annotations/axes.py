@@ -60,17 +60,11 @@ def name_tips(sheet: Sheet, axes: Axes, tips: NDArray[np.float64], projection: P
 
 def _shift(place: str, directions: NDArray[np.float64], reach: float) -> Point:
     """Return how far the origin moves so that the tripod itself, and no ball, is at the margin."""
-    low, high = np.minimum(directions.min(axis=0), 0.0), np.maximum(directions.max(axis=0), 0.0)
-    x = y = 0.0
-    if "left" in place:
-        x = -(1.0 + float(low[0])) * reach
-    elif "right" in place:
-        x = (1.0 - float(high[0])) * reach
-    if place.startswith("top"):
-        y = -(1.0 - float(high[1])) * reach
-    elif place.startswith("bottom"):
-        y = (1.0 + float(low[1])) * reach
-    return x, y
+    low = np.minimum(directions.min(axis=0), 0.0).tolist()
+    high = np.maximum(directions.max(axis=0), 0.0).tolist()
+    x = -(1.0 + low[0]) * ("left" in place) + (1.0 - high[0]) * ("right" in place)
+    y = (1.0 + low[1]) * ("bottom" in place) - (1.0 - high[1]) * ("top" in place)
+    return x * reach, y * reach
 
 
 def _arrow(sheet: Sheet, start: Point, along: Point, length: float, color: RGB) -> None:

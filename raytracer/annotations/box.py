@@ -1,90 +1,96 @@
 """Edges of the simulation box as lines of which spheres hide parts."""
 
+from dataclasses import dataclass
 from math import hypot
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.annotations.projection import Projection
+from raytracer.annotations.sheet import Sheet
 from raytracer.annotations.surface import Strip
-from raytracer.drawing.shapes import RGB, Line, Point
+from raytracer.drawing.shapes import RGB, Line
+from raytracer.scene.annotations import SimulationBox
+from raytracer.scene.particles.source import Box
+from raytracer.scene.simulation_box import segments
 
 NEAR = 1e-3  # depth where lines end before the camera, as a part of the farthest depth
 STEP = 0.5  # distance of the points of a line that are tested, in pixels
 
 
-class HiddenLine:
-    """A line segment in the picture, parts of which spheres hide; ends: pixels, (2, 2)."""
+@dataclass(frozen=True, eq=False)
+class BoxLines:
+    """The edges of a box on a sheet, each as points in pixels and depths, (M,), and which of these
+    are not hidden; width: in pixels, ink: sRGB."""
 
-    def __init__(
-        self, ends: NDArray[np.float64], depths: tuple[float, float], perspective: bool
-    ) -> None:
-        count = max(int(hypot(*(ends[1] - ends[0])) / STEP), 1) + 1
-        part = np.linspace(0.0, 1.0, count)
-        self.points = ends[0] + part[:, None] * (ends[1] - ends[0])
-        near, far = depths
-        if perspective:
-            self.depth = 1.0 / ((1.0 - part) / near + part / far)
-        else:
-            self.depth = (1.0 - part) * near + part * far
-        self.seen = np.ones(count, np.bool_)
+    sheet: Sheet
+    lines: list[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]]
+    width: float
+    ink: RGB
 
     def hide(self, strip: Strip) -> None:
-        """Hide the points in a strip that lie behind spheres."""
-        inside, rays = strip.rays_at(self.points)
-        self.seen[inside] &= self.depth[inside] < strip.depth_at(rays)
+        """Hide the points in a strip that lie behind its spheres."""
+        for points, depth, seen in self.lines:
+            inside, rays = strip.rays_at(points)
+            seen[inside] &= depth[inside] < strip.depth_at(rays)
 
-    def lines(self, width: float, color: RGB) -> list[Line]:
-        """Return the visible parts."""
-        steps = np.diff(self.seen.astype(np.int8), prepend=0, append=0)
-        starts, stops = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1) - 1
-        points: list[Point] = [(x, y) for x, y in self.points.tolist()]
-        return [
-            Line((points[first], points[last]), width, color)
-            for first, last in zip(starts, stops, strict=True)
-            if last > first
-        ]
+    def draw(self) -> None:
+        """Draw the parts that are not hidden."""
+        for points, _, seen in self.lines:
+            steps = np.diff(seen.astype(np.int8), prepend=0, append=0)
+            starts, stops = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1) - 1
+            for first, last in zip(starts, stops, strict=True):
+                if last > first:
+                    (x, y), (end_x, end_y) = points[[first, last]].tolist()
+                    line = Line(((x, y), (end_x, end_y)), self.width, self.ink)
+                    self.sheet.drawing.add(line)
 
 
-def hidden_line(
-    start: NDArray[np.float64], end: NDArray[np.float64], projection: Projection, margin: float
-) -> HiddenLine | None:
-    """Return a segment, render space, clipped to the picture with a margin in pixels, or None."""
-    near, far = projection.depth(np.stack([start, end]))
+def box_lines(box: Box, wanted: SimulationBox, sheet: Sheet, projection: Projection) -> BoxLines:
+    origin = projection.to_render_space(np.array(box.origin, np.float64))
+    edges = np.array(box.edges, np.float64) / projection.scale
+    width = wanted.width * sheet.point
+    lines = [_line(np.stack(ends), projection, width) for ends in segments(origin, edges)]
+    return BoxLines(sheet, [each for each in lines if each], width, sheet.ink(wanted.color))
+
+
+def _line(
+    ends: NDArray[np.float64], projection: Projection, margin: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]] | None:
+    """Return a segment, render space, (2, 3), as points in the picture with a margin in pixels."""
+    near, far = projection.depth(ends)
     if projection.perspective:
         limit = NEAR * max(near, far)
         if max(near, far) <= 0.0:
             return None
+        start, end = ends
         if near < limit:
-            start = end + (start - end) * (far - limit) / (far - near)
+            ends = np.stack([end + (start - end) * (far - limit) / (far - near), end])
         elif far < limit:
-            end = start + (end - start) * (near - limit) / (near - far)
-        near, far = (max(float(value), limit) for value in projection.depth(np.stack([start, end])))
-    ends = projection.pixels(np.stack([start, end]))
-    clipped = _clipped(ends, margin, projection.width, projection.height)
+            ends = np.stack([start, start + (end - start) * (near - limit) / (near - far)])
+        near, far = np.maximum(projection.depth(ends), limit)
+    start, end = projection.pixels(ends)
+    clipped = _clipped(start, end - start, margin, projection.width, projection.height)
     if clipped is None:
         return None
-    parts = np.array(clipped)
+    count = int((clipped[1] - clipped[0]) * hypot(*(end - start)) / STEP)
+    part = np.linspace(*clipped, max(count, 1) + 1)
+    depth = (1.0 - part) * near + part * far
     if projection.perspective:
-        first, last = (1.0 / ((1.0 - parts) / near + parts / far)).tolist()
-    else:
-        first, last = (near + parts * (far - near)).tolist()
-    inside = ends[0] + parts[:, None] * (ends[1] - ends[0])
-    return HiddenLine(inside, (first, last), projection.perspective)
+        depth = 1.0 / ((1.0 - part) / near + part / far)
+    return start + part[:, None] * (end - start), depth, np.ones(len(part), np.bool_)
 
 
 def _clipped(
-    ends: NDArray[np.float64], margin: float, width: int, height: int
+    start: NDArray[np.float64], step: NDArray[np.float64], margin: float, *size: int
 ) -> tuple[float, float] | None:
     """Return the fractions of a segment between which it is in the picture (Liang and Barsky)."""
     first, last = 0.0, 1.0
-    for axis, size in enumerate((width, height)):
-        start, step = float(ends[0, axis]), float(ends[1, axis] - ends[0, axis])
-        low, high = -margin - start, size + margin - start
-        if step == 0.0:
-            if low > 0.0 or high < 0.0:
-                return None
-            continue
-        enter, leave = sorted((low / step, high / step))
-        first, last = max(first, enter), min(last, leave)
+    for begin, move, side in zip(start.tolist(), step.tolist(), size, strict=True):
+        low, high = -margin - begin, side + margin - begin
+        if move != 0.0:
+            enter, leave = sorted((low / move, high / move))
+            first, last = max(first, enter), min(last, leave)
+        elif low > 0.0 or high < 0.0:
+            return None
     return (first, last) if first < last else None

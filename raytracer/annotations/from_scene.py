@@ -35,11 +35,8 @@ def plan_of(
     annotations: Annotations,
     values: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """Return the plan of what is drawn over the pictures of a scene.
-
-    values: further values that texts may name in braces. Raises SceneError: the scene lacks
-    something that is to be drawn.
-    """
+    """Return the plan of what is drawn over the pictures of a scene; values: further ones that
+    texts may name in braces. Raises SceneError: the scene lacks something that is to be drawn."""
     bar = annotations.scale_bar
     if bar is not None and bar.unit is None and bar.factor == 1.0:
         annotations = replace(annotations, scale_bar=replace(bar, unit=length_unit(scene)))
@@ -53,29 +50,21 @@ def plan_of(
             "scale_bar: with perspective, the bar is valid only at the distance of the point that "
             'the camera looks at: use --ortho, or type = "orthographic" under [camera]'
         )
+    axes = annotations.axes
+    if axes is not None and axes.place in IN_SCENE:
+        from raytracer.scene.glyphs.box import axes_at
+
+        tips = axes_at(scene, axes, box)[0]
+    else:
+        tips = None
     return Plan(
-        annotations,
-        settings.dpi,
-        bottom,
-        top,
-        scene.background.transparent,
+        annotations, settings.dpi, bottom, top, scene.background.transparent,
         None if target is None else triple(target),
         scales_of(scene) if annotations.legend is not None else (),
         box_of(scene, box) if box is not None and box.style == "lines" else None,
         labelled(scene, annotations.labels.by) if annotations.labels is not None else None,
-        _axes(scene, annotations),
-        {**values_of(scene), **(values or {})},
-        _mesh_numbers(scene),
-    )
-
-
-def _axes(scene: Scene, annotations: Annotations) -> NDArray[np.float64] | None:
-    """Return the origin and the tips of axes in the scene, (4, 3), or None."""
-    if annotations.axes is None or annotations.axes.place not in IN_SCENE:
-        return None
-    from raytracer.scene.glyphs.box import axes_at
-
-    return axes_at(scene, annotations.axes, annotations.box)[0]
+        tips, {**values_of(scene), **(values or {})}, _mesh_numbers(scene),
+    )  # fmt: skip
 
 
 def values_of(scene: Scene) -> dict[str, Any]:
@@ -112,7 +101,7 @@ def _label_scales(sets: Sequence[SphereSet]) -> Iterator[ColorScale]:
         labels = spheres.labels
         if labels is None or spheres.color_id is None or not spheres.count:
             continue
-        palette = _colors(spheres, each=False)
+        palette = _palette(spheres)
         symbols = element_symbols(labels)
         for place in np.unique(labels.ids).tolist():
             rows = np.unique(spheres.color_id[labels.ids == place])
@@ -141,22 +130,18 @@ def labelled(scene: Scene, by: str) -> Named:
         if spheres.count:
             placed = np.asarray(spheres.centers, np.float64) @ spheres.transform.linear().T
             centers.append(placed + spheres.transform.translate)
-            colors.append(_colors(spheres))
+            palette = _palette(spheres)
+            palette = palette if spheres.color_id is None else palette[spheres.color_id]
+            colors.append(np.broadcast_to(palette, (spheres.count, 3)))
         texts += _texts(spheres, by, len(texts))
     return Named(np.concatenate(centers), texts, np.concatenate(colors))
 
 
-def _colors(spheres: SphereSet, each: bool = True) -> NDArray[np.float64]:
-    """Return the colours of a set, sRGB in 0..1, (N, 3); without `each`, its palette."""
+def _palette(spheres: SphereSet) -> NDArray[np.float64]:
+    """Return the colours in the order of a set, or of its ids, sRGB in 0..1, (K, 3)."""
     colors = np.asarray(spheres.color)
     values = colors / 255.0 if colors.dtype == np.uint8 else colors.astype(np.float64)
-    if spheres.color_space == "linear":
-        values = linear_to_srgb(np.clip(values, 0.0, 1.0))
-    if not each:
-        return values
-    if spheres.color_id is not None:
-        values = values[spheres.color_id]
-    return np.broadcast_to(values, (spheres.count, 3))
+    return linear_to_srgb(values) if spheres.color_space == "linear" else values
 
 
 def _texts(spheres: SphereSet, by: str, first: int) -> list[str]:

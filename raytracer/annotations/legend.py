@@ -57,12 +57,8 @@ def _power_text(value: float) -> str:
 
 
 def draw(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
-    if scale.is_categorical:
-        _draw_categories(sheet, legend, scale)
-    elif legend.place in ("top", "bottom"):
-        _draw_across(sheet, legend, scale)
-    else:
-        _draw_upright(sheet, legend, scale)
+    draw_bar = _draw_across if legend.place in ("top", "bottom") else _draw_upright
+    (_draw_categories if scale.is_categorical else draw_bar)(sheet, legend, scale)
 
 
 def _looks(sheet: Sheet, legend: Legend, scale: ColorScale) -> tuple[float, RGB, RGB | None, str]:
@@ -133,22 +129,22 @@ def _frame(sheet: Sheet, box: tuple[int, int, int, int], ink: RGB, size: float) 
 class _Table(NamedTuple):
     columns: list[list[str]]  # names
     widths: list[float]  # of the columns, pixels
-    rows: int
+    width: float  # of all with the gaps between them
 
 
 def _table(names: list[str], size: float, room: tuple[float, float], across: bool) -> _Table:
     """Arrange names in columns within a room; the last one may state how many are missing."""
     most = max(int(room[1] / (ROW * size)), 1)
     if across:
-        for rows in range(1, most):
-            if (table := _columns(names, size, rows)) and _total(table, size) <= room[0]:
-                return table
+        tables = (_columns(names, size, rows) for rows in range(1, most))
+        if (fits := next((each for each in tables if each.width <= room[0]), None)) is not None:
+            return fits
     shown = min(len(names), MAX_CATEGORIES)
     while True:
         missing = len(names) - shown
         listed = [*names[:shown], f"+ {missing:,} more"] if missing else names
         table = _columns(listed, size, most)
-        if _total(table, size) <= room[0] or len(table.columns) == 1:
+        if table.width <= room[0] or len(table.columns) == 1:
             return table
         shown -= 1
 
@@ -158,26 +154,20 @@ def _columns(names: list[str], size: float, most: int) -> _Table:
     rows = ceil(len(names) / max(ceil(len(names) / most), 1))
     columns = [names[start : start + rows] for start in range(0, len(names), rows)]
     widths = [1.5 * size + max(width(name, size) for name in each) for each in columns]
-    return _Table(columns, widths, rows)
-
-
-def _total(table: _Table, size: float) -> float:
-    return sum(table.widths) + COLUMN_GAP * size * (len(table.widths) - 1)
+    return _Table(columns, widths, sum(widths) + COLUMN_GAP * size * (len(widths) - 1))
 
 
 def _draw_categories(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
     size, ink, halo, title = _looks(sheet, legend, scale)
     known = dict(scale.categories())
     patch = max(round(size), 1)
-    high, across = sheet.room(legend.place), legend.place in ("top", "bottom")
-    high = min(high, MAX_HEIGHT * sheet.height) if across else high
-    room = (
-        (MAX_WIDTH_ACROSS if across else MAX_WIDTH) * sheet.width,
-        high - bool(title) * ROW * size,
-    )
+    high, wide = sheet.room(legend.place), MAX_WIDTH
+    if across := legend.place in ("top", "bottom"):
+        high, wide = min(high, MAX_HEIGHT * sheet.height), MAX_WIDTH_ACROSS
+    room = wide * sheet.width, high - bool(title) * ROW * size
     table = _table(list(known), size, room, across)
-    wide = max(_total(table, size), width(title, size))
-    x, y = sheet.take(legend.place, wide, (table.rows + bool(title)) * ROW * size)
+    rows = len(table.columns[0]) + bool(title)
+    x, y = sheet.take(legend.place, max(table.width, width(title, size)), rows * ROW * size)
     left = round(x)
     if title:
         sheet.drawing.add(Text(title, left, y + size, size, ink, halo=halo))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.annotations import axes, legend, outline, scale_bar, texts
-from raytracer.annotations.box import HiddenLine, hidden_line
+from raytracer.annotations.box import BoxLines, box_lines
 from raytracer.annotations.labels import Named, SeenLabels
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
@@ -25,12 +25,12 @@ from raytracer.drawing.overlay import Overlay
 from raytracer.drawing.shapes import RGB
 from raytracer.errors import UserError
 from raytracer.film.film import Crop, Pixels
-from raytracer.scene.annotations import IN_SCENE, Annotations, DepthCue
+from raytracer.scene.annotations import Annotations, DepthCue
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_to_srgb, parse_color, srgb_to_linear
 from raytracer.scene.packing.framing import Room, Surroundings
 from raytracer.scene.particles.source import Box
-from raytracer.scene.simulation_box import segments, triple
+from raytracer.scene.simulation_box import triple
 from raytracer.view import View
 
 AIR = 4.0  # distance that a fitted camera leaves between the spheres and texts or legend, in points
@@ -61,16 +61,10 @@ class Plan:
         sheet = self.over(view).sheet(*view.size)
         fog, lines = _draw_seen(self, sheet, projection, view, scene, crop)
         self._draw(sheet, projection)
+        fog_color = None if fog is None else self._fog_color(crop, view.height)
         line = self.annotations.outline
-        return Overlay(
-            sheet.drawing,
-            crop,
-            sheet.point,
-            fog,
-            None if fog is None else self._fog_color(crop, view.height),
-            lines,
-            (0.0, 0.0, 0.0) if line is None else parse_color(line.color),
-        )
+        ink = (0.0, 0.0, 0.0) if line is None else parse_color(line.color)
+        return Overlay(sheet.drawing, crop, sheet.point, fog, fog_color, lines, ink)
 
     def draw_fixed(self, pixels: Pixels, view: View, space: Space) -> None:
         """Draw over a whole picture, (h, w, 4), in place, all that does not depend on visible
@@ -83,11 +77,12 @@ class Plan:
     def box_lines(self, view: View, space: Space, scale: float = 1.0) -> BoxLines | None:
         """Return the edges of the box as lines over a picture, or None; scale: width of the picture
         divided by that of the one that the width of lines is for."""
-        if self.box is None:
+        box, wanted = self.box, self.annotations.box
+        if box is None or wanted is None:
             return None
         dpi = None if self.dpi is None else self.dpi * scale
         sheet = replace(self.over(view), dpi=dpi).sheet(*view.size)
-        return _box_lines(self, sheet, Projection.of(view, *space))
+        return box_lines(box, wanted, sheet, Projection.of(view, *space))
 
     def over(self, view: View) -> Plan:
         """Return the plan of pictures with the background of a view, which a window changes."""
@@ -102,15 +97,14 @@ class Plan:
         sheet = self.sheet(width, height)
         with suppress(UserError):  # raised when it is drawn
             self.draw_at_edges(sheet)
-        sides = {"left": 0.0, "right": 0.0, "bottom": 0.0, "top": 0.0}
+        sides = dict.fromkeys(("left", "right", "bottom", "top"), 0.0)
         air = AIR * sheet.point
         for box in sheet.boxes:
             free = {
-                "left": (box.x + box.width + air) / width,
-                "right": (width - box.x + air) / width,
+                "left": (box.x + box.width + air) / width, "right": (width - box.x + air) / width,
                 "bottom": (height - box.y + air) / height,
                 "top": (box.y + box.height + air) / height,
-            }
+            }  # fmt: skip
             # In a corner along the side where it takes less.
             side = min((each for each in free if each in box.place), key=free.__getitem__)
             sides[side] = max(sides[side], min(free[side], MAX_ROOM))
@@ -141,10 +135,10 @@ class Plan:
         if wanted.scale_bar is not None:
             per_unit = projection.pixels_per_unit(self.target_depth(projection))
             scale_bar.draw(sheet, wanted.scale_bar, per_unit)
-        if wanted.axes is not None and wanted.axes.place not in IN_SCENE:
-            axes.draw(sheet, wanted.axes, projection)
         if wanted.axes is not None and self.axes is not None:
             axes.name_tips(sheet, wanted.axes, self.axes, projection)
+        elif wanted.axes is not None:
+            axes.draw(sheet, wanted.axes, projection)
 
     def draw_at_edges(self, sheet: Sheet) -> None:
         """Draw what does not depend on the camera: texts and legend."""
@@ -174,11 +168,14 @@ def _draw_seen(
     line, cue = wanted.outline, wanted.depth_cue
     fog = None if cue is None else np.zeros(shape, np.float32)
     lines = None if line is None else np.zeros(shape, np.float32)
-    if not any((line, cue, plan.box, plan.named)):
+    box = labels = None
+    if plan.box is not None and wanted.box is not None:
+        box = box_lines(plan.box, wanted.box, sheet, projection)
+    if plan.named is not None:
+        labels = SeenLabels(plan.named, projection)
+    if not any((line, cue, box, labels)):
         return fog, lines
     depths = (0.0, 0.0) if cue is None else _fog_depths(cue, scene, view, projection)
-    box = _box_lines(plan, sheet, projection)
-    labels = None if plan.named is None else SeenLabels(plan.named, projection)
     fine = COARSEST if line is None else rays_per_axis(*view.size)
     margin = 1.0 if line is None else 1.0 + line.width / 2.0
     has_depth = any((cue, box, labels)) or (line is not None and line.needs_depth)
@@ -214,24 +211,16 @@ def _with_meshes_as_one(numbers: NDArray[np.uint32], meshes: Sequence[int]) -> N
 def _fog_depths(
     cue: DepthCue, scene: DeviceScene, view: View, projection: Projection
 ) -> tuple[float, float]:
-    given, ends = (cue.near, cue.far), (0.0, 0.0)
-    if None in given:
-        ends = extent(scene, view, projection)
-    near, far = (
-        end if depth is None else depth / projection.scale
-        for depth, end in zip(given, ends, strict=True)
-    )
-    return near, far
+    near, far = (0.0, 0.0) if cue.near and cue.far else extent(scene, view, projection)
+    near = near if cue.near is None else cue.near / projection.scale
+    return near, far if cue.far is None else cue.far / projection.scale
 
 
 def _fading(
     strip: Strip, near: float, far: float, strength: float, transparent: bool
 ) -> NDArray[np.float32]:
-    """Return the share of the fade colour in each pixel of a strip, float32 (h, w).
-
-    It grows from 0 at depth `near` to `strength` at `far` (render space). An opaque background
-    keeps its colour: a pixel that shows part of it fades less.
-    """
+    """Return the share of the fade colour in each pixel of a strip, from 0 at depth `near` to
+    `strength` at `far`, float32 (h, w); pixels fade less that show part of an opaque background."""
     seen = np.isfinite(strip.depth)
     depth = np.where(seen, strip.depth, np.float32(near))
     part = np.clip((depth - near) / max(far - near, 1e-30), 0.0, 1.0).astype(np.float32)
@@ -240,35 +229,3 @@ def _fading(
         covered = strip.pixels(seen.astype(np.float32))
         mean = np.divide(mean, covered, out=mean, where=covered > 0.0)
     return mean
-
-
-@dataclass(frozen=True, eq=False)
-class BoxLines:
-    """The edges of a box on a sheet; width: in pixels, ink: sRGB."""
-
-    sheet: Sheet
-    lines: list[HiddenLine]
-    width: float
-    ink: RGB
-
-    def hide(self, strip: Strip) -> None:
-        """Hide what lies behind the spheres of a strip."""
-        for line in self.lines:
-            line.hide(strip)
-
-    def draw(self) -> None:
-        """Draw what is not hidden."""
-        for line in self.lines:
-            self.sheet.drawing.add(*line.lines(self.width, self.ink))
-
-
-def _box_lines(plan: Plan, sheet: Sheet, projection: Projection) -> BoxLines | None:
-    box, wanted = plan.box, plan.annotations.box
-    if box is None or wanted is None:
-        return None
-    origin = projection.to_render_space(np.array(box.origin, np.float64))
-    edges = np.array(box.edges, np.float64) / projection.scale
-    margin = wanted.width * sheet.point
-    lines = (hidden_line(*ends, projection, margin) for ends in segments(origin, edges))
-    ink = sheet.ink(wanted.color)
-    return BoxLines(sheet, [line for line in lines if line is not None], margin, ink)

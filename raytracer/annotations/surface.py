@@ -86,19 +86,11 @@ def rays_per_axis(width: int, height: int) -> int:
 
 
 def strips(
-    scene: DeviceScene,
-    view: View,
-    projection: Projection,
-    crop: Crop,
-    fine: int,
-    margin: float,
+    scene: DeviceScene, view: View, projection: Projection, crop: Crop, fine: int, margin: float,
     has_depth: bool = True,
-) -> Iterator[Strip]:
-    """Yield the first hits of a crop of a picture, from top to bottom.
-
-    fine: rays per pixel and axis; margin: pixels around each strip that are computed too;
-    has_depth: whether depths are asked for, without which rays take two thirds of the time.
-    """
+) -> Iterator[Strip]:  # fmt: skip
+    """Yield the first hits of a crop of a picture, from top to bottom: `fine` rays per pixel and
+    axis, with a margin in pixels; without depths rays take two thirds of the time."""
     x0, y0, x1, y1 = crop
     width, height = view.width * fine, view.height * fine
     fine_view = view.with_size(width, height)

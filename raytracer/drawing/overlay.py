@@ -32,14 +32,13 @@ class Overlay:
     def write(self, file: BinaryIO, pixels: Pixels | None, kind: str, description: str) -> None:
         """Write a picture of `shaded`, or none, with shapes and texts over it as vectors; kind:
         "SVG" or "PDF". Raises OutputError: matplotlib, which writes PDF, is not installed."""
+        from raytracer.drawing import pdf, svg
+
+        parts = self.drawing, pixels, self.point, self.crop, description
         if kind == "PDF":
-            from raytracer.drawing import pdf
-
-            pdf.write(file, self.drawing, pixels, self.point, self.crop, description)
-            return
-        from raytracer.drawing.svg import svg
-
-        file.write(svg(self.drawing, pixels, self.point, self.crop, description).encode())
+            pdf.write(file, *parts)
+        else:
+            file.write(svg.svg(*parts).encode())
 
     def shaded(self, pixels: Pixels) -> Pixels:
         """Return a picture with only fog and outlines, which vector formats cannot draw."""

@@ -3,7 +3,7 @@
 from typing import Any, BinaryIO
 
 from raytracer.drawing.fonts import FONT, runs, width
-from raytracer.drawing.shapes import HALO, POINTS, Cells, Disk, Drawing, Line, Polygon, Shape, Text
+from raytracer.drawing.shapes import HALO, POINTS, Cells, Disk, Drawing, Line, Shape, Text
 from raytracer.errors import OutputError
 from raytracer.film.film import Crop, Pixels
 
@@ -19,18 +19,11 @@ def require() -> None:
 
 
 def write(
-    file: BinaryIO,
-    drawing: Drawing,
-    pixels: Pixels | None,
-    point: float,
-    crop: Crop,
+    file: BinaryIO, drawing: Drawing, pixels: Pixels | None, point: float, crop: Crop,
     description: str,
-) -> None:
-    """Write a picture, (h, w, 3 or 4) or None, with a drawing over it.
-
-    drawing: in pixels of the whole picture, of which `crop` is shown: x0, y0, x1, y1, half open.
-    point: pixels per point. description: metadata. Raises OutputError without matplotlib.
-    """
+) -> None:  # fmt: skip
+    """Write a picture, (h, w, 3 or 4) or None, with a drawing over it, of which `crop` is shown.
+    point: in pixels. description: metadata. Raises OutputError without matplotlib."""
     import matplotlib as mpl
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.figure import Figure
@@ -73,14 +66,14 @@ def _add(axes: Any, shape: Shape, point: float, order: int) -> None:
             xs, ys, linewidth=shape.width / point, color=shape.color, zorder=order,
             solid_capstyle="butt" if shape.square else "round", solid_joinstyle="round",
         ))  # fmt: skip
-    elif isinstance(shape, Polygon):
-        axes.add_patch(patches.Polygon(shape.points, facecolor=shape.color, lw=0, zorder=order))
-    elif isinstance(shape, Disk):
-        axes.add_patch(
-            patches.Circle(shape.center, shape.radius, facecolor=shape.color, lw=0, zorder=order)
-        )
-    else:
+    elif isinstance(shape, Text):
         _add_text(axes, shape, point, order)
+    else:
+        look: Any = {"facecolor": shape.color, "lw": 0, "zorder": order}
+        if isinstance(shape, Disk):
+            axes.add_patch(patches.Circle(shape.center, shape.radius, **look))
+        else:
+            axes.add_patch(patches.Polygon(shape.points, **look))
 
 
 def _add_text(axes: Any, text: Text, point: float, order: int) -> None:
@@ -90,13 +83,9 @@ def _add_text(axes: Any, text: Text, point: float, order: int) -> None:
     start = -text.anchor * width(text.text, text.size)
     for run in runs(text.text, text.size):
         place = text.x + start + run.x, text.y - run.rise * text.size
-        options = {
-            "fontproperties": FontProperties(fname=str(FONT), size=text.size * run.scale / point),
-            "ha": "left",
-            "va": "baseline",
-            "zorder": order,
-            "parse_math": False,
-        }
+        font = FontProperties(fname=str(FONT), size=text.size * run.scale / point)
+        options = {"fontproperties": font, "ha": "left", "va": "baseline", "zorder": order,
+                   "parse_math": False}  # fmt: skip
         if text.halo is not None:  # as a text of its own: with effects, letters become outlines
             rim = Stroke(linewidth=2.0 * HALO * text.size / point, foreground=text.halo)
             axes.text(*place, run.text, path_effects=[rim], **options)

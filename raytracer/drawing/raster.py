@@ -73,15 +73,14 @@ def draw(drawing: Drawing, pixels: Pixels, place: tuple[int, int] = (0, 0)) -> N
         elif isinstance(shape, Text):
             _draw_text(shape, pixels, frame)
         else:
-            box = _extent(shape).within(frame)
+            if isinstance(shape, Disk):
+                whole = Box.around([shape.center], 1.0 + shape.radius)
+            else:
+                half = shape.width / 2.0 if isinstance(shape, Line) else 0.0
+                whole = Box.around(shape.points, 1.0 + half)
+            box = whole.within(frame)
             if not box.empty:
                 mix(box.part_of(pixels, frame), _coverage(shape, box), shape.color)
-
-
-def _extent(shape: Line | Polygon | Disk) -> Box:
-    if isinstance(shape, Disk):
-        return Box.around([shape.center], 1.0 + shape.radius)
-    return Box.around(shape.points, 1.0 + (shape.width / 2.0 if isinstance(shape, Line) else 0.0))
 
 
 def mix(pixels: Pixels, coverage: Mask, color: RGB) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from xml.sax.saxutils import escape
 
 from raytracer.drawing.fonts import FAMILY, runs, width
-from raytracer.drawing.shapes import HALO, RGB, Cells, Disk, Drawing, Line, Polygon, Shape, Text
+from raytracer.drawing.shapes import HALO, RGB, Cells, Drawing, Line, Polygon, Shape, Text
 from raytracer.film import png
 from raytracer.film.film import Crop, Pixels
 
@@ -42,32 +42,26 @@ def _image(x: int, y: int, pixels: Pixels) -> str:
 
 
 def _elements(shape: Shape) -> Iterator[str]:
-    if isinstance(shape, Cells):
-        yield _cells(shape)
+    if isinstance(shape, Text):
+        yield from _texts(shape)
+    elif isinstance(shape, Cells) and (shape.colors != shape.colors[0, 0]).any():
+        yield _image(shape.x, shape.y, shape.colors)
+    elif isinstance(shape, Cells):
+        height, wide = shape.colors.shape[:2]
+        place = f'x="{shape.x}" y="{shape.y}" width="{wide}" height="{height}"'
+        yield f'<rect {place} fill="#{bytes(shape.colors[0, 0]).hex()}"/>'
     elif isinstance(shape, Line):
-        ends = 'stroke-linecap="butt"' if shape.square else 'stroke-linecap="round"'
         yield (
             f'<polyline points="{_points(shape.points)}" fill="none" '
             f'stroke="{hex_color(shape.color)}" stroke-width="{shape.width:.3f}" '
-            f'stroke-linejoin="round" {ends}/>'
+            f'stroke-linejoin="round" stroke-linecap="{"butt" if shape.square else "round"}"/>'
         )
     elif isinstance(shape, Polygon):
         yield f'<polygon points="{_points(shape.points)}" fill="{hex_color(shape.color)}"/>'
-    elif isinstance(shape, Disk):
+    else:
         x, y = shape.center
         place = f'cx="{x:.3f}" cy="{y:.3f}" r="{shape.radius:.3f}"'
         yield f'<circle {place} fill="{hex_color(shape.color)}"/>'
-    else:
-        yield from _texts(shape)
-
-
-def _cells(cells: Cells) -> str:
-    """Return a rectangle if all pixels have one colour, else an image."""
-    height, wide = cells.colors.shape[:2]
-    if (cells.colors != cells.colors[0, 0]).any():
-        return _image(cells.x, cells.y, cells.colors)
-    fill = f"#{bytes(cells.colors[0, 0]).hex()}"
-    return f'<rect x="{cells.x}" y="{cells.y}" width="{wide}" height="{height}" fill="{fill}"/>'
 
 
 def _texts(text: Text) -> Iterator[str]:

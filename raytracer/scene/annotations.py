@@ -17,7 +17,7 @@ from raytracer.field_types import Choice, Kind, Number, Numbers, Text, Vector3
 from raytracer.fields import Defined, check_fields, definitions, setting
 from raytracer.scene.colors import Color
 from raytracer.scene.key_types import ColorValue, Table, Tables
-from raytracer.scene.option_text import fields_of, value_of
+from raytracer.scene.option_text import fields_of
 
 if TYPE_CHECKING:
     from raytracer.scene.transform import Triple
@@ -259,12 +259,8 @@ class DepthCue(Defined, place="depth_cue"):
 
 
 class Part(Kind):
-    """One of the annotations: an object, its fields by name or in a text, or whether it is drawn.
-
-    Args:
-        kind: the class.
-        alone: the field that a value without a name sets.
-    """
+    """One of the annotations: an object, its fields by name or in a text, or whether it is drawn;
+    `alone`: the field that a value without a name sets."""
 
     def __init__(self, kind: type[Defined], alone: str) -> None:
         self.kind, self.alone = kind, alone
@@ -288,10 +284,7 @@ class Part(Kind):
     def _parsed(self, text: str, name: str) -> Any:
         if text in ("on", "", "off"):
             return text != "off"
-        known = definitions(self.kind)
-        if "=" in text:
-            return fields_of(text, known, name)
-        return {self.alone: value_of(known[self.alone].kind, text, f"{name}.{self.alone}")}
+        return fields_of(text, definitions(self.kind), name, self.alone)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -42,10 +42,8 @@ LINES = {2: Split((-1.7, 1.7), 0.8), 3: Split((-2.6, 0.0, 2.6), 0.8)}
 
 
 def bonded(spheres: SphereSet, bonding: SetStyle) -> tuple[SphereSet, CapsuleSet | None]:
-    """Return particles in a molecule style, unless they have radii of their own, and their bonds.
-
-    bonding: of whose settings those of bonds count.
-    """
+    """Return particles in a molecule style, unless they have radii of their own, and their
+    bonds."""
     settings, angstrom = bonding.settings, angstrom_of(spheres)
     radii = STYLES[settings.style] if settings.style else Radii(0.0, 0.0, PLAIN_BOND)
     wanted = settings.bonds
@@ -69,10 +67,7 @@ def bonded(spheres: SphereSet, bonding: SetStyle) -> tuple[SphereSet, CapsuleSet
 def _capsules(
     spheres: SphereSet, pairs: Pairs, radius: float, bonding: SetStyle
 ) -> CapsuleSet | None:
-    """Return bonds as capsules, or None if there are none.
-
-    A bond across a periodic boundary becomes two halves, one at each atom.
-    """
+    """Return bonds as capsules, across a periodic boundary as two halves, or None without any."""
     settings = bonding.settings
     select, color = settings.bond_select, settings.bond_color
     if select is not None and len(pairs.rows):

@@ -46,12 +46,8 @@ def element_radii(spheres: SphereSet, kind: str) -> NDArray[np.float64]:
 
 
 class Pairs(NamedTuple):
-    """Bonds.
-
-    Args:
-        rows: int32 (M, 5): two sphere indices, and the periodic image of the second.
-        columns: values of the file per bond, (M,) each.
-    """
+    """Bonds: two sphere indices and the periodic image of the second, int32 (M, 5), and values of
+    the file for each, (M,)."""
 
     rows: NDArray[np.int32]
     columns: dict[str, NDArray[Any]]
@@ -108,11 +104,8 @@ def radius_classes(radii: NDArray[np.float64]) -> tuple[NDArray[np.integer], NDA
 def close_pairs(
     spheres: SphereSet, kinds: NDArray[np.integer], reaches: NDArray[np.float64], place: str
 ) -> NDArray[np.int32]:
-    """Return the pairs of close particles with periodic images, as `Pairs.rows`.
-
-    kinds: of the particles, (N,). reaches: largest distances of pairs of kinds, (K, K). Raises
-    SceneError, which names the place: a particle has more than 64 neighbours.
-    """
+    """Return the pairs of particles that are closer than the largest distances of their kinds, (N,)
+    and (K, K), as `Pairs.rows`. Raises SceneError: one has more than 64 neighbours."""
     require_room(place, spheres.count * 64, "for the search of neighbours")
     box = spheres.box
     edges, periodic = cell_of(box) or (np.eye(3), np.zeros(3, np.bool_))

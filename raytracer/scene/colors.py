@@ -130,14 +130,9 @@ def _digits_of(name: str) -> str | None:
 def color_numbers(
     values: NDArray[Any], wrong: Callable[[str], UserError]
 ) -> NDArray[np.uint8] | NDArray[np.floating[Any]]:
-    """Return the colours of an array or of a file's columns as uint8 or in 0..1.
-
-    uint8 are bytes. Other numbers go from 0 to 1, so that the integer 1 is full; if any number is
-    above 1, all are bytes, and whole. Numbers in lists written by people are never bytes.
-
-    Args:
-        values: (K, 3 or 4).
-    """
+    """Return the colours of an array or of a file's columns, (K, 3 or 4), as uint8 or in 0..1.
+    Numbers other than uint8 go from 0 to 1; if one is above 1, all are bytes, and whole. Numbers in
+    lists written by people are never bytes."""
     import numpy as np
 
     from raytracer.scene.arrays import blocks
@@ -153,15 +148,11 @@ def color_numbers(
         return codes * np.uint8(255) if most <= 1 else codes
     if not most > 1:
         return values
-    for rows in blocks(len(values)):
-        fractions = (values[rows] % 1 > 0).any(axis=1)
-        if fractions.any():
-            row = rows.start + int(np.argmax(fractions))
-            shown_row = ", ".join(f"{part:g}" for part in values[row])
-            raise wrong(
-                f"colour {row} is ({shown_row}), and another number is above 1: give colours "
-                "from 0 to 1, or as whole numbers from 0 to 255"
-            )
+    if any((values[rows] % 1 > 0).any() for rows in blocks(len(values))):
+        raise wrong(
+            "some numbers are above 1, and others fractions: give colours from 0 to 1, or as whole "
+            "numbers from 0 to 255"
+        )
     return values / 255.0
 
 
@@ -184,10 +175,8 @@ def linear_to_srgb(values: Any) -> NDArray[np.float64]:
 def linear_rgb(
     color: Any, color_space: str = "srgb", out: NDArray[np.float32] | None = None
 ) -> NDArray[np.float32]:
-    """Convert colours to linear float32 (K, 3), into `out` if given; all conversions happen here.
-
-    color: (K, 3), uint8 in 0..255 or floating point in 0..1, in a colour space.
-    """
+    """Convert colours (K, 3), uint8 in 0..255 or floating point in 0..1, to linear float32, into
+    `out` if given; all conversions happen here."""
     import numpy as np
 
     from raytracer.scene.arrays import each_block

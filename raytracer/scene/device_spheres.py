@@ -14,16 +14,9 @@ from raytracer.scene.sphere_set import SphereSet
 
 
 class DeviceSpheres(SphereSet):
-    """A set of which some arrays are on a GPU, also values by which it is coloured.
-
-    Args:
-        there: arrays on the GPU by the attribute that they are the numbers of: "centers", (N, 3);
-            "radius", (N,); "color", (N, 3). Nothing writes to them.
-        columns: further values by name, (N,) or (N, K), on the host or on the GPU.
-        where: names of the arrays in messages.
-        box, time: as of `Particles`.
-        **attributes: of the set, of those that are not there.
-    """
+    """A set with arrays on a GPU: of `there`, by the attributes "centers", "radius" and "color",
+    and of `columns`, (N,) or (N, K). Nothing writes to them. where: their names in messages.
+    attributes: of the set, of those that are not there."""
 
     def __init__(
         self,

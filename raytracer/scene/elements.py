@@ -81,13 +81,8 @@ _ISOTOPES = {"D": "H", "T": "H"}
 
 
 class Element(NamedTuple):
-    """Radius and colour of an element.
-
-    Args:
-        radius: angstrom, or the length unit of the file; None: from the table.
-        color: sRGB, 0..1; None: from the table.
-        symbol: element that a user's label stands for, or "".
-    """
+    """Radius in angstrom or the length unit of the file, and sRGB colour in 0..1; None: those of
+    the table. symbol: the element that a user's label stands for, or ""."""
 
     radius: float | None = None
     color: RGB | None = None
@@ -104,30 +99,21 @@ def table() -> dict[str, Element]:
 
 
 def find(label: str, overrides: Mapping[str, Element] | None = None) -> Element:
-    """Return radius and colour for a label of a coordinate file.
-
-    A label is a symbol in any case ("Fe", "FE"), a symbol and a site number ("C12"), an atomic
-    number ("26"), or a label among the overrides.
-
-    Args:
-        overrides: values by label or symbol; what is None comes from the table.
-    """
+    """Return radius and colour for a label of a coordinate file: a symbol in any case ("Fe", "FE"),
+    also with a site number ("C12"), an atomic number, or a label among the overrides, of which None
+    comes from the table."""
     overrides = overrides or {}
     symbol = symbol_of(label)
-    override = overrides.get(label) or overrides.get(symbol or "")
-    if symbol is None:
-        if override is not None and override.radius is not None:
-            return Element(override.radius, override.color or DEFAULT_COLOR)
+    own = overrides.get(label) or overrides.get(symbol or "") or Element()
+    if symbol is None and own.radius is None:
         near = nearest(label, table())
         hint = f"; did you mean '{near}'?" if near else ""
         raise SceneError(
             f"'{label}' is not an element (for another label give a radius under "
             f"[elements.{label}] in the scene file){hint}"
         )
-    known = table()[symbol]
-    if override is None:
-        return known
-    return Element(override.radius or known.radius, override.color or known.color)
+    known = Element(color=DEFAULT_COLOR) if symbol is None else table()[symbol]
+    return Element(own.radius or known.radius, own.color or known.color)
 
 
 def symbol_of(label: str) -> str | None:

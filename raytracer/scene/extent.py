@@ -113,14 +113,8 @@ class Outliers(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """What a fitted camera frames.
-
-    Args:
-        spheres: if empty, a unit ball is framed.
-        fit: of the camera: "all" includes outliers, and "bulk" leaves out more than others do.
-        skipped: indices of spheres that are not framed, ascending.
-        points: further points, (K, 3).
-    """
+    """What a fitted camera frames: spheres, or without any a unit ball, except the `skipped`,
+    ascending, and further points, (K, 3). fit: "all" includes outliers, "bulk" leaves out more."""
 
     spheres: Spheres
     fit: bool | str | None = True

@@ -21,12 +21,11 @@ FALLOFFS = ("none", "inverse-square")
 """Falloff of point lights: the words of the kernels' `Falloff`."""
 
 
+SHADOW = "Whether spheres cast shadows in this light."
+
+
 def _intensity(summary: str, details: str) -> Any:
     return setting(1.0, Number(0.0), f"Linear factor of the {summary}, dimensionless.", details)
-
-
-def _shadow() -> Any:
-    return setting(True, Truth(), "Whether spheres cast shadows in this light.")
 
 
 class _Light(Defined, place="light"):
@@ -110,7 +109,7 @@ class PointLight(_Light):
     )
     falloff: str = setting("none", Choice(FALLOFFS, "falloff"))
     radius: float = setting(0.0, Number(0.0))
-    shadow: bool = _shadow()
+    shadow: bool = setting(True, Truth(), SHADOW)
 
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
         super().pack(entry, space)
@@ -138,7 +137,7 @@ class DirectionalLight(_Light):
         "light", "1 shows a white, fully diffuse surface that faces the light as white."
     )
     angle: float = setting(0.0, Number(0.0, 180.0))
-    shadow: bool = _shadow()
+    shadow: bool = setting(True, Truth(), SHADOW)
 
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
         super().pack(entry, space)
@@ -163,7 +162,7 @@ class _FlatLight(_Light):
         "radiance",
         "With 1, a white, fully diffuse surface that sees only the light is white.",
     )
-    shadow: bool = _shadow()
+    shadow: bool = setting(True, Truth(), SHADOW)
 
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
         super().pack(entry, space)

@@ -154,9 +154,9 @@ def load_file(
                 color = type_color(place)
             spheres, shape = SphereSet.of_particles(data, color=color), None
         if data.are_ellipsoids:
-            from raytracer.scene.glyphs.ellipsoids import shape_of
+            from raytracer.scene.glyphs.shape import default_shape
 
-            shape = shape_of(spheres)
+            shape = default_shape(spheres)
         return Scene(
             spheres=(spheres,),
             shape=shape,

@@ -53,34 +53,26 @@ class Mesh(SolidSet):
     noun = "triangle"
 
     def __init__(
-        self,
-        vertices: Any,
-        triangles: Any,
-        *,
-        color: Any = None,
-        colors: Any = None,
-        smooth: bool | float = True,
-        normals: Any = None,
-        opacity: Any = None,
-        names: Mapping[str, str] | None = None,
-        **looks: Any,
-    ) -> None:
+        self, vertices: Any, triangles: Any, *, color: Any = None, colors: Any = None,
+        smooth: bool | float = True, normals: Any = None, opacity: Any = None,
+        names: Mapping[str, str] | None = None, **looks: Any,
+    ) -> None:  # fmt: skip
         names = {"centers": "vertices", **(names or {})}
         where = Where("", names, "vertex")
         self.vertices = check_centers(vertices, where)
         """Vertices, float32 or float64 (V, 3)."""
-        self.triangles = _numbers(triangles, len(self.vertices))
+        count = len(self.vertices)
+        self.triangles = _numbers(triangles, count)
         """Numbers of the vertices at the corners, int32 (T, 3)."""
         if isinstance(smooth, bool | np.bool_):
             smooth = CREASE_ANGLE if smooth else 0.0
         self.smooth = real(smooth, "smooth", low=0.0, high=180.0)
         """Angle in degrees from which an edge is sharp; 0: triangles are flat."""
-        self.normals = None if normals is None else _normals(normals, len(self.vertices), where)
+        self.normals = None if normals is None else _normals(normals, count, where)
         """Normals of the vertices as they were given, float64 (V, 3), or None."""
         if color is not None and colors is not None:
             raise SceneError("colors: give either color or colors, not both")
-        count, rows = len(self.vertices), len(self.triangles)
-        listed = color if colors is None else colors
+        rows, listed = len(self.triangles), color if colors is None else colors
         given = _listed(listed, colors is not None)
         if given not in (None, count, rows):
             raise SceneError(
@@ -88,17 +80,15 @@ class Mesh(SolidSet):
                 f"{counted(rows, 'triangle')}; give one of each vertex or of each triangle"
             )
         self.has_vertex_colors = given == count
-        size = float(np.ptp(self.vertices, axis=0).max()) if count else 0.0
-        options = {"names": names, **looks}
         of_vertices, of_triangles = (listed, None) if self.has_vertex_colors else (None, listed)
-        self.corners: SphereSet = Balls(
-            "vertex", self.vertices, size * BALL_SIZE or 1.0, of_vertices, **options
-        )
+        size = float(np.ptp(self.vertices, axis=0).max()) * BALL_SIZE if count else 0.0
+        looks["names"] = names
+        self.corners: SphereSet = Balls("vertex", self.vertices, size or 1.0, of_vertices, **looks)
         middles = np.zeros((rows, 3))
         for corner in self.triangles.T:
             middles += self.vertices[corner] / 3.0
         self.start: SphereSet = Balls(
-            self.noun, middles, self.corners.radius, of_triangles, opacity=opacity, **options
+            self.noun, middles, self.corners.radius, of_triangles, opacity=opacity, **looks
         )
 
     @classmethod
@@ -185,9 +175,9 @@ def _listed(color: Any, are_many: bool) -> int | None:
     """Return the number of colours in a list or array, None for one colour."""
     if color is None or isinstance(color, str):
         return None
-    names = isinstance(color, list | tuple) and any(isinstance(each, str) for each in color)
     try:
-        return len(color) if are_many or names or np.ndim(color) > 1 else None
+        is_one = not are_many and np.ndim(color) < 2 and np.asarray(color).dtype.kind in "iuf"
+        return None if is_one else len(color)
     except (TypeError, ValueError):  # a number, rows of other lengths
         raise SceneError("colors: give one of each vertex or of each triangle") from None
 
@@ -202,11 +192,10 @@ def _numbers(triangles: Any, count: int) -> NDArray[np.int32]:
         raise SceneError(f"triangles: holds {array.dtype} values, not integers")
     wrong = (array < 0) | (array >= count)
     if wrong.any():
-        row = int(np.argmax(wrong.any(axis=1)))
-        corner = int(array[row][np.argmax(wrong[row])])
+        row, corner = np.unravel_index(np.argmax(wrong), wrong.shape)
         raise SceneError(
-            f"triangles: triangle {row} has the corner {corner}, but the vertices go from 0 to "
-            f"{count - 1}"
+            f"triangles: triangle {row} has the corner {array[row, corner]}, but the vertices go "
+            f"from 0 to {count - 1}"
         )
     return np.ascontiguousarray(array, np.int32)
 

@@ -57,8 +57,7 @@ def merged(
     """Return a mesh where vertices at the same place are one; in STL each triangle has its own."""
     order = np.lexsort(vertices.T)
     placed = vertices[order]
-    is_new = np.ones(len(order), bool)
-    is_new[1:] = (placed[1:] != placed[:-1]).any(axis=1)
+    is_new = np.append(True, (placed[1:] != placed[:-1]).any(axis=1))[: len(order)]
     number = np.empty(len(order), np.int32)
     number[order] = np.cumsum(is_new) - 1
     return placed[is_new], number[triangles]

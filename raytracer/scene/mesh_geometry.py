@@ -11,14 +11,9 @@ Numbers = NDArray[np.int64]
 
 
 def corner_normals(vertices: Doubles, triangles: NDArray[np.int32], crease: float) -> Doubles:
-    """Return unit normals at the corners of triangles, int32 (T, 3), of vertices (V, 3), (T, 3, 3).
-
-    A normal is the mean of those of the triangles around the vertex that are connected with the
-    triangle across smooth edges, weighted by their angles there (G. Thürmer, C. A. Wüthrich,
-    "Computing Vertex Normals from Polygonal Facets", Journal of Graphics Tools 3(1), 1998). An edge
-    is smooth if it is between two triangles of the same direction around it whose normals have a
-    smaller angle than `crease` degrees.
-    """
+    """Return unit normals at the corners of triangles of vertices (V, 3), (T, 3, 3): means of the
+    triangles around that are connected across smooth edges, of less than `crease` degrees, weighted
+    by their angles (Thürmer, Wüthrich, J. Graphics Tools 3(1), 1998)."""
     corners = vertices[triangles]
     edges = np.roll(corners, -1, axis=1) - corners
     across = np.cross(edges[:, 0], edges[:, 1])
@@ -96,16 +91,10 @@ def connected(count: int, links: Numbers) -> Numbers:
 
 
 def inward_triangles(corners: NDArray[np.float64], places: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which triangles have their corners clockwise from outside of the material, bool (T,).
-
-    A body is on the inner side of its triangles if its signed volume is positive. Once the
-    volume of all is positive, a body of negative volume inside another of positive volume is a
-    cavity; outside of these it is to be turned.
-
-    Args:
-        corners: of the triangles of a closed mesh, (T, 3, 3).
-        places: numbers of the corners, the same where they meet, int64 (T, 3).
-    """
+    """Return which triangles of a closed mesh, (T, 3, 3), are clockwise from outside of the
+    material, (T,). places: numbers of the corners, equal where they meet, (T, 3). Once the volume
+    of all is positive, a body of negative volume is a cavity inside of another, and is to be turned
+    elsewhere."""
     links = places[:, [0, 1, 1, 2]].reshape(-1, 2)
     label = connected(int(places.max(initial=-1)) + 1, links)[places[:, 0]]
     _, body = np.unique(label, return_inverse=True)
@@ -129,12 +118,8 @@ def inward_triangles(corners: NDArray[np.float64], places: NDArray[np.int64]) ->
 
 
 def solid_angles(corners: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the signed solid angles of triangles (T, 3, 3), seen from the origin, (T,): of a
-    closed mesh around it, their sum is a full turn.
-
-    A. van Oosterom, J. Strackee, "The Solid Angle of a Plane Triangle", IEEE Transactions on
-    Biomedical Engineering 30(2), 1983.
-    """
+    """Return the signed solid angles of triangles (T, 3, 3) from the origin, (T,): of a closed mesh
+    around it, a full turn (van Oosterom, Strackee, IEEE Trans. Biomed. Eng. 30(2), 1983)."""
     a, b, c = np.moveaxis(corners, 1, 0)
     x, y, z = np.linalg.norm(corners, axis=2).T
     volume = (a * np.cross(b, c)).sum(axis=1)

@@ -25,27 +25,37 @@ def parts_of(text: str) -> list[str]:
     return parts
 
 
-def fields_of(text: str, known: Mapping[str, Definition], place: str) -> dict[str, Any]:
+def fields_of(
+    text: str, known: Mapping[str, Definition], place: str, first: str = ""
+) -> dict[str, Any]:
     """Return the fields of a text by name.
 
     Args:
-        text: "place=left,size=12".
+        text: "left,size=12".
         known: the fields there are, by name.
         place: what has the fields, for messages: "legend".
+        first: the field that the parts without a name set together; "" if there is none.
     """
-    fields = {}
+    fields, alone = {}, []
     for part in parts_of(text):
         key, equals, value = (each.strip() for each in part.partition("="))
-        key = key.replace("-", "_")
+        name = key.replace("-", "_")
+        if first and not (equals and (name in known or key.isidentifier())):
+            alone.append(part.strip())  # also Ti-O=2.4
+            continue
         if not equals:
             raise SceneError(f"{place}: '{shown(key)}' has no '='; {suggestion(key, known)}")
-        check_fields([key], known, place)
-        fields[key] = value_of(known[key].kind, value, f"{place}.{key}")
+        check_fields([name], known, place)
+        fields[name] = value_of(known[name].kind, value, f"{place}.{name}")
+    if alone:
+        fields[first] = value_of(known[first].kind, ",".join(alone), f"{place}.{first}")
     return fields
 
 
 def value_of(kind: Kind, text: str, place: str) -> Any:
     """Return a value: a text, or for other types the text parsed as TOML."""
+    if (parsed := getattr(kind, "parsed", None)) is not None:
+        return parsed(text, place)
     is_word = str in kind.plain and not text.startswith("[") and kind.plain.keys() <= {str, list}
     value: Any = text.strip("\"'") if text[:1] in ("'", '"') else text
     if not is_word:

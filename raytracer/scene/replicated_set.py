@@ -22,17 +22,9 @@ ROW = 64  # most bytes per image of a particle: centre, radius, colour, row and 
 
 
 class ReplicatedSet(SphereSet):
-    """A set with its periodic images; the arrays of all images are made on demand.
-
-    Image i of sphere r has number `i * cell.count + r`; images along the last edge follow one
-    another.
-
-    Args:
-        cell: the spheres of one box.
-        counts: numbers of boxes along the edges.
-        box: encloses all images, in the unit of the centres.
-        place: of the setting, for messages.
-    """
+    """A set with its periodic images, whose arrays are made on demand. Image i of sphere r of the
+    cell has number `i * cell.count + r`; images along the last edge follow one another. place: of
+    the setting, for messages."""
 
     def __init__(self, cell: SphereSet, counts: tuple[int, int, int], box: Box, place: str) -> None:
         given = cell.__dict__
@@ -121,11 +113,8 @@ def _is_uniform(value: Any) -> bool:
 
 
 def replicated(spheres: SphereSet, counts: tuple[int, int, int], place: str) -> SphereSet:
-    """Return a set with its periodic images, in whole boxes along the edges.
-
-    Images have the row, radius and colour of their particle. The new box encloses all images. A
-    picture that can do with one box in memory leaves out the arrays of the images.
-    """
+    """Return a set with its periodic images, in whole boxes along the edges: one box in memory
+    where that can do for a picture."""
     box = box_of_set(spheres, place, "repeat")
     if prod(counts) == 1:
         return spheres

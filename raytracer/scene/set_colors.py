@@ -1,7 +1,6 @@
 """Colours and opacities of a set, from arguments to arrays."""
 
 from functools import partial
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,13 +14,8 @@ Opacity = float | NDArray[np.float32] | None
 
 
 class SetColors(NamedTuple):
-    """Colours of a set.
-
-    Args:
-        rows: (1, 3), (N, 3), or a palette (K, 3); uint8 in 0..255 or floating point in 0..1.
-        ids: int32 (N,) into a palette, or None.
-        opacity: from the alpha channel: one or float32 (N,); None if all is opaque.
-    """
+    """Colours of a set: (1, 3), (N, 3), or a palette (K, 3) for ids, int32 (N,); uint8 in 0..255 or
+    floating point in 0..1; and the opacity of the alpha channel, one or float32 (N,), or None."""
 
     rows: NDArray[Any]
     ids: NDArray[np.int32] | None = None
@@ -42,11 +36,14 @@ def colors_of(color: Any, color_id: Any, color_space: str, count: int, where: Wh
     elif isinstance(color, str):
         rows, ids = np.array([_named(color, color_space, where)]), None
     elif isinstance(color, list | tuple) and any(isinstance(item, str) for item in color):
-        palette: dict[Any, int] = {}
-        keys = (_key(item, index, where) for index, item in enumerate(color))
-        ids = np.array([palette.setdefault(key, len(palette)) for key in keys], np.int32)
-        listed = [_named(c, color_space, where) if isinstance(c, str) else c for c in palette]
-        rows = _rows([(*row, 1.0)[:4] for row in listed], color_space, where)
+        places: dict[str | int, int] = {}  # of names, which may repeat, and of rows
+        keys = [each if isinstance(each, str) else row for row, each in enumerate(color)]
+        ids = np.array([places.setdefault(key, len(places)) for key in keys], np.int32)
+        rows = np.array([
+            _named(each, color_space, where) if isinstance(each, str)
+            else _row(color[each], each, where)
+            for each in places
+        ])  # fmt: skip
         _check_count(len(ids), count, where)
     else:
         rows, ids = _rows(color, color_space, where), None
@@ -73,9 +70,7 @@ def opacities_of(value: Any, count: int, where: Where) -> float | NDArray[np.flo
 def _opacity_of(alpha: NDArray[np.float32], ids: NDArray[np.int32] | None) -> Opacity:
     if not (alpha < 1.0).any():
         return None
-    if len(alpha) == 1:
-        return float(alpha[0])
-    return alpha if ids is None else alpha[ids]
+    return float(alpha[0]) if len(alpha) == 1 else alpha if ids is None else alpha[ids]
 
 
 def _check_count(colors: int, count: int, where: Where) -> None:
@@ -83,18 +78,11 @@ def _check_count(colors: int, count: int, where: Where) -> None:
         raise where.wrong("color", f"has {colors} colours for {count} {where.noun}s")
 
 
-def _key(color: Any, index: int, where: Where) -> str | tuple[Any, ...]:
-    """Return one colour of a list that contains names: a name or three numbers."""
-    if isinstance(color, str):
-        return color
-    parts = tuple(color) if isinstance(color, list | tuple | np.ndarray) else ()
-    if len(parts) not in (3, 4) or not all(isinstance(part, Real) for part in parts):
-        raise where.wrong(
-            "color",
-            f"colour {index} is {shown_value(color)}; "
-            "give '#rrggbb', a colour name or three numbers from 0 to 1",
-        )
-    return parts
+def _row(color: Any, row: int, where: Where) -> tuple[float, ...]:
+    try:
+        return parse_color(color)
+    except SceneError as error:
+        raise where.wrong("color", f"colour {row} is none: {error}") from None
 
 
 def _named(color: str, color_space: str, where: Where) -> tuple[float, ...]:

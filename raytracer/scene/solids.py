@@ -138,8 +138,7 @@ class CapsuleSet(SolidSet):
         names: Mapping[str, str] | None = None,
     ) -> None:
         self.caps = one_of(self.caps if caps is None else caps, "caps", CAPS)
-        change = one_of(color_change, "color_change", COLOR_CHANGES)
-        self.even_colors = change == "smooth"
+        self.even_colors = one_of(color_change, "color_change", COLOR_CHANGES) == "smooth"
         names = dict(names or {})
         name_of_ends = names.get("ends", "ends")
         if radius is None:
@@ -247,12 +246,12 @@ class ConeSet(CapsuleSet):
     @property
     def radius(self) -> NDArray[np.floating[Any]] | float:
         """Radius at the starts: one, or (N,)."""
-        return _one_or_all(self.radii[0])
+        return self.radii[0] if self.radii[0].ndim else float(self.radii[0])
 
     @property
     def end_radius(self) -> NDArray[np.floating[Any]] | float:
         """Radius at the ends: one, or (N,)."""
-        return _one_or_all(self.radii[1])
+        return self.radii[1] if self.radii[1].ndim else float(self.radii[1])
 
 
 class EllipsoidSet(SolidSet):
@@ -314,7 +313,3 @@ class EllipsoidSet(SolidSet):
     def centers(self) -> NDArray[np.floating[Any]]:
         """Centres, float32 or float64 (N, 3)."""
         return self.start.centers
-
-
-def _one_or_all(radius: NDArray[np.float64]) -> NDArray[np.floating[Any]] | float:
-    return float(radius) if radius.ndim == 0 else radius

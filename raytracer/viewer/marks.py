@@ -15,7 +15,7 @@ from raytracer.annotations.projection import Projection
 from raytracer.annotations.surface import NONE, strips
 from raytracer.drawing import raster
 from raytracer.scene.annotations import Outline
-from raytracer.scene.glyphs.ellipsoids import has_axes
+from raytracer.scene.glyphs.shape import has_axes
 from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.viewer.messages import RenderRequest

@@ -123,15 +123,6 @@ def test_arrows_of_no_length_are_left_out() -> None:
         assert not made(scene(velocity=0 * TURNING), arrows=True).capsules
 
 
-@pytest.mark.parametrize(("far", "scale"), [(0.0, 1e-20), (1e15, 0.3)])
-def test_arrows_that_vanish_beside_their_coordinates_are_left_out(far: float, scale: float) -> None:
-    moved = Scene.from_arrays(GRID + far, radius=0.1, columns={"velocity": TURNING})
-    with pytest.warns(UserWarning, match="too short for the precision") as warned:
-        shown = made(moved, arrows={"vector": "velocity", "scale": scale, "particles": 0})
-    assert len(warned) == 1
-    assert all(np.isfinite(each.radius).all() for each in shown.capsules)
-
-
 # Box and axes
 
 

@@ -33,10 +33,8 @@ MAX_SHOWN = 4  # most columns whose ranges a message about an empty selection st
 def styled_sets(
     sets: Sequence[SphereSet], styles: Sequence[SetStyle | None]
 ) -> tuple[list[SphereSet], list[ColorScale]]:
-    """Apply styles to sphere sets, None to leave one; return the sets and their colour scales.
-
-    Sets with equal colour settings share one scale, so that a colour means the same value in all.
-    """
+    """Apply styles to sphere sets, None to leave one; return the sets and their colour scales: one
+    for all sets with equal colour settings."""
     pairs = zip(sets, styles, strict=True)
     made = [spheres if style is None else _selected(spheres, style) for spheres, style in pairs]
     scales: list[ColorScale] = []
@@ -66,12 +64,9 @@ def styled(
     radius: float | str | None = None,
     opacity: float | str | None = None,
 ) -> Scene:
-    """Return a scene with other colours or a selection of particles.
-
-    Sets from files or objects are changed, or all if there are none. Sets with colours and without
-    the columns of `color_by` keep their colours if another set has them. radius, opacity: numbers
-    or expressions over columns; None keeps them.
-    """
+    """Return a scene with other colours or a selection of the particles from files or objects, or
+    of all if there are none. Sets with colours and without the columns of `color_by` keep them if
+    another set has these. radius, opacity: expressions; None keeps them."""
     of_data = [spheres.source != "" for spheres in scene.spheres]
     meant = of_data if any(of_data) else [True] * len(of_data)
     shade = None if opacity is None else str(Share().checked(opacity, "opacity", UserError))

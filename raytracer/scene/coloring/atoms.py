@@ -36,7 +36,7 @@ TEXTS = {"names": "name", "resnames": "resname", "segids": "chain", "elements": 
          "types": "type"}  # fmt: skip
 """Columns of texts by the attribute of MDAnalysis."""
 
-NUMBERS = {"masses": "mass", "tempfactors": "beta", "charges": "charge"}
+NUMBERS = {"resids": "resid", "masses": "mass", "tempfactors": "beta", "charges": "charge"}
 
 
 def is_selection(text: str, columns: Columns) -> bool:
@@ -52,11 +52,8 @@ def is_selection(text: str, columns: Columns) -> bool:
 
 
 def rows_of_atoms(text: str, columns: Columns, place: str) -> NDArray[np.intp]:
-    """Return the indices of the particles that a selection of atoms takes.
-
-    Distances are in the unit of their positions, without images. Raises SceneError: MDAnalysis is
-    not installed, the selection is invalid, or the file lacks what it asks for.
-    """
+    """Return the indices of the particles that a selection of atoms takes; distances are without
+    images. Raises SceneError."""
     try:
         import MDAnalysis
     except ImportError:
@@ -105,11 +102,10 @@ def _operand_end(text: str, start: int) -> int:
 def _universe(package: Any, columns: Columns) -> Any:
     count = columns.count
     known = {key: _values(columns, name) for key, name in (TEXTS | NUMBERS).items()}
-    numbers = _values(columns, "resid")
     residues = np.zeros(count, np.intp)
-    parts = [each for each in (numbers, known["resnames"], known["segids"]) if each is not None]
-    for values in parts:
-        residues[1:] |= values[1:] != values[:-1]
+    for values in (known["resids"], known["resnames"], known["segids"]):
+        if values is not None:
+            residues[1:] |= values[1:] != values[:-1]
     residues = np.cumsum(residues)
     first = np.unique(residues, return_index=True)[1]
     chains = known.pop("segids")
@@ -122,13 +118,12 @@ def _universe(package: Any, columns: Columns) -> Any:
     )  # fmt: skip
     made.atoms.positions = np.stack([columns[axis] for axis in "xyz"], axis=1)
     made.add_TopologyAttr("segids", [str(each) for each in segments])
-    if (residue_names := known.pop("resnames")) is not None:
-        made.add_TopologyAttr("resnames", residue_names[first])
-    if numbers is not None:
-        made.add_TopologyAttr("resids", numbers[first])
     for key, each in known.items():
         if each is not None:
-            made.add_TopologyAttr(key, each.astype(object) if each.dtype.kind in "US" else each)
+            values = each[first] if key in ("resnames", "resids") else each
+            made.add_TopologyAttr(
+                key, values.astype(object) if values.dtype.kind in "US" else values
+            )
     return made
 
 

@@ -28,16 +28,13 @@ MAX_CATEGORIES = 1000
 
 def by_scale(sets: Sequence[SphereSet], style: SetStyle) -> tuple[list[SphereSet], ColorScale]:
     """Colour sets by one scale of `color_by`."""
-    by = style.settings.color_by or ""
+    by, place = style.settings.color_by or "", style.named("color_by")
     values: list[Any] = []
     for spheres in sets:
         texts = texts_of(by, spheres.columns)
-        place = style.named("color_by")
         values.append(evaluate(by, spheres.columns, place) if texts is None else texts)
-    if _are_categories(sets, style, values):
-        scale = _categorical(sets, style, values)
-    else:
-        scale = _continuous(sets, style, values)
+    make = _categorical if _are_categories(sets, style, values) else _continuous
+    scale = make(sets, style, values)
     return [_recolored(*each, scale) for each in zip(sets, values, strict=True)], scale
 
 
@@ -51,14 +48,11 @@ def _are_categories(sets: Sequence[SphereSet], style: SetStyle, values: list[Any
     has_numbers = any(n.removeprefix("-").replace(".", "", 1).isdecimal() for n in names)
     if not (has_texts or kind == "categorical" or (kind is None and (is_label or has_numbers))):
         return False
-    if has_texts and kind not in (None, "categorical"):
+    if settings.range is not None or kind not in (None, "categorical"):
+        setting = "color_scale" if settings.range is None else "range"
         raise style.wrong(
-            "color_scale",
-            f"'{shown(by)}' holds no numbers, so its scale is categorical, not {kind}",
+            setting, f"'{shown(by)}' holds no numbers or is categorical: leave {setting} out"
         )
-    if settings.range is not None:
-        problem = f"the values of '{shown(by)}' are categories, which have no range: leave it out"
-        raise style.wrong("range", problem)
     return True
 
 
@@ -87,14 +81,12 @@ def _category_names(values: list[Any], style: SetStyle) -> list[str]:
         else:
             known = distinct(column)
         names |= dict.fromkeys(map(name_of, known[: MAX_CATEGORIES + 1].tolist()))
-        if (count := max(len(known), len(names))) > MAX_CATEGORIES:
-            raise style.wrong(
-                "color_by",
-                f"'{by}' has {count:,} different values, but at most {MAX_CATEGORIES:,} "
-                "categories are possible: choose another column, or leave out color_scale",
-            )
-    if not names:
-        raise style.wrong("color_by", f"'{by}' has no values")
+    if not 0 < len(names) <= MAX_CATEGORIES:
+        raise style.wrong(
+            "color_by",
+            f"'{by}' has {'too many' if names else 'no'} values for categories, which are at most "
+            f"{MAX_CATEGORIES:,}: choose another column, or leave out color_scale",
+        )
     if all(name.lstrip("-").isdecimal() for name in names):
         return sorted(names, key=int)
     return list(names)
@@ -195,22 +187,17 @@ def _continuous(
 
 
 def _log_start(low: float, is_free: bool, values: list[NDArray[Any]], style: SetStyle) -> float:
+    by = shown(style.settings.color_by or "")
     if low > 0.0:
         return low
-    if not is_free:
-        problem = f"{low:g} has no logarithm; give a start above 0, or use the scale symlog"
-        raise style.wrong("range", problem)
-    by = shown(style.settings.color_by or "")
     least = min(float(np.min(each, initial=inf, where=each > 0)) for each in values)
-    if least == inf:
-        problem = f"'{by}' has no values above 0; use the scale symlog"
-        raise style.wrong("color_scale", problem)
-    count = sum(int(np.count_nonzero(each <= 0.0)) for each in values)
-    if count:
+    if least == inf or not is_free:
+        start = f"'{by}' has no values above 0" if is_free else f"{low:g} has no logarithm"
+        raise style.wrong("color_scale" if is_free else "range", f"{start}; use the scale symlog")
+    if count := sum(int(np.count_nonzero(each <= 0.0)) for each in values):
         warn(
             f"{style.named('color_scale')}: {counted(count, 'particle')} with '{by}' at or below 0 "
-            f"{'has' if count == 1 else 'have'} no logarithm and the colour of missing values: the "
-            "scale symlog shows them"
+            "cannot be on it and have the colour of missing values: the scale symlog shows them"
         )
     return least
 

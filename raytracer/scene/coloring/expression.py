@@ -11,12 +11,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Hashable
+from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import SceneError, shown, suggestion
+from raytracer.errors import SceneError, counted, shown, suggestion
 from raytracer.scene.arrays import each_block
 from raytracer.scene.coloring.atoms import is_selection, rows_of_atoms
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 MAX_LETTERS = 2000
 MAX_DEPTH = 40
 
-SEED = 0
+ALL = slice(None)
 
 
 class Texts(NamedTuple):
@@ -37,29 +38,20 @@ class Texts(NamedTuple):
 
 
 def evaluate(text: str, source: Columns, place: str) -> NDArray[Any]:
-    """Evaluate an expression over columns: numbers, or truth values of a condition, (N,).
-
-    A column name is valid as it stands, whatever characters it has; a single column keeps its type
-    and is not copied. place: prefix of messages: "select".
-    """
+    """Evaluate an expression over columns: numbers, or truth values of a condition, (N,). A column
+    name is valid whatever characters it has, and alone keeps its type and is not copied."""
     evaluator = _Evaluator(text, source, place)
+    tree = evaluator.tree
     with np.errstate(all="ignore"):
-        column = evaluator.lone_column()
-        value = evaluator.value(evaluator.tree, slice(0, 0)) if column is None else column
-    kind = _kind(value)
-    if kind == "vector":
-        raise SceneError(
-            f"{place}: '{shown(text)}' has several numbers for each particle: take one of them, "
-            f"'{shown(text)}[0]', or their length, 'norm({shown(text)})'"
-        )
-    if kind not in ("number", "truth"):
-        raise SceneError(f"{place}: '{shown(text)}' is not a number")
-    if column is not None:
-        return column
-    result = np.empty(source.count, bool if kind == "truth" else np.float64)
+        is_column = isinstance(tree, (ast.Name, ast.Attribute, ast.Subscript))
+        value = evaluator.value(tree, ALL if is_column else slice(0, 0))
+    evaluator.check(tree, value)
+    if is_column and isinstance(value, np.ndarray):
+        return value
+    result = np.empty(source.count, bool if _kind(value) == "truth" else np.float64)
 
     def work(rows: slice) -> None:
-        result[rows] = evaluator.value(evaluator.tree, rows)
+        result[rows] = evaluator.value(tree, rows)
 
     each_block(source.count, work)
     return result
@@ -122,78 +114,52 @@ def _without_quotes(text: str) -> str:
     return bare if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in bare else text
 
 
-def _problem(text: str, error: BaseException) -> str:
-    if re.search(r"(?<![=<>!:])=(?!=)", text):
-        return ": to compare, write =="
-    if isinstance(error, SyntaxError) and error.msg:
-        return f": {error.msg.split('(')[0].strip()}; write for example z > 2 and type == 1"
-    return ": it is nested too deeply" if isinstance(error, (RecursionError, MemoryError)) else ""
-
-
 def _kind(value: Any) -> str:
-    """Return "number", "truth", "vector", "text" (a constant), "texts" (a column) or "list"."""
-    if isinstance(value, str):
+    """Return "number", "truth", "vector", "text" (a constant or a column) or "list"."""
+    if isinstance(value, (str, Texts)):
         return "text"
-    if isinstance(value, (Texts, list)):
-        return "texts" if isinstance(value, Texts) else "list"
     array = np.asarray(value)
-    if array.ndim > 1:
-        return "vector"
+    if isinstance(value, list) or array.ndim > 1:
+        return "list" if isinstance(value, list) else "vector"
     return "truth" if array.dtype.kind == "b" else "number"
 
 
-_COMPARISONS: dict[type[ast.cmpop], np.ufunc] = {
-    ast.Eq: np.equal,
-    ast.NotEq: np.not_equal,
-    ast.Lt: np.less,
-    ast.LtE: np.less_equal,
-    ast.Gt: np.greater,
-    ast.GtE: np.greater_equal,
+_IN_PLACE_OF_NUMBERS = {
+    "text": "is text; compare it with texts by ==, != or in",
+    "list": "is a list; write in [1, 2, 3]",
+    "vector": "has several numbers for each particle: take their length, norm(), or one of them, "
+    "as in v[0]",
 }
+"""What is wrong with other kinds where a number belongs."""
 
-_OPERATORS: dict[type[ast.operator], np.ufunc] = {
-    ast.Add: np.add,
-    ast.Sub: np.subtract,
-    ast.Mult: np.multiply,
-    ast.Div: np.true_divide,
-    ast.FloorDiv: np.floor_divide,
-    ast.Mod: np.remainder,
-    ast.Pow: np.power,
-}
+_OPERATORS: dict[type[ast.AST], np.ufunc] = {
+    ast.Eq: np.equal, ast.NotEq: np.not_equal, ast.Lt: np.less, ast.LtE: np.less_equal,
+    ast.Gt: np.greater, ast.GtE: np.greater_equal,
+    ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.true_divide,
+    ast.FloorDiv: np.floor_divide, ast.Mod: np.remainder, ast.Pow: np.power,
+}  # fmt: skip
 
-_LOGIC: dict[type[ast.operator | ast.boolop], np.ufunc] = {
-    ast.BitAnd: np.logical_and,
-    ast.BitOr: np.logical_or,
-    ast.BitXor: np.logical_xor,
-    ast.And: np.logical_and,
-    ast.Or: np.logical_or,
-}
+_LOGIC: dict[type[ast.AST], np.ufunc] = {
+    ast.And: np.logical_and, ast.Or: np.logical_or,
+    ast.BitAnd: np.logical_and, ast.BitOr: np.logical_or, ast.BitXor: np.logical_xor,
+}  # fmt: skip
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{name: getattr(np, name) for name in (
-        "abs", "sqrt", "cbrt", "exp", "log", "log2", "log10", "sin", "cos", "tan", "sinh", "cosh",
-        "tanh", "hypot", "floor", "ceil", "sign", "degrees", "radians", "isnan", "isfinite", "clip",
+        "abs", "sqrt", "cbrt", "exp", "log", "log2", "log10", "sin", "cos", "tan", "arcsin",
+        "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh", "hypot", "floor", "ceil", "sign",
+        "degrees", "radians", "isnan", "isfinite", "clip",
     )},
-    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "pow": np.power,
-    "round": np.rint, "min": np.minimum, "max": np.maximum,
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2, "ln": np.log,
+    "pow": np.power, "round": np.rint, "min": np.minimum, "max": np.maximum,
 }  # fmt: skip
 """Functions per particle."""
-
-_COUNTS = {"atan2": 2, "hypot": 2, "pow": 2, "min": 2, "max": 2, "clip": 3, "where": 3}
-"""Number of arguments of functions that do not take exactly one."""
 
 _REDUCTIONS: dict[str, Callable[..., Any]] = {
     "mean": np.mean, "median": np.median, "std": np.std, "sum": np.sum, "min": np.min,
     "max": np.max,
 }  # fmt: skip
 """Functions over all particles."""
-
-_OTHERS = ("where", "norm", "every", "random")
-
-_SYNONYMS = {
-    "absolute": "abs", "fabs": "abs", "ln": "log", "minimum": "min", "maximum": "max",
-    "length": "norm", "mag": "norm", "average": "mean",
-}  # fmt: skip
 
 _CONSTANTS = {"pi": np.pi, "nan": float("nan"), "inf": float("inf")}
 
@@ -205,18 +171,21 @@ class _Evaluator:
     def __init__(self, text: str, source: Columns, place: str) -> None:
         self.source, self.place = source, place
         self.kept: dict[Hashable, Any] = {}
-        self.tree: ast.expr
-        self.quoted: dict[str, str]
+        self.calls = {
+            "where": self.where, "norm": self.norm, "every": self.every, "random": self.random
+        }  # fmt: skip
         if len(text) > MAX_LETTERS:
-            raise self.wrong(f"is longer than {MAX_LETTERS:,} letters")
+            raise self.wrong(f"the expression is longer than {MAX_LETTERS:,} letters")
+        self.tree: ast.expr
         if source.has(name := _without_quotes(text)):
             self.quoted, self.tree = {"_": name}, ast.Name("_")  # a name may have any characters
             return
         try:
             self.tree, self.quoted = _parsed(text)
-        except _MISTAKES as error:
-            problem = f"'{shown(text)}' is not a valid expression{_problem(text, error)}"
-            raise self.wrong(problem) from None
+        except _MISTAKES:
+            raise self.wrong(
+                f"'{shown(text)}' is not a valid expression; write for example z > 2 and type == 1"
+            ) from None
         level: list[ast.AST] = [self.tree]
         for _ in range(MAX_DEPTH + 1):
             level = [child for node in level for child in ast.iter_child_nodes(node)]
@@ -239,36 +208,56 @@ class _Evaluator:
             self.kept[key] = make()
         return self.kept[key]
 
-    def lone_column(self) -> NDArray[Any] | None:
-        """Return the column or component that is the whole expression, else None."""
-        node = self.tree
-        if isinstance(node, ast.Name) and not self.is_constant(self.quoted.get(node.id, node.id)):
-            column = self.column(self.quoted.get(node.id, node.id))
-        elif isinstance(node, (ast.Attribute, ast.Subscript)):
-            column = self.value(node, slice(None))
-        else:
-            return None
-        return None if isinstance(column, Texts) else column
-
     def value(self, node: ast.expr, rows: slice) -> Any:
-        evaluate_node = getattr(self, f"on_{type(node).__name__.lower()}", None)
-        if evaluate_node is None:
-            raise self.wrong(
-                f"'{self.text(node)}' is not allowed in an expression; use numbers, "
-                "texts, columns, + - * / // % **, == != < <= > >=, in, and, or, not, and functions"
-            )
-        return evaluate_node(node, rows)
+        match node:
+            case ast.Constant(value=int() | float() | str() as value) if type(value) is not bool:
+                is_long = isinstance(value, int) and abs(value) >= 2**63
+                return float(str(value)) if is_long else value
+            case ast.Name(id=name):
+                name = self.quoted.get(name, name)
+                is_constant = name in _CONSTANTS and not self.source.has(name)
+                return _CONSTANTS[name] if is_constant else self.column(name, rows)
+            case ast.Attribute():
+                return self.column(ast.unparse(node), rows)
+            case ast.Subscript():
+                return self.component(node, rows)
+            case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
+                values = [self.value(each, rows) for each in elements]
+                if not all(isinstance(value, (int, float, str)) for value in values):
+                    raise self.wrong(f"'{self.text(node)}': a list holds numbers or texts")
+                return values
+            case ast.BinOp() if type(node.op) in _LOGIC:
+                return self.logic(node.op, [node.left, node.right], rows)
+            case ast.BinOp() if type(node.op) in _OPERATORS:
+                return self.arithmetic(node, rows)
+            case ast.UnaryOp(op=ast.Not() | ast.Invert(), operand=operand):
+                return np.logical_not(self.truth(operand, rows))
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+                value = self.value(operand, rows)
+                number = value if type(value) in (int, float) else self.numbers(operand, rows)
+                return -number if isinstance(node.op, ast.USub) else number
+            case ast.BoolOp(op=op, values=values):
+                return self.logic(op, values, rows)
+            case ast.Compare():
+                sides = zip([node.left, *node.comparators], node.ops, node.comparators)  # noqa: B905
+                return reduce(np.logical_and, [self.compared(*each, rows) for each in sides])
+            case ast.IfExp(test=test, body=body, orelse=other):
+                return self.where([test, body, other], rows)
+            case ast.Call(func=ast.Name(id=name), args=arguments):
+                return self.called(node, name, arguments, rows)
+        raise self.wrong(
+            f"'{self.text(node)}' is not allowed in an expression; use numbers, "
+            "texts, columns, + - * / // % **, == != < <= > >=, in, and, or, not, and functions"
+        )
+
+    def check(self, node: ast.expr, value: Any) -> Any:
+        """Return a number or truth value of each particle."""
+        if problem := _IN_PLACE_OF_NUMBERS.get(_kind(value)):
+            raise self.wrong(f"'{self.text(node)}' {problem}")
+        return value
 
     def numbers(self, node: ast.expr, rows: slice) -> NDArray[np.float64]:
-        return self.as_numbers(node, self.value(node, rows))
-
-    def as_numbers(self, node: ast.expr, value: Any) -> NDArray[np.float64]:
-        if (kind := _kind(value)) not in ("number", "truth"):
-            problem = "is text; only ==, != and in compare texts"
-            if kind == "vector":
-                problem = "has several numbers for each particle: use norm() or [0]"
-            raise self.wrong(f"'{self.text(node)}' {problem}")
-        return np.asarray(value, np.float64)
+        return np.asarray(self.check(node, self.value(node, rows)), np.float64)
 
     def truth(self, node: ast.expr, rows: slice) -> Any:
         value = self.value(node, rows)
@@ -277,163 +266,88 @@ class _Evaluator:
             raise self.wrong(f"'{text}' is no condition; compare it, for example '{text} > 0'")
         return value
 
-    def column(self, name: str) -> Any:
+    def column(self, name: str, rows: slice) -> Any:
         try:
-            return self.once(name, lambda: self.source.value(name))
+            column = self.once(name, lambda: self.source.value(name))
         except SceneError as error:
             raise self.wrong(str(error)) from None
-
-    def is_constant(self, name: str) -> bool:
-        return name in _CONSTANTS and not self.source.has(name)
-
-    def on_name(self, node: ast.Name, rows: slice) -> Any:
-        name = self.quoted.get(node.id, node.id)
-        return _CONSTANTS[name] if self.is_constant(name) else self.rows_of(name, rows)
-
-    def rows_of(self, name: str, rows: slice) -> Any:
-        column = self.column(name)
         if isinstance(column, Texts):
             return Texts(column.names, column.ids[rows])
-        return column[rows]
+        return column if rows == ALL else column[rows]
 
-    def on_attribute(self, node: ast.Attribute, rows: slice) -> Any:
-        return self.rows_of(ast.unparse(node), rows)
-
-    def on_subscript(self, node: ast.Subscript, rows: slice) -> Any:
+    def component(self, node: ast.Subscript, rows: slice) -> Any:
         """Return a column whose name has brackets, or one component of a vector."""
-        text = ast.unparse(node)
-        if self.source.has(text):
-            return self.rows_of(text, rows)
-        base, index = self.value(node.value, rows), node.slice
+        if self.source.has(ast.unparse(node)):
+            return self.column(ast.unparse(node), rows)
+        base, index = self.value(node.value, rows), getattr(node.slice, "value", None)
         if _kind(base) != "vector":
             raise self.wrong(f"'{self.text(node.value)}' is no vector")
-        width = base.shape[1]
-        if not isinstance(index, ast.Constant) or type(index.value) is not int:
-            raise self.wrong(f"'{shown(text)}': number the components 0 to {width - 1}")
-        if not 0 <= index.value < width:
-            raise self.wrong(f"'{shown(text)}': the components are 0 to {width - 1}")
-        return base[:, index.value]
+        if type(index) is not int or not 0 <= index < base.shape[1]:
+            raise self.wrong(f"'{self.text(node)}': the components are 0 to {base.shape[1] - 1}")
+        return base[:, index]
 
-    def on_constant(self, node: ast.Constant, rows: slice) -> Any:
-        value = node.value
-        if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-            raise self.wrong(f"'{self.text(node)}' cannot stand in an expression")
-        if isinstance(value, int) and abs(value) >= 2**63:
-            try:
-                return float(value)
-            except OverflowError:
-                raise self.wrong("a number is out of range") from None
-        return value
+    def logic(self, op: ast.AST, conditions: list[ast.expr], rows: slice) -> Any:
+        return reduce(_LOGIC[type(op)], [self.truth(each, rows) for each in conditions])
 
-    def on_list(self, node: ast.List | ast.Tuple | ast.Set, rows: slice) -> Any:
-        values = [self.value(each, rows) for each in node.elts]
-        if not all(isinstance(value, (int, float, str)) for value in values):
-            raise self.wrong(f"'{self.text(node)}': a list holds only numbers or only texts")
-        if len({isinstance(value, str) for value in values}) > 1:
-            raise self.wrong(f"'{self.text(node)}' mixes numbers and texts")
-        return values
-
-    on_tuple = on_set = on_list
-
-    def on_binop(self, node: ast.BinOp, rows: slice) -> Any:
-        if logic := _LOGIC.get(type(node.op)):
-            return logic(self.truth(node.left, rows), self.truth(node.right, rows))
-        operate = _OPERATORS.get(type(node.op))
-        if operate is None:
-            raise self.wrong(f"'{self.text(node)}' cannot stand in an expression")
+    def arithmetic(self, node: ast.BinOp, rows: slice) -> Any:
+        operate = _OPERATORS[type(node.op)]
         left, right = self.value(node.left, rows), self.value(node.right, rows)
         keeps_integers = operate in (np.remainder, np.floor_divide)
         if not (keeps_integers and _kind(left) == _kind(right) == "number"):
-            left, right = self.as_numbers(node.left, left), self.as_numbers(node.right, right)
+            left = np.asarray(self.check(node.left, left), np.float64)
+            right = np.asarray(self.check(node.right, right), np.float64)
         is_square = isinstance(node.right, ast.Constant) and node.right.value == 2
         return np.square(left) if operate is np.power and is_square else operate(left, right)
 
-    def on_unaryop(self, node: ast.UnaryOp, rows: slice) -> Any:
-        if isinstance(node.op, (ast.Not, ast.Invert)):
-            return np.logical_not(self.truth(node.operand, rows))
-        value = self.value(node.operand, rows)
-        if type(value) not in (int, float):
-            value = self.as_numbers(node.operand, value)
-        return value if isinstance(node.op, ast.UAdd) else -value
-
-    def on_boolop(self, node: ast.BoolOp, rows: slice) -> Any:
-        return _chain(_LOGIC[type(node.op)], [self.truth(each, rows) for each in node.values])
-
-    def on_compare(self, node: ast.Compare, rows: slice) -> Any:
-        """Evaluate a comparison or a chain of them: 1 < z < 3."""
-        sides = zip([node.left, *node.comparators], node.ops, node.comparators, strict=False)
-        return _chain(np.logical_and, [self.compared(*each, rows) for each in sides])
-
-    def compared(self, left: ast.expr, operator: ast.cmpop, right: ast.expr, rows: slice) -> Any:
+    def compared(self, left: ast.expr, op: ast.cmpop, right: ast.expr, rows: slice) -> Any:
         one, other = self.value(left, rows), self.value(right, rows)
-        if isinstance(operator, (ast.In, ast.NotIn)):
-            if not isinstance(other, list):
-                raise self.wrong(f"'{self.text(right)}' is not a list: write in [1, 2, 3]")
-            return self.among(left, one, right, other, isinstance(operator, ast.In))
-        compare = _COMPARISONS.get(type(operator))
+        if isinstance(one, str):
+            (left, one), (right, other) = (right, other), (left, one)
+        is_in = isinstance(op, (ast.In, ast.NotIn)) and isinstance(other, list)
+        has_text = isinstance(other, str) or (isinstance(one, Texts) and np.isscalar(other))
+        if is_in or (has_text and isinstance(op, (ast.Eq, ast.NotEq))):
+            wanted = other if is_in else [other]
+            return self.among(left, one, wanted, isinstance(op, (ast.In, ast.Eq)))
+        compare = _OPERATORS.get(type(op))
         if compare is None:
-            raise self.wrong("'is' is not allowed in an expression; write ==")
-        equals = compare in (np.equal, np.not_equal)
-        kinds = _kind(one), _kind(other)
-        if (kinds[1] == "texts" != kinds[0]) or (kinds == ("text", "number") and equals):
-            (one, left), (other, right), kinds = (other, right), (one, left), kinds[::-1]
-        if kinds[0] == "texts" and kinds[1] in ("text", "number", "list"):
-            if not equals or kinds[1] == "list":
-                problem = "is text; compare it with texts by ==, != or in"
-                raise self.wrong(f"'{self.text(left)}' {problem}")
-            return self.among(left, one, right, [other], compare is np.equal)
-        if kinds == ("number", "text") and equals:
-            return self.among(left, one, right, [other], compare is np.equal)
-        if {*kinds} & {"text", "texts", "list"}:
-            side = left if kinds[0] not in ("text", "texts", "list") else right
-            raise self.wrong(f"'{self.text(side)}' holds no texts; compare it with a number")
-        if "vector" in kinds:
-            side = left if kinds[0] == "vector" else right
-            raise self.wrong(f"'{self.text(side)}' is a vector: use norm() or [0]")
-        return compare(one, other)
+            raise self.wrong("'in' needs a list, as in [1, 2, 3], and 'is' is written ==")
+        return compare(self.check(left, one), self.check(right, other))
 
-    def among(
-        self, left: ast.expr, value: Any, right: ast.expr, wanted: list[Any], inside: bool
-    ) -> Any:
+    def among(self, node: ast.expr, value: Any, wanted: list[Any], inside: bool) -> Any:
         """Return whether values are in a list, or with `inside` false, are not."""
         if isinstance(value, Texts):
             texts = {f"{each:.15g}" if isinstance(each, float) else str(each) for each in wanted}
-            chosen = self.once((left, right), lambda: np.array(
+            chosen = self.once((node, inside, *wanted), lambda: np.array(
                 [(name in texts) == inside for name in value.names] + [False]
             ))  # fmt: skip
             return chosen[value.ids]
         try:  # types of some files are numbers, of others texts
             numbers = np.array([float(each) if isinstance(each, str) else each for each in wanted])
         except ValueError:
-            numbers = None
-        if _kind(value) != "number" or numbers is None:
-            raise self.wrong(f"'{self.text(left)}' holds no texts; compare it with numbers")
-        return np.isin(value, numbers, invert=not inside)
+            raise self.wrong(
+                f"'{self.text(node)}' holds no texts; compare it with numbers"
+            ) from None
+        return np.isin(self.check(node, value), numbers, invert=not inside)
 
-    def on_ifexp(self, node: ast.IfExp, rows: slice) -> Any:
-        return self.call_where([node.test, node.body, node.orelse], rows)
-
-    def on_call(self, node: ast.Call, rows: slice) -> Any:
-        arguments, name = node.args, node.func.id if isinstance(node.func, ast.Name) else ""
-        name = f"a{name[3:]}" if name.startswith("arc") else name
-        name = _SYNONYMS.get(name, name)
+    def called(self, node: ast.Call, name: str, arguments: list[ast.expr], rows: slice) -> Any:
         if node.keywords or any(isinstance(each, ast.Starred) for each in arguments):
             raise self.wrong(f"'{self.text(node)}': give arguments without names")
         if name in _REDUCTIONS and len(arguments) == 1:
             return self.once(node, lambda: self.reduced(_REDUCTIONS[name], arguments[0]))
-        known = [*_FUNCTIONS, *_REDUCTIONS, *_OTHERS]
-        if name not in known:
-            called = self.text(node.func)
-            raise self.wrong(f"there is no function '{called}'; {suggestion(name, known)}")
-        count, wanted = len(arguments), _COUNTS.get(name, 1)
-        is_free = name in ("norm", "random") or (name in ("min", "max") and count > 2)
-        if count != wanted and not is_free:
-            raise self.wrong(f"{name}() takes {wanted} argument{'s'[: wanted - 1]}, not {count}")
-        if name in _OTHERS:
-            return getattr(self, f"call_{name}")(arguments, rows)
-        values = [self.numbers(each, rows) for each in arguments]
+        if name in self.calls:
+            return self.calls[name](arguments, rows)
+        if name not in _FUNCTIONS:
+            known = [*_FUNCTIONS, *_REDUCTIONS, *self.calls]
+            raise self.wrong(f"there is no function '{shown(name)}'; {suggestion(name, known)}")
         function = _FUNCTIONS[name]
-        return _chain(function, values) if name in ("min", "max") else function(*values)
+        wanted = getattr(function, "nin", 3)  # 3: clip
+        self.check_count(name, arguments, wanted, 1000 if name in ("min", "max") else wanted)
+        values = [self.numbers(each, rows) for each in arguments]
+        return reduce(function, values) if wanted == 2 else function(*values)
+
+    def check_count(self, name: str, arguments: list[ast.expr], least: int, most: int) -> None:
+        if not least <= len(arguments) <= most:
+            raise self.wrong(f"{name}() takes {counted(least, 'argument')}, not {len(arguments)}")
 
     def reduced(self, function: Callable[..., Any], argument: ast.expr) -> float:
         """Reduce the finite numbers of all particles to one."""
@@ -442,48 +356,40 @@ class _Evaluator:
         every = every[np.isfinite(every)]
         return float(function(every)) if every.size else 0.0
 
-    def call_where(self, arguments: list[ast.expr], rows: slice) -> Any:
+    def where(self, arguments: list[ast.expr], rows: slice) -> Any:
+        self.check_count("where", arguments, 3, 3)
         test, body, other = arguments
         condition = self.truth(test, rows)
         return np.where(condition, self.numbers(body, rows), self.numbers(other, rows))
 
-    def call_norm(self, arguments: list[ast.expr], rows: slice) -> Any:
-        """Return the length of a vector, or of several numbers."""
-        if not arguments:
-            raise self.wrong("norm() takes a vector, or several numbers")
-        if len(arguments) > 1:
-            return np.sqrt(sum(np.square(self.numbers(each, rows)) for each in arguments))
+    def norm(self, arguments: list[ast.expr], rows: slice) -> Any:
+        """Return the length of a vector."""
+        self.check_count("norm", arguments, 1, 1)
         value = self.value(arguments[0], rows)
         if _kind(value) != "vector":
             raise self.wrong(f"norm(): '{self.text(arguments[0])}' is no vector")
         block = np.asarray(value, np.float64)
         return np.sqrt(np.einsum("ij,ij->i", block, block))
 
-    def call_every(self, arguments: list[ast.expr], rows: slice) -> Any:
+    def every(self, arguments: list[ast.expr], rows: slice) -> Any:
         """Return whether the index of a particle is a multiple of n."""
+        self.check_count("every", arguments, 1, 1)
         step = self.value(arguments[0], rows)
         if type(step) is not int or step < 1:
             raise self.wrong("every() takes a whole number from 1: every 10")
-        return self.column("index")[rows] % step == 0
+        return self.column("index", rows) % step == 0
 
-    def call_random(self, arguments: list[ast.expr], rows: slice) -> Any:
+    def random(self, arguments: list[ast.expr], rows: slice) -> Any:
         """Return whether a particle is in a random fraction, chosen by a hash of index and seed."""
-        if len(arguments) not in (1, 2):
-            raise self.wrong("random() takes the fraction to keep and a seed: random(0.1, 7)")
-        share, seed = [*(self.value(each, rows) for each in arguments), SEED][:2]
-        if not isinstance(share, (int, float)) or not 0.0 <= share <= 1.0:
-            raise self.wrong("random() takes the fraction to keep, 0 to 1: random 0.1")
-        if type(seed) is not int or not 0 <= seed < 2**32:
-            raise self.wrong("random(): the seed is a whole number from 0 to 4294967295")
-        return _uniform(self.column("index")[rows], seed) < share
-
-
-def _chain(function: Callable[..., Any], values: list[Any]) -> Any:
-    """Fold values with a binary function, from left to right."""
-    result = values[0]
-    for value in values[1:]:
-        result = function(result, value)
-    return result
+        self.check_count("random", arguments, 1, 2)
+        share, seed = [*(self.value(each, rows) for each in arguments), 0][:2]
+        is_share = isinstance(share, (int, float)) and 0.0 <= share <= 1.0
+        if not is_share or type(seed) is not int or not 0 <= seed < 2**32:
+            raise self.wrong(
+                "random() takes the fraction to keep, 0 to 1, and a whole number as the seed: "
+                "random(0.1, 7)"
+            )
+        return _uniform(self.column("index", rows), seed) < share
 
 
 def _uniform(index: NDArray[np.int64], seed: int) -> NDArray[np.float64]:

@@ -90,13 +90,12 @@ def _foreign(name: str) -> NDArray[np.uint8] | None:
 
 
 def _unknown(name: str) -> str:
-    installed = {package: _maps_of(package) for package in _PACKAGES}
-    known = [*NAMES, *(each for maps in installed.values() for each in maps or ())]
-    missing = [package for package, maps in installed.items() if maps is None]
+    known = [*NAMES, *(each for package in _PACKAGES for each in _maps_of(package) or ())]
     if near := nearest(name, known):
         hint = f"did you mean '{near}'?"
     else:
-        hint = f"known are {', '.join(NAMES)}"
-        if missing:
-            hint += f"; pip install 'raytracer[maps]' adds those of {', '.join(missing)}"
+        hint = (
+            f"known are {', '.join(NAMES)}; pip install 'raytracer[maps]' adds those of "
+            f"{', '.join(_PACKAGES)}"
+        )
     return f"there is no colour map named '{shown(name)}'; {hint}"

@@ -221,17 +221,15 @@ class ColorScale(Defined):
         """Return at most `most` ticks at round values; none for a categorical scale."""
         if self.is_categorical:
             return []
+        low, high = self.low, self.high
         if self.kind == "log":
-            values = ticks.decades(self.low, self.high, most)
+            values = ticks.decades(low, high, most)
         elif self.kind == "symlog":
-            values = ticks.both_sides(self.low, self.high, self._threshold, most)
-        elif self.kind == "discrete":
-            steps = self._steps
-            edges = [self.low + (self.high - self.low) * i / steps for i in range(steps + 1)]
-            fits = steps < 12 and isfinite(edges[-1])
-            values = edges if fits else ticks.linear(self.low, self.high, most)
+            values = ticks.both_sides(low, high, self._threshold, most)
+        elif self.kind == "discrete" and self._steps < 12 and isfinite(high - low):
+            values = [low + (high - low) * i / self._steps for i in range(self._steps + 1)]
         else:
-            values = ticks.linear(self.low, self.high, most)
+            values = ticks.linear(low, high, most)
         return ticks.ticks(values, lambda value: float(self.positions([value])[0]))
 
     def categories(self) -> list[tuple[str, RGB]]:

@@ -50,11 +50,6 @@ class Range(Kind):
             raise error(
                 f"{name}: {shown_value(value)} is not a range; give {RANGE}, as in 0,5 or p1,p99"
             ) from None
-        if isinstance(low, float) and isinstance(high, float) and not low <= high:
-            raise error(
-                f"{name}: {low:g} is above {high:g}; write the lower end first (to reverse a "
-                "map, append _r to its name)"
-            )
         return low, high
 
 

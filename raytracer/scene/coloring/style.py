@@ -13,7 +13,7 @@ from raytracer.field_types import Choice, Integer, Number, Text, Truth
 from raytracer.fields import Defined, Definition, check_fields, definitions, setting
 from raytracer.scene.bond_settings import BONDS, STYLES
 from raytracer.scene.coloring.scale_types import Limit, Map, Palette, Range
-from raytracer.scene.colors import Color
+from raytracer.scene.colors import Color, parse_color
 from raytracer.scene.key_types import ColorValue, Either, Table
 from raytracer.scene.option_text import fields_of
 from raytracer.scene.periodic import REPLICATE
@@ -145,6 +145,14 @@ class ColorRule(Either):
     def __init__(self) -> None:
         super().__init__(ColorValue(), COLOR_BY)
 
+    def parsed(self, text: str, place: str) -> Any:
+        """Return a colour, or the value to colour by, of a text of the command line."""
+        try:
+            parse_color(text)
+        except SceneError:
+            return {"by": text}
+        return text
+
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         given = as_text(value) if isinstance(value, str) else value
         if isinstance(given, StyleSettings):
@@ -169,11 +177,8 @@ PALETTE = definitions(StyleSettings)["palette"].kind
 
 @dataclass(frozen=True)
 class SetStyle:
-    """The style of one set's particles.
-
-    radius, opacity: expressions; None keeps those of the set. place: position in the scene file,
-    for messages: "spheres[0]"; "" for arguments. table: name of the colour table.
-    """
+    """The style of one set's particles; radius, opacity: expressions, or None. place: position in
+    the scene file, for messages, "" for arguments; table: name of the colour table."""
 
     settings: StyleSettings
     radius: str | None = None

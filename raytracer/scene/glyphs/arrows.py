@@ -1,14 +1,13 @@
 """Arrows along vectors of particles: velocities, forces, dipoles, displacements."""
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from raytracer.errors import SceneError, counted, shown, suggestion
+from raytracer.errors import SceneError, shown, suggestion
 from raytracer.scene.glyphs import shared
 from raytracer.scene.glyphs.settings import Arrows
-from raytracer.scene.glyphs.shared import Doubles, Glyphs, Rows
+from raytracer.scene.glyphs.shared import Doubles, Glyphs
 from raytracer.scene.glyphs.vectors import vectors_of
 from raytracer.scene.inferred import inferred
 from raytracer.scene.packing.render_space import affine_rows
@@ -25,10 +24,6 @@ SLENDER = 28.0  # length of the longest arrow in radii of its shaft
 HEAD_RADIUS, HEAD_LENGTH = 2.4, 6.5  # radius and length of the head, in radii of the shaft
 HEAD_SHARE = 0.55  # largest fraction of an arrow that its head takes: shorter arrows are thinner
 
-MIN_DIGITS = 64.0
-"""Length of the shortest arrow, in units of the last binary digit of its coordinates: the head of a
-shorter arrow would have no length."""
-
 MIN_SHARE = 1e-3  # arrows shorter than this fraction of the longest one are left out
 COLOR = "#e0a020"  # colour of arrows if all particles have one colour
 
@@ -43,7 +38,17 @@ class _Field(NamedTuple):
 
 def arrows_of(scene: Scene, arrows: Arrows) -> Glyphs:
     """Return the arrows of a scene's sets that have the vectors."""
-    fields = _fields(scene, arrows)
+    fields = [
+        field
+        for spheres in scene.spheres
+        if spheres.count and (field := _field(spheres, arrows)) is not None
+    ]
+    if not fields:
+        name = arrows.vector if isinstance(arrows.vector, str) else ",".join(arrows.vector)
+        known = [name for spheres in scene.spheres for name in spheres.columns]
+        raise SceneError(
+            f"arrows.vector: there is no column '{shown(name)}'; {suggestion(name, known)}"
+        )
     longest = max((float(f.lengths.max()) for f in fields if len(f.lengths)), default=0.0)
     _, longest = inferred().range("arrows.vector", lambda: (0.0, longest))
     if not longest > 0.0:
@@ -52,45 +57,29 @@ def arrows_of(scene: Scene, arrows: Arrows) -> Glyphs:
     _, size = inferred().range("arrows.scale", lambda: (0.0, _longest(fields)))
     scale = arrows.scale or size / longest
     radius = arrows.radius or scale * longest / SLENDER
-    sets = [field.spheres for field in fields]
-    usual = [partial(_usual_colors, spheres) for spheres in sets]
-    colors_of_sets, scales = shared.row_colors_of(sets, arrows.color, "arrows", usual)
+    back = {"tail": 0.0, "center": 0.5, "tip": 1.0}[arrows.anchor]
+    sets, scales = shared.colored([f.spheres for f in fields], arrows.color, "arrows", COLOR)
     solids = []
-    for field, row_colors in zip(fields, colors_of_sets, strict=True):
+    for field, spheres in zip(fields, sets, strict=True):
         rows = np.flatnonzero(field.lengths > MIN_SHARE * longest)
         shared.require_capsules(2 * len(rows), "arrows")
-        rows, tails, tips = _placed_arrows(field, rows, scale, arrows)
+        steps = field.vectors[rows] * scale
+        tails = shared.placed(spheres)[rows] - back * steps
         if len(rows):
-            solids += arrow_shapes(
-                tails, tips, radius, material=arrows.material, **row_colors(rows)
-            )
+            colors = shared.colors_of(spheres, rows)
+            solids += arrow_shapes(tails, tails + steps, radius, material=arrows.material, **colors)
     return Glyphs(solids, scales)
 
 
-def _fields(scene: Scene, arrows: Arrows) -> list[_Field]:
-    fields, known = [], []
-    for spheres in scene.spheres:
-        if not spheres.count:
-            continue
-        vectors = vectors_of(spheres.columns, arrows.vector, "arrows.vector")
-        if vectors is None:
-            known += list(spheres.columns)
-            continue
-        rows = shared.chosen(spheres.columns, arrows.select, arrows.every, "arrows")
-        rows = rows[np.isfinite(vectors.sum(axis=1))[rows]]
-        linear = spheres.transform.linear() / spheres.transform.scale
-        vectors = affine_rows(vectors[rows], linear)
-        lengths = shared.lengths_of(vectors)
-        fields.append(
-            _Field(shared.with_column(spheres.taken(rows), "length", lengths), vectors, lengths)
-        )
-    if not fields:
-        name = arrows.vector if isinstance(arrows.vector, str) else ",".join(arrows.vector)
-        raise SceneError(
-            f"arrows.vector: there is no column '{shown(str(name))}'; "
-            f"{suggestion(str(name), known)}"
-        )
-    return fields
+def _field(spheres: SphereSet, arrows: Arrows) -> _Field | None:
+    vectors = vectors_of(spheres.columns, arrows.vector, "arrows.vector")
+    if vectors is None:
+        return None
+    rows = shared.chosen(spheres.columns, arrows.select, arrows.every, "arrows")
+    rows = rows[np.isfinite(vectors.sum(axis=1))[rows]]
+    vectors = affine_rows(vectors[rows], spheres.transform.linear() / spheres.transform.scale)
+    lengths = shared.lengths_of(vectors)
+    return _Field(shared.with_column(spheres.taken(rows), "length", lengths), vectors, lengths)
 
 
 def _longest(fields: list[_Field]) -> float:
@@ -103,26 +92,6 @@ def _longest(fields: list[_Field]) -> float:
     return max(min(spaced, MAX_EXTENT * diagonal), MIN_RADII * float(np.median(radii)))
 
 
-def _placed_arrows(
-    field: _Field, rows: Rows, scale: float, arrows: Arrows
-) -> tuple[Rows, Doubles, Doubles]:
-    """Return the rows of arrows that coordinates can resolve, with tails and tips, (M, 3) each."""
-    steps = field.vectors[rows] * scale
-    back = {"tail": 0.0, "center": 0.5, "tip": 1.0}[arrows.anchor]
-    tails = shared.placed(field.spheres)[rows] - back * steps
-    tips = tails + steps
-    shows = scale * field.lengths[rows] >= least_length(tails)
-    if not shows.all():
-        lost = counted(int((~shows).sum()), "arrow")
-        warn(f"arrows: {lost} left out: too short for the precision of their coordinates")
-    return rows[shows], tails[shows], tips[shows]
-
-
-def least_length(tails: Doubles) -> Doubles:
-    """Return the shortest lengths, (N,), that the precision of tails resolves."""
-    return np.asarray(MIN_DIGITS * np.spacing(np.abs(tails).max(axis=1, initial=0.0)))
-
-
 def arrow_shapes(tails: Doubles, tips: Doubles, radius: float, **looks: Any) -> list[CapsuleSet]:
     """Make arrows (N, 3) in scene units: shafts and heads; short ones are thinner."""
     steps = tips - tails
@@ -131,8 +100,3 @@ def arrow_shapes(tails: Doubles, tips: Doubles, radius: float, **looks: Any) -> 
     necks = tips - steps * (HEAD_LENGTH * thin / lengths)[:, None]
     heads = ConeSet(necks, tips, HEAD_RADIUS * thin, 0.0, **looks)
     return [CapsuleSet(tails, necks, thin, **looks), heads]
-
-
-def _usual_colors(spheres: SphereSet, rows: Rows) -> dict[str, Any]:
-    is_plain = spheres.color_id is None and len(spheres.color) == 1
-    return {"color": COLOR} if is_plain else shared.colors_of(spheres, rows)

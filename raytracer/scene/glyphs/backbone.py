@@ -41,12 +41,9 @@ DSSP_BYTES = 160  # most bytes per pair of residues while DSSP assigns their str
 
 
 class Backbone(NamedTuple):
-    """Residues of a set, in the order of its particles.
-
-    guides: rows of the guide atoms, CA or C4', (R,). atoms: of the other backbone atoms, -1
-    without, (R, 3): N, C, O, or N1, N3, N9. pieces: number of the chain without a break, ascending.
-    residues: number of the residue of each particle; -1 outside of the backbone's, (N,).
-    """
+    """Residues of a set in its order: rows of the guide atoms, CA or C4', (R,), and of N, C, O or
+    N1, N3, N9, -1 without, (R, 3); ascending numbers of chains without a break; structure; and the
+    residue of each particle, -1 without, (N,)."""
 
     guides: Rows
     atoms: Rows
@@ -64,14 +61,13 @@ class Backbone(NamedTuple):
 
 
 def backbone_of(spheres: SphereSet, unit: float = 1.0) -> Backbone | None:
-    """Return the backbone of a set; None if it has no chain of residues with their guide atoms.
-
-    The structure is that of the column `structure`, which files with such records have, else it is
-    assigned by DSSP. unit: length of an angstrom in the units of the set.
-    """
+    """Return the backbone of a set, with the structure that the file or else DSSP states; None if
+    it has no chain of residues with guide atoms. unit: length of an angstrom in units of the
+    set."""
     names = _texts(spheres, "name")
     if names is None or not spheres.count:
         return None
+    names = names._replace(names=[OTHER_NAMES.get(each, each) for each in names.names])
     residues = _residues(spheres, names)
     rows = {name: _rows_of(names, name, residues) for name in (*PROTEIN, *ACID)}
     is_acid = (rows["C4'"] >= 0) & (rows["CA"] < 0)
@@ -94,11 +90,8 @@ def _texts(spheres: SphereSet, name: str) -> Texts | None:
 
 
 def _residues(spheres: SphereSet, names: Texts) -> Rows:
-    """Return the number of the residue of each particle, (N,).
-
-    A residue ends where its name, its number or its chain changes, and before another atom N:
-    residues with an insertion code can have the number of the one before.
-    """
+    """Return the number of the residue of each particle, (N,); one ends where its name, number or
+    chain changes, and before another atom N: insertion codes repeat numbers."""
     starts = np.zeros(spheres.count, np.bool_)
     starts[0] = True
     for column in ("residue", "residue_id", "chain", "segment"):
@@ -109,22 +102,21 @@ def _residues(spheres: SphereSet, names: Texts) -> Rows:
         if ids.ndim == 1:
             starts[1:] |= ids[1:] != ids[:-1]
     first = np.flatnonzero(starts)
-    is_n = _named(names, "N")
+    is_n = _are(names, "N")
     count = np.cumsum(is_n)
     before: Rows = (count - is_n)[first]
     again = is_n & (count - np.repeat(before, np.diff(np.append(first, spheres.count))) > 1)
     return np.cumsum(starts | again) - 1
 
 
-def _named(names: Texts, name: str) -> NDArray[np.bool_]:
-    known = (OTHER_NAMES.get(each, each) for each in names.names)
-    return np.array([each == name for each in known], np.bool_)[names.ids]
+def _are(texts: Texts, *words: str) -> NDArray[np.bool_]:
+    return np.array([each in words for each in texts.names], np.bool_)[texts.ids]
 
 
 def _rows_of(names: Texts, name: str, residues: Rows) -> Rows:
     """Return the row of the first atom of a name in each residue, or -1, (R,)."""
     rows = np.full(int(residues[-1]) + 1, -1)
-    found = np.flatnonzero(_named(names, name))[::-1]
+    found = np.flatnonzero(_are(names, name))[::-1]
     rows[residues[found]] = found
     return rows
 
@@ -188,8 +180,7 @@ def _assigned(
     residues = _texts(spheres, "residue")
     donors = np.ones(len(rows))  # proline has no hydrogen at N
     if residues is not None:
-        is_proline = np.array([name == "PRO" for name in residues.names])
-        donors[is_proline[residues.ids[rows[:, 0]]]] = 0.0
+        donors[_are(residues, "PRO")[rows[:, 0]]] = 0.0
     try:
         from MDAnalysis.analysis.dssp.pydssp_numpy import assign
 
@@ -210,16 +201,12 @@ def are_water(spheres: SphereSet) -> NDArray[np.bool_]:
     names = _texts(spheres, "residue")
     if names is None:
         return np.zeros(spheres.count, np.bool_)
-    known: NDArray[np.bool_] = np.array([n.upper() in WATER for n in names.names], np.bool_)
-    return known[names.ids]
+    return _are(names._replace(names=[each.upper() for each in names.names]), *WATER)
 
 
 def sides_of(centers: Doubles, backbone: Backbone, rows: Rows, structure: Rows) -> Doubles:
-    """Return the directions of the width of a ribbon at the residues of a piece, (M, 3).
-
-    In strands and coils they lie in the planes of the peptides; in helices they follow the axis,
-    perpendicular to the curvature, as do those of residues without O. centers: of all particles.
-    """
+    """Return the directions of the width of a ribbon at the residues of a piece, (M, 3): in strands
+    and coils in the planes of the peptides, else perpendicular to the curvature."""
     guides = centers[backbone.guides[rows]]
     along = np.gradient(guides, axis=0)
     bend = np.zeros_like(guides)

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from raytracer.errors import SceneError
 from raytracer.scene.annotations import AXIS_COLORS, Axes, SimulationBox
-from raytracer.scene.glyphs.arrows import arrow_shapes, least_length
+from raytracer.scene.glyphs.arrows import arrow_shapes
 from raytracer.scene.glyphs.shared import Doubles, Glyphs, lengths_of, placed
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import box_of, segments
@@ -17,9 +16,7 @@ AXIS_SLENDER = 26.0  # length of an axis in radii of its shaft
 
 
 def box_shapes(scene: Scene, wanted: SimulationBox) -> Glyphs:
-    """Return the edges of the simulation box as capsules; `wanted.edges` replace those of the
-    files.
-    """
+    """Return the edges of the simulation box as capsules."""
     box = box_of(scene, wanted)
     edges = np.array(box.edges, np.float64)
     ends = segments(np.array(box.origin, np.float64), edges)
@@ -31,7 +28,7 @@ def box_shapes(scene: Scene, wanted: SimulationBox) -> Glyphs:
 
 
 def axes_shapes(scene: Scene, wanted: Axes, box: SimulationBox | None = None) -> Glyphs:
-    """Return the three axes as arrows; arguments and errors as for `axes_at`."""
+    """Return the three axes as arrows; see `axes_at`."""
     (base, *tips), length = axes_at(scene, wanted, box)
     arrows = []
     for tip, color in zip(tips, AXIS_COLORS, strict=True):
@@ -51,9 +48,4 @@ def axes_at(scene: Scene, wanted: Axes, box: SimulationBox | None = None) -> tup
         base = np.array(cell.origin, np.float64)
         size = float(lengths_of(np.array(cell.edges, np.float64)).min())
     length = wanted.extent or AXIS * size
-    if length < least_length(base[None])[0]:
-        raise SceneError(
-            f"axes.extent: {length:g} is below the precision of coordinates of "
-            f"{np.abs(base).max():g}: give a larger one, or move the scene to its origin"
-        )
     return np.concatenate([base[None], base + length * np.eye(3)]), length

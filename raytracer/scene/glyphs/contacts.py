@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from raytracer.scene.coloring.expression import Texts, evaluate
 from raytracer.scene.coloring.style import StyleSettings
 from raytracer.scene.glyphs import shared
 from raytracer.scene.glyphs.settings import Contacts
-from raytracer.scene.glyphs.shared import Doubles, Glyphs, RowColors, Rows
+from raytracer.scene.glyphs.shared import Doubles, Glyphs, Rows
 from raytracer.scene.inferred import inferred
 from raytracer.scene.packing.render_space import affine_rows
 from raytracer.scene.particles.data_file import DataFile
@@ -42,6 +42,18 @@ _Pairs = tuple[Rows, Rows, dict[str, NDArray[Any]], str]
 thickness by default."""
 
 
+class _Lines(NamedTuple):
+    """Contacts from starts by spans to the nearest images of stops, scene units, (M, 3), their
+    middles with columns, and the values that set their thickness, (M,), NaN to leave one out."""
+
+    spheres: SphereSet
+    starts: Doubles
+    stops: Doubles
+    spans: Doubles
+    points: SphereSet
+    values: Doubles
+
+
 def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
     """Return the contacts of a scene."""
     if contacts.file is None:
@@ -50,69 +62,63 @@ def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
     else:
         sets = [_listed_set(scene)]
         pairs = [_listed(sets[0], contacts)]
-    lines = [_Lines(spheres, each, contacts) for spheres, each in zip(sets, pairs, strict=True)]
-    lines = [each for each in lines if len(each.values)]
-    if not lines:
+    lines = [_lines(spheres, each, contacts) for spheres, each in zip(sets, pairs, strict=True)]
+    values = np.concatenate([np.zeros(0), *(each.values for each in lines)])
+    values = values[np.isfinite(values)]
+    if not len(values):
         warn("contacts: there are no contacts between the particles shown")
         return Glyphs([])
-    largest = float(np.quantile(np.concatenate([each.values for each in lines]), THIN_SHARE))
-    _, largest = inferred().range("contacts.by", lambda: (0.0, largest))
+    _, largest = inferred().range(
+        "contacts.by", lambda: (0.0, float(np.quantile(values, THIN_SHARE)))
+    )
     if not largest > 0.0:
         raise SceneError("contacts.by: no value is above 0, so no contact has a thickness")
-    for each in lines:
-        each.keep((each.values >= contacts.least * largest) & (each.values > 0.0))
+    lines = [_thick(each, contacts.least * largest) for each in lines]
     lines = [each for each in lines if len(each.values)]
     rule = contacts.color
     if rule is None:
-        rule = StyleSettings(color_by=lines[0].by, map=MAP, range=(0.0, largest))
-    colors_of_sets, scales = shared.row_colors_of([each.points for each in lines], rule, "contacts")
-    capsules = [
-        each.capsules(largest, contacts, row_colors)
-        for each, row_colors in zip(lines, colors_of_sets, strict=True)
-    ]
-    return Glyphs(capsules, scales)
+        rule = StyleSettings(color_by=contacts.by or pairs[0][3], map=MAP, range=(0.0, largest))
+    colored, scales = shared.colored([each.points for each in lines], rule, "contacts")
+    lines = [each._replace(points=points) for each, points in zip(lines, colored, strict=True)]
+    return Glyphs([_capsules(each, largest, contacts) for each in lines], scales)
 
 
-class _Lines:
-    """Contacts of a set, and the values that set their thickness."""
+def _lines(spheres: SphereSet, pairs: _Pairs, contacts: Contacts) -> _Lines:
+    first, second, columns, by = pairs
+    centers, places = np.asarray(spheres.centers, np.float64), shared.placed(spheres)
+    spans = centers[second] - centers[first]
+    spans -= shared.jumps(spans, spheres.box)  # to the nearest image of the second particle
+    spans = affine_rows(spans, spheres.transform.linear())
+    columns = {"length": shared.lengths_of(spans), **columns}
+    points = SphereSet(places[first] + 0.5 * spans, 1.0, columns=columns)
+    values = np.full(len(spans), np.nan)
+    if len(spans):
+        rows = shared.chosen(points.columns, contacts.select, 1, "contacts")
+        values[rows] = np.abs(evaluate(contacts.by or by, points.columns, "contacts.by"))[rows]
+    return _Lines(spheres, places[first], places[second], spans, points, values)
 
-    def __init__(self, spheres: SphereSet, pairs: _Pairs, contacts: Contacts) -> None:
-        first, second, further, default = pairs
-        centers = np.asarray(spheres.centers, np.float64)
-        spans = centers[second] - centers[first]
-        spans -= shared.jumps(spans, spheres.box)  # to the nearest image of the second particle
-        self.spans = affine_rows(spans, spheres.transform.linear())
-        self.spheres, places = spheres, shared.placed(spheres)
-        self.starts, self.stops = places[first], places[second]
-        columns = {"length": shared.lengths_of(self.spans), **further}
-        self.points = SphereSet(self.starts + 0.5 * self.spans, 1.0, columns=columns)
-        self.by = contacts.by or default
-        self.values: Doubles = np.zeros(0)
-        if len(spans):
-            values = evaluate(self.by, self.points.columns, "contacts.by")
-            self.values = np.asarray(np.abs(values), np.float64)
-            rows = shared.chosen(self.points.columns, contacts.select, 1, "contacts")
-            self.keep(np.isin(np.arange(len(spans)), rows) & np.isfinite(self.values))
 
-    def keep(self, mask: NDArray[np.bool_]) -> None:
-        self.starts, self.stops = self.starts[mask], self.stops[mask]
-        self.spans, self.values = self.spans[mask], self.values[mask]
-        self.points = self.points.taken(np.flatnonzero(mask))
+def _thick(lines: _Lines, least: float) -> _Lines:
+    spheres, starts, stops, spans, points, values = lines
+    rows = np.flatnonzero((values >= least) & (values > 0.0))
+    return _Lines(spheres, starts[rows], stops[rows], spans[rows], points.taken(rows), values[rows])
 
-    def capsules(self, largest: float, contacts: Contacts, row_colors: RowColors) -> CapsuleSet:
-        """Make the capsules; a contact across a periodic boundary becomes two halves."""
-        far = np.abs(self.stops - self.starts - self.spans).max(axis=1)
-        crossing = np.flatnonzero(far > 1e-6 * np.abs(self.spans).max())
-        rows = np.concatenate([np.arange(len(self.values)), crossing])
-        thickest = contacts.radius or MAX_RADIUS * float(np.median(shared.radii_of(self.spheres)))
-        radii = thickest * np.minimum(self.values / largest, 1.0)[rows]
-        shared.require_capsules(len(radii), "contacts")
-        ends = self.starts + self.spans
-        half = 0.5 * self.spans[crossing]
-        ends[crossing] -= half
-        starts = np.concatenate([self.starts, self.stops[crossing]])
-        ends = np.concatenate([ends, self.stops[crossing] - half])
-        return CapsuleSet(starts, ends, radii, material=contacts.material, **row_colors(rows))
+
+def _capsules(lines: _Lines, largest: float, contacts: Contacts) -> CapsuleSet:
+    """Make the capsules; a contact across a periodic boundary becomes two halves."""
+    spheres, starts, stops, spans, points, values = lines
+    far = np.abs(stops - starts - spans).max(axis=1)
+    crossing = np.flatnonzero(far > 1e-6 * np.abs(spans).max())
+    rows = np.concatenate([np.arange(len(values)), crossing])
+    thickest = contacts.radius or MAX_RADIUS * float(np.median(shared.radii_of(spheres)))
+    radii = thickest * np.minimum(values / largest, 1.0)[rows]
+    shared.require_capsules(len(radii), "contacts")
+    ends, half = starts + spans, 0.5 * spans[crossing]
+    ends[crossing] -= half
+    starts = np.concatenate([starts, stops[crossing]])
+    ends = np.concatenate([ends, stops[crossing] - half])
+    colors = shared.colors_of(points, rows)
+    return CapsuleSet(starts, ends, radii, material=contacts.material, **colors)
 
 
 def _listed_set(scene: Scene) -> SphereSet:

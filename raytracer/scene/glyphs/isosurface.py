@@ -15,6 +15,7 @@ from raytracer.scene.glyphs.settings import Isosurface
 from raytracer.scene.glyphs.shared import Glyphs
 from raytracer.scene.mesh import Mesh
 from raytracer.scene.particles.compressed import unpacked
+from raytracer.scene.particles.source import Box
 from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
 
@@ -30,11 +31,8 @@ neighbouring planes inside."""
 
 
 class Grid(NamedTuple):
-    """Values at the points of a regular grid, (X, Y, Z).
-
-    steps: from one value to the next along each index, one per row. periodic: along each index,
-    whether the first value follows the last.
-    """
+    """Values at the points of a regular grid, (X, Y, Z), its steps along each index, (3, 3), and
+    whether the first value follows the last along it."""
 
     values: Doubles
     origin: Doubles
@@ -52,6 +50,8 @@ def isosurface_of(scene: Scene, isosurface: Isosurface) -> Glyphs:
     low, high = float(grid.values.min()), float(grid.values.max())
     levels = isosurface.level or default_levels(grid.values)
     assert isinstance(levels, tuple)
+    colors: Any = isosurface.color or COLORS
+    looks: Any = {"material": isosurface.material, "opacity": isosurface.opacity}
     made = []
     for level in levels:
         if not low < level < high:
@@ -59,38 +59,30 @@ def isosurface_of(scene: Scene, isosurface: Isosurface) -> Glyphs:
                 f"isosurface.level: {level:g} is not between the values of {path}, which go from "
                 f"{low:g} to {high:g}"
             )
-        vertices, normals, triangles = _replicated(grid, spheres, *surface(grid, level))
-        colors: Any = isosurface.color or COLORS
-        made.append(
-            Mesh(
-                vertices, triangles, color=colors[-1 if level < 0.0 else 0], normals=normals,
-                material=isosurface.material, opacity=isosurface.opacity,
-                transform=None if spheres is None else spheres.transform,
-            )
-        )  # fmt: skip
+        vertices, normals, triangles = surface(grid, level)
+        if spheres is not None:
+            looks["transform"] = spheres.transform
+            cells = _cells(grid, spheres.box)
+            first = np.arange(len(cells))[:, None, None] * len(vertices)
+            vertices = (vertices + cells[:, None]).reshape(-1, 3)
+            normals = np.tile(normals, (len(cells), 1))
+            triangles = (triangles + first).reshape(-1, 3)
+        color = colors[-1 if level < 0.0 else 0]
+        made.append(Mesh(vertices, triangles, color=color, normals=normals, **looks))
     return Glyphs(made)
 
 
-def _replicated(
-    grid: Grid,
-    spheres: SphereSet | None,
-    vertices: Doubles,
-    normals: Doubles,
-    triangles: NDArray[np.int64],
-) -> tuple[Doubles, Doubles, NDArray[np.int64]]:
-    """Return a surface in each cell of the grid that the box of the particles holds."""
+def _cells(grid: Grid, box: Box | None) -> Doubles:
+    """Return the corners of the cells of the grid that a box of particles holds, (M, 3), from that
+    of the grid."""
     cell = grid.steps * np.array(grid.values.shape)[:, None]
-    if spheres is None or spheres.box is None:
-        return vertices, normals, triangles
-    edges = np.array(spheres.box.edges)
+    edges = cell if box is None else np.array(box.edges)
     lengths = np.linalg.norm(cell, axis=1)
     counts = np.maximum(np.rint(np.linalg.norm(edges, axis=1) / lengths), 1.0)
     if not np.allclose(edges, cell * counts[:, None], rtol=0.0, atol=1e-3 * lengths.max()):
-        return vertices, normals, triangles
+        return np.zeros((1, 3))
     steps = np.stack(np.meshgrid(*map(np.arange, counts), indexing="ij"), axis=-1).reshape(-1, 3)
-    places = (vertices + (steps @ cell)[:, None]).reshape(-1, 3)
-    first = np.arange(len(steps))[:, None, None] * len(vertices)
-    return places, np.tile(normals, (len(steps), 1)), (triangles + first).reshape(-1, 3)
+    return np.asarray(steps @ cell)
 
 
 def default_levels(values: Doubles) -> tuple[float, ...]:
@@ -124,11 +116,8 @@ def _source(scene: Scene, isosurface: Isosurface) -> tuple[SphereSet | None, Pat
 
 
 def read_cube(path: Path, periodic: bool | None = None) -> Grid:
-    """Read the first grid of a Gaussian cube file, which may be compressed, in angstrom.
-
-    periodic: whether it is one period; None: along each index, whether the values continue from the
-    last plane to the first. Raises DataFileError: there is no such file, or it is damaged.
-    """
+    """Read the first grid of a Gaussian cube file in angstrom. periodic: None: along each index,
+    whether the values continue from the last plane to the first. Raises DataFileError."""
     from ase.io import cube
 
     parse: Any = cube.read_cube
@@ -166,11 +155,8 @@ def _continues(planes: Doubles) -> bool:
 
 
 def surface(grid: Grid, level: float) -> tuple[Doubles, Doubles, NDArray[np.int64]]:
-    """Return the surface of a level: vertices and normals (V, 3), triangles (T, 3).
-
-    Normals, and the sides from which triangles are anticlockwise, point to values nearer to 0. Of a
-    periodic grid the surface reaches from one period to the next.
-    """
+    """Return the surface of a level: vertices and normals (V, 3), triangles (T, 3), which face
+    values nearer to 0; of a periodic grid it reaches from one period to the next."""
     from skimage import measure
 
     marching_cubes: Any = measure.marching_cubes

@@ -6,6 +6,7 @@ from typing import Any
 
 from raytracer.errors import SceneError
 from raytracer.field_types import loaded
+from raytracer.scene import GLYPHS
 from raytracer.scene.annotations import IN_SCENE
 from raytracer.scene.arrays import quiet
 from raytracer.scene.glyphs.shared import Glyphs
@@ -66,7 +67,7 @@ def with_faded_particles(scene: Scene) -> Scene:
 
         shown = without_atoms(scene, scene.ribbons)
     if shape is not None:
-        from raytracer.scene.glyphs.ellipsoids import has_axes
+        from raytracer.scene.glyphs.shape import has_axes
 
         shown = [spheres for spheres in shown if not has_axes(spheres.columns, shape)]
     if opacity is not None:
@@ -78,14 +79,7 @@ def _wanted(scene: Scene) -> dict[str, tuple[Any, ...]]:
     """Return the functions that make the glyphs of a scene, by name, with their settings."""
     annotations = scene.annotations
     box, axes = (annotations.box, annotations.axes) if annotations is not None else (None, None)
-    wanted = {
-        "arrows": ("arrows:arrows_of", scene.arrows),
-        "trails": ("trails:trails_of", scene.trails),
-        "contacts": ("contacts:contacts_of", scene.contacts),
-        "shape": ("ellipsoids:ellipsoids_of", scene.shape),
-        "ribbons": ("ribbons:ribbons_of", scene.ribbons),
-        "polyhedra": ("polyhedra:polyhedra_of", scene.polyhedra),
-        "isosurface": ("isosurface:isosurface_of", scene.isosurface),
+    wanted = {name: (f"{name}:{name}_of", getattr(scene, name)) for name in GLYPHS} | {
         "box": ("box:box_shapes", box if box is not None and box.style == "rods" else None),
         "axes": ("box:axes_shapes", axes if axes and axes.place in IN_SCENE else None, box),
     }

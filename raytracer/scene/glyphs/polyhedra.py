@@ -4,7 +4,6 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from raytracer.errors import SceneError
 from raytracer.scene.bonds import (
@@ -16,16 +15,14 @@ from raytracer.scene.bonds import (
     types_of,
 )
 from raytracer.scene.colors import parse_color
+from raytracer.scene.glyphs import shared
 from raytracer.scene.glyphs.settings import Polyhedra
-from raytracer.scene.glyphs.shared import Glyphs, colors_of, require_capsules, rgb_of
+from raytracer.scene.glyphs.shared import Doubles, Glyphs, Rows, colors_of, lengths_of, rgb_of
 from raytracer.scene.mesh import Mesh
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet, EllipsoidSet
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.warning import warn
-
-Doubles = NDArray[np.float64]
-Rows = NDArray[np.int64]
 
 EDGE = 1.0 / 80.0  # radius of the edges, in mean distances of the neighbours
 DARKER = 0.6  # factor on the colours of faces for those of edges
@@ -48,12 +45,8 @@ class Hulls(NamedTuple):
 
 
 class _Neighbors(NamedTuple):
-    """Neighbours of central atoms.
-
-    centers: rows of the central atoms with four neighbours or more, (P,). first: where the
-    neighbours of each begin, and the end, (P + 1,). atoms: rows of the neighbours, (M,), with the
-    numbers of periodic images and positions, (M, 3).
-    """
+    """Central atoms with four neighbours or more, (P,), where the neighbours of each begin, and the
+    end, (P + 1,), and these, (M,): rows, periodic images and positions, (M, 3)."""
 
     centers: Rows
     first: Rows
@@ -77,9 +70,7 @@ def polyhedra_of(scene: Scene, polyhedra: Polyhedra) -> Glyphs:
     pairs: list[tuple[str, str, float | None]] = [
         (*ends_of(pair, known, "polyhedra.pairs"), longest) for pair, longest in wanted.items()
     ]
-    solids: list[Any] = []
-    for spheres in sets:
-        solids += _solids(spheres, pairs, polyhedra)
+    solids = [solid for spheres in sets for solid in _solids(spheres, pairs, polyhedra)]
     if not solids:
         warn(
             f"polyhedra: no atom has four neighbours that span a volume ({', '.join(wanted)}): "
@@ -97,8 +88,7 @@ def _solids(
     if not len(hulls.triangles):
         return []
     used, triangles = np.unique(hulls.triangles, return_inverse=True)
-    colors = {"color": settings.color} if settings.color else colors_of(spheres, centers)
-    color = rgb_of(colors, len(centers))
+    color = rgb_of(shared.in_color(spheres, settings.color) if settings.color else spheres, centers)
     looks: dict[str, Any] = {"material": settings.material, "transform": spheres.transform}
     faces = Mesh(
         points[used], triangles.reshape(-1, 3), colors=color[hulls.group], smooth=False,
@@ -107,12 +97,11 @@ def _solids(
     apart = points - np.asarray(spheres.centers, np.float64)[np.repeat(centers, np.diff(first))]
     radius = settings.edges
     if radius is None:
-        lengths = np.sqrt(np.square(apart).sum(axis=1))
-        radius = EDGE * float(lengths.mean()) * spheres.transform.scale
+        radius = EDGE * float(lengths_of(apart).mean()) * spheres.transform.scale
     outside = _outside(spheres, found, settings)
     if not radius:
         return [faces, *outside]
-    require_capsules(len(hulls.edges), "polyhedra")
+    shared.require_capsules(len(hulls.edges), "polyhedra")
     dark: Any = DARKER * color[hulls.edge_group]
     if settings.edge_color is not None:
         dark = np.array([parse_color(settings.edge_color)])
@@ -181,12 +170,9 @@ def _neighbors(spheres: SphereSet, pairs: list[tuple[str, str, float | None]]) -
 
 
 def convex_hulls(points: Doubles, first: Rows) -> Hulls:
-    """Return the convex hulls of groups of points, (M, 3); points in one plane make none.
-
-    A triangle is a face if all other points of the group are on one side of its plane. Points are
-    displaced a little for this, so that no four are in a plane and every hull is closed. first:
-    where each group begins, and the end, (P + 1,); a group has at most `MAX_NEIGHBORS`.
-    """
+    """Return the convex hulls of groups of points, (M, 3), which begin at `first`, (P + 1,):
+    triangles with all other points on one side. Points are displaced a little, so that no four are
+    in a plane and every hull is closed; groups in one plane make none."""
     counts = np.diff(first)
     parts: list[Hulls] = []
     for count in np.unique(counts).tolist():
@@ -196,9 +182,8 @@ def convex_hulls(points: Doubles, first: Rows) -> Hulls:
         for part in np.split(groups, np.arange(most, len(groups), most)):
             rows = first[part][:, None] + np.arange(count)
             parts.append(_hulls_of_count(points, rows, triples, part))
-    if not parts:
-        none = np.zeros((0, 3), np.int64)
-        return Hulls(none, none[:, 0], none[:, :2], none[:, 0])
+    none = np.zeros((0, 3), np.int64)
+    parts = parts or [Hulls(none, none[:, 0], none[:, :2], none[:, 0])]
     return Hulls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 

@@ -45,17 +45,11 @@ def ribbon_surface(
     sides: Doubles,
     structure: Rows,
     *,
-    steps: int = 12,
-    corner: int = 5,
-    unit: float = 1.0,
-    width: float = 1.0,
-) -> RibbonSurface:
-    """Return the surface of the ribbon of a chain without a break.
-
-    guides: positions of the guide atoms, (N, 3), at least two. sides: directions of the width, (N,
-    3), of any sign. steps: cross-sections per residue, even. corner: edges of a quarter of a
-    cross-section. unit: length of an angstrom. width: factor on the cross-sections.
-    """
+    steps: int = 12, corner: int = 5, unit: float = 1.0, width: float = 1.0,
+) -> RibbonSurface:  # fmt: skip
+    """Return the ribbon of a chain without a break: guide atoms and directions of the width, of any
+    sign, (N, 3), `steps` cross-sections per residue (even), `corner` edges of a quarter of one,
+    length of an angstrom, and factor on the cross-sections."""
     centers = _smooth_strands(guides, structure)
     heads = _heads(structure)
     # ascending, with two cross-sections at the bases of heads
@@ -77,11 +71,8 @@ def ribbon_surface(
 
 
 def spline_controls(points: Doubles) -> Doubles:
-    """Return the control points of the natural cubic B-spline that passes through points, (N, 3).
-
-    The first and the last control point are added: (N + 2, 3). A natural end continues the points
-    by their point reflection (Unser 1999, IEEE Signal Process. Mag. 16(6), 22-38).
-    """
+    """Return the control points of the natural cubic B-spline through points, (N, 3), with one more
+    at each end (Unser 1999, IEEE Signal Process. Mag. 16(6), 22-38)."""
     reach = np.abs(np.arange(-SUPPORT, SUPPORT + 1))
     weights = np.sqrt(3.0) * POLE**reach
     longer = np.pad(points, ((SUPPORT + 1, SUPPORT + 1), (0, 0)), "reflect", reflect_type="odd")
@@ -89,11 +80,8 @@ def spline_controls(points: Doubles) -> Doubles:
 
 
 def evaluated(controls: Doubles, places: Doubles, slope: bool = False) -> Doubles:
-    """Return points of a uniform cubic B-spline, or its derivative, (M, K).
-
-    controls: (N + 2, K), one more at each end than there are whole places. places: 0 to N - 1,
-    (M,).
-    """
+    """Return points of a uniform cubic B-spline at places 0 to N - 1, (M,), or its derivative, (M,
+    K), from controls (N + 2, K)."""
     first = np.clip(places.astype(np.int64), 0, len(controls) - 4)
     t = places - first
     if slope:
@@ -160,11 +148,8 @@ def _directions(slopes: Doubles) -> Doubles:
 
 
 def _transported(tangents: Doubles) -> Doubles:
-    """Return unit vectors across a curve that do not turn about it, (M, 3).
-
-    Each step turns by the smallest rotation from one tangent to the next; their products are made
-    by doubling.
-    """
+    """Return unit vectors across a curve that do not turn about it, (M, 3): products, made by
+    doubling, of the smallest rotations from each tangent to the next."""
     before, after = tangents[:-1], tangents[1:]
     axis = np.cross(before, after)
     skew = np.zeros((len(tangents), 3, 3))
@@ -204,35 +189,31 @@ def _turned(
 def _swept(
     points: Doubles, tangents: Doubles, rings: Doubles, normals: Doubles, places: Doubles
 ) -> RibbonSurface:
+    """Return the surface through rings and its ends; two sections at one place begin a strip."""
     doubled = np.flatnonzero(places[1:] == places[:-1]) + 1
-    strips = np.split(np.arange(len(places)), doubled)
-    rows: list[Doubles] = []
-    facing: list[Doubles] = []
-    joined: list[bool] = []  # whether a row continues the one before
-    at: list[float] = []
-
-    def add(row: Doubles, normal: Doubles, place: float, continues: bool) -> None:
-        rows.append(row)
-        facing.append(np.broadcast_to(normal, row.shape))
-        joined.append(continues)
-        at.append(place)
-
-    for strip in strips:
+    rows: list[tuple[Doubles, Doubles, int, bool]] = []
+    """Corners, normals, section, and whether a row continues the one before."""
+    for strip in np.split(np.arange(len(places)), doubled):
         start, end = int(strip[0]), int(strip[-1])
         before = points[[0] * rings.shape[1]] if start == 0 else rings[start - 1]
-        add(before, -tangents[start], places[start], False)
-        add(rings[start], -tangents[start], places[start], True)
+        rows.append((before, -tangents[start], start, False))
+        rows.append((rings[start], -tangents[start], start, True))
         along = units_of(np.gradient(rings[strip], axis=0)) if len(strip) > 1 else 0.0
         tilted = normals[strip]
         tilted = tilted - (tilted * along).sum(axis=-1, keepdims=True) * along
         steep = np.square(tilted).sum(axis=-1, keepdims=True) < STEEP**2
         tilted = units_of(np.where(steep, normals[strip], tilted))
-        for index, row in enumerate(strip.tolist()):
-            add(rings[row], tilted[index], places[row], index > 0)
+        rows += [
+            (rings[row], normal, row, row > start)
+            for row, normal in zip(strip.tolist(), tilted, strict=True)
+        ]
         if end == len(points) - 1:
-            add(rings[end], tangents[end], places[end], False)
-            add(points[[end] * rings.shape[1]], tangents[end], places[end], True)
-    return _triangles(np.stack(rows), np.stack(facing), np.array(joined), np.array(at))
+            rows.append((rings[end], tangents[end], end, False))
+            rows.append((points[[end] * rings.shape[1]], tangents[end], end, True))
+    corners = np.stack([row for row, *_ in rows])
+    facing = np.stack([np.broadcast_to(normal, corners.shape[1:]) for _, normal, *_ in rows])
+    joined = np.array([continues for *_, continues in rows])
+    return _triangles(corners, facing, joined, places[[section for *_, section, _ in rows]])
 
 
 def _triangles(

@@ -23,7 +23,7 @@ from raytracer.scene.glyphs.backbone import (
 )
 from raytracer.scene.glyphs.ribbon_surface import NUCLEIC, RibbonSurface, ribbon_surface
 from raytracer.scene.glyphs.settings import Ribbons
-from raytracer.scene.glyphs.shared import Glyphs, RowColors
+from raytracer.scene.glyphs.shared import Glyphs
 from raytracer.scene.mesh import Mesh
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet
@@ -65,30 +65,30 @@ def ribbons_of(scene: Scene, ribbons: Ribbons) -> Glyphs:
     total = sum(len(each.backbone.guides) for each in chains)
     steps, corner = next(detail for most, *detail in DETAIL if total <= most)
     require_room("ribbons", total * steps * 8 * (corner + 1) * ROW, f"for {total:,} residues")
-    colors_of_sets, scales = _row_colors(chains, ribbons.color)
+    colored, scales = _colored(chains, ribbons.color)
     is_smooth = any(scale.kind not in ("categorical", "discrete") for scale in scales)
     solids: list[Any] = []
-    for each, row_colors in zip(chains, colors_of_sets, strict=True):
-        solids += _solids(each, row_colors(slice(None)), is_smooth, ribbons, steps, corner)
+    for each, residues in zip(chains, colored, strict=True):
+        solids += _solids(each, residues, is_smooth, ribbons, steps, corner)
     return Glyphs(solids, scales)
 
 
-def _row_colors(
-    chains: list[_Chains], color: Any
-) -> tuple[Sequence[RowColors], Sequence[ColorScale]]:
+def _colored(chains: list[_Chains], color: Any) -> tuple[list[SphereSet], Sequence[ColorScale]]:
+    """Return the residues of chains in their colours, and the scales."""
     rule = StyleSettings(color_by="structure") if color is None else color
     by = rule.color_by if isinstance(rule, StyleSettings) else None
     if by == "structure" and (rule.map is None or isinstance(rule.map, Mapping)):
         scale = _structure_scale(chains, rule)
         return [
-            lambda _, each=each: {"color": scale.palette, "color_id": each.backbone.structure}
+            each.residues.changed(
+                color=scale.palette, color_id=each.backbone.structure, color_space="srgb"
+            )
             for each in chains
         ], [scale]
     if by == "rainbow" and rule.map is None:
         rule = replace(rule, map=RAINBOW)
-    usual = [lambda _, each=each: shared.colors_of(each.residues) for each in chains]
     residues = [each.residues for each in chains]
-    return shared.row_colors_of(residues, None if by == "atoms" else rule, "ribbons", usual)
+    return shared.colored(residues, None if by == "atoms" else rule, "ribbons")
 
 
 def _structure_scale(chains: list[_Chains], rule: StyleSettings) -> ColorScale:
@@ -130,7 +130,7 @@ def _residues(spheres: SphereSet, backbone: Backbone) -> SphereSet:
 
 
 def _solids(
-    chains: _Chains, colors: dict[str, Any], is_smooth: bool, ribbons: Ribbons, steps: int,
+    chains: _Chains, residues: SphereSet, is_smooth: bool, ribbons: Ribbons, steps: int,
     corner: int,
 ) -> list[Any]:  # fmt: skip
     """Return the ribbons of a set as one mesh, and the rods of its bases."""
@@ -145,31 +145,28 @@ def _solids(
         made = ribbon_surface(
             guides, sides, structure, steps=steps, corner=corner, unit=unit, width=ribbons.width
         )
-        surfaces.append(made._replace(places=made.places + rows[0]))
-    first = np.cumsum([0, *(len(each.vertices) for each in surfaces[:-1])])
-    triangles = [each.triangles + at for each, at in zip(surfaces, first, strict=True)]
-    places = np.concatenate([each.places for each in surfaces])
+        first = sum(len(each.vertices) for each in surfaces)
+        surfaces.append(
+            made._replace(places=made.places + rows[0], triangles=made.triangles + first)
+        )
+    vertices, normals, triangles, places = map(np.concatenate, zip(*surfaces, strict=True))
     looks: dict[str, Any] = {
         "material": ribbons.material, "transform": spheres.transform, "opacity": ribbons.opacity,
-        "color_space": colors.get("color_space", "srgb"),
+        "color_space": residues.color_space,
     }  # fmt: skip
-    rgb = shared.rgb_of(colors, chains.residues.count)
+    rgb = shared.rgb_of(residues)
     rows_of_colors = rgb[np.rint(places).astype(np.int64)]
     if is_smooth:
-        residues = np.arange(len(rgb))
-        rows_of_colors = np.stack([np.interp(places, residues, axis) for axis in rgb.T], axis=1)
-    mesh = Mesh(
-        np.concatenate([each.vertices for each in surfaces]), np.concatenate(triangles),
-        normals=np.concatenate([each.normals for each in surfaces]),
-        colors=rows_of_colors, **looks,
-    )  # fmt: skip
+        numbers = np.arange(len(rgb))
+        rows_of_colors = np.stack([np.interp(places, numbers, axis) for axis in rgb.T], axis=1)
+    mesh = Mesh(vertices, triangles, normals=normals, colors=rows_of_colors, **looks)
     mesh.of_set = place
     mesh.replaces = np.flatnonzero((backbone.residues >= 0) | are_water(spheres))
-    return [mesh, *_bases(chains, colors, unit * ribbons.width * BASE, looks)]
+    return [mesh, *_bases(chains, rgb, unit * ribbons.width * BASE, looks)]
 
 
 def _bases(
-    chains: _Chains, colors: dict[str, Any], radius: float, looks: dict[str, Any]
+    chains: _Chains, rgb: shared.Doubles, radius: float, looks: dict[str, Any]
 ) -> list[CapsuleSet]:
     """Return rods from the ribbon to the far ends of the bases: N1 of purines, N3 of others."""
     backbone = chains.backbone
@@ -180,8 +177,8 @@ def _bases(
         return []
     shared.require_capsules(len(rows), "ribbons")
     centers = np.asarray(chains.spheres.centers, np.float64)
-    color = shared.rgb_of(colors, chains.residues.count)[rows]
-    return [CapsuleSet(centers[backbone.guides[rows]], centers[ends[rows]], radius, color, **looks)]
+    starts = centers[backbone.guides[rows]]
+    return [CapsuleSet(starts, centers[ends[rows]], radius, rgb[rows], **looks)]
 
 
 def without_atoms(scene: Scene, ribbons: Ribbons) -> list[SphereSet]:

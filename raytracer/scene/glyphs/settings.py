@@ -6,7 +6,7 @@ from typing import Any
 
 from raytracer.arguments import items
 from raytracer.arguments import text as text_of
-from raytracer.errors import SceneError, UserError, shown
+from raytracer.errors import SceneError, UserError
 from raytracer.field_types import (
     NUMBER,
     TEXT,
@@ -23,16 +23,22 @@ from raytracer.field_types import (
 from raytracer.fields import Defined, check_fields, definitions, setting
 from raytracer.scene import GLYPHS as FIRST
 from raytracer.scene.bond_settings import LENGTH, Lengths
-from raytracer.scene.coloring.style import COLOR_BY, COLOR_RULE, KEYS, StyleSettings, columns_in
+from raytracer.scene.coloring.style import COLOR_BY, COLOR_RULE, StyleSettings, columns_in
 from raytracer.scene.colors import Color, parse_color
 from raytracer.scene.glyphs.shape_columns import columns_needed
 from raytracer.scene.key_types import ColorValue
-from raytracer.scene.option_text import parts_of, value_of
+from raytracer.scene.option_text import fields_of, parts_of
 
 ANCHORS = ("tail", "center", "tip")  # points of an arrow that can be at its particle
 
 
-class Components(Kind):
+class _Parsed(Kind):
+    def parsed(self, text: str, place: str) -> Any:
+        """Return the value of a text of the command line."""
+        return self.checked(text, place, SceneError)
+
+
+class Components(_Parsed):
     """A vector: the name of a column with its numbers, or expressions of its components."""
 
     def __init__(self, width: int = 3) -> None:
@@ -43,12 +49,11 @@ class Components(Kind):
         )
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        if isinstance(value, str) and str in self.plain:
-            return text_of(value, name, error)
-        rows = items(value, name, error)
-        if len(rows) != self.width:
+        rows = parts_of(value) if isinstance(value, str) else items(value, name, error)
+        if len(rows) not in ((1, self.width) if isinstance(value, str) else (self.width,)):
             raise error(f"{name}: takes {self.noun}, not {len(rows)}")
-        return tuple(text_of(each, name, error) for each in rows)
+        parts = tuple(text_of(each, name, error).strip() for each in rows)
+        return parts[0] if len(parts) == 1 else parts
 
 
 class Pair(Components):
@@ -65,20 +70,15 @@ def _optional(kind: Kind | str, default_text: str = "all") -> Any:
 SHARE = Number(0.0, 1.0)
 
 
-class CenterPairs(Lengths):
+class CenterPairs(_Parsed, Lengths):
     """Pairs of a central and a neighbouring type: "Ti-O", "Ti-O=2.4,Al-O", {Ti-O = 2.4}."""
 
     plain = of_types({str: TEXT, **Lengths.plain})
     noun = wording = "pairs of types such as Ti-O, or a table of their longest distances"
     may_lack = True
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> dict[str, Any]:
-        if isinstance(value, (list, tuple)):  # parts of an option
-            value = ",".join(text_of(each, name, error) for each in value)
-        return super().checked(value, name, error)
 
-
-class Levels(Kind):
+class Levels(_Parsed):
     """Values at isosurfaces: a number, or a list of numbers."""
 
     plain = of_types({float: NUMBER, list: {"type": "array", "items": NUMBER, "minItems": 1}})
@@ -289,7 +289,7 @@ GLYPHS: dict[str, type[Any]] = {
 }
 """Glyphs of data, by their names in scene files, options and Python."""
 
-OF_COLOR = tuple(key for key in KEYS if key not in ("by", "scale"))
+OF_COLOR = {key: each for key, each in COLOR_BY.keys.items() if key not in ("by", "scale")}
 """Keys of the table `color` that an option may state beside the others."""
 
 
@@ -314,7 +314,7 @@ def columns_of(glyphs: Iterable[Any]) -> list[str]:
     return names
 
 
-ALL = ("", "on", "all", "touch")  # words of an option that mean its defaults
+DEFAULTS = ("", "on", "all", "touch")  # words of an option
 
 
 def glyph_fields(glyph: str, value: Any, name: str, error: type[UserError]) -> Any:
@@ -336,58 +336,13 @@ def glyph_fields(glyph: str, value: Any, name: str, error: type[UserError]) -> A
 
 def _parsed(glyph: str, words: str) -> dict[str, Any]:
     """Parse an option: "velocity,scale=2,color=length,map=magma"."""
-    known, option, first = definitions(GLYPHS[glyph]), f"--{glyph}", FIRST[glyph]
-    alone, fields, colors = [], {}, {}
-    takes_pairs = isinstance(known[first].kind, CenterPairs)
-    for part in parts_of(words):
-        key, equals, rest = part.partition("=")
-        if takes_pairs and "-" in key and key.strip().replace("-", "_") not in known:
-            alone.append(part.strip())  # Ti-O=2.4
-            continue
-        key, rest = key.strip().replace("-", "_"), rest.strip()
-        place = f"{option}={key}"
-        if not equals or not key.isidentifier():
-            alone += [] if part.strip() in ALL else [part.strip()]
-        elif key == "color" and known[key].kind is COLOR_RULE:
-            fields[key] = _color_of(rest)
-        elif key in known:
-            fields[key] = value_of(known[key].kind, rest, place)
-        elif key in OF_COLOR:
-            colors[key] = value_of(COLOR_BY.keys[key].kind, rest, place)
-        else:
-            check_fields([key], [*known, *OF_COLOR], option)
-    if alone:
-        fields[first] = _alone(alone, known[first].kind, option)
-    if colors:
+    known = {**OF_COLOR, **definitions(GLYPHS[glyph])}
+    words = ",".join(part for part in parts_of(words) if part.strip() not in DEFAULTS)
+    fields = fields_of(words, known, glyph, FIRST[glyph]) if words else {}
+    if colors := {key: fields.pop(key) for key in OF_COLOR if key in fields}:
         if not isinstance(fields.get("color"), Mapping):
             raise SceneError(
-                f"{option}: {next(iter(colors))} needs colours by a value, such as color=length"
+                f"{glyph}: {next(iter(colors))} needs colours by a value, such as color=length"
             )
         fields["color"] = {**fields["color"], **colors}
     return fields
-
-
-def _alone(words: list[str], kind: Kind, option: str) -> Any:
-    """Return the value of the parts without an equals sign."""
-    if isinstance(kind, Components):
-        if len(words) not in (1, 3):
-            raise SceneError(
-                f"{option}: {shown(','.join(words))} is neither a column nor three components"
-            )
-        return words[0] if len(words) == 1 else words
-    if isinstance(kind, (CenterPairs, Levels)):
-        return kind.checked(",".join(words), option, SceneError)
-    if kind is COLOR_RULE and len(words) == 1:
-        return _color_of(words[0])
-    if len(words) > 1:
-        raise SceneError(f"{option}: write '{shown(words[1])}' as NAME=VALUE")
-    return value_of(kind, words[0], option)
-
-
-def _color_of(words: str) -> Any:
-    """Return a colour, or the value to colour by."""
-    try:
-        parse_color(words)
-    except SceneError:
-        return {"by": words}
-    return words

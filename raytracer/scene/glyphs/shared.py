@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from raytracer.scene.coloring.by_scale import by_scale
 from raytracer.scene.coloring.expression import Texts, evaluate, rows_of
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import SetStyle, StyleSettings
-from raytracer.scene.colors import parse_color
+from raytracer.scene.colors import Color, parse_color
 from raytracer.scene.columns import Columns
 from raytracer.scene.packing.render_space import affine_rows
 from raytracer.scene.particles.source import Box, Column, kind_of
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 Doubles = NDArray[np.float64]
 Rows = NDArray[np.int64]
-RowColors = Callable[[Any], dict[str, Any]]  # colours of rows, as arguments of `CapsuleSet`
 ROW = 320  # most bytes per capsule during construction
 
 
@@ -102,17 +100,26 @@ def require_capsules(count: int, place: str) -> None:
     require_room(place, count * ROW, f"for {count:,} capsules")
 
 
-def row_colors_of(
-    sets: Sequence[SphereSet], color: Any, place: str, usual: Sequence[RowColors] = ()
-) -> tuple[Sequence[RowColors], list[ColorScale]]:
-    """Return the colours of glyphs at the spheres of sets, and their scales; color: one colour, a
-    rule over the columns of the sets, or None for the usual ones."""
+def colored(
+    sets: Sequence[SphereSet], color: Any, place: str, usual: Color | None = None
+) -> tuple[list[SphereSet], list[ColorScale]]:
+    """Return the sets of what glyphs stand for in one colour, by a rule over their columns, or None
+    in their own, and their scales. usual: instead of one colour of a whole set."""
     if isinstance(color, StyleSettings):
-        colored, scale = by_scale(sets, SetStyle(color, place=place))
-        return [partial(colors_of, each) for each in colored], [scale]
-    if color is None:
-        return usual, []
-    return [lambda _: {"color": color}] * len(sets), []
+        made, scale = by_scale(sets, SetStyle(color, place=place))
+        return made, [scale]
+    if color is not None:
+        return [in_color(each, color) for each in sets], []
+    return [
+        each if usual is None or each.color_id is not None or len(each.color) > 1
+        else in_color(each, usual)
+        for each in sets
+    ], []  # fmt: skip
+
+
+def in_color(spheres: SphereSet, color: Color) -> SphereSet:
+    rows = np.array([parse_color(color)])
+    return spheres.changed(color=rows, color_id=None, color_space="srgb")
 
 
 def colors_of(spheres: SphereSet, rows: Any = slice(None)) -> dict[str, Any]:
@@ -123,13 +130,12 @@ def colors_of(spheres: SphereSet, rows: Any = slice(None)) -> dict[str, Any]:
     return {"color": spheres.color[0 if len(spheres.color) == 1 else rows], **space}
 
 
-def rgb_of(colors: dict[str, Any], count: int) -> Doubles:
-    """Return arguments of `CapsuleSet` as a colour from 0 to 1 of each of its rows, (N, 3)."""
-    palette = colors["color"]
-    rows = np.asarray(parse_color(palette) if isinstance(palette, str) else palette)
-    rows = rows.reshape(-1, 3) / (255.0 if rows.dtype == np.uint8 else 1.0)
-    rows = rows[colors["color_id"]] if "color_id" in colors else rows
-    return np.broadcast_to(rows, (count, 3))
+def rgb_of(spheres: SphereSet, rows: Any = slice(None)) -> Doubles:
+    """Return the colours of some rows of a set from 0 to 1, (M, 3)."""
+    palette = spheres.color / (255.0 if spheres.color.dtype == np.uint8 else 1.0)
+    if spheres.color_id is not None:
+        return np.asarray(palette[spheres.color_id[rows]])
+    return np.asarray(np.broadcast_to(palette, (spheres.count, 3))[rows])
 
 
 def with_column(spheres: SphereSet, name: str, values: NDArray[Any]) -> SphereSet:

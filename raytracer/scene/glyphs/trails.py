@@ -38,17 +38,6 @@ _kept: OrderedDict[tuple[Any, ...], _Frame] = OrderedDict()
 """Recently read frames, the latest last: each frame of a movie needs most of them."""
 
 
-class _Path(NamedTuple):
-    """Path steps of the particles in `rows` (S,): starts and stops in scene units, (S, 3), and
-    their midpoints, a set with columns."""
-
-    spheres: SphereSet
-    rows: Rows
-    starts: Doubles
-    stops: Doubles
-    points: SphereSet
-
-
 def trails_of(scene: Scene, trails: Trails) -> Glyphs:
     """Return the trails of the sets that come from files with several frames."""
     paths = []
@@ -56,31 +45,28 @@ def trails_of(scene: Scene, trails: Trails) -> Glyphs:
         if spheres.count and spheres.file is not None:
             files = _Files(spheres.file, spheres.box)
             if files.count > 1:
-                paths.append(_path(spheres, files, trails))
+                paths.append((spheres, *_steps(spheres, files, trails)))
     if not paths:
         raise SceneError(
             "trails: no file of the scene has several frames, so there are no paths to show: use a "
             "trajectory"
         )
-    paths = [each for each in paths if len(each.rows)]
+    paths = [each for each in paths if each[-1].count]
     if not paths:
         warn("trails: the particles do not move before the shown frame")
         return Glyphs([])
-    usual = [lambda _, p=each: shared.colors_of(p.spheres, p.rows) for each in paths]
-    colors_of_sets, scales = shared.row_colors_of(
-        [each.points for each in paths], trails.color, "trails", usual
-    )
+    colored, scales = shared.colored([points for *_, points in paths], trails.color, "trails")
     tubes = []
-    for path, row_colors in zip(paths, colors_of_sets, strict=True):
-        radius = trails.radius or RADIUS * mean_spacing(shared.placed(path.spheres))
-        colors = row_colors(slice(None))  # the round ends of the steps join
-        tubes.append(
-            CapsuleSet(path.starts, path.stops, radius, material=trails.material, **colors)
-        )
+    for (spheres, starts, stops, _), points in zip(paths, colored, strict=True):
+        radius = trails.radius or RADIUS * mean_spacing(shared.placed(spheres))
+        colors = shared.colors_of(points)  # the round ends of the steps join
+        tubes.append(CapsuleSet(starts, stops, radius, material=trails.material, **colors))
     return Glyphs(tubes, scales)
 
 
-def _path(spheres: SphereSet, files: _Files, trails: Trails) -> _Path:
+def _steps(spheres: SphereSet, files: _Files, trails: Trails) -> tuple[Doubles, Doubles, SphereSet]:
+    """Return the steps of paths: starts and stops in scene units, (S, 3), and their middles, a set
+    with columns and the colours of the particles."""
     now = files.shown
     first = 0 if trails.last is None else max(now - trails.last, 0)
     last = files.count - 1 if trails.last is None else now
@@ -89,10 +75,9 @@ def _path(spheres: SphereSet, files: _Files, trails: Trails) -> _Path:
     shared.require_capsules(len(rows) * len(frames), "trails")
     require_room("trails", 24 * len(rows) * len(frames), "for the paths of particles")
     places, whole = _places(spheres, files, rows, frames, now)
-    starts, stops = places[:-1], places[1:]
-    keep = np.isfinite(starts).all(axis=2) & np.isfinite(stops).all(axis=2) & whole[1:]
+    keep = np.isfinite(places[:-1] + places[1:]).all(axis=2) & whole[1:]
     step, particle = np.nonzero(keep)
-    starts, stops = shared.placed(spheres, starts[keep]), shared.placed(spheres, stops[keep])
+    starts, stops = (shared.placed(spheres, each[keep]) for each in (places[:-1], places[1:]))
     numbers = np.array(frames, np.float64)
     columns = {
         "time": 0.5 * (numbers[step] + numbers[step + 1]),
@@ -100,18 +85,17 @@ def _path(spheres: SphereSet, files: _Files, trails: Trails) -> _Path:
         "step": shared.lengths_of(stops - starts),
     }
     points = SphereSet(0.5 * (starts + stops), 1.0, columns=columns)
-    return _Path(spheres, rows[particle], starts, stops, points)
+    colors = shared.colors_of(spheres, rows[particle])
+    colors["color"] = np.atleast_2d(colors["color"])
+    return starts, stops, points.changed(**colors)
 
 
 def _places(
     spheres: SphereSet, files: _Files, rows: Rows, frames: list[int], now: int
 ) -> tuple[Doubles, NDArray[np.bool_]]:
-    """Return the positions of particles in F frames, (F, M, 3), each path ending at its particle.
-
-    Particles may be shown elsewhere than in the file: unwrapped, wrapped, smoothed, or as periodic
-    images. Paths of unwrapped particles are joined across boundaries. Missing ones are NaN. Also
-    returned is whether the step that ends there stays inside the box, (F, M).
-    """
+    """Return the positions of particles in F frames, (F, M, 3), NaN if missing, each path ending at
+    its particle, which may be unwrapped, wrapped, smoothed or an image; and whether the step that
+    ends there stays inside the box, (F, M)."""
     ids = spheres.columns.value("id") if spheres.columns.has_ids else None
     ids = None if ids is None or isinstance(ids, Texts) else ids[rows]
     in_file = np.asarray(spheres.columns.value("index"))[rows]
@@ -125,13 +109,13 @@ def _places(
     moves = np.zeros_like(shown)
     before = np.full_like(shown, np.nan)
     for frame in walked:
-        there = files.places(frame, ids, in_file)
+        there, box = files.at(frame, ids, in_file)
         if spheres.is_unwrapped:
-            there -= shared.jumps(there - before, files.box(frame))
+            there -= shared.jumps(there - before, box)
             before = np.where(np.isfinite(there), there, before)
         elif index.get(frame, 0) > 0:
             steps = there - places[index[frame] - 1]
-            whole[index[frame]] = ~shared.jumps(steps, files.box(frame)).any(axis=1)
+            whole[index[frame]] = ~shared.jumps(steps, box).any(axis=1)
         if frame in index:
             places[index[frame]] = there
         if frame == now:
@@ -150,48 +134,33 @@ class _Files:
         self.count = len(self._series) or frame_count(
             file.named, ending=file.ending, topology=file.topology
         )
+        self.shown = file.frame_of(self.count)
 
-    @property
-    def shown(self) -> int:
-        return self._file.frame_of(self.count)
-
-    def places(self, frame: int, ids: NDArray[Any] | None, rows: Rows) -> Doubles:
-        """Return the positions of particles in a frame, (M, 3), NaN if missing; by ids or else
-        rows."""
+    def at(self, frame: int, ids: NDArray[Any] | None, rows: Rows) -> tuple[Doubles, Box | None]:
+        """Return the positions of particles in a frame, (M, 3), NaN if missing, by ids or else
+        rows; and the box."""
         data = self._read(frame)
         if ids is not None and data.ids is not None:
             rows = shared.rows_by_id(data.ids, ids)
         there = (rows >= 0) & (rows < len(data.centers))
         places = np.full((len(rows), 3), np.nan)
         places[there] = data.centers[rows[there]]
-        return places
-
-    def box(self, frame: int) -> Box | None:
-        return self._read(frame).box or self._box
+        return places, data.box or self._box
 
     def _read(self, frame: int) -> _Frame:
+        from raytracer.scene.columns import columns_for
         from raytracer.scene.particles.read import read
 
-        file = self._file
-        if self._series:
-            file = file._replace(path=self._series[frame], name=None)
-        else:
-            file = file._replace(frame=frame)
+        changes: Any = {"path": self._series[frame], "name": None} if self._series else {}
+        file = self._file._replace(**changes or {"frame": frame})
         status = file.path.stat()
         key = (file.named, frame, status.st_size, status.st_mtime_ns)
         if key not in _kept:
             with collected():
-                data = read(file, wanted=_ids_wanted)
-            wanted = _ids_wanted(data.about or {})
-            ids = data.extra.get(wanted[0]) if wanted else None
-            _kept[key] = _Frame(np.asarray(data.centers), ids, data.box)
+                data = read(file, wanted=lambda about: columns_for(["id"], about))
+            name = next(iter(columns_for(["id"], data.about or {})), "")
+            _kept[key] = _Frame(np.asarray(data.centers), data.extra.get(name), data.box)
         _kept.move_to_end(key)
         while sum(each.centers.nbytes for each in _kept.values()) > MAX_KEPT and len(_kept) > 1:
             _kept.popitem(last=False)
         return _kept[key]
-
-
-def _ids_wanted(about: Any) -> list[str]:
-    from raytracer.scene.columns import columns_for
-
-    return columns_for(["id"], about)

@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, shown
-from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.coloring.style import columns_in
 from raytracer.scene.columns import Columns
 from raytracer.scene.glyphs.shared import components
@@ -27,11 +26,12 @@ PARTS = {
 
 
 def _ways(name: str) -> list[tuple[str, ...]]:
-    stems = [(f"{name}{axis}", f"{name}_{axis}") for axis in "xyz"]
-    numbered = [(f"{name}[{k}]", f"{name}{k}") for k in (1, 2, 3)]
-    first, second = zip(*stems, strict=True)
-    third, fourth = zip(*numbered, strict=True)
-    return [each for each in (first, second, PARTS.get(name, ()), third, fourth) if each]
+    """Return the names that the three components of a vector may have."""
+    joined, split = (tuple(f"{name}{mark}{axis}" for axis in "xyz") for mark in ("", "_"))
+    numbered, plain = (
+        tuple(form.format(name, k) for k in (1, 2, 3)) for form in ("{}[{}]", "{}{}")
+    )
+    return [joined, split, *([PARTS[name]] if name in PARTS else []), numbered, plain]
 
 
 def vectors_of(
@@ -41,22 +41,20 @@ def vectors_of(
     part of the names of three, or of three expressions."""
     if not isinstance(vector, str):
         return components(columns, vector, 3, place)
-    name = str(vector)
-    values = columns.value(name) if columns.has(name) else None
-    if values is not None and (isinstance(values, Texts) or values.ndim > 1):
-        if isinstance(values, Texts) or values.ndim > 2 or values.shape[1] not in (2, 3):
-            raise SceneError(f"{place}: '{shown(name)}' does not have three numbers per particle")
+    values = columns.value(vector) if columns.has(vector) else None
+    if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] in (2, 3):
         flat = np.zeros((len(values), 3))
         flat[:, : values.shape[1]] = values
         return flat
-    for parts in _ways(name):
-        if all(columns.has(part) for part in parts):
+    for parts in _ways(vector):
+        if all(map(columns.has, parts)):
             return components(columns, parts, 3, place)
-    if values is not None:
-        raise SceneError(
-            f"{place}: '{shown(name)}' has one number per particle; name a vector, or three columns"
-        )
-    return None
+    if values is None:
+        return None
+    raise SceneError(
+        f"{place}: '{shown(vector)}' does not have three numbers per particle; name a vector, or "
+        "three columns"
+    )
 
 
 def names_of(columns: Columns) -> list[str]:
@@ -75,5 +73,4 @@ def columns_needed(vector: str | tuple[str, str, str]) -> list[str]:
     """Return the names of columns that a vector may need."""
     if not isinstance(vector, str):
         return columns_in(*vector)
-    name = str(vector)
-    return [name, *(part for parts in _ways(name) for part in parts)]
+    return [vector, *(part for parts in _ways(vector) for part in parts)]

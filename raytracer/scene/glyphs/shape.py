@@ -21,7 +21,7 @@ def has_axes(columns: Columns, shape: Shape) -> bool:
     return any(all(columns.has(name) for name in names) for names, _ in AXES)
 
 
-def shape_of(spheres: SphereSet) -> Shape | None:
+def default_shape(spheres: SphereSet) -> Shape | None:
     """Return the default shape of particles with axes and orientations; None if some have neither,
     such as points and spheres beside ellipsoids in LAMMPS files."""
     shape = Shape()
@@ -32,21 +32,20 @@ def shape_of(spheres: SphereSet) -> Shape | None:
     return shape if (np.isfinite(lengths) & (lengths > 0.0)).all() else None
 
 
-def ellipsoids_of(scene: Scene, shape: Shape) -> Glyphs:
+def shape_of(scene: Scene, shape: Shape) -> Glyphs:
     """Return the particles of the sets that have axes, as ellipsoids."""
     solids: list[Any] = []
     for spheres in scene.spheres:
         columns = spheres.columns
-        if not spheres.count or not has_axes(columns, shape):
-            continue
-        shared.require_capsules(spheres.count, "shape")
-        axes, turns = _axes(columns, shape), _turns(columns, shape)
-        solids.append(
-            EllipsoidSet(
-                spheres.centers, axes, turns, opacity=spheres.opacity, material=spheres.material,
-                transform=spheres.transform, **shared.colors_of(spheres),
-            )
-        )  # fmt: skip
+        if spheres.count and has_axes(columns, shape):
+            shared.require_capsules(spheres.count, "shape")
+            solids.append(
+                EllipsoidSet(
+                    spheres.centers, _axes(columns, shape), _turns(columns, shape),
+                    opacity=spheres.opacity, material=spheres.material,
+                    transform=spheres.transform, **shared.colors_of(spheres),
+                )
+            )  # fmt: skip
     if not solids:
         wanted = f"'{shown(str(shape.axes))}'" if shape.axes else "shapex, c_shape[1], shape"
         raise SceneError(
@@ -57,25 +56,23 @@ def ellipsoids_of(scene: Scene, shape: Shape) -> Glyphs:
 
 
 def _axes(columns: Columns, shape: Shape) -> Doubles:
-    if shape.axes is not None:
-        names, factor = _names(shape.axes), 1.0
-    else:
-        names, factor = next(each for each in AXES if all(columns.has(name) for name in each[0]))
-    return (shape.scale or factor) * components(columns, names, 3, "shape.axes")
+    names, factor = _names(columns, shape.axes, AXES) or ((), None)
+    return (shape.scale or factor or 1.0) * components(columns, names, 3, "shape.axes")
 
 
 def _turns(columns: Columns, shape: Shape) -> Doubles | None:
     """Return quaternions w, x, y, z, (N, 4), or None."""
-    place = "shape.orientation"
-    if shape.orientation is not None:
-        return components(columns, _names(shape.orientation), 4, place)
-    for names, order in TURNS:
-        if all(columns.has(name) for name in names):
-            if names == ("orientation",) and columns.has(OF_OVITO):
-                order = W_LAST
-            return components(columns, names, 4, place)[:, list(order)]
-    return None
+    found = _names(columns, shape.orientation, TURNS)
+    if found is None:
+        return None
+    turns = components(columns, found[0], 4, "shape.orientation")
+    if shape.orientation is None and found[0] == ("orientation",) and columns.has(OF_OVITO):
+        return turns[:, W_LAST]
+    return turns if found[1] is None else turns[:, found[1]]
 
 
-def _names(value: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (str(value),) if isinstance(value, str) else value
+def _names(columns: Columns, stated: Any, known: Any) -> tuple[tuple[str, ...], Any] | None:
+    """Return the stated columns, or the first usual ones that there are and what `known` says."""
+    if stated is not None:
+        return ((stated,) if isinstance(stated, str) else stated), None
+    return next((each for each in known if all(map(columns.has, each[0]))), None)
