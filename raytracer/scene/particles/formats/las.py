@@ -1,7 +1,6 @@
 """Point clouds of laser scanners (.las, .laz): positions and colours. Read by laspy."""
 
 import struct
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,26 @@ LEFT_OUT = frozenset(("X", "Y", "Z", *COLORS))  # parts of the position or of th
 
 
 class Source(LoadedSource):
-    @cached_property
-    def _header(self) -> Any:
-        module = library("laspy", self.name, "las")
+    def read(self) -> dict[str, NDArray[Any]]:
+        laspy = library("laspy", self.name, "las")
         self._require_records()
         self.file.file.seek(0)
-        with module.open(self.file.file, closefd=False) as reader:
-            return reader.header
+        with laspy.open(self.file.file, closefd=False) as reader:
+            header, count = reader.header, int(reader.header.point_count)
+        if not header.are_points_compressed and count * header.point_format.size > self.file.size:
+            raise self.error("is incomplete")
+        require_room(self.name, POINT_MEMORY * count)
+        points = laspy.read(self.file.name)
+        if len(points.points) != count:
+            raise self.error("is incomplete")
+        columns = {"position": np.stack([np.asarray(points[axis]) for axis in "xyz"], axis=1)}
+        names = list(points.point_format.dimension_names)
+        if all(name in names for name in COLORS):
+            color = np.stack([np.asarray(points[name]) for name in COLORS], axis=1)
+            # Some programs write 8 bits into the 16 of the format.
+            is_wide = len(color) and color.max() > 255
+            columns["color"] = (color >> 8 if is_wide else color).astype(np.uint8)
+        return columns | {name: np.array(points[name]) for name in names if name not in LEFT_OUT}
 
     def _require_records(self) -> None:
         """Refuse a file that states more records than it has: laspy would allocate all of them."""
@@ -36,35 +48,3 @@ class Source(LoadedSource):
                 f"is damaged: its header states {few + many:,} records, too many for its "
                 f"{self.file.size:,} bytes"
             )
-
-    @property
-    def count(self) -> int | None:
-        return int(self._header.point_count)
-
-    def read(self) -> dict[str, NDArray[Any]]:
-        header, count = self._header, int(self._header.point_count)
-        if not header.are_points_compressed and count * header.point_format.size > self.file.size:
-            raise self.error("is incomplete")
-        require_room(self.name, POINT_MEMORY * count)
-        return parse(self.file.name)
-
-
-def parse(path: str) -> dict[str, NDArray[Any]]:
-    import laspy
-
-    points = laspy.read(path)
-    if len(points.points) != points.header.point_count:
-        raise ValueError("it is incomplete")
-    position = np.stack([np.asarray(points[axis]) for axis in "xyz"], axis=1)
-    columns: dict[str, NDArray[Any]] = {"position": position}
-    names = list(points.point_format.dimension_names)
-    if all(name in names for name in COLORS):
-        columns["color"] = _eight_bits(np.stack([np.asarray(points[c]) for c in COLORS], 1))
-    return columns | {name: np.array(points[name]) for name in names if name not in LEFT_OUT}
-
-
-def _eight_bits(color: NDArray[Any]) -> NDArray[Any]:
-    """Convert colours to uint8; some programs write 8 bits into the 16 of the format."""
-    if len(color) and color.max() > 255:
-        color = color >> 8
-    return color.astype(np.uint8)
