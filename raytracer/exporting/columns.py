@@ -28,61 +28,52 @@ def column_sections(scene: Scene, room: int) -> tuple[list[dict[str, Any]], dict
     sections: dict[str, Section] = {}
     omitted: list[str] = []
     wordy: list[str] = []
-    rows = np.concatenate(
-        [np.arange(each.count) if each.rows is None else each.rows for each in sets]
-    )
     if any(each.rows is not None for each in sets):
-        sections["rows"] = section_of(rows.astype(np.uint32))
+        rows = [np.arange(each.count) if each.rows is None else each.rows for each in sets]
+        sections["rows"] = section_of(np.concatenate(rows).astype(np.uint32))
         room -= len(sections["rows"].text)
     for name in names:
         if room < scene.count // 8:
             omitted.append(name)
-            continue
-        values = shared_values(name, sets)
-        if values is None:
-            continue
-        made = _column(name, values, len(about))
-        if made is None:
-            wordy.append(name)
-            continue
-        size = sum(len(section.text) for section in made[1].values())
-        if size > room:
-            omitted.append(name)
-            continue
-        about.append(made[0] | {"unit": sets[0].columns.unit(name)})
-        sections |= made[1]
-        room -= size
+        elif (values := shared_values(name, sets)) is not None:
+            entry, parts = _column(values, f"column{len(about)}_", name)
+            size = sum(len(section.text) for section in parts.values())
+            if len(entry.get("words", ())) > MAX_WORDS:
+                wordy.append(name)
+            elif size > room:
+                omitted.append(name)
+            else:
+                about.append({"name": name, **entry, "unit": sets[0].columns.unit(name)})
+                sections |= parts
+                room -= size
     left_out(omitted, "the page would be too large")
     left_out(wordy, f"they have more than {MAX_WORDS:,} different texts")
     return about, sections
 
 
 def _column(
-    name: str, values: list[NDArray[Any] | Texts], number: int
-) -> tuple[dict[str, Any], dict[str, Section]] | None:
-    """Return the description and the sections of a column; None if it has too many texts."""
-    key = f"column{number}_"
+    values: list[NDArray[Any] | Texts], key: str, name: str
+) -> tuple[dict[str, Any], dict[str, Section]]:
+    """Return the description and the sections of a column, whose names begin with `key`."""
     if any(isinstance(each, Texts) for each in values):
-        return _words(name, key, values)
+        return _words(values, key, name)
     column = np.concatenate([each for each in values if not isinstance(each, Texts)])
     wide = column.reshape(len(column), -1)
     kind = _kind(wide)
     with np.errstate(over="ignore", under="ignore"):
         cast = wide.astype(kind)
-    about: dict[str, Any] = {"name": name, "parts": wide.shape[1], "kind": kind}
+    about: dict[str, Any] = {"parts": wide.shape[1], "kind": kind}
     if kind[0] == "f":
         about["digits"] = FEW_DIGITS if len(cast) >= MANY else DIGITS
-        if len(cast) >= MANY:
-            cast = _rounded(cast)
+        cast = _rounded(cast) if len(cast) >= MANY else cast
     sections: dict[str, Section] = {}
-    for part in range(wide.shape[1]):
-        numbers = np.ascontiguousarray(cast[:, part])
+    for part, numbers in enumerate(cast.T):
         if numbers.itemsize < 8:
             sections[f"{key}{part}"] = section_of(numbers)
-        else:
-            halves = numbers.astype(f"<{kind}").view("<u4").reshape(-1, 2)
-            sections[f"{key}{part}_low"] = section_of(halves[:, 0])
-            sections[f"{key}{part}_high"] = section_of(halves[:, 1])
+            continue
+        halves = numbers.astype(f"<{kind}").view("<u4").reshape(-1, 2)
+        sections |= {f"{key}{part}_low": section_of(halves[:, 0]),
+                     f"{key}{part}_high": section_of(halves[:, 1])}  # fmt: skip
     return about, sections
 
 
@@ -111,15 +102,13 @@ def _rounded(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _words(
-    name: str, key: str, values: list[NDArray[Any] | Texts]
-) -> tuple[dict[str, Any], dict[str, Section]] | None:
+    values: list[NDArray[Any] | Texts], key: str, name: str
+) -> tuple[dict[str, Any], dict[str, Section]]:
     places: dict[str, int] = {}
     ids = []
     for each in values:
         texts = each if isinstance(each, Texts) else Texts(*label_ids(each, name))
         table = [places.setdefault(text, len(places)) for text in texts.names]
         ids.append(np.array(table, np.uint32)[texts.ids])
-    if len(places) > MAX_WORDS:
-        return None
-    about = {"name": name, "parts": 1, "kind": "text", "words": list(places)}
+    about = {"parts": 1, "kind": "text", "words": list(places)}
     return about, {f"{key}0": section_of(np.concatenate(ids))}
