@@ -14,7 +14,7 @@ from raytracer.annotations.sheet import Sheet
 from raytracer.drawing.fonts import CAP_HEIGHT, typeset
 from raytracer.drawing.svg import hex_color, svg
 from raytracer.exporting.grid import Grid
-from raytracer.exporting.solids import SKY_LEVELS
+from raytracer.exporting.sections import SKY_LEVELS
 from raytracer.film.film import Film
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import code

@@ -198,7 +198,7 @@ FORMATS = (
     Format("STAR", TABLE, (".star",), variant=".star"),
     Format("OpenFOAM cloud", "formats.foam", (), pattern=_CLOUD),
     Format("Tecplot", "formats.tecplot", (".tec",), pattern=_TECPLOT),
-    Format("IMD", "formats.imd", (".imd",), pattern="#F A "),
+    Format("IMD", TABLE, (".imd",), pattern="#F A ", variant=".imd"),
     Format("MercuryDPM", "formats.mercury", (), pattern=_MERCURY),
     Format("Gadget", "formats.gadget", (".gad", ".gadget", ".gadget2"), pattern=_GADGET),
     Format("Tipsy", "formats.tipsy", (".tipsy", ".tip", ".std")),

@@ -15,11 +15,12 @@ from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile
 from raytracer.scene.colors import OPACITY
 from raytracer.scene.particles import naming
+from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.columns import label_in
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.lines import pieces, starts_with
 from raytracer.scene.particles.rewritten import tabular
-from raytracer.scene.particles.source import Column, Notes, Particles, Value
+from raytracer.scene.particles.source import Box, Column, Notes, Particles, Value
 from raytracer.scene.particles.table_layout import MANY, NBODY, end_of_rows, is_numbers
 from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import (
@@ -137,6 +138,16 @@ class Source(TextSource):
     def columns(self) -> Mapping[str, Column]:
         return {name: each._replace(unit=naming.unit(name))
                 for name, each in super().columns.items()}  # fmt: skip
+
+    @property
+    def box(self) -> Box | None:
+        """The vectors of the lines X, Y and Z of the header of IMD."""
+        head = self.file.lines(self.table.skip) if self.variant == ".imd" else []
+        lines = {line[1:2]: line.split()[1:4] for line in head}
+        try:
+            return cell_box([[float(word) for word in lines[axis]] for axis in "XYZ"])
+        except (KeyError, ValueError):
+            return None
 
     def _first_values(self) -> list[str]:
         """Return the first nonempty cell of each column, which determines its type."""
