@@ -22,14 +22,14 @@ from raytracer.pipeline import VIEW_SETTINGS, Job, prepare
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.columns import shared_names, shared_values
+from raytracer.scene.scene import Scene
 from raytracer.scene.source import Source
 from raytracer.scene.source_settings import SourceSettings
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.settings import MeasureSettings
 
 if TYPE_CHECKING:
     from raytracer.keywords import MeasureKeywords
-    from raytracer.scene.scene import Scene
-    from raytracer.scene.sphere_set import SphereSet
 
     Doubles = NDArray[np.float64]
 
@@ -136,13 +136,9 @@ def measure(
     }  # fmt: skip
     source, given = Source.taken(scene, others)
     options: dict[str, Any] = {
-        "backend": backend,
-        "threads": threads,
-        "keep": True,
-        "hashed": False,
-        "blurs": False,
+        "backend": backend, "threads": threads, "keep": True, "hashed": False, "blurs": False,
         "memory_of": Output(numbered=True),
-    }
+    }  # fmt: skip
     with prepare(source, given | traced, **options) as job:
         assert job.kept is not None
         loaded = job.kept[0]
@@ -187,22 +183,16 @@ def _shares(
 
 
 def _enlarged(scene: Scene, probe: float) -> Scene:
-    from raytracer.scene.scene import Scene
-    from raytracer.scene.sphere_set import SphereSet
-
-    sets = [
+    return Scene([
         SphereSet(
             each.centers, each.radius + probe / each.transform.scale, transform=each.transform
         )
         for each in scene.spheres
-    ]
-    return Scene(sets)
+    ])  # fmt: skip
 
 
 def _placed(sets: Sequence[SphereSet]) -> tuple[Doubles, Doubles]:
     """Return centres and radii in scene units, float64 (N, 3) and (N,)."""
-    if not sets:
-        return np.zeros((0, 3)), np.zeros(0)
     centers = [
         np.einsum("ij,nj->ni", each.transform.linear(), each.centers) + each.transform.translate
         for each in sets
@@ -211,7 +201,7 @@ def _placed(sets: Sequence[SphereSet]) -> tuple[Doubles, Doubles]:
         np.broadcast_to(each.radius, each.count).astype(np.float64) * each.transform.scale
         for each in sets
     ]
-    return np.concatenate(centers), np.concatenate(radii)
+    return np.concatenate([np.zeros((0, 3)), *centers]), np.concatenate([np.zeros(0), *radii])
 
 
 def columns_of(sets: Sequence[SphereSet]) -> dict[str, NDArray[Any]]:
@@ -220,13 +210,10 @@ def columns_of(sets: Sequence[SphereSet]) -> dict[str, NDArray[Any]]:
     Warns of columns of neither numbers nor texts, of more numbers than a row, and of those that
     cannot be read, which are left out.
     """
-    found: dict[str, NDArray[Any]] = {}
-    for name in shared_names(sets):
-        if (values := shared_values(name, sets)) is not None:
-            found[name] = np.concatenate(
-                [np.array(v.names)[v.ids] if isinstance(v, Texts) else v for v in values]
-            )
-    return found
+    columns = {name: shared_values(name, sets) for name in shared_names(sets)}
+    return {name: np.concatenate([np.array(v.names)[v.ids] if isinstance(v, Texts) else v
+                                  for v in each])
+            for name, each in columns.items() if each is not None}  # fmt: skip
 
 
 def _write_table(file: BinaryIO, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -243,19 +230,13 @@ def _write_table(file: BinaryIO, arrays: Mapping[str, NDArray[Any]]) -> None:
 def _flat(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Return columns of one number per row, of which a table consists, by names of their own."""
     columns: dict[str, NDArray[Any]] = {}
-
-    def put(name: str, column: NDArray[Any]) -> None:
-        while name in columns or (name in arrays and column is not arrays[name]):
-            name += "_"
-        columns[name] = column
-
     for name, array in arrays.items():
-        if array.ndim == 1:
-            put(name, array)
-        else:
-            parts = "xyz" if name == "positions" else range(array.shape[1])
-            for k, part in enumerate(parts):
-                put(str(part) if name == "positions" else f"{name}_{part}", array[:, k])
+        wide = array[:, None] if array.ndim == 1 else array
+        parts = [name] if array.ndim == 1 else [f"{name}_{k}" for k in range(wide.shape[1])]
+        for part, column in zip("xyz" if name == "positions" else parts, wide.T, strict=True):
+            while part in columns or (part in arrays and part != name):
+                part += "_"
+            columns[part] = column
     return columns
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ class ProgressBar:
     def __init__(self, samples: int = 0, show: bool | None = None, delay: float = DELAY) -> None:
         self._samples = samples
         self._show = sys.stderr.isatty() if show is None else show
-        self._forced = show is True
         self._delay = delay
         self._start = time.perf_counter()
         self._begun: tuple[int, float] | None = None
@@ -49,7 +47,7 @@ class ProgressBar:
 
     def __call__(self, fraction: float) -> None:
         elapsed = time.perf_counter() - self._start
-        self._update(fraction, elapsed, lambda: rate_text(fraction * self._samples / elapsed))
+        self._update(fraction, rate_text(fraction * self._samples / max(elapsed, 1e-9)))
 
     def frames(self, done: int, total: int) -> None:
         """Show the finished frames of an animation; those of an earlier run are not timed."""
@@ -58,29 +56,25 @@ class ProgressBar:
             self._begun = done, now
         first, since = self._begun
         rate = (done - first) / (now - since) if now > since else 0.0
-        text = f"{done}/{total} frames  {rate:.2f} frames/s"
-        self._update(done / total, now - self._start, lambda: text)
+        self._update(done / total, f"{done}/{total} frames  {rate:.2f} frames/s")
 
-    def _update(self, fraction: float, elapsed: float, rate: Callable[[], str]) -> None:
-        if not self._show or elapsed < self._delay or (self._bar is None and fraction >= 1.0):
+    def _update(self, fraction: float, rate: str) -> None:
+        is_early = time.perf_counter() - self._start < self._delay
+        if not self._show or is_early or (self._bar is None and fraction >= 1.0):
             return
         if self._bar is None:
             self._bar = self._open()
-        self._bar.update(self._bar.task_ids[0], completed=fraction, rate=rate())
+        self._bar.update(self._bar.task_ids[0], completed=fraction, rate=rate)
 
     def _open(self) -> Progress:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-        console = Console(stderr=True, force_terminal=True if self._forced else None)
         bar = Progress(
-            TextColumn("render"),
-            BarColumn(),
-            TextColumn("{task.percentage:3.0f}%  {task.fields[rate]}"),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-        )
+            TextColumn("render"), BarColumn(),
+            TextColumn("{task.percentage:3.0f}%  {task.fields[rate]}"), TimeRemainingColumn(),
+            console=Console(stderr=True, force_terminal=True), transient=True,
+        )  # fmt: skip
         bar.add_task("render", total=1.0, rate="")
         bar.start()
         return bar

@@ -47,11 +47,9 @@ def passed_to(listener: Callable[[str], None]) -> Iterator[None]:
 def collected() -> Iterator[list[str]]:
     """Collect the warnings of this thread, without repeats, instead of raising them."""
     sentences: list[str] = []
-    known: set[str] = set()
 
     def add(sentence: str) -> None:
-        if sentence not in known:
-            known.add(sentence)
+        if sentence not in sentences:
             sentences.append(sentence)
 
     with passed_to(add):

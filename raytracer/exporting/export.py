@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 from raytracer import memory
 from raytracer.errors import UserError, counted
 from raytracer.exporting.figure import Figure
+from raytracer.exporting.page import page_of
+from raytracer.exporting.usd import require_usd, write_points
 from raytracer.fields import check_names, takes
 from raytracer.files import output
 from raytracer.files.access import path_of
@@ -77,8 +79,6 @@ def export(
     output.check_file(target)
     is_page = target.suffix.lower() == PAGE
     if not is_page:
-        from raytracer.exporting.usd import require_usd
-
         require_usd()
     source, given = Source.taken(scene, settings)
     with prepare(
@@ -91,20 +91,15 @@ def export(
         count = len(figure.radius)
         if not count and not len(figure.rods.radius):
             raise UserError(f"{target}: there is nothing to export: no spheres and no capsules")
-        if not is_page:
-            from raytracer.exporting.usd import write_points
-
-            with output.replacing(target) as file:
-                write_points(job, figure, target.suffix.lower(), file)
-            return target
-        from raytracer.exporting.page import page_of
-
-        if count > MAX_SPHERES:
+        if is_page and count > MAX_SPHERES:
             raise UserError(
                 f"{target}: a page shows at most {counted(MAX_SPHERES, 'sphere')}, and the "
                 f"scene has {count:,}: show fewer with select, or export .usdc"
             )
-        data = page_of(job, figure, ToneSettings.of(tone, job.tone), notice)
+        data = page_of(job, figure, ToneSettings.of(tone, job.tone), notice) if is_page else ()
         with output.replacing(target) as file:
-            file.writelines(data)
+            if is_page:
+                file.writelines(data)
+            else:
+                write_points(job, figure, target.suffix.lower(), file)
     return target

@@ -14,7 +14,7 @@ from raytracer.annotations.sheet import Sheet
 from raytracer.drawing.fonts import CAP_HEIGHT, typeset
 from raytracer.drawing.svg import hex_color, svg
 from raytracer.exporting.grid import Grid
-from raytracer.exporting.solids import SKY_LEVELS
+from raytracer.exporting.sections import SKY_LEVELS
 from raytracer.film.film import Film
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import code
@@ -107,18 +107,16 @@ def _materials(materials: NDArray[np.void]) -> list[list[float]]:
     if len(materials) > MAX_MATERIALS:
         warn(f"the page has the first {MAX_MATERIALS} of {len(materials)} materials")
     made = []
-    is_principled = False
     for material in materials[:MAX_MATERIALS]:
         if int(material["kind"]) == code("MaterialKind", "phong"):
             phong = material["phong"]
             share = 1.0 - float(phong["mirror"])
             made.append([share * float(phong["ambient"]), share * float(phong["diffuse"]),
                          float(phong["specular"]), float(phong["shininess"])])  # fmt: skip
-            continue
-        is_principled = True
-        roughness = max(float(material["principled"]["roughness"]), 0.1)
-        made.append([1.0, 1.0, 0.2 * (1.0 - roughness), 2.0 / roughness**4])
-    if is_principled:
+        else:
+            roughness = max(float(material["principled"]["roughness"]), 0.1)
+            made.append([1.0, 1.0, 0.2 * (1.0 - roughness), 2.0 / roughness**4])
+    if (materials["kind"][:MAX_MATERIALS] != code("MaterialKind", "phong")).any():
         warn("materials of principled are shown by Phong's model: a page has no glass and metal")
     return made
 
@@ -134,20 +132,17 @@ def _exposure(job: Job, tone: ToneSettings) -> float:
 
 def _overlay(job: Job) -> dict[str, Any]:
     """Return texts and legend as SVG, and where scale bar and axes are for any view."""
-    made: dict[str, Any] = {"overlay": "", "bar": None, "axes": None}
     if job.plan is None:
-        return made
+        return {"overlay": "", "bar": None, "axes": None}
     projection = Projection.of(job.view, *job.space)
     plan = job.plan.over(job.view)
     sheet, wanted = plan.sheet(projection.width, projection.height), plan.annotations
     plan.draw_at_edges(sheet)
     size = (0, 0, projection.width, projection.height)
-    made["overlay"] = svg(sheet.drawing, None, sheet.point, size, "").partition("\n")[2]
-    if wanted.scale_bar is not None:
-        made["bar"] = _bar(plan, sheet, projection)
-    if wanted.axes is not None and wanted.axes.place not in IN_SCENE:
-        made["axes"] = _tripod(plan, sheet, projection)
-    return made
+    text = svg(sheet.drawing, None, sheet.point, size, "").partition("\n")[2]
+    bar = None if wanted.scale_bar is None else _bar(plan, sheet, projection)
+    is_drawn = wanted.axes is not None and wanted.axes.place not in IN_SCENE
+    return {"overlay": text, "bar": bar, "axes": _tripod(plan, sheet) if is_drawn else None}
 
 
 def _bar(plan: Plan, sheet: Sheet, projection: Projection) -> dict[str, Any]:
@@ -167,7 +162,7 @@ def _bar(plan: Plan, sheet: Sheet, projection: Projection) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _tripod(plan: Plan, sheet: Sheet, projection: Projection) -> dict[str, Any]:
+def _tripod(plan: Plan, sheet: Sheet) -> dict[str, Any]:
     """Return where the axes are, in pixels, for the page, which turns them."""
     wanted = plan.annotations.axes
     assert wanted is not None

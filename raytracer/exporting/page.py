@@ -11,13 +11,17 @@ from raytracer._version import __version__
 from raytracer.annotations.projection import Projection
 from raytracer.browser import client
 from raytracer.errors import UserError
-from raytracer.exporting.columns import column_sections
 from raytracer.exporting.figure import Figure, warn_of_what_is_left_out
 from raytracer.exporting.grid import Grid
 from raytracer.exporting.head import head_of
 from raytracer.exporting.occlusion import sky_visibility
-from raytracer.exporting.sections import Section
-from raytracer.exporting.solids import rod_sections, sphere_sections, with_box
+from raytracer.exporting.sections import (
+    Section,
+    column_sections,
+    rod_sections,
+    sphere_sections,
+    with_box,
+)
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import code
 from raytracer.pipeline import Job, Notice

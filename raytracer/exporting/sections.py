@@ -1,4 +1,4 @@
-"""Arrays in a page: deflated, and written in base64.
+"""Arrays in a page, deflated and written in base64: its spheres and rods, and their columns.
 
 Each array is stored byte plane by byte plane (all low bytes, then all next ones), as it is or as
 differences from the row before, whichever deflates better.
@@ -6,15 +6,34 @@ differences from the row before, whichever deflates better.
 
 import zlib
 from base64 import b64encode
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.annotations.plan import Plan
+from raytracer.annotations.projection import Projection
+from raytracer.exporting.figure import UNLIT, Figure, Rods
+from raytracer.exporting.grid import Grid
+from raytracer.scene.coloring.expression import Texts
+from raytracer.scene.columns import left_out, shared_names, shared_values
+from raytracer.scene.glyphs.shared import rows_by_id
+from raytracer.scene.particles.columns import label_ids
+from raytracer.scene.scene import Scene
+from raytracer.scene.simulation_box import segments
+
 LEVEL, FAST_LEVEL = 9, 5  # of deflation
 LARGE = 8 << 20  # bytes from which arrays are deflated fast
 SAMPLE = 1 << 18  # rows that tell which form deflates better
+
+PALETTE = 1 << 16  # maximum number of colours that are numbered
+SKY_LEVELS = 60  # finer than the noise of what is measured; even, so that the middle is a level
+
+MAX_WORDS = 1 << 16  # of a column of texts
+DIGITS, FEW_DIGITS = 6, 4  # of a number that is shown
+MANY = 1_000_000  # particles from which numbers have few digits: their columns then fit
 
 
 @dataclass(frozen=True)
@@ -55,3 +74,203 @@ def _planes(words: NDArray[Any]) -> bytes:
     most = int(words.max()) if len(words) else 0
     used = max((most.bit_length() + 7) // 8, 1)
     return b"".join(planes[:, k].tobytes() for k in range(used))
+
+
+def sphere_sections(
+    figure: Figure, grid: Grid, sky: NDArray[np.float32]
+) -> Iterator[tuple[str, Section]]:
+    """Yield the sections of the spheres by name; sky: float32 (N, 4), of `sky_visibility`."""
+    if not len(figure.radius):
+        return
+    codes = grid.codes(figure.positions)
+    for axis, name in enumerate("xyz"):
+        yield name, section_of(codes[:, axis])
+    yield from _unless_even("radius", grid.radius_codes(figure.radius))
+    yield from _color_sections("color", figure.colors)
+    yield from _unless_even("material", figure.material)
+    levels = np.clip(sky * np.array([1.0, 0.5, 0.5, 0.5]) + [0.0, 0.5, 0.5, 0.5], 0.0, 1.0)
+    rounded = np.rint(SKY_LEVELS * levels).astype(np.uint8)
+    for part in range(4):
+        yield from _unless_even(f"sky{part}", rounded[:, part])
+
+
+def _unless_even(name: str, values: NDArray[Any]) -> Iterator[tuple[str, Section]]:
+    """Yield a section; a single row if all rows are alike."""
+    yield name, section_of(values[:1] if (values == values[0]).all() else values)
+
+
+def _color_sections(name: str, colors: NDArray[np.uint8]) -> Iterator[tuple[str, Section]]:
+    """Yield the distinct colours and the number of each row's, or the colours if they are many."""
+    words = np.ascontiguousarray(colors).view(np.uint32).ravel()
+    table, ids = np.unique(words, return_inverse=True)
+    if len(table) <= PALETTE:
+        # neighbouring numbers are neighbouring colours of a map, whose lightness rises
+        lightness = table.view(np.uint8).reshape(-1, 4) @ np.array([2, 7, 1, 0])
+        order = np.argsort(lightness, kind="stable")
+        rank = np.empty(len(order), np.uint32)
+        rank[order] = np.arange(len(order))
+        yield f"{name}_table", section_of(table[order])
+        small = np.uint8 if len(table) <= 256 else np.uint16
+        yield from _unless_even(name, rank[ids.ravel()].astype(small))
+        return
+    for part, letter in enumerate("rgba"):
+        yield from _unless_even(f"{name}_{letter}", colors[:, part])
+
+
+def with_box(rods: Rods, plan: Plan | None, projection: Projection) -> Rods:
+    """Return rods, and the edges of the box as thin ones that have no shade."""
+    if plan is None or plan.box is None or plan.annotations.box is None:
+        return rods
+    wanted, sheet = plan.annotations.box, plan.sheet(projection.width, projection.height)
+    origin = projection.to_render_space(np.array(plan.box.origin, np.float64))
+    ends = np.array(segments(origin, np.array(plan.box.edges, np.float64) / projection.scale))
+    middle = ends.reshape(-1, 3).mean(axis=0)
+    depth = max(float(projection.depth(middle[None])[0]), 1e-6)
+    per_unit = projection.pixels_per_unit(depth) * projection.scale
+    width = max(wanted.width * sheet.point, 1.0)
+    ink = [round(255 * value) for value in sheet.ink(wanted.color)] + [255]
+    count = len(ends)
+    edges = Rods(
+        ends[:, 0].astype(np.float32),
+        ends[:, 1].astype(np.float32),
+        np.full(count, width / 2.0 / per_unit, np.float32),
+        np.full((count, 2, 4), ink, np.uint8),
+        np.full(count, UNLIT, np.uint8),
+        np.zeros(count, np.uint8),
+    )
+    pairs: Any = zip(rods, edges, strict=True)
+    return Rods(*map(np.concatenate, pairs))
+
+
+def rod_sections(
+    rods: Rods, grid: Grid, figure: Figure, sky: NDArray[np.float32]
+) -> Iterator[tuple[str, Section]]:
+    """Yield the sections of rods by name; figure and sky: of the spheres that they connect."""
+    if not len(rods.radius):
+        return
+    for end in ("start", "end"):
+        for axis, name in enumerate("xyz"):
+            yield f"rod_{end}_{name}", section_of(getattr(rods, end)[:, axis])
+    yield from _unless_even("rod_radius", rods.radius)
+    for side, name in enumerate(("rod_color", "rod_end_color")):
+        yield from _color_sections(name, rods.colors[:, side])
+    yield from _unless_even("rod_form", rods.form)
+    yield from _unless_even("rod_material", rods.material)
+    light = np.mean([_sky_at(each, grid, figure, sky) for each in (rods.start, rods.end)], axis=0)
+    yield from _unless_even("rod_sky", np.rint(SKY_LEVELS * light).astype(np.uint8))
+
+
+def _sky_at(
+    points: NDArray[np.float32], grid: Grid, figure: Figure, sky: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Return the share of the sky of the spheres that begin and end bonds at points, (C,); at other
+    points the mean of all spheres."""
+    if not len(sky):
+        return np.ones(len(points), np.float32)
+    mean = np.float32(np.clip(sky[:, 0].mean(), 0.0, 1.0))
+
+    def keys(positions: NDArray[np.float32]) -> NDArray[np.uint64]:
+        # a coarser grid, so that the roundings of a centre and of an end are the same
+        cells = np.rint((positions - grid.low) / (4.0 * grid.step)).astype(np.uint64)
+        return cells[:, 0] << np.uint64(42) | cells[:, 1] << np.uint64(21) | cells[:, 2]
+
+    rows = rows_by_id(keys(figure.positions), keys(points))
+    return np.where(rows >= 0, np.clip(sky[rows, 0], 0.0, 1.0), mean).astype(np.float32)
+
+
+def column_sections(scene: Scene, room: int) -> tuple[list[dict[str, Any]], dict[str, Section]]:
+    """Return descriptions of the columns of all sets, and their sections, as far as there is room;
+    those that colours follow come first."""
+    sets = [each for each in scene.spheres if each.count]
+    if not sets:
+        return [], {}
+    shown = " ".join(scale.title for scale in scene.color_scales)
+    names = sorted(shared_names(sets), key=lambda name: name not in shown)
+    about: list[dict[str, Any]] = []
+    sections: dict[str, Section] = {}
+    omitted: list[str] = []
+    wordy: list[str] = []
+    if any(each.rows is not None for each in sets):
+        rows = [np.arange(each.count) if each.rows is None else each.rows for each in sets]
+        sections["rows"] = section_of(np.concatenate(rows).astype(np.uint32))
+        room -= len(sections["rows"].text)
+    for name in names:
+        if room < scene.count // 8:
+            omitted.append(name)
+        elif (values := shared_values(name, sets)) is not None:
+            entry, parts = _column(values, f"column{len(about)}_", name)
+            size = sum(len(section.text) for section in parts.values())
+            if len(entry.get("words", ())) > MAX_WORDS:
+                wordy.append(name)
+            elif size > room:
+                omitted.append(name)
+            else:
+                about.append({"name": name, **entry, "unit": sets[0].columns.unit(name)})
+                sections |= parts
+                room -= size
+    left_out(omitted, "the page would be too large")
+    left_out(wordy, f"they have more than {MAX_WORDS:,} different texts")
+    return about, sections
+
+
+def _column(
+    values: list[NDArray[Any] | Texts], key: str, name: str
+) -> tuple[dict[str, Any], dict[str, Section]]:
+    """Return the description and the sections of a column, whose names begin with `key`."""
+    if any(isinstance(each, Texts) for each in values):
+        return _words(values, key, name)
+    column = np.concatenate([each for each in values if not isinstance(each, Texts)])
+    wide = column.reshape(len(column), -1)
+    kind = _kind(wide)
+    with np.errstate(over="ignore", under="ignore"):
+        cast = wide.astype(kind)
+    about: dict[str, Any] = {"parts": wide.shape[1], "kind": kind}
+    if kind[0] == "f":
+        about["digits"] = FEW_DIGITS if len(cast) >= MANY else DIGITS
+        cast = _rounded(cast) if len(cast) >= MANY else cast
+    sections: dict[str, Section] = {}
+    for part, numbers in enumerate(cast.T):
+        if numbers.itemsize < 8:
+            sections[f"{key}{part}"] = section_of(numbers)
+            continue
+        halves = numbers.astype(f"<{kind}").view("<u4").reshape(-1, 2)
+        sections |= {f"{key}{part}_low": section_of(halves[:, 0]),
+                     f"{key}{part}_high": section_of(halves[:, 1])}  # fmt: skip
+    return about, sections
+
+
+def _kind(values: NDArray[Any]) -> str:
+    """Return the narrowest type that keeps all integers, or the range of all other numbers."""
+    if values.dtype.kind == "f":
+        if values.itemsize <= 4:
+            return "f4"
+        sizes = np.abs(values[np.isfinite(values) & (values != 0)])
+        limits = np.finfo(np.float32)
+        fits = not sizes.size or (limits.tiny <= sizes.min() and sizes.max() <= limits.max)
+        return "f4" if fits else "f8"
+    least, most = (int(values.min()), int(values.max())) if values.size else (0, 0)
+    if least >= -(2**31) and most < 2**31:
+        return "i4"
+    return "i8" if most < 2**63 else "u8"
+
+
+def _rounded(values: NDArray[Any]) -> NDArray[Any]:
+    """Return numbers with 11 bits after the first, whose low bytes deflate to nothing."""
+    word = np.dtype(f"u{values.itemsize}").type
+    dropped = np.finfo(values.dtype).nmant - 11
+    half, low = word(1 << (dropped - 1)), word((1 << dropped) - 1)
+    rounded = ((values.view(word) + half) & ~low).view(values.dtype)
+    return np.where(np.isfinite(values), rounded, values)
+
+
+def _words(
+    values: list[NDArray[Any] | Texts], key: str, name: str
+) -> tuple[dict[str, Any], dict[str, Section]]:
+    places: dict[str, int] = {}
+    ids = []
+    for each in values:
+        texts = each if isinstance(each, Texts) else Texts(*label_ids(each, name))
+        table = [places.setdefault(text, len(places)) for text in texts.names]
+        ids.append(np.array(table, np.uint32)[texts.ids])
+    about = {"parts": 1, "kind": "text", "words": list(places)}
+    return about, {f"{key}0": section_of(np.concatenate(ids))}

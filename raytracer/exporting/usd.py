@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import InstallError, SceneError
 from raytracer.exporting.figure import Figure, warn_of_what_is_left_out
+from raytracer.measurements import columns_of
 from raytracer.pipeline import Job
 from raytracer.scene.annotations import IN_SCENE, Annotations
 from raytracer.scene.arrays import quiet
@@ -39,7 +40,13 @@ def write_points(job: Job, figure: Figure, suffix: str, file: BinaryIO) -> None:
 
     assert job.kept is not None
     scene, wanted = job.kept[0], Annotations() if job.plan is None else job.plan.annotations
-    warn_of_what_is_left_out(job, "USD", _also_left_out(wanted))
+    warn_of_what_is_left_out(job, "USD", {
+        "the legend": wanted.legend is not None,
+        "texts": bool(wanted.texts),
+        "the scale bar": wanted.scale_bar is not None,
+        "axes": wanted.axes is not None and wanted.axes.place not in IN_SCENE,
+        "the box": wanted.box is not None and wanted.box.style != "rods",
+    })  # fmt: skip
     # the library chooses the format by the ending, which a temporary file does not have
     layer = Sdf.Layer.CreateAnonymous(".usda" if suffix == ".usda" else ".usdc")
     stage = Usd.Stage.Open(layer)
@@ -53,29 +60,17 @@ def write_points(job: Job, figure: Figure, suffix: str, file: BinaryIO) -> None:
     scale = job.space[1]
     if len(figure.radius):
         points = UsdGeom.Points.Define(stage, "/figure/spheres")
-        points.CreatePointsAttr(_floats(figure.positions * scale))
-        points.CreateWidthsAttr(_floats(2.0 * scale * figure.radius))
+        places, widths = _floats(figure.positions * scale), _floats(2.0 * scale * figure.radius)
+        points.CreatePointsAttr(places)
+        points.CreateWidthsAttr(widths)
         points.SetWidthsInterpolation(VERTEX)
         _paint(points, figure.colors)
         _add_columns(points, scene)
-        points.CreateExtentAttr(
-            UsdGeom.Points.ComputeExtent(points.GetPointsAttr().Get(), points.GetWidthsAttr().Get())
-        )
+        points.CreateExtentAttr(UsdGeom.Points.ComputeExtent(places, widths))
     if len(figure.rods.radius):
         _add_rods(stage, figure, scale)
     if not layer.Export(str(file.name), args={"format": suffix[1:]} if suffix != ".usd" else {}):
         raise SceneError(f"{Path(file.name).name}: USD cannot write the file")
-
-
-def _also_left_out(wanted: Annotations) -> dict[str, bool]:
-    """Return the drawn annotations, which USD has none of, and whether the picture has them."""
-    return {
-        "the legend": wanted.legend is not None,
-        "texts": bool(wanted.texts),
-        "the scale bar": wanted.scale_bar is not None,
-        "axes": wanted.axes is not None and wanted.axes.place not in IN_SCENE,
-        "the box": wanted.box is not None and wanted.box.style != "rods",
-    }
 
 
 def _add_rods(stage: Any, figure: Figure, scale: float) -> None:
@@ -105,11 +100,8 @@ def _add_columns(points: Any, scene: Scene) -> None:
     """Add columns of numbers as primvars, which Blender reads as attributes."""
     from pxr import Sdf, Tf, UsdGeom
 
-    from raytracer.measurements import columns_of
-
     primvars = UsdGeom.PrimvarsAPI(points)
-    used = {"displayColor", "displayOpacity", "widths"}
-    omitted = []
+    used, omitted = {"displayColor", "displayOpacity", "widths"}, []
     for name, values in columns_of([each for each in scene.spheres if each.count]).items():
         wide = values.reshape(len(values), -1)
         if values.dtype.kind not in "biuf" or wide.shape[1] not in (1, MAX_COLUMN_PARTS):
@@ -119,29 +111,27 @@ def _add_columns(points: Any, scene: Scene) -> None:
         while word in used:
             word += "_"
         used.add(word)
-        kind, cast = _typed(wide)
+        kind, cast = _typed(wide[:, 0] if wide.shape[1] == 1 else wide)
         primvars.CreatePrimvar(word, getattr(Sdf.ValueTypeNames, kind), VERTEX).Set(cast)
     if omitted:
         warn(f"columns {', '.join(omitted)} are left out: they are no numbers, or more than three")
 
 
 def _typed(values: NDArray[Any]) -> tuple[str, Any]:
-    """Return USD's type of a column (N, 1) or (N, 3), and its values; integers stay exact."""
+    """Return USD's type of a column (N,) or (N, 3), and its values; integers stay exact."""
     from pxr import Vt
 
-    is_single, is_whole = values.shape[1] == 1, values.dtype.kind in "iu" and len(values) > 0
+    is_single, is_whole = values.ndim == 1, values.dtype.kind in "iu" and len(values) > 0
     least, most = (int(values.min()), int(values.max())) if is_whole else (0, 0)
-    column = values[:, 0] if is_single else values
     if is_whole and least >= -(2**31) and most < 2**31:
-        whole = np.ascontiguousarray(column, np.int32)
-        if is_single:
-            return "IntArray", Vt.IntArray.FromNumpy(whole)
-        return "Int3Array", Vt.Vec3iArray.FromNumpy(whole)
-    if is_whole and is_single:
-        kind, dtype = ("Int64", np.int64) if most < 2**63 else ("UInt64", np.uint64)
-        words = np.ascontiguousarray(column, dtype)
-        return f"{kind}Array", getattr(Vt, f"{kind}Array").FromNumpy(words)
-    return "FloatArray" if is_single else "Float3Array", _floats(column)
+        kind, array, dtype = ("Int", "Int", "i4") if is_single else ("Int3", "Vec3i", "i4")
+    elif is_whole and is_single:
+        kind, dtype = ("Int64", "i8") if most < 2**63 else ("UInt64", "u8")
+        array = kind
+    else:
+        return "FloatArray" if is_single else "Float3Array", _floats(values)
+    cast = np.ascontiguousarray(values, dtype)
+    return f"{kind}Array", getattr(Vt, f"{array}Array").FromNumpy(cast)
 
 
 @quiet()

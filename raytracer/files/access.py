@@ -109,7 +109,9 @@ class OpenFile:
                     line.encode()
                 yield line.removeprefix("\ufeff"), end
         except UnicodeEncodeError:  # of bytes that were escaped
-            raise self.not_text(number) from None
+            raise DataFileError(
+                f"{self.source}: line {number} is not text in UTF-8: save it in this encoding"
+            ) from None
         finally:
             text.detach()
 
@@ -118,11 +120,6 @@ class OpenFile:
         which = "a line" if line is None else f"line {line}"
         return DataFileError(
             f"{self.source}: {which} has more than {size_text(MAX_LINE_BYTES)}: is it text?"
-        )
-
-    def not_text(self, line: int) -> DataFileError:
-        return DataFileError(
-            f"{self.source}: line {line} is not text in UTF-8: save it in this encoding"
         )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from raytracer.errors import OutputError, WriteError
+from raytracer.files.access import is_file, path_of
 from raytracer.files.inputs import Identity, identity, input_at, note_written
 
 PREFIX = ".raytracer-"
@@ -34,9 +35,7 @@ class OutputSet:
     def writes(self, path: str | Path, what: str) -> Path:
         """Declare an output, an option or a kind of file in messages, and return its path. Raises
         OutputError: it is an input or another output, or it exists already."""
-        from raytracer.files.access import is_file
-
-        path = _path(path)
+        path = path_of(path)
         if (read := input_at(path)) is not None:
             raise _overwrites(read, what)
         other = self._written.setdefault(identity(path), what)
@@ -51,7 +50,7 @@ class OutputSet:
 
 def check_picture(path: str | Path) -> Path:
     """Check that a PNG can be written to a path, and return it. Raises OutputError."""
-    path = _path(path)
+    path = path_of(path)
     if path.suffix.lower() != ".png":
         raise OutputError(f"{path}: the picture is written as PNG: give a name that ends in .png")
     return check_file(path)
@@ -62,7 +61,7 @@ def check_file(path: str | Path, replaces: str | Path | None = None) -> Path:
 
     replaces: the only file that was read and may be replaced.
     """
-    path = _path(path)
+    path = path_of(path)
     try:
         target = _target(path, replaces)
         if not target.parent.is_dir():
@@ -91,7 +90,7 @@ def replacing(path: str | Path, replaces: str | Path | None = None) -> Iterator[
     replaces: the only file that was read and may be replaced. Raises OutputError: an old file is
     unchanged.
     """
-    path = _path(path)
+    path = path_of(path)
     try:
         target = _target(path, replaces)
         with _beside(target) as new:
@@ -126,12 +125,6 @@ def tidy() -> None:
         with suppress(OSError):
             path.unlink()
     _live.clear()
-
-
-def _path(path: str | Path) -> Path:
-    from raytracer.files.access import path_of
-
-    return path_of(path)
 
 
 def _target(path: Path, replaces: str | Path | None) -> Path:

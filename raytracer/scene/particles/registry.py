@@ -23,12 +23,9 @@ SNIFF_LONG = 1 << 16  # the same if the first line is longer
 
 LIBRARIES = {
     "formats.cif": "gemmi",
-    "formats.e57": "pye57",
     "formats.hdf5": "h5py",
-    "formats.las": "laspy",
     "formats.mat": "scipy",
-    "formats.pcd": "pypcd4",
-    "formats.ply": "plyfile",
+    "formats.point_clouds": "laspy",
     "formats.spreadsheet": "python_calamine",
     "formats.vtk": "vtkmodules",
     "formats.yaml": "yaml",
@@ -174,7 +171,7 @@ OUTPUTS = (
 )
 """Outputs of quantum chemistry that ASE reads: names, what they begin with, formats of ASE."""
 
-TABLE = "formats.csv"
+TABLE, _CLOUDS = "formats.csv", "formats.point_clouds"
 _CHEMFILES, _MDANALYSIS, _ASE = "objects.chemfiles", "objects.mdanalysis", "objects.ase"
 
 FORMATS = (
@@ -198,7 +195,7 @@ FORMATS = (
     Format("STAR", TABLE, (".star",), variant=".star"),
     Format("OpenFOAM cloud", "formats.foam", (), pattern=_CLOUD),
     Format("Tecplot", "formats.tecplot", (".tec",), pattern=_TECPLOT),
-    Format("IMD", "formats.imd", (".imd",), pattern="#F A "),
+    Format("IMD", TABLE, (".imd",), pattern="#F A ", variant=".imd"),
     Format("MercuryDPM", "formats.mercury", (), pattern=_MERCURY),
     Format("Gadget", "formats.gadget", (".gad", ".gadget", ".gadget2"), pattern=_GADGET),
     Format("Tipsy", "formats.tipsy", (".tipsy", ".tip", ".std")),
@@ -224,7 +221,8 @@ FORMATS = (
     Format("MATLAB", "formats.mat", (), (b"MATLAB 5.0 MAT-file",)),
     Format("HDF5", "formats.hdf5", (), (b"MATLAB 7.3 MAT-file",)),
     Format("MATLAB", "formats.mat", (".mat",)),
-    Format("PCD", "formats.pcd", (".pcd",), pattern=r"(?:#[^\n]*\n\s*)*VERSION[^\n]*\n\s*FIELDS"),
+    Format("PCD", _CLOUDS, (".pcd",), variant=".pcd",
+           pattern=r"(?:#[^\n]*\n\s*)*VERSION[^\n]*\n\s*FIELDS"),
     Format("HDF5", "formats.hdf5", (".hdf5", ".h5", ".hdf", ".h5md"), (b"\x89HDF\r\n\x1a\n",)),
     Format("Parquet", "objects.pyarrow", (".parquet",), (b"PAR1",)),
     Format("Feather", "objects.pyarrow", (".feather", ".arrow"), (b"ARROW1",)),
@@ -233,9 +231,9 @@ FORMATS = (
         "VTK XML", "formats.vtk", _endings("vtp vtu vts pvd pvtu pvtp vtm series"),
         pattern=r"(?:<\?xml[^>]*>\s*)?<VTKFile",
     ),
-    Format("PLY", "formats.ply", (".ply",), (b"ply\n", b"ply\r\n")),
-    Format("LAS", "formats.las", (".las", ".laz"), (b"LASF",)),
-    Format("E57", "formats.e57", (".e57",), (b"ASTM-E57",)),
+    Format("PLY", _CLOUDS, (".ply",), (b"ply\n", b"ply\r\n"), variant=".ply"),
+    Format("LAS", _CLOUDS, (".las", ".laz"), (b"LASF",), variant=".las"),
+    Format("E57", _CLOUDS, (".e57",), (b"ASTM-E57",), variant=".e57"),
     Format("GSD", "objects.gsd", (".gsd",), (b"\xdf\x65\xdf\x65\xdf\x65\xdf\x65",)),
     Format("NetCDF", "formats.netcdf", (".nc", ".ncdf", ".ncrst"), (b"CDF\1", b"CDF\2", b"CDF\5")),
     Format("Amber restart", "formats.inpcrd", (".inpcrd", ".rst7")),

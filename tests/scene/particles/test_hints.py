@@ -64,7 +64,7 @@ def test_an_archive_in_archives(tmp_path: Path) -> None:
         ("", "with variables and zones"),
         ("ZONE I=3\n1 2 3\n", "is incomplete: a zone of 3 points and 3 variables has 3 values"),
         ("ZONE T=a\n1 2 3\n", "zone 1 does not state its number of points, as in I=100"),
-        ("ZONE I=1\n1 2 three\n", "'three' is not a number"),
+        ("ZONE I=1\n1 2 three\n", "could not convert string to float"),
         ("ZONE I=1\n", "zone 1 has no values"),
         ("ZONE I=1 VARLOCATION=([3]=CELLCENTERED)\n1 2 3\n", "has values of cells"),
     ],

@@ -15,11 +15,12 @@ from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile
 from raytracer.scene.colors import OPACITY
 from raytracer.scene.particles import naming
+from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.columns import label_in
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.lines import pieces, starts_with
 from raytracer.scene.particles.rewritten import tabular
-from raytracer.scene.particles.source import Column, Notes, Particles, Value
+from raytracer.scene.particles.source import Box, Column, Notes, Particles, Value
 from raytracer.scene.particles.table_layout import MANY, NBODY, end_of_rows, is_numbers
 from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import (
@@ -138,6 +139,16 @@ class Source(TextSource):
         return {name: each._replace(unit=naming.unit(name))
                 for name, each in super().columns.items()}  # fmt: skip
 
+    @property
+    def box(self) -> Box | None:
+        """The vectors of the lines X, Y and Z of the header of IMD."""
+        head = self.file.lines(self.table.skip) if self.variant == ".imd" else []
+        lines = {line[1:2]: line.split()[1:4] for line in head}
+        try:
+            return cell_box([[float(word) for word in lines[axis]] for axis in "XYZ"])
+        except (KeyError, ValueError):
+            return None
+
     def _first_values(self) -> list[str]:
         """Return the first nonempty cell of each column, which determines its type."""
         table = self.table
@@ -154,15 +165,23 @@ class Source(TextSource):
         cells = dict(self.layout.cells)
         if label and label not in self.also:
             cells[label] = Cell(Kind.TEXT, cells[label].place, COLOR_BYTES)
-        layout = self.layout._replace(cells=cells)
+        # Rows are those with coordinates, which may be missing together, whichever are read.
         axes = naming.axes(cells)
-        # Rows are those with coordinates, whichever columns are read.
-        rows = self._rows(layout, list(dict.fromkeys([*names, *axes])), axes)
-        if (kept := _kept([rows[name] for name in axes])) is not None:
-            left_out = len(kept) - np.count_nonzero(kept)
-            note = f"{self.name}: rows without coordinates are left out: {left_out:,}"
-            self.notes += [("", note)] if ("", note) not in self.notes else []
-        return {name: rows[name] if kept is None else rows[name][kept] for name in names}
+        optional = {name: cells[name]._replace(kind=Kind.OPTIONAL) for name in axes}
+        wanted = list(dict.fromkeys([*names, *axes]))
+        rows = self.load_rows(self.layout._replace(cells={**cells, **optional}), wanted)
+        if not any(_may_be_nan(rows[name]) for name in axes):
+            return {name: rows[name] for name in names}
+        missing = np.array([np.isnan(rows[name]) for name in axes])
+        if (missing != missing[0]).any():  # an empty cell is an error of its line
+            rows = self.load_rows(self.layout._replace(cells=cells), wanted)
+        kept = np.asarray(~missing.all(axis=0))
+        if kept.all() or not kept.any():
+            return {name: rows[name] for name in names}
+        left_out = len(kept) - np.count_nonzero(kept)
+        note = f"{self.name}: rows without coordinates are left out: {left_out:,}"
+        self.notes += [("", note)] if ("", note) not in self.notes else []
+        return {name: rows[name][kept] for name in names}
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         wanted, guess, factor = self.also, *self._possible_radius(names)
@@ -226,19 +245,6 @@ class Source(TextSource):
             self.layout = self.layout._replace(end=end)
             self._note_left_out("after", line)
             return self.load_rows(layout, names)
-
-    def _rows(
-        self, layout: Layout, names: Sequence[str], axes: Sequence[str]
-    ) -> dict[str, NDArray[Any]]:
-        """Return columns of all rows; coordinates may be missing together, but not alone."""
-        optional = {name: layout.cells[name]._replace(kind=Kind.OPTIONAL) for name in axes}
-        rows = self.load_rows(layout._replace(cells={**layout.cells, **optional}), names)
-        if not any(_may_be_nan(rows[name]) for name in axes):
-            return rows
-        missing = [np.isnan(rows[name]) for name in axes]
-        if any((one != missing[0]).any() for one in missing[1:]):
-            return self.load_rows(layout, names)  # an empty cell is an error of its line
-        return rows
 
     def labels_of_atoms(self) -> Labels | None:
         self._label_column = self._label(()) or ""
@@ -316,16 +322,6 @@ def _are_radii(values: NDArray[Any], centers: NDArray[Any]) -> bool:
     sides = np.ptp(centers, axis=0) + 2 * values.max()
     share = 4 / 3 * np.pi * float((values**3).sum()) / float(np.prod(sides))
     return bool(2 * values.max() < np.ptp(centers, axis=0).max()) and MIN_SHARE < share < 1
-
-
-def _kept(axes: Sequence[NDArray[Any]]) -> NDArray[np.bool_] | None:
-    """Return which rows have coordinates, (N,); None if all have some, or none have."""
-    if not any(map(_may_be_nan, axes)):
-        return None
-    kept = np.zeros(len(axes[0]) if axes else 0, bool)
-    for values in axes:
-        kept |= ~np.isnan(values)
-    return None if kept.all() or not kept.any() else kept
 
 
 def _may_be_nan(values: NDArray[Any]) -> bool:

@@ -36,11 +36,6 @@ class Source(LoadedSource):
         for name, width in WIDTHS.items():
             if words := self._words(name):
                 values = np.array(words, np.float64)
-                if len(values) % width:
-                    raise self.error(
-                        f"{name}: {len(values)} numbers for {width} of each particle: the file is "
-                        "damaged"
-                    )
                 columns[name] = values.reshape(-1, width) if width > 1 else values
         if words := self._words("type"):
             columns["type"] = texts(words)

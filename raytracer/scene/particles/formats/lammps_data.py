@@ -80,8 +80,8 @@ class Source(TextSource):
         section, names = self._sections["Atoms"], self._style_columns()
         words = section.first.split()
         place = names.index("type")
-        kinds = {"type": kind_of(words[place]) if place < len(words) else Kind.NUMBER}
-        cells = {name: Cell(kinds.get(name, Kind.NUMBER), place, TEXT_BYTES)
+        kind = kind_of(words[place]) if place < len(words) else Kind.NUMBER
+        cells = {name: Cell(kind if name == "type" else Kind.NUMBER, place, TEXT_BYTES)
                  for place, name in enumerate(names)}  # fmt: skip
         self.layout = Layout(cells, skip=section.line, comment="#")
 
@@ -108,10 +108,10 @@ class Source(TextSource):
         return [float(word) for word in words] if len(words) == count else []
 
     @cached_property
-    def bonds(self) -> NDArray[np.int64] | None:
+    def _bonds(self) -> tuple[NDArray[np.int64] | None, dict[str, NDArray[Any]]]:
         section, count = self._sections.get("Bonds"), self._total("bonds")
         if section is None or not count:
-            return None
+            return None, {}
         cells = {"type": Cell(Kind.NUMBER, 1), "ends": Cell(Kind.NUMBER, 2, repeat=2)}
         layout = Layout(cells, skip=section.line, comment="#")
         rows = read_rows(self.file, layout, list(cells), count)
@@ -119,19 +119,17 @@ class Source(TextSource):
             raise self.error(
                 f"line {section.line + 1}: {count} rows are stated, but there are {rows.length}"
             )
+        types, ends = (whole(rows.columns[name], self.name, "Bonds") for name in cells)
         ids = self.load(["id"])["id"]
         order = np.argsort(ids, kind="stable")
-        ends = whole(rows.columns["ends"], self.name, "Bonds")
         places = np.searchsorted(ids, ends, sorter=order).clip(0, max(len(ids) - 1, 0))
         pairs: NDArray[np.int64] = order[places]
         if not np.array_equal(ids[pairs], ends):
             raise self.error("a bond refers to an atom that is not in the file")
-        self._bond_types = whole(rows.columns["type"], self.name, "Bonds")
-        return pairs
+        return pairs, {"type": types}
 
-    @property
-    def bond_columns(self) -> dict[str, NDArray[Any]]:
-        return {} if self.bonds is None else {"type": self._bond_types}
+    bonds = property(lambda self: self._bonds[0])
+    bond_columns = property(lambda self: self._bonds[1])
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
@@ -151,39 +149,26 @@ class Source(TextSource):
 
     def _scan(self) -> None:
         """Find the header and the sections; rows are only counted."""
-        stream = self.file.file
+        stream, place = self.file.file, 0
         stream.seek(0)
-        place = 0
-        title: tuple[str, str] | None = None
+        title = ""  # of a section whose first row follows
         while line := stream.readline(MAX_LINE_BYTES + 1):
             if len(line) > MAX_LINE_BYTES:
                 raise self.file.too_long(place + 1)
-            text = line.strip()
-            if text and title is not None:
-                name, hint = title
-                first = text.decode("utf-8", "replace")
-                self._sections[name] = Section(place, hint, first)
-                rest = max(self._total(COUNTS.get(name, name.lower())) - 1, 0)
+            text = line.strip().decode("utf-8", "replace")
+            words, _, hint = text.partition("#")
+            if text and title:
+                self._sections[title] = self._sections[title]._replace(line=place, first=text)
+                rest = max(self._total(COUNTS.get(title, title.lower())) - 1, 0)
                 place += sum(1 for _ in islice(stream, rest))
-                title = None
-            elif text[:1].isalpha() and (new := self._title(text)):
-                title = new
-            elif text and not self._sections and place:
-                self._read_header(text)
+                title = ""
+            elif (name := words.strip()) in SECTIONS and name not in self._sections:
+                title, self._sections[name] = name, Section(place + 1, hint.strip(), "")
+            elif text and not self._sections and place:  # values, then the words that name them
+                cells = words.split()
+                values = [cell for cell in cells if not isinstance(number(cell), str)]
+                self._header[" ".join(cells[len(values) :])] = values
             place += 1
-        if title is not None:
-            self._sections.setdefault(title[0], Section(place, title[1], ""))
-
-    def _title(self, text: bytes) -> tuple[str, str] | None:
-        title, _, hint = text.decode("utf-8", "replace").partition("#")
-        name = title.strip()
-        return (name, hint.strip()) if name in SECTIONS and name not in self._sections else None
-
-    def _read_header(self, text: bytes) -> None:
-        """Store a line of the header: values, then the words that name them."""
-        words = text.decode("utf-8", "replace").partition("#")[0].split()
-        values = [word for word in words if not isinstance(number(word), str)]
-        self._header[" ".join(words[len(values) :])] = values
 
     def _total(self, what: str) -> int:
         words = self._header.get(what, ["0"])
@@ -193,23 +178,19 @@ class Source(TextSource):
 
     def _style_columns(self) -> list[str]:
         section = self._sections["Atoms"]
-        cells = section.first.partition("#")[0].split()
-        hint = section.hint.split()
-        if hint and (hint[0] in STYLES or len(hint) == 1):  # other words are a comment
-            if hint[0] not in STYLES:
-                raise self.error(
-                    f"there is no atom style '{shown(hint[0])}'; {suggestion(hint[0], STYLES)}"
-                )
-            names = STYLES[hint[0]]
-        else:
-            names = STYLES[_style_of(cells)]
-        rest = len(cells) - len(names)
-        if rest < 0 and cells:
+        cells, hint = section.first.partition("#")[0].split(), section.hint.split()
+        style = hint[0] if hint and (hint[0] in STYLES or len(hint) == 1) else _style_of(cells)
+        if style not in STYLES:  # other words are a comment
+            raise self.error(
+                f"there is no atom style '{shown(style)}'; {suggestion(style, STYLES)}"
+            )
+        names = STYLES[style]
+        if cells and len(cells) < len(names):
             raise self.error(
                 f"line {section.line + 1}: has {len(cells)} values; atoms of this style have "
                 f"{len(names)}: {' '.join(names)}"
             )
-        if rest == 3:
+        if len(cells) == len(names) + 3:
             return [*names, "ix", "iy", "iz"]
         return [*names, *(f"column {place + 1}" for place in range(len(names), len(cells)))]
 
@@ -218,20 +199,14 @@ class Source(TextSource):
         section, types = self._sections.get("Masses"), self._total("atom types")
         if section is None or not 0 < types <= MAX_TYPES:
             return {}
-        symbols: dict[str, str] = {}
-        rows = [
-            line for line in self.file.lines(section.line + types)[section.line :] if line.strip()
-        ]
-        if len(rows) < types:
-            return {}
-        for line in rows:
+        symbols: dict[str, str | None] = {}
+        for line in self.file.lines(section.line + types)[section.line :]:
             values, _, comment = line.partition("#")
-            words, label = values.split(), comment.split()[:1]
-            symbol = symbol_of(label[0]) if label and not label[0].isdecimal() else None
-            if symbol is None or not words:
-                return {}
-            symbols[words[0]] = symbol
-        return symbols
+            (label,) = comment.split()[:1] or [""]
+            for type_ in values.split()[:1]:
+                symbols[type_] = None if label.isdecimal() else symbol_of(label)
+        known = {type_: symbol for type_, symbol in symbols.items() if symbol}
+        return known if len(known) == types else {}
 
 
 def _style_of(cells: Sequence[str]) -> str:

@@ -78,18 +78,18 @@ class Source(LoadedSource):
         return None if sizes[:3] == [1.0, 1.0, 1.0] else cell_of(sizes)
 
     @cached_property
-    def bonds(self) -> NDArray[np.int64] | None:
+    def _bonds(self) -> tuple[NDArray[np.int64] | None, dict[str, NDArray[Any]]]:
         """The pairs of the records CONECT, if they include at least half of the atoms.
 
         Structures of proteins have such records only for ligands and bridges.
         """
         if next(iter(starts_with(self.file, b"CONECT")), None) is None:
-            return None
+            return None, {}
         serials = ATOMS._replace(cells={"serial": Cell(Kind.TEXT, 6, 5)})
         atoms = read_rows(self.file, serials, ["serial"], None).columns["serial"].tolist()
         number = {serial: index for index, serial in enumerate(atoms)}
         if len(number) != len(atoms) or len(atoms) != len(self.load(["position"])["position"]):
-            return None  # ambiguous serial numbers
+            return None, {}  # ambiguous serial numbers
         named: Counter[tuple[int, int]] = Counter()
         self.file.file.seek(0)
         for line in self.file.file:
@@ -101,15 +101,13 @@ class Source(LoadedSource):
         pairs = sorted({(min(pair), max(pair)) for pair in named})
         rows = np.array(pairs, np.int64).reshape(-1, 2)
         if 2 * len(np.unique(rows)) < len(atoms):
-            return None
+            return None, {}
         # An atom listed twice in the records of another has a double bond to it.
-        self._orders = np.array([max(named[i, j], named[j, i]) for i, j in pairs], np.float64)
-        return rows
+        orders = np.array([max(named[i, j], named[j, i]) for i, j in pairs], np.float64)
+        return rows, {"order": orders.clip(1.0, 3.0)} if (orders > 1).any() else {}
 
-    @property
-    def bond_columns(self) -> dict[str, NDArray[Any]]:
-        several = self.bonds is not None and bool((self._orders > 1).any())
-        return {"order": self._orders.clip(1.0, 3.0)} if several else {}
+    bonds = property(lambda self: self._bonds[0])
+    bond_columns = property(lambda self: self._bonds[1])
 
     def _stretches(self) -> Iterator[Stretch]:
         """Yield the helices and strands of the records HELIX and SHEET, before the atoms."""

@@ -13,10 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import shown
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Moment, moment_of
-from raytracer.scene.particles.text_table import number
 
 _ZONE = rb"(?im)^[ \t]*zone\b"
 _VARIABLES = r"(?is)\bvariables\s*=((?:\s*,?\s*(?:\"[^\"]*\"|[^\s\",=]+(?![^\n]*=)))+)"
@@ -85,13 +83,7 @@ class Source(LoadedSource):
         """Return the values of a zone, (nodes, variables)."""
         text = re.sub(_REPEAT, lambda found: (found[2] + b" ") * int(found[1]), zone.values)
         width = len(self._names)
-        words = text.split()[: zone.nodes * width]
-        try:
-            values = np.array(words, "S32").astype(np.float64)
-        except ValueError:
-            texts = (each.decode("utf-8", "replace") for each in words)
-            wrong = next((each for each in texts if isinstance(number(each), str)), "")
-            raise self.error(f"'{shown(wrong, 40)}' is not a number") from None
+        values = np.array(text.split()[: zone.nodes * width], "S32").astype(np.float64)
         if len(values) < zone.nodes * width:
             raise self.error(
                 f"is incomplete: a zone of {zone.nodes:,} points and {width} variables has "

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -73,9 +72,8 @@ class Source(LoadedSource):
             chain = range(first, last) if "::" in part else ()
             self._bonds += [(atom, atom + 1) for atom in chain] or [(first, last)]
 
-    @property
-    def frames(self) -> int | None:
-        return max(len(self._steps), 1)
+    frames = property(lambda self: max(len(self._steps), 1))
+    box = property(lambda self: self._cells[self.frame] if self._cells else None)
 
     def read(self) -> dict[str, NDArray[Any]]:
         if not self._steps:
@@ -101,10 +99,6 @@ class Source(LoadedSource):
             elif all(words) or name != "radius":
                 columns[name] = np.array([word or "nan" for word in words], np.float64)
         return columns
-
-    @cached_property
-    def box(self) -> Box | None:
-        return self._cells[self.frame] if self._cells else None
 
     @property
     def bonds(self) -> NDArray[np.int64] | None:

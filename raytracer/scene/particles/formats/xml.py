@@ -1,7 +1,7 @@
 """Elements of XML with the names of coordinates: spots of TrackMate, markers of Chimera, others."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 from xml.etree import ElementTree
 
@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.loaded import LoadedSource, texts
-
-UNKNOWN = "this kind of XML is not known: save its positions as .xyz or .csv"
 
 
 class Source(LoadedSource):
@@ -22,20 +20,15 @@ class Source(LoadedSource):
 
     def read(self) -> dict[str, NDArray[Any]]:
         found: dict[str, list[dict[str, str]]] = defaultdict(list)
-        for element in self._elements():
-            values = element.attrib | {each.tag: each.text or "" for each in element}
-            if naming.has_axes(values):
-                found[element.tag].append(values)
-        rows = max(found.values(), key=len, default=[])
-        if not rows:
-            raise self.error(f"{UNKNOWN}")
+        with suppress(ElementTree.ParseError):
+            for element in ElementTree.fromstring(self.content()).iter():
+                values = element.attrib | {each.tag: each.text or "" for each in element}
+                if naming.has_axes(values):
+                    found[element.tag].append(values)
+        if not found:
+            raise self.error("this kind of XML is not known: save its positions as .xyz or .csv")
+        rows = max(found.values(), key=len)
         return {name: _column([row.get(name, "") for row in rows]) for name in rows[0]}
-
-    def _elements(self) -> Iterator[ElementTree.Element]:
-        try:
-            return ElementTree.fromstring(self.content()).iter()
-        except ElementTree.ParseError:
-            raise self.error(f"{UNKNOWN}") from None
 
 
 def _column(words: list[str]) -> NDArray[Any]:

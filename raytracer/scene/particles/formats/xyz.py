@@ -7,7 +7,7 @@ comment has key=value pairs, of which `Properties=name:kind:columns:...` names t
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,15 +40,8 @@ _WORD = re.compile(r"\S+")
 _QUOTES = {'"': '"', "'": "'", "{": "}"}
 
 
-class Property(NamedTuple):
-    """A property: its type (S text, R real, I integer, L logical), first column and width."""
-
-    kind: str
-    first: int
-    width: int
-
-
 _KINDS = {"S": "text", "R": "number", "I": "integer", "L": "truth value"}
+"""Types of columns by their letters in Properties."""
 
 
 class Source(TextSource):
@@ -63,8 +56,8 @@ class Source(TextSource):
         self.atoms, self.comment = read_head(file)
         self.pairs = pairs_of(self.comment, self.name)
         self._lattice = _lattice(self.pairs, self.name)
-        self.properties = properties(self.pairs, self.name)
-        self.layout = Layout({name: _cell(name, p) for name, p in self.properties.items()}, skip=2)
+        self._kinds, cells = properties(self.pairs, self.name)
+        self.layout = Layout(cells, skip=2)
 
     @property
     def where(self) -> str:
@@ -72,10 +65,8 @@ class Source(TextSource):
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:
-        return {
-            name: Column(_KINDS[each.kind], (each.width,) if each.width > 1 else ())
-            for name, each in self.properties.items()
-        }
+        return {name: Column(_KINDS[self._kinds[name]], (each.repeat,) if each.repeat > 1 else ())
+                for name, each in self.layout.cells.items()}  # fmt: skip
 
     def frame_starts(self) -> Sequence[int]:
         return counted_frames(self.file, 0, 2)
@@ -103,13 +94,13 @@ class Source(TextSource):
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         columns = super().load(names)
         for name in names:
-            if self.properties[name].kind == "L":
+            if self._kinds[name] == "L":
                 columns[name] = np.isin(columns[name], (b"T", b"t", b"true", b"True", b"1"))
         return columns
 
     def particles(self, names: Mapping[str, str]) -> Particles:
-        known = self.properties
-        types = next((name for name in TYPES if name in known and known[name].width == 1), "")
+        known = self.layout.cells
+        types = next((name for name in TYPES if name in known and known[name].repeat == 1), "")
         wanted = self.also
         if types and any(name in known for name in SPECIES):
             self.also = list(dict.fromkeys([*wanted, types]))
@@ -121,13 +112,6 @@ class Source(TextSource):
             result.labels = labels._replace(names=texts, meaning="types" if is_lammps else None)
         result.extra = {name: result.extra[name] for name in wanted}
         return result
-
-
-def _cell(name: str, each: Property) -> Cell:
-    if each.kind in "SL":
-        width = LABEL_BYTES if name in LABELS or each.kind == "L" else COLOR_BYTES
-        return Cell(Kind.TEXT, each.first, width, each.width)
-    return Cell(Kind.NUMBER, each.first, repeat=each.width)
 
 
 def _as_types(labels: list[str], ids: NDArray[np.int32], types: NDArray[Any]) -> list[str]:
@@ -152,28 +136,29 @@ def read_head(file: OpenFile) -> tuple[int, str]:
     return int(count[1]), comment
 
 
-def properties(pairs: Mapping[str, str], source: str) -> dict[str, Property]:
-    """Return the columns from Properties, or those of a plain file."""
-    if "Properties" not in pairs:
-        return {"species": Property("S", 0, 1), "pos": Property("R", 1, 3)}
-    words = pairs["Properties"].split(":")
-    columns: dict[str, Property] = {}
+def properties(pairs: Mapping[str, str], source: str) -> tuple[dict[str, str], dict[str, Cell]]:
+    """Return kinds and cells of the columns from Properties, or of those of a plain file."""
+    words = pairs.get("Properties", "species:S:1:pos:R:3").split(":")
+    kinds: dict[str, str] = {}
+    cells: dict[str, Cell] = {}
     first = 0
     start = f"{source}: line 2: Properties"
     for name, kind, width in zip(words[::3], words[1::3], words[2::3], strict=False):
         is_width = width.isascii() and width.isdecimal()
-        if kind not in ("S", "R", "I", "L") or not is_width or int(width[:10]) == 0:
+        if kind not in _KINDS or not is_width or int(width[:10]) == 0:
             wrong = shown(f"{name}:{kind}:{width}")
             raise DataFileError(f"{start}: '{wrong}' is not name:kind:columns")
         if len(width) > 9 or first + int(width) > MAX_COLUMNS:
             raise DataFileError(f"{start} name more than {MAX_COLUMNS:,} columns")
-        if name in columns:
+        if name in kinds:
             raise DataFileError(f"{start} name '{shown(name)}' twice; rename one")
-        columns[name] = Property(kind, first, int(width))
-        first += int(width)
+        is_text = kind in "SL"
+        size = LABEL_BYTES if name in LABELS or kind == "L" else COLOR_BYTES
+        cells[name] = Cell(Kind.TEXT if is_text else Kind.NUMBER, first, size * is_text, int(width))
+        kinds[name], first = kind, first + int(width)
     if len(words) % 3:
         raise DataFileError(f"{start}: '{shown(words[-1])}' lacks kind or columns")
-    return columns
+    return kinds, cells
 
 
 def pairs_of(comment: str, source: str) -> dict[str, str]:

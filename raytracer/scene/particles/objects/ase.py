@@ -102,12 +102,8 @@ def _format_of(file: OpenFile, ending: str) -> str:
 
 
 def _rows(path: str, kind: str) -> Iterator[Any]:
-    """Yield the atoms of a database; `kind` is one of `DATABASES`.
-
-    `iread` goes by the ending of the path, which has none. A decompressed file cannot be opened by
-    name: it is copied.
-    """
-    from pathlib import Path
+    """Yield the atoms of a database; `kind` is one of `DATABASES`. A copy, since ASE goes by the
+    ending of the path, which has none."""
     from shutil import copyfile
     from tempfile import NamedTemporaryFile
 
@@ -115,10 +111,8 @@ def _rows(path: str, kind: str) -> Iterator[Any]:
 
     connect: Any = ase.db.connect
     with NamedTemporaryFile(suffix=f".{kind}") as copy:
-        if not Path(path).stat().st_nlink:
-            copyfile(path, copy.name)
-            path = copy.name
-        for row in connect(path, type=kind, use_lock_file=False).select():
+        copyfile(path, copy.name)
+        for row in connect(copy.name, type=kind, use_lock_file=False).select():
             yield row.toatoms()
 
 

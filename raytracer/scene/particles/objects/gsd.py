@@ -84,12 +84,9 @@ class FileSource(LibraryFile, Source):
 
     @cached_property
     def _layer(self) -> Any:
-        layer = library("gsd.fl", self.name, "md")
-        try:
-            return layer.open(self.file.name, "r", application="raytracer", schema="hoomd",
-                              schema_version=(1, 4))  # fmt: skip
-        except (OSError, RuntimeError) as problem:
-            raise self.error(f"is damaged, or not a .gsd file ({problem})") from None
+        return library("gsd.fl", self.name, "md").open(
+            self.file.name, "r", application="raytracer", schema="hoomd", schema_version=(1, 4)
+        )
 
     def opened(self, frame: int) -> tuple[Any, int]:
         frames = int(self._layer.nframes)
