@@ -79,14 +79,11 @@ class Frames:
             return loaded
         condition, rest = style.pop("select", None), style.pop("rest", None)
         chosen = None if condition is None else Chosen(condition)
+        hidden = ((chosen, True),) if chosen and not rest else ()
+        faded = ((chosen, True, rest),) if chosen and rest else ()
         plan = loaded.job.plan
-        loaded.content = Content(
-            self.initial,
-            style,
-            ((chosen, True),) if chosen and not rest else (),
-            ((chosen, True, rest),) if chosen and rest else (),
-            drawn={"legend": plan is not None and plan.annotations.legend is not None},
-        )
+        drawn = {"legend": plan is not None and plan.annotations.legend is not None}
+        loaded.content = Content(self.initial, style, hidden, faded, drawn=drawn)
         self._first_style = style
         scales = loaded.scene.color_scales
         if scales and scales[-1].kind != "categorical":

@@ -93,16 +93,9 @@ class LoadedScene:
         source = Source.of(source)
         with collected() as warnings:
             job = prepare(
-                source,
-                overrides,
-                backend=backend,
-                threads=threads,
-                notice=notice,
-                keep=True,
-                memory_of=Output(window=True),
-                annotations=annotations,
-                blurs=False,
-            )
+                source, overrides, backend=backend, threads=threads, notice=notice, keep=True,
+                memory_of=Output(window=True), annotations=annotations, blurs=False,
+            )  # fmt: skip
         job.warnings = warnings
         assert job.kept is not None
         scene, buffers = job.kept

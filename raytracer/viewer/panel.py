@@ -1,7 +1,7 @@
 """The panel: rows that a window shows as lines of text, and a page as fields."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from raytracer.viewer import data_actions
@@ -131,7 +131,9 @@ def _look(viewer: ViewerState) -> list[Row]:
 def _selection(viewer: ViewerState) -> list[Row]:
     chosen, slice_ = viewer.content.selection, viewer.content.slice
     condition = chosen.condition if chosen else ""
-    rows = [
+    place = Row("Place", "share", slice_ and slice_.position, "slice", "position",
+                fixed={"axis": slice_ and slice_.axis})  # fmt: skip
+    return [
         *_of_picked(viewer),
         Row("Where", "text", condition, "select", "condition", hint="type == 'O' and z > 3"),
         Row("Selected", value=f"{data_actions.selected(viewer):,}", buttons=(
@@ -144,11 +146,8 @@ def _selection(viewer: ViewerState) -> list[Row]:
         )),
         Row("Slice", "choice", slice_.axis if slice_ else None, "slice", "axis",
             [None, *"xyz"], "none"),
+        *([place] if slice_ else []),
     ]  # fmt: skip
-    if slice_ is not None:
-        at = Row("Place", "share", slice_.position, "slice", "position")
-        rows.append(replace(at, fixed={"axis": slice_.axis}))
-    return rows
 
 
 def _of_picked(viewer: ViewerState) -> list[Row]:

@@ -49,9 +49,7 @@ def pick(
     viewer.worker.run_task(task)
 
 
-def _picked(
-    loaded_scene: LoadedScene, hit: Hit | None, go: bool = False, add: bool = True
-) -> Picked:
+def _picked(loaded_scene: LoadedScene, hit: Hit | None, go: bool, add: bool) -> Picked:
     """Look up a sphere; reading to its row of a large file may take long."""
     if hit is None:
         return Picked(loaded_scene, None, go, add)
@@ -72,7 +70,7 @@ def follow_picks(viewer: ViewerState, old: LoadedScene) -> None:
         return
     if (now := moved[-1]) is not None and now.id != HIDDEN:
         hit = Hit(now.id, now.point)
-        viewer.worker.run_task(lambda: partial(_picked, scene, hit))
+        viewer.worker.run_task(lambda: partial(_picked, scene, hit, go=False, add=True))
     elif scene.content is old.content:
         viewer.notify(f"{scene.name} was reloaded; sphere {latest.number:,} is gone")
 

@@ -88,9 +88,7 @@ class Worker:
         self._free_pictures: list[Any] = []
         self.current: RenderRequest | None = None  # that the film is for
         self._film = ProgressiveFilm()
-        self._layer: tuple[Any, NDArray[np.uint8] | None] | None = (
-            None  # of buffers, size, fineness
-        )
+        self._layer: tuple[Any, NDArray[np.uint8] | None] = (None, None)  # with what it is of
         self._idle_from = 0.0  # time at which idle rendering may start
         self._rest_until = 0.0  # time at which the next state may be rendered
         self._arrived = 0.0  # time of the latest state
@@ -253,7 +251,7 @@ class Worker:
 
     def _close_scenes_before(self, loaded_scene: LoadedScene) -> None:
         """Free the memory of the scenes that this one replaces."""
-        self._layer = None
+        self._layer = None, None
         with self._changed:
             count = self.loaded_scenes.index(loaded_scene)
             replaced = self.loaded_scenes[:count]
@@ -334,7 +332,7 @@ class Worker:
             if fine > 1 and wanted is not None and wanted.buffers is not request.buffers:
                 raise Superseded
 
-        if self._layer is None or self._layer[0] != key:
+        if self._layer[0] != key:
             self._layer = key, marks(request, size, fine, check)
         return self._layer[1]
 
