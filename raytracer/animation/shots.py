@@ -43,8 +43,8 @@ from raytracer.scene.particles.compressed import keeping_unpacked
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
 from raytracer.settings import AUTO
-from raytracer.trajectory.keys import FrameKeys
 from raytracer.trajectory.source import FrameSource
+from raytracer.trajectory.tracks import FrameKeys
 from raytracer.warning import collected, warn
 
 FIT_FRAMES = 12  # maximum number of frames that a camera is fitted to
