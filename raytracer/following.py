@@ -49,12 +49,11 @@ SAMPLE = 1 << 10
 """Spheres that are sampled for this."""
 
 
-def can_follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Scene) -> bool:
+def _can_follow(buffers: SceneBuffers, old: Scene, new: Scene) -> bool:
     """Return whether a state differs in its spheres alone, and these can be moved in place."""
     pairs = list(zip(_filled(old), _filled(new), strict=False))
     return (
-        device_scene.can_update
-        and old.count == new.count > 0
+        old.count == new.count > 0
         and len(pairs) == len(_filled(old)) == len(_filled(new))
         and all(_is_alike(old, one, new, other) for one, other in pairs)
         and (len(pairs) == 1 or all(one.transform == pairs[0][0].transform for one, _ in pairs))
@@ -65,8 +64,8 @@ def can_follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new
 
 
 def follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Scene) -> None:
-    """Move and recolour the spheres of a scene that `can_follow`. Raises SceneError for a sphere
-    that cannot be shown; what it shows stays as it was."""
+    """Move and recolour the spheres of a scene, which `followed` allows. Raises SceneError for a
+    sphere that cannot be shown; what it shows stays as it was."""
     pairs = list(zip(_filled(old), _filled(new), strict=True))
     ends = _ends([each.count for _, each in pairs])
     sets = [each for _, each in pairs]
@@ -130,7 +129,7 @@ def followed(
     if not job.scene.can_update or scene.count != old.count or is_blurred:
         return None
     new, plan = load_applied(Source.of(scene), overrides, values)
-    if not can_follow(job.scene, buffers, old, new):
+    if not _can_follow(buffers, old, new):
         return None
     about = job.about | {"date": date_of_now(), "scene": job.about["scene"] | {"digest": ""}}
     return replace(

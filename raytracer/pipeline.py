@@ -555,7 +555,7 @@ def load_applied(
     scene = apply_overrides(load_source(source, columns=columns), overrides)
     if blurs and scene.camera is not None and scene.camera.shutter:
         from raytracer.scene.motion import with_motion  # late: few scenes move
-        from raytracer.trajectory.keys import FrameKeys
+        from raytracer.trajectory.tracks import FrameKeys
 
         scene = with_motion(scene, FrameKeys.of(source).from_frames)
     if columns and source.path is not None:  # nobody else needs them

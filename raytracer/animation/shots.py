@@ -43,9 +43,9 @@ from raytracer.scene.particles.compressed import keeping_unpacked
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
 from raytracer.settings import AUTO
-from raytracer.trajectory.keys import FrameKeys
 from raytracer.trajectory.source import FrameSource
-from raytracer.warning import collected, warn
+from raytracer.trajectory.tracks import FrameKeys
+from raytracer.warning import passed_to, warn
 
 FIT_FRAMES = 12  # maximum number of frames that a camera is fitted to
 FIT_DIRECTIONS = 12  # directions that a revolving camera is fitted to
@@ -87,7 +87,8 @@ class Renderer:
         self._overrides = SceneOverrides.of(plan.overrides, plan.annotations)
         # The reading thread has its own context variables.
         self._context, self._kept = copy_context(), ExitStack()
-        self._context.run(self._kept.enter_context, keeping_unpacked())
+        for block in (keeping_unpacked(), passed_to(self._note)):
+            self._context.run(self._kept.enter_context, block)
         self.plan = plan
         self.exposure: float | None = None
         self.hashed, self.in_place = hashed, in_place
@@ -96,7 +97,8 @@ class Renderer:
         self._job: Job | None = None  # of the frame that was read last
         self._frame: int | None = None
         self._points: dict[int, NDArray[np.float64]] = {}  # that the camera follows, by frame
-        self._warned: set[str] = set()
+        self._warnings: dict[str, str] = {}  # those told, and those to be told, by what they say
+        self._told = 0
         self._frame_keys = FrameKeys(plan.source)
         self._uses = Counter(shot.frame for shot in plan.shots)
         self._inferred = InferredDefaults()
@@ -105,6 +107,7 @@ class Renderer:
         except BaseException:
             self._context.run(self._kept.close)
             raise
+        self._tell()
 
     def _begin(self) -> None:
         """Take from the first frame what is the same for all."""
@@ -158,20 +161,21 @@ class Renderer:
         if self._job is not None:
             self._job.scene.close()
 
-    def warn(self, sentence: str) -> None:
-        """Pass a warning on, unless an earlier one differs only in the number of the frame."""
+    def _note(self, sentence: str) -> None:
+        """Take a warning, unless an earlier one differs only in the number of the frame."""
         source, _, rest = sentence.partition(": frame ")
-        key = source + rest.partition(": ")[2]
-        if key not in self._warned:
-            self._warned.add(key)
+        self._warnings.setdefault(source + rest.partition(": ")[2], sentence)
+
+    def _tell(self) -> None:
+        """Pass new warnings on, in the caller's thread."""
+        new = [*self._warnings.values()][self._told :]
+        self._told += len(new)
+        for sentence in new:
             warn(sentence)
 
     def _load(self, frame: int) -> Scene:
-        with inferring(self._inferred), collected() as warnings:
-            scene = self._read(frame)
-        for sentence in warnings:
-            self.warn(sentence)
-        return scene
+        with inferring(self._inferred):
+            return self._read(frame)
 
     def _read(self, frame: int, moves: bool = False) -> Scene:
         """Read a frame and apply the settings of the call; `moves`: with its motion."""
@@ -213,13 +217,8 @@ class Renderer:
     def _surroundings(self, scene: Scene, shot: Shot) -> Surroundings:
         """Return what a fitted camera shows of a frame beside its spheres."""
         settings = scene.render
-        with collected() as warnings:
-            plan = plan_of(scene, _values(shot))
-        for sentence in warnings:
-            self.warn(sentence)
-        around = NOTHING
-        if plan is not None:
-            around = plan.surroundings(settings.width, settings.height)
+        plan = plan_of(scene, _values(shot))
+        around = plan.surroundings(settings.width, settings.height) if plan else NOTHING
         with naming(scene.source):
             return with_boxes(scene, around)
 
@@ -252,12 +251,6 @@ class Renderer:
 
     def _prepare(self, shot: Shot) -> Job:
         """Read and pack a shot and build its tree, or only move the camera."""
-        with collected() as warnings:
-            job = self._prepared(shot)
-        job.warnings = warnings
-        return job
-
-    def _prepared(self, shot: Shot) -> Job:
         job = self._job
         if job is not None and job.kept is not None and self._frame == shot.frame:
             return self._retaken(job, shot)
@@ -309,8 +302,7 @@ class Renderer:
         )  # fmt: skip
 
     def _render(self, job: Job, bits: int | None) -> Image:
-        for sentence in job.warnings:
-            self.warn(sentence)
+        self._tell()
         settings = job.settings
         if not job.device.has_own_memory:
             bits = None  # developed by the thread that uses the picture

@@ -62,14 +62,10 @@ class Host:
         self._rows: dict[str, Any] = {}  # of the panel
         self._stopped = False
         self._session = open_session(lambda: self._calls.put(_nothing))
-        try:
-            self.name = self._session.state()["name"]
-            self._encoder = ThreadPoolExecutor(1, "encode")
-            self._thread = Thread(target=self._run, name="view", daemon=True)
-            self._thread.start()
-        except BaseException:  # threads of the session would keep the process alive
-            self._session.close()
-            raise
+        self.name = self._session.state()["name"]
+        self._encoder = ThreadPoolExecutor(1, "encode")
+        self._thread = Thread(target=self._run, name="view", daemon=True)
+        self._thread.start()
         # Python must not end while the render thread is in compiled code.
         atexit.register(self.close)
 

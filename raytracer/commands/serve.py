@@ -38,12 +38,9 @@ def serve(scenes: tuple[str, ...], settings: dict[str, Any], **given: Any) -> No
     secret token. From another machine, run the printed ssh command there and open the address in
     its browser. Ctrl-C ends the server.
     """
-    from raytracer.browser.serve import check_port, require_library
     from raytracer.browser.serve import serve as serve_scene
 
     gc.set_threshold(NEW_OBJECTS)
-    check_port(given["port"])
-    require_library()
     path = options.scene_paths(scenes)
 
     def say(line: str) -> None:

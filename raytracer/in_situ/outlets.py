@@ -188,7 +188,6 @@ class _Outlet:
         self._sent = dict[str, Given]()
         self._is_taken = False  # whether the sets of this step are copied
         self.has_ended = False
-        self.error: UserError | None = None  # that ended it
         self._unpublished = False
         self._about: Mapping[str, Any] = {}  # of the latest state
 
@@ -215,9 +214,9 @@ class _Outlet:
     def look(self) -> bool:
         """Return whether it still shows something; warn once of an error that ended it."""
         if not self.has_ended and self.runner.has_ended:
-            self.has_ended, self.error = True, self.runner.error()
-            if self.error is not None:
-                warn(str(self.error))
+            self.has_ended = True
+            if (error := self.runner.error()) is not None:
+                warn(str(error))
         return not self.has_ended
 
 
@@ -307,6 +306,5 @@ class Movie(_Outlet):
 
     def finish(self) -> None:
         self.runner.wait()  # until the last frames are rendered
-        error = self.error or self.runner.error()
-        if error is not None:
+        if (error := self.runner.error()) is not None:
             raise error

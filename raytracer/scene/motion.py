@@ -69,7 +69,7 @@ def with_motion(scene: Scene, from_frames: FromFrames | None) -> Scene:
     """Return a scene whose moving spheres and bonds have keys; one that has some stays as it is.
 
     Spheres move by the velocities that their set states; else from frame to frame if there are
-    several, by `from_frames` (`trajectory.keys`); else by a column of velocities
+    several, by `from_frames` (`trajectory.tracks`); else by a column of velocities
     with a usual name.
 
     Raises:
