@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Iterator
 from io import FileIO
@@ -164,13 +165,8 @@ def _number(path: str) -> int | None:
 
 def _field(text: bytes, name: bytes) -> int | None:
     """Return the number after a name at the start of a line, or None."""
-    if not text.startswith(name):
-        at = text.find(b"\n" + name)
-        if at < 0:
-            return None
-        text = text[at + 1 :]
-    words = text[len(name) :].split(None, 1)
-    return int(words[0]) if words else None
+    found = re.search(rb"^%s\s*(\d+)" % name, text, re.MULTILINE)
+    return int(found[1]) if found else None
 
 
 def _content(path: str | Path) -> bytes:

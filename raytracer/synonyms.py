@@ -14,12 +14,13 @@ NAMES = {
     "height": "yres h ortho_scale parallel_scale",
     "threads": "cores cpus j jobs n_threads num_threads nthreads",
     "backend": "device engine gpu cuda optix cpu",
-    "output": "out outfile to output_dir outdir output_folder folder dir d",
+    "output": "out outfile to output_dir outdir output_folder folder dir d jpg jpeg ext type "
+    "output_format",
     "transparent": "alpha",
     "quiet": "silent",
     "version": "v",
     "exposure": "stops ev",
-    "tone": "tonemap tonemapping view_transform",
+    "tone": "tonemap tonemapping view_transform gamma srgb contrast",
     "crop": "region roi",
     "resume": "continue",
     "seed": "random_seed",
@@ -36,7 +37,14 @@ NAMES = {
     "intensity": "brightness energy power strength",
     "falloff": "decay attenuation",
     "ambient": "ka",
-    "color": "albedo rgb tint",
+    "color": "albedo rgb tint colour colors colours",
+    "light": "lights sun light_direction",
+    "integrator": "ao occlusion ambient_occlusion",
+    "material": "materials mirror specular diffuse shininess roughness metallic reflectivity",
+    "denoise": "denoiser",
+    "aperture": "depth_of_field dof lens f_number fstop",
+    "shutter": "motion_blur shutter_time",
+    "frame": "frames step timestep time",
     "diffuse": "kd albedo",
     "specular": "ks",
     "shininess": "exponent glossiness roughness",
@@ -66,7 +74,7 @@ NAMES = {
     "select": "filter_by where only_type elements atoms sel selection",
     "clip": "slice clip_plane clipping section cutting_plane crop_box",
     # over the picture
-    "title": "name",
+    "title": "name caption",
     "caption": "description",
     "legend": "colorbar colourbar color_legend key",
     "scale_bar": "scalebar ruler",
@@ -125,29 +133,10 @@ ELSEWHERE = {
     "'--select \"random 0.1\"'",
     "hide show types element species only particle_type": "use '--select \"element == 'O'\"', "
     '"type != 2", ...',
-    "colour colors colours rgb": "one colour for all particles is '--color NAME'",
-    "lights sun light_direction": "use '--light left', right, top, ... or the direction X,Y,Z in "
-    f"which it travels; further light {_FILE}: [[lights]]",
-    "ao occlusion ambient_occlusion": "ambient occlusion is --integrator ao, or --look soft",
-    "materials mirror specular diffuse shininess roughness metallic reflectivity": "the material "
-    f"{_FILE}: [materials.default] mirror = 0.2, specular = 0.4",
-    "caption": f"it {_FILE}: caption = \"...\"; '--title' draws a text over the picture",
-    "frames step timestep time": "a frame of a trajectory is chosen by its number, '--frame "
-    "NUMBER'; movies are made by `raytracer animate`",
-    "denoise denoiser": "pictures are denoised by `raytracer render --denoise` and `raytracer tone "
-    "--denoise`",
-    "format jpg jpeg ext type output_format": "the ending of the name says the format: '--output "
-    "NAME.jpg'",
-    "depth_of_field dof lens f_number fstop": "'--aperture' is the size of the lens, and '--focus "
-    "X,Y,Z' a point that is in focus",
-    "motion_blur shutter shutter_time velocity": "moving particles are blurred by `raytracer "
-    "render --shutter 0.5` and `raytracer animate --shutter 0.5`",
     "fps animation animate movie turntable duration orbit follow": "one picture is rendered; "
     "movies are made by `raytracer animate`",
     "overwrite force f y yes": "an earlier picture of the same scene is replaced without an "
     "option; '--output' replaces any",
-    "gamma srgb brightness contrast": "pictures are sRGB; '--exposure' and '--tone' change what is "
-    "shown",
 }
 """What to use for options of other programs, of commands with a scene."""
 

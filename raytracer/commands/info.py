@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from raytracer.files.access import opened
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
-    from raytracer.scene.source import Source
+    pass
 
 
 @click.command(cls=SettingsCommand, settings=[still_options])
@@ -41,6 +42,8 @@ def info(files: tuple[str, ...], as_json: bool, settings: dict[str, Any]) -> Non
       raytracer info renders/three_balls.png
       raytracer info atoms.xyz --json
     """
+    from raytracer.scene.camera import Camera
+
     rows = []
     for file in files:
         with collected() as warnings:
@@ -55,8 +58,8 @@ def info(files: tuple[str, ...], as_json: bool, settings: dict[str, Any]) -> Non
         if len(files) > 1:
             print_lines(f"\n{files[number]}:" if number else f"{files[0]}:")
         print_outline(contents)
-        if toml := camera_of(contents):
-            print(f"\n{toml}")
+        with suppress(KeyError, TypeError, UserError):  # earlier versions, or changed by hand
+            print(f"\n{Camera(**contents['camera']).to_toml()}")
 
 
 MOVIES = (".mp4", ".m4v", ".mov", ".mkv", ".webm")
@@ -88,31 +91,34 @@ def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the contents of a scene or particle file, and what would be drawn."""
     from raytracer.commands.scene import contents_of
     from raytracer.scene.load import is_scene
-    from raytracer.scene.particles.data_file import split_inner
+    from raytracer.scene.particles.data_file import DataFile, split_inner
     from raytracer.scene.particles.locate import locate
+    from raytracer.scene.particles.summary import summary
     from raytracer.scene.source import Source
 
     path, frame = scene_path(name), options.get("frame")
     source = Source.of(path, **options)
     files = _files_of(path) if is_scene(path) else [locate(path, frame).named]
-    sizes = {str(each): _size(each) for each in files}
-    if sum(sizes.values()) > WHOLE_BYTES:
-        data = {each: _head_of(Path(each), source) for each in sizes}
-        return {
-            "files": [
-                {"file": each, "bytes": split_inner(Path(each))[0].stat().st_size} for each in sizes
-            ],
-            "read": f"starts and headers; `raytracer scene check {name}` reads all, with frames, "
-            "ranges, bonds and what is drawn",
-            "data": data,
-        }
-    contents = contents_of(source)
-    drawn = {key: contents[key] for key in contents if key not in NOT_DRAWN}
+    parts = {str(each): split_inner(each) for each in files}
+    sizes = {each: _size(part) for each, (part, _) in parts.items()}
+    if sum(sizes.values()) <= WHOLE_BYTES:
+        contents = contents_of(source)
+        drawn = {key: contents[key] for key in contents if key not in NOT_DRAWN}
+        about = {"files": contents["files"], "read": "all of it", "data": contents["data"]}
+        return about | {"drawn": drawn}
+    heads = {
+        each: DataFile(
+            part, None, inner, source.frame, ending=source.ending, topology=source.topology
+        )
+        for each, (part, inner) in parts.items()
+    }
     return {
-        "files": contents["files"],
-        "read": "all of it",
-        "data": contents["data"],
-        "drawn": drawn,
+        "files": [
+            {"file": name, "bytes": each.path.stat().st_size} for name, each in heads.items()
+        ],
+        "read": f"starts and headers; `raytracer scene check {name}` reads all, with frames, "
+        "ranges, bonds and what is drawn",
+        "data": {name: summary(each, whole=False) for name, each in heads.items()},
     }
 
 
@@ -131,34 +137,14 @@ def _files_of(scene: Path) -> list[Path]:
 
 
 def _size(path: Path) -> int:
+    """Return the bytes that are read of a file; 0 of one that cannot be read."""
     from raytracer.files.npz import Archive
-    from raytracer.scene.particles.data_file import split_inner
 
     try:
-        with opened(split_inner(path)[0]) as file:
+        with opened(path) as file:
             if path.suffix.lower() != ".npz":
                 return file.size
             with Archive(file) as archive:
                 return sum(entry.file_size for entry in archive.members.values())
     except UserError:
         return 0
-
-
-def _head_of(path: Path, source: Source) -> dict[str, Any]:
-    """Return what the start and the headers of a particle file state. Raises UserError."""
-    from raytracer.scene.particles.data_file import DataFile, split_inner
-    from raytracer.scene.particles.summary import summary
-
-    path, inner = split_inner(path)
-    file = DataFile(path, None, inner, source.frame, ending=source.ending, topology=source.topology)
-    return summary(file, whole=False)
-
-
-def camera_of(metadata: dict[str, Any]) -> str:
-    """Return the camera of a picture as a table of a scene file, or ""."""
-    from raytracer.scene.camera import Camera
-
-    try:
-        return Camera(**metadata["camera"]).to_toml()
-    except (KeyError, TypeError, UserError):  # of an earlier version, or changed by hand
-        return ""

@@ -147,7 +147,7 @@ class SettingsCommand(click.Command):
     @property
     def params(self) -> list[click.Parameter]:
         """All parameters; while arguments are parsed, only those that are needed."""
-        if self._used not in self._lists:
+        if self._used not in self._lists:  # click adds to the list and takes away again
             options = (option for group in self._used for option in group.options)
             self._lists[self._used] = [*self._params, *options]
         return self._lists[self._used]
@@ -167,10 +167,6 @@ class SettingsCommand(click.Command):
             if len(ctx.params.get("scenes") or ()) > 1 and (hint := _detached(args)):
                 raise click.UsageError(hint, ctx)
             return rest
-        except click.UsageError as error:
-            if type(error) is click.UsageError and (hint := _detached(args)):
-                raise click.UsageError(hint, ctx) from None
-            raise
         finally:
             self._used = self._groups
 

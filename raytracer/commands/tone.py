@@ -55,80 +55,63 @@ def tone(films: tuple[str, ...], tone: dict[str, Any], **options: Any) -> None:
       raytracer tone frame*.npz --exposure 1.5
     """
     call = SimpleNamespace(films=films, settings=ToneSettings.of(tone), **options)
-    run(call, targets_of(call))
+    records = [made(call, *each) for each in zip(films, targets_of(call), strict=True)]
+    if call.as_json:
+        print_json({"films": records, "memory": {"peak": peak_memory()}})
 
 
 def targets_of(call: Call) -> list[Path]:
     """Check options and files; return the path of each film's picture."""
     from raytracer.commands.picture import check_target, default_picture
     from raytracer.film import film_file
+    from raytracer.film.denoise import require_denoiser
     from raytracer.film.film import check_bits
 
     check_bits(call.bits, call.settings)
     if call.denoise:
-        from raytracer.film.denoise import require_denoiser
-
         require_denoiser()
     if len(call.films) > 1 and call.output:
         raise UserError("--output is for a single film")
+    names = [call.output] if call.output else []
     for film in call.films:
         film_file.check_source(film)
-    names = [
-        call.output or str(default_picture(film, scene=_scene_of(film))) for film in call.films
-    ]
+        if call.output:
+            continue
+        about = film_file.read_metadata(film).get("scene")
+        scene = str(about.get("file", "")) if isinstance(about, dict) else ""
+        names.append(str(default_picture(film, scene=scene)))
     if len(set(names)) < len(names):
         raise UserError("two of the films have the same name: tone them one by one with -o")
     return [check_target(Path(name), call.bits, call.quality) for name in names]
 
 
-def _scene_of(film: str) -> str:
-    from raytracer.film import film_file
-
-    about = film_file.read_metadata(film).get("scene")
-    return str(about.get("file", "")) if isinstance(about, dict) else ""
-
-
-def warn_of_guides(call: Call, name: str, film: Film) -> None:
+def made(call: Call, name: str, target: Path) -> dict[str, Any]:
+    """Write the picture of a film; return what the JSON says of it."""
+    from raytracer import memory
+    from raytracer.commands.picture import record, warn_of_non_finite, write
+    from raytracer.film.aovs import GUIDES
     from raytracer.film.denoise import guides_of
+    from raytracer.film.film import Film
 
+    film = Film.load(name, (*GUIDES, *GUIDES.values()) if call.denoise else ())
+    height, width = film.sums.shape[:2]
+    output = memory.Output(
+        call.bits, begun=True, denoise=call.denoise, bloom=call.settings.bloom > 0
+    )
+    need = memory.Need(0, width, height, threads=call.threads, output=output)
+    memory.require_room(name, need.extra, "to be developed")
+    image = image_of(film, call)
     if call.denoise and not call.quiet and guides_of(film) is None:
         print_warning(
             f"{name}: has no albedo and normal, so edges may blur: render the film with "
             "--denoise, or with --aov denoising-albedo,denoising-normal"
         )
-
-
-def load(call: Call, name: str) -> Film:
-    from raytracer.film.aovs import GUIDES
-    from raytracer.film.film import Film
-
-    return Film.load(name, (*GUIDES, *GUIDES.values()) if call.denoise else ())
-
-
-def run(call: Call, targets: list[Path]) -> None:
-    from raytracer import memory
-    from raytracer.commands.picture import record, warn_of_non_finite, write
-
-    output = memory.Output(
-        call.bits, begun=True, denoise=call.denoise, bloom=call.settings.bloom > 0
-    )
-    records = []
-    for name, target in zip(call.films, targets, strict=True):
-        film = load(call, name)
-        height, width = film.sums.shape[:2]
-        need = memory.Need(0, width, height, threads=call.threads, output=output)
-        memory.require_room(name, need.extra, "to be developed")
-        image = image_of(film, call)
-        warn_of_guides(call, name, film)
-        write(call, target, image)
-        files = {"film": name, "output": str(target), "timings": image.timings}
-        records.append(files | record(image))
-        warn_of_non_finite(image, call.quiet)
-        if not (call.quiet or call.as_json):
-            print_lines(_summary(image, target, call.stats))
-        del film, image  # before the next one is loaded
-    if call.as_json:
-        print_json({"films": records, "memory": {"peak": peak_memory()}})
+    write(call, target, image)
+    about = {"film": name, "output": str(target), "timings": image.timings} | record(image)
+    warn_of_non_finite(image, call.quiet)
+    if not (call.quiet or call.as_json):
+        print_lines(_summary(image, target, call.stats))
+    return about
 
 
 def image_of(film: Film, call: Call) -> Image:

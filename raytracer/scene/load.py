@@ -39,6 +39,7 @@ from raytracer.scene.particles.source import Notes, Particles
 from raytracer.scene.scene import PARTS, Scene
 from raytracer.scene.solids import SolidSet
 from raytracer.scene.source import SCENE_SUFFIXES, Source, ending_of
+from raytracer.scene.source_settings import COLUMN_NAMES
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.scene.transform import Transform
 from raytracer.warning import collected, warn
@@ -117,12 +118,11 @@ def load_file(
     ):
         suffix = scene_suffix(stream, file.ending)
         if suffix:
-            if file.topology is not None:
-                raise UserError(
-                    "topology: is for a trajectory; in a scene file, set topology in [[spheres]]"
-                )
-            if source.arrays:
-                raise UserError("arrays: is for data; in a scene file, set arrays in [[spheres]]")
+            for name, value in (("topology", file.topology), ("arrays", source.arrays)):
+                if value:
+                    raise UserError(
+                        f"{name}: is for data; in a scene file, set {name} in [[spheres]]"
+                    )
             if place is not None:
                 raise UserError("is a scene; several files must all be data files: name them in "
                                 "the [[spheres]] of the scene")  # fmt: skip
@@ -243,30 +243,16 @@ def read_table(file: OpenFile, suffix: str) -> dict[str, Any]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SceneError(f"{file.source}: is not text in UTF-8: save it in this encoding") from None
-    with reading(file.source, "JSON" if is_json else "TOML", SceneError):
-        return _json(text, file.source) if is_json else _toml(text, file.source)
-
-
-def _json(text: str, source: str) -> dict[str, Any]:
-    import json
-
-    try:
-        table = json.loads(text)
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise SceneError(f"{source}: is not JSON: {error.msg} ({place})") from None
+    form = "JSON" if is_json else "TOML"
+    with reading(file.source, form, SceneError):
+        try:
+            table = loaded("json:loads" if is_json else "tomllib:loads")(text)
+        except ValueError as error:
+            place = shown(str(error), 160)
+            raise SceneError(f"{file.source}: is not {form}: {place}") from None
     if not isinstance(table, dict):
-        raise SceneError(f"{source}: does not hold an object; it must begin with '{{'")
+        raise SceneError(f"{file.source}: does not hold an object; it must begin with '{{'")
     return table
-
-
-def _toml(text: str, source: str) -> dict[str, Any]:
-    import tomllib
-
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SceneError(f"{source}: is not TOML: {shown(str(error), 160)}") from None
 
 
 def check(values: Values, file: str) -> None:
@@ -378,8 +364,7 @@ class _Composer:
         """Return the particles of a set's file, which is read once for all sets."""
 
         def key_of(values: Values) -> str:
-            keys = ("file", "arrays", "labels", "topology", "frame", "format")
-            return repr([values.get(name) for name in keys])
+            return repr([values.get(name) for name in ("file", *OF_FILES)])
 
         key = key_of(values)
         if key in self.read:
@@ -389,8 +374,9 @@ class _Composer:
         ]
         wanted = [name for style in styles if style is not None for name in style.columns]
         source, name = data_of(values, self.path.parent), values["file"]
+        arrays = COLUMN_NAMES.checked(values.get("arrays", {}), "arrays", SceneError)
         data = read(
-            source.file(self.frame_of(source, name), name), values.get("arrays"), elements,
+            source.file(self.frame_of(source, name), name), arrays, elements,
             values.get("labels"), wanted_of([*self.wanted, *wanted]),
         )  # fmt: skip
         if len(styles) > 1:
@@ -414,19 +400,11 @@ class _Composer:
     def elements(self) -> dict[str, Element]:
         """Make radii and colours of elements and of user labels."""
         made = {}
-        for name, element in self.content.get("elements", {}).items():
-            color, symbol = element.get("color"), element.get("element")
-            stated = Element(element.get("radius"), None if color is None else parse_color(color))
-            if symbol is not None:
-                known = table().get(symbol)
-                if known is None:
-                    self.problems.append(
-                        f"elements.{shown(name)}.element: '{shown(symbol)}' is not the symbol of "
-                        f"an element; {suggestion(symbol, table())}"
-                    )
-                    continue
-                stated = Element(stated.radius or known.radius, stated.color or known.color, symbol)
-            made[name] = stated
+        for name, values in self.content.get("elements", {}).items():
+            color, symbol = values.get("color"), values.get("element")
+            known = Element(None, None) if symbol is None else table()[symbol]
+            stated = known.color if color is None else parse_color(color)
+            made[name] = Element(values.get("radius") or known.radius, stated, symbol)
         return made
 
     def check_elements(self, elements: dict[str, Element]) -> None:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from raytracer.arguments import mapping
-from raytracer.errors import UserError, shown_value, suggestion
-from raytracer.field_types import TEXT, Integer, Kind, Text, Truth, of_types
-from raytracer.fields import Defined, setting
+from raytracer.arguments import mapping, text
+from raytracer.errors import UserError, shown_value
+from raytracer.field_types import TEXT, Integer, Kind, Text, Truth
+from raytracer.fields import Defined, check_fields, setting
 from raytracer.files.access import path_of
 
 MAX_FRAMES = 10**12  # largest frame number; that of a file is checked when it is read
@@ -32,42 +32,34 @@ class FrameNumber(Integer):
         return ""
 
 
-class FilePath(Kind):
-    plain = of_types({str: TEXT})
-    metavar = "FILE"
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        return path_of(value, name)
-
-
-class ColumnNames(Kind):
-    """Names of arrays or columns by parts of spheres: {x = "px"}, or "x=px,radius=rad"."""
-
-    metavar = "x=NAME,radius=NAME,..."
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> dict[str, str]:
-        given = _pairs(value, name, error) if isinstance(value, str) else value
-        names = {SINGLE.get(k, k): each for k, each in mapping(given, name, error).items()}
-        for key, each in names.items():
-            if key not in PARTS:
-                raise error(f"{name}: there is no {shown_value(key)}; {suggestion(key, PARTS)}")
-            if not isinstance(each, str):
-                raise error(f"{name}.{key}: {shown_value(each)} is not the name of a column")
-        return names
+def _column_names(value: Any, name: str, error: type[UserError]) -> dict[str, str]:
+    given = _pairs(value, name, error) if isinstance(value, str) else value
+    names = {SINGLE.get(k, k): each for k, each in mapping(given, name, error).items()}
+    check_fields(names, PARTS, name, error)
+    return {key: text(each, f"{name}.{key}", error) for key, each in names.items()}
 
 
-def _pairs(text: str, name: str, error: type[UserError]) -> dict[str, str]:
+def _pairs(names: str, name: str, error: type[UserError]) -> dict[str, str]:
     """Parse names of columns; a comma in one is no separator."""
-    pairs = [each.partition("=") for each in re.split(r",(?=\s*\w+=)", text)]
+    pairs = [each.partition("=") for each in re.split(r",(?=\s*\w+=)", names)]
     if not all(part.strip() and column.strip() for part, _, column in pairs):
-        raise error(f"{name}: {shown_value(text)} is not of the form x=NAME,y=NAME,radius=NAME")
-    names = [part.strip() for part, _, _ in pairs]
-    if twice := next((part for part in names if names.count(part) > 1), None):
-        raise error(f"{name}: {shown_value(text)} names two columns for {twice}: give one of them")
-    return {part: column.strip() for part, (_, _, column) in zip(names, pairs, strict=True)}
+        raise error(f"{name}: {shown_value(names)} is not of the form x=NAME,y=NAME,radius=NAME")
+    parts = [part.strip() for part, _, _ in pairs]
+    if twice := next((part for part in parts if parts.count(part) > 1), None):
+        raise error(f"{name}: {shown_value(names)} names two columns for {twice}: give one of them")
+    return {part: column.strip() for part, (_, _, column) in zip(parts, pairs, strict=True)}
 
 
-COLUMN_NAMES = ColumnNames()
+FILE_PATH = Kind({str: TEXT}, lambda value, name, **_: path_of(value, name), metavar="FILE")
+
+COLUMN_NAMES = Kind(
+    {dict: {
+        "type": "object", "additionalProperties": False,
+        "properties": dict.fromkeys((*PARTS, *SINGLE), TEXT),
+    }},
+    _column_names, metavar="x=NAME,radius=NAME,...",
+)  # fmt: skip
+"""Names of arrays or columns by parts of spheres: {x = "px"}, or "x=px,radius=rad"."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -90,7 +82,11 @@ class SourceSettings(Defined, error=UserError):
     smoothing: int | None = setting(None, Integer(1, MAX_SMOOTHED), default_text="1")
     unwrap: bool | None = setting(None, Truth(), default_text="false")
     format: str | None = setting(None, Text(), default_text="by name and content")
-    topology: str | PathLike[str] | None = setting(None, FilePath(), default_text="none")
+    topology: str | PathLike[str] | None = setting(
+        None,
+        FILE_PATH,
+        default_text="none",
+    )
     arrays: Mapping[str, str] | None = setting(
         None, COLUMN_NAMES, default_text="by usual names", flag="--columns"
     )

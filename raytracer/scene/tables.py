@@ -8,7 +8,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from raytracer.arguments import one_of
+from raytracer.errors import UserError
 from raytracer.field_types import (
+    TEXT,
     AnyOf,
     Choice,
     Integer,
@@ -25,6 +28,7 @@ from raytracer.scene import ANNOTATIONS, GLYPHS
 from raytracer.scene.camera import CAMERA_TYPES, Camera
 from raytracer.scene.coloring import OF_SETS, STYLE
 from raytracer.scene.colors import COLOR_SPACES
+from raytracer.scene.elements import table
 from raytracer.scene.key_types import (
     PAIRS,
     ColorValue,
@@ -43,7 +47,7 @@ from raytracer.scene.lights import LIGHTS
 from raytracer.scene.materials import DEFAULT, MATERIALS
 from raytracer.scene.presets import PRESET_NAMES
 from raytracer.scene.scene import PARTS
-from raytracer.scene.source_settings import SourceSettings
+from raytracer.scene.source_settings import COLUMN_NAMES, SourceSettings
 from raytracer.settings import MAX_SEED
 
 
@@ -89,35 +93,6 @@ LIGHT = Variants(
     }
 )
 
-ARRAYS = Table(
-    "Arrays",
-    "Names in the data file for centres, radii and colours.",
-    {
-        "centers": _key(
-            Text(), "Array of an .npz, (N, 3), or column of an extended .xyz.", "`centers`, `pos`"
-        ),
-        "radii": _key(
-            Text(),
-            "Array of an .npz, (N,), or column of a .csv or extended .xyz.",
-            "`radii`, `radius`",
-        ),
-        "diameters": _key(
-            Text(), "The same for diameters, instead of radii.", "`diameters`, `diameter`"
-        ),
-        "colors": _key(
-            Text(),
-            "Array of an .npz, (N, 3), uint8 or 0..1, or column of a .csv or extended .xyz. "
-            "Integers are bytes if one is above 1.",
-            "`colors`, `color`",
-        ),
-        **{a: _key(Text(), f"Column of {a} coordinates of a .csv.", f"`{a}`") for a in "xyz"},
-        **{
-            name[0]: _key(Text(), f"Column of {name} of a .csv.", f"`{name[0]}`")
-            for name in ("red", "green", "blue")
-        },
-    },
-)
-
 GENERATE = Table(
     "Generate",
     "Spheres made by a named generator.",
@@ -144,7 +119,13 @@ SPHERES = Table(
         ),
         **{name: definitions(SourceSettings)[name] for name in ("topology", "frame", "format")},
         "generate": _key(GENERATE, "A generator instead of data."),
-        "arrays": _key(ARRAYS, "Names of arrays or columns in the data file."),
+        "arrays": _key(
+            COLUMN_NAMES,
+            'Names of arrays or columns in the data file: {x = "px", radii = "rad"}, for centers '
+            "(N, 3); radii or diameters (N,); colors (N, 3), uint8 or 0..1, where integers are "
+            "bytes if one is above 1; and of columns also for x, y, z, r, g and b.",
+            "by usual names",
+        ),
         "labels": _key(
             Choice(("elements", "types")),
             "Meaning of the labels in a file of atoms.",
@@ -293,12 +274,17 @@ MESHES = Table(
     },
 )
 
+
+def _symbol(value: Any, name: str, error: type[UserError]) -> str:
+    return one_of(value, name, table(), "element", error)
+
+
 ELEMENT = Table(
     "Element",
     "Radius and colour of an element, or of another label, in files of atoms.",
     {
         "element": _key(
-            Text(),
+            Kind({str: TEXT}, _symbol),
             "Symbol of the element that a label means, for radius and colour.",
         ),
         "radius": _key(

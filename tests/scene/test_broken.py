@@ -198,7 +198,7 @@ DATA: list[tuple[str, bytes | str, str]] = [
     ("a.xyz.zip", "", "it is empty or damaged"),
     ("a.xzy", "", "files ending in '.xzy' cannot be read; supported are"),
     ("a.json", "[1, 2]", "does not hold an object"),
-    ("a.json", f'{{"title": {"1" * 10_000}}}', "cannot be read as JSON"),
+    ("a.json", f'{{"title": {"1" * 10_000}}}', "is not JSON: Exceeds the limit"),
     ("a.toml", "title = " + "[" * 100_000, "nested too deeply"),
     ("a.json", '{"title": }', "is not JSON"),
 ]

@@ -60,7 +60,7 @@ def test_columns_without_names_have_numbers(tmp_path: Path) -> None:
     [
         ("x", "is not of the form x=NAME"),
         ("x=", "is not of the form x=NAME"),
-        ("size=a", "there is no 'size'"),
+        ("size=a", "there is no field 'size'"),
         ("x=q", "there is no column named 'q'"),
     ],
 )
