@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import items, of_kind
-from raytracer.errors import SceneError, UserError
+from raytracer.errors import DataFileError, SceneError, UserError, naming, shown_value
 from raytracer.field_types import AnyOf, Axis, Choice, Kind, Number, Text, Truth, Vector3, loaded
-from raytracer.fields import Defined, setting
-from raytracer.files.access import is_path, require_file
+from raytracer.fields import Defined, definitions, setting
+from raytracer.files.access import is_path, opened, require_file
 from raytracer.scene import GLYPHS
 from raytracer.scene.colors import Color, parse_color
 from raytracer.scene.ground import BELOW, Ground
@@ -55,10 +55,34 @@ if TYPE_CHECKING:
 
 def _camera(value: Any, name: str, error: type[UserError]) -> Any:
     if is_path(value):
-        from raytracer.scene.camera_file import camera_of
-
-        return camera_of(str(value))
+        return _camera_of(str(value))
     return Table.of("raytracer.scene.camera:Camera").checked(value, name, error)
+
+
+def _camera_of(name: str) -> Camera:
+    """Return the camera of a picture or a scene file, which needs no spheres."""
+    from raytracer.film.png import read_metadata
+    from raytracer.scene import tables
+    from raytracer.scene.camera import Camera
+    from raytracer.scene.load import read_table
+    from raytracer.scene.source import SCENE_SUFFIXES
+
+    path = Path(name)
+    suffix = path.suffix.lower()
+    if suffix in SCENE_SUFFIXES:
+        with opened(path, error=SceneError) as file, naming(file.source):
+            values = read_table(file, suffix).get("camera")
+            if values is None:
+                raise SceneError("has no table [camera]")
+            tables.CAMERA.require(values, "camera")
+            return Camera(**values)
+    try:
+        return Camera(**(read_metadata(path) or {})["camera"])
+    except (KeyError, TypeError, SceneError):
+        raise DataFileError(
+            f"{name}: has no camera: give a picture that raytracer made, or a scene file with "
+            "[camera]"
+        ) from None
 
 
 def _lights(value: Any, name: str, error: type[UserError]) -> Any:
@@ -71,6 +95,8 @@ OF_CAMERA = (
 )  # fmt: skip
 OF_PARTICLES = ("radius", "color", "opacity", "material", "velocity")
 LOOKS_OF_MESHES = ("color", "opacity", "material")  # that meshes without particles take
+
+FIELDS_OF_MESH = ("color", "opacity", "smooth", "material", "color_space")
 
 
 REPEATED = ("polyhedra", "isosurface")  # glyphs of several pairs or levels: options may repeat
@@ -92,18 +118,38 @@ def _glyph(name: str) -> Kind:
     return Kind(None, check, metavar=metavar, options=options)
 
 
-def _mesh(value: Any, name: str, error: type[UserError]) -> Any:
-    from raytracer.scene.mesh_option import meshes_of
+def _meshes(value: Any, name: str, error: type[UserError]) -> list[Mesh]:
+    """Return the meshes of an option, of one in Python, or of a list of these. Fields may follow
+    the name of a file: "hopper.stl,opacity=0.3,color=steelblue,scale=0.001". Raises UserError."""
+    from raytracer.scene.mesh import Mesh
 
-    return meshes_of(value, name, error)
+    is_one = isinstance(value, Mesh) or is_path(value)
+    rows = [value] if is_one else items(value, name, error)
+    return [row if isinstance(row, Mesh) else _mesh(row, name, error) for row in rows]
+
+
+def _mesh(value: Any, name: str, error: type[UserError]) -> Mesh:
+    from raytracer.scene import tables
+    from raytracer.scene.mesh import Mesh
+    from raytracer.scene.option_text import fields_of, parts_of
+    from raytracer.scene.transform import Transform
+
+    if not is_path(value):
+        raise error(f"{name}: {shown_value(value)} is neither a Mesh nor the name of a file")
+    file, *rest = parts_of(str(value))
+    placed = definitions(Transform)
+    known = {key: tables.MESHES.keys[key] for key in FIELDS_OF_MESH} | dict(placed)
+    given = fields_of(",".join(rest), known, name) if rest else {}
+    with naming(name):
+        transform = {key: given.pop(key) for key in placed if key in given}
+        return Mesh.from_file(file, **given, transform=Transform(**transform))
 
 
 MESH = Kind(
-    None, _mesh, metavar="FILE[,NAME=VALUE,...]",
+    None, _meshes, metavar="FILE[,NAME=VALUE,...]",
     # None, where there are none, keeps those of the scene
     options={"multiple": True, "callback": lambda *given: given[2] or None},
 )  # fmt: skip
-"""Triangle meshes, or the names of their files; see `mesh_option.meshes_of`."""
 
 
 class GroundOrHeight(AnyOf):
@@ -304,8 +350,8 @@ class ViewSettings(Defined, error=UserError):
         return replace(plane, shadow_catcher=self.shadow_catcher)
 
     def _environment(self, _: Environment | None) -> Environment:
+        from raytracer.scene.environment import ENDINGS
         from raytracer.scene.environment import Environment as Around
-        from raytracer.scene.environment_image import ENDINGS
 
         if isinstance(self.environment, Around):
             return self.environment

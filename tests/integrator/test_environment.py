@@ -450,7 +450,7 @@ def test_wrong_images_are_refused(tmp_path: Path, name: str) -> None:
 
 
 def test_images_of_a_high_range_are_read_as_they_are(tmp_path: Path) -> None:
-    from raytracer.scene.environment_image import read_radiance
+    from raytracer.scene.environment import read_radiance
 
     imagecodecs = pytest.importorskip("imagecodecs")
     rows = np.random.default_rng(3).uniform(0, 900, (8, 16, 3)).astype(np.float32)

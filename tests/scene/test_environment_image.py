@@ -11,7 +11,7 @@ import pytest
 from PIL import Image, ImageFile
 
 from raytracer.errors import UserError
-from raytracer.scene.environment_image import read_radiance
+from raytracer.scene.environment import read_radiance
 
 
 def chunk(kind: bytes, data: bytes) -> bytes:
