@@ -420,44 +420,49 @@ class _Composer:
     ) -> SphereSet | SolidSet | None:
         """Make one set; `kind` is its key in the file."""
         place = f"{kind}[{index}]"
-        if problem := contradiction(kind, values):
-            self.problems.append(f"{place}{problem}")
-            return None
         try:
+            check_sources(kind, place, values)
             with making_set(place):
                 if kind == "spheres":
                     return self.spheres(place, values, elements)
                 return self.solids(kind, place, values)
         except UserError as error:
-            text = str(error)
-            self.problems.append(text if text.startswith(place) else f"{place}.file: {text}")
+            named = str(error).startswith(place)
+            self.problems += error.sentences if named else [f"{place}.file: {error}"]
             return None
 
-    def solids(self, kind: str, place: str, values: Values) -> SolidSet | None:
+    def solids(self, kind: str, place: str, values: Values) -> SolidSet:
         file = self.path.parent / values["file"] if "file" in values else None
         if file is not None:
-            arrays = _arrays_of(file, kind)
+            if kind == "meshes":
+                from raytracer.scene.mesh_files import mesh_arrays
+
+                arrays = mesh_arrays(file)
+            else:
+                from raytracer.scene.solid_files import arrays_of
+
+                arrays = arrays_of(file, kind)
             stated = {many for one, many in PAIRS.items() if one in values}
             values = {key: arrays[key] for key in arrays if key not in stated} | values
         lacking = [name for name in SETS[kind][1] if not {name, PAIRS.get(name)} & {*values}]
-        self.problems += [f"{place}.{name}: is missing" for name in lacking]
         if lacking:
-            return None
+            raise SceneError(*(f"{place}.{name}: is missing" for name in lacking))
         solids: SolidSet = _inline(kind, place, values)
         solids.file = file
         return solids
 
     def spheres(self, place: str, values: Values, elements: dict[str, Element]) -> SphereSet:
-        plain = plain_values(values)
-        if "centers" in values:
-            spheres: SphereSet = _inline("spheres", place, plain)
-            return spheres
-        options = {name: plain[name] for name in OPTIONS if name in plain}
-        if "transform" in options:
-            options["transform"] = Transform(**options["transform"])
-        radius, color = plain.get("radius"), plain.get("color")
+        given = {n: v for n, v in values.items() if type(v) is not FOLLOWING.get(n)}
         if "generate" in values:
-            return _generated(place, values["generate"], radius, color, options)
+            from raytracer.scene.generate import arrays
+
+            with naming(f"{place}.generate"):
+                made = arrays(**values["generate"])
+            stated = {"radius": made["radii"], "color": made["colors"]} | given
+            given = {"centers": made["centers"], **stated}
+        if "centers" in given:
+            spheres: SphereSet = _inline("spheres", place, given)
+            return spheres
         data = self.particles(values, elements)
         if data.labels is not None:
             self.labels.update(data.labels.names)
@@ -465,7 +470,7 @@ class _Composer:
             raise SceneError(f"{place}.labels: {values['file']} has no labels; leave it out")
         if data.notes:
             data = replace(data, notes=_left(data.notes, values))
-        return SphereSet.of_particles(data, radius, color, **options)
+        return SphereSet.of_particles(data, **_arguments(given))
 
     def frame_of(self, source: Source, name: str) -> int | None:
         """Return the frame to read of a data file: the scene's, or the set's, which a set that
@@ -524,11 +529,6 @@ def wanted_of(names: Sequence[str]) -> Wanted | None:
     return partial(columns_for, names)
 
 
-def plain_values(values: Values) -> Values:
-    """Return the values of a set that do not depend on columns."""
-    return {name: value for name, value in values.items() if type(value) is not FOLLOWING.get(name)}
-
-
 def _left(notes: Notes, values: Values) -> Notes:
     """Return the warnings about a file that matter for the stated keys of a set."""
     stated = {name for name in ("radius", "color") if name in values}
@@ -555,27 +555,34 @@ SETS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 """Sets of a scene file: their class, and the required keys of solids."""
 
-OPTIONS = ("material", "transform", "color_space", "opacity", "velocity")
+OF_SPHERES = ("radius", "color", "material", "transform", "color_space", "opacity", "velocity")
 """Keys of a sphere set that are arguments of `SphereSet` for any source of spheres."""
 
 
-def contradiction(kind: str, values: Values) -> str | None:
-    """Return the contradiction in a set, beginning with the field, or None."""
+def check_sources(kind: str, place: str, values: Values) -> None:
+    """Refuse a set that states what its source has, or states it twice."""
     sources = ["centers"]
     if kind == "spheres":
         sources = [n for n in ("centers", "file", "generate") if n in values]
         if len(sources) != 1:
             got = " and ".join(sources) or "none of them"
-            return f": needs one of centers, file and generate, got {got}"
+            raise SceneError(f"{place}: needs one of centers, file and generate, got {got}")
         for key, meaning in OF_FILES.items():
             if key in values and sources != ["file"]:
-                return f".{key}: {meaning}, but the set has no file"
+                raise SceneError(f"{place}.{key}: {meaning}, but the set has no file")
     for one, many in PAIRS.items():
         if many in values and sources != ["centers"]:
-            return f".{many}: is for inline centers; leave it out, the {sources[0]} has values"
+            raise SceneError(
+                f"{place}.{many}: is for inline centers; leave it out, the {sources[0]} has values"
+            )
         if one in values and many in values:
-            return f".{many}: give either {one} or {many}, not both"
-    return None
+            raise SceneError(f"{place}.{many}: give either {one} or {many}, not both")
+
+
+def _arguments(values: Values) -> Values:
+    """Return the arguments of `SphereSet` for any source among the values of a set."""
+    given = {name: values[name] for name in OF_SPHERES if name in values}
+    return given | {k: Transform(**v) for k, v in given.items() if k == "transform"}
 
 
 def _inline(kind: str, place: str, values: Values) -> Any:
@@ -583,10 +590,9 @@ def _inline(kind: str, place: str, values: Values) -> Any:
     given = {name: value for name, value in values.items() if name != "file"}
     names = {one: many if many in given else one for one, many in PAIRS.items()}
     given |= {one: given.pop(many) for one, many in PAIRS.items() if many in given}
+    given |= _arguments(given)
     if kind == "spheres":
-        given = {k: v for k, v in given.items() if k in ("centers", "radius", "color", *OPTIONS)}
-    if "transform" in given:
-        given["transform"] = Transform(**given["transform"])
+        given = {name: given[name] for name in ("centers", *OF_SPHERES) if name in given}
     try:
         with collected() as notes:
             made = loaded(SETS[kind][0])(**given, names=names)
@@ -596,30 +602,3 @@ def _inline(kind: str, place: str, values: Values) -> Any:
         field = re.match(r"\w+(\[\d+\])?: ", note)
         warn(f"{place}.{note}" if field else f"{place}: {note}")
     return made
-
-
-def _arrays_of(file: Path, kind: str) -> Mapping[str, Any]:
-    if kind == "meshes":
-        from raytracer.scene.mesh_files import mesh_arrays
-
-        return mesh_arrays(file)
-    from raytracer.scene.solid_files import arrays_of
-
-    return arrays_of(file, kind)
-
-
-def _generated(
-    place: str, generator: Values, radius: Any, color: Any, options: dict[str, Any]
-) -> SphereSet:
-    from raytracer.scene.generate import arrays
-
-    try:
-        made = arrays(generator["name"], generator.get("count"), generator.get("seed"))
-        return SphereSet(
-            made["centers"],
-            made["radii"] if radius is None else radius,
-            made["colors"] if color is None else color,
-            **options,
-        )
-    except UserError as error:
-        raise SceneError(f"{place}.generate: {error}") from None
