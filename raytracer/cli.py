@@ -4,7 +4,6 @@ import os
 import sys
 from collections.abc import Sequence
 from signal import SIGPIPE
-from typing import Any
 
 import click
 
@@ -13,11 +12,7 @@ from raytracer.commands.group import Group
 from raytracer.errors import MemoryNeedError, RaytracerError, UserError, fitted, shown
 from raytracer.files import inputs
 from raytracer.process import Terminated
-from raytracer.resources import (
-    NO_THREADS,
-    is_lack_of_memory,
-    is_lack_of_threads,
-)
+from raytracer.resources import NO_THREADS, is_lack_of_memory, is_lack_of_threads
 from raytracer.warning import passed_to
 
 SUMMARIES = {
@@ -39,24 +34,8 @@ INTERRUPTED = 130
 NO_ROOM = "there is not enough memory: use fewer spheres, a smaller picture, or a larger machine"
 
 
-class _StoppedError(Exception):
-    """Carries an interrupt through click, which would print an empty line for it."""
-
-
-class _Program(Group):
-    def invoke(self, context: click.Context) -> Any:
-        try:
-            return super().invoke(context)
-        except KeyboardInterrupt as stop:
-            raise _StoppedError from stop
-        except Exception as error:
-            if cause := _interrupt_behind(error):
-                raise _StoppedError from cause
-            raise
-
-
 @click.group(
-    cls=_Program, summaries=SUMMARIES, context_settings={"help_option_names": ["-h", "--help"]}
+    cls=Group, summaries=SUMMARIES, context_settings={"help_option_names": ["-h", "--help"]}
 )
 @click.version_option(__version__, message="raytracer %(version)s")
 def program() -> None:
@@ -100,14 +79,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _misuse(error, args)
     except click.ClickException as error:
         return _say(_sentence(error.format_message()), error.exit_code)
-    except (MemoryError, ImportError, OSError, RuntimeError, SystemError) as error:
+    except (Exception, KeyboardInterrupt) as error:
+        if isinstance(error, click.Abort) or _interrupt_behind(error):
+            return stopped(error)
         if is_lack_of_threads(error):
             return _say(NO_THREADS, 1)
         if is_lack_of_memory(error):
             return _say(NO_ROOM, MemoryNeedError.exit_code)
         raise
-    except (_StoppedError, click.Abort, KeyboardInterrupt) as error:
-        return stopped(error)
     finally:
         if output := sys.modules.get("raytracer.files.output"):
             output.tidy()
@@ -131,14 +110,12 @@ def _require_words(words: list[str]) -> None:
 
 
 def _misuse(error: click.UsageError, args: list[str]) -> int:
-    context = error.ctx
     if type(error).__name__ == "NoArgsIsHelpError":  # click 8.2 and later: a group without command
         error.show()
         return error.exit_code
-    called = [
-        word for word in args[:1] if word in SUMMARIES
-    ]  # the parser of options has no context
-    command = context.command_path if context else " ".join(["raytracer", *called])
+    # The parser of options has no context.
+    called = f"raytracer {args[0]}" if args[:1] and args[0] in SUMMARIES else "raytracer"
+    command = error.ctx.command_path if error.ctx else called
     return _say(f"{fitted(_misuse_text(error))} (see `{command} --help`)", error.exit_code)
 
 
