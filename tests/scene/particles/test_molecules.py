@@ -156,7 +156,7 @@ def test_a_topology_that_is_none(tmp_path: Path) -> None:
     atoms = write(tmp_path / "few.xyz", "1\n\nC 0 0 0\n")
     with pytest.raises(UserError, match=r"topology: .*none.psf: there is no such file"):
         load(atoms, topology=tmp_path / "none.psf")
-    with pytest.raises(UserError, match="topology: is for a trajectory"):
+    with pytest.raises(UserError, match="topology: is for data"):
         load(scene, topology=atoms)
     with pytest.raises(UserError, match="topology: is for a file"):
         raytracer.render(np.zeros((1, 3)), topology=atoms)

@@ -317,8 +317,8 @@ def test_what_is_no_scene(value: Any, said: str) -> None:
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [({"arrays": {"radios": "a"}}, "arrays: there is no 'radios'; did you mean 'radii'"),
-     ({"arrays": {"radii": 3}}, r"arrays.radii: 3 is not the name of a column"),
+    [({"arrays": {"radios": "a"}}, "arrays: there is no field 'radios'; did you mean 'radii'"),
+     ({"arrays": {"radii": 3}}, r"arrays.radii: 3 is not text"),
      ({"arrays": {"radii": "size"}}, "there is no field named 'size'"),
      ({"labels": "names"}, "labels: 'names' is neither 'elements' nor 'types'"),
      ({"radius": -1.0}, "radius.*-1")],
