@@ -8,7 +8,7 @@ from typing import Any
 
 from raytracer.errors import UserError
 from raytracer.field_types import AnyOf, Choice, Direction, Integer, Number, Truth
-from raytracer.fields import Defined, definitions, setting
+from raytracer.fields import Defined, setting
 
 FILTERS = ("point", "box", "tent", "gaussian")
 FILTER_RADII = {"point": 0.0, "box": 0.5, "tent": 1.0, "gaussian": 1.5}  # half widths in pixels
@@ -68,12 +68,6 @@ MAX_SAMPLES = 1 << 24  # per pixel: the float32 sums of a film are exact for int
 MAX_FOR_NOISE = 4096
 """Default of `max_samples`, which leaves a 64th of the noise of one sample; doubling the samples
 for rare light would take as long as everything before."""
-
-NOT_PACKED = (
-    "samples", "transparent_shadows", "shading", "look", "integrator", "light", "placement",
-    "brightness", "noise", "max_samples", "denoise", "dpi",
-)  # fmt: skip
-"""Settings that are not fields of `Frame` of the same name."""
 
 MAX_SEED = 2**32 - 1
 AUTO = "auto"
@@ -189,19 +183,20 @@ class RenderSettings(Defined, place="render"):
         """
         from raytracer.layout import code
 
-        packed = [name for name in definitions(type(self)) if name not in NOT_PACKED]
-        values = {name: getattr(self, name) for name in packed}
-        values["sample_count"] = self.samples
-        values["kind"] = code("IntegratorKind", self.resolved_integrator)
-        if self.resolved_integrator == "ao":
-            distance = inf if self.ao_distance is None else self.ao_distance / scale
-            values["ao_distance"] = min(distance, UNLIMITED)
-        else:  # no part of the picture, nor of its digest
-            values["ao_samples"], values["ao_distance"] = 0, 0.0
-        if self.resolved_integrator != "path":
-            values["clamp_indirect"] = 0.0
-        values["filter"] = code("FilterKind", self.filter)
-        return values | {"filter_radius": self.resolved_filter_radius}
+        kind, distance = self.resolved_integrator, inf
+        if self.ao_distance is not None:
+            distance = self.ao_distance / scale
+        return {
+            "width": self.width, "height": self.height, "seed": self.seed,
+            "max_depth": self.max_depth, "shadows": self.shadows, "sample_count": self.samples,
+            "kind": code("IntegratorKind", kind),
+            # with another integrator no part of the picture, nor of its digest
+            "ao_samples": self.ao_samples if kind == "ao" else 0,
+            "ao_distance": min(distance, UNLIMITED) if kind == "ao" else 0.0,
+            "clamp_indirect": self.clamp_indirect if kind == "path" else 0.0,
+            "filter": code("FilterKind", self.filter),
+            "filter_radius": self.resolved_filter_radius,
+        }  # fmt: skip
 
     @classmethod
     def of_particles(cls) -> RenderSettings:

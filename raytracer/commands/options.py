@@ -410,23 +410,16 @@ class OptionGroup:
         return self._finish(given) if given else given
 
 
-def _sides(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> tuple[int, int] | None:
-    if value is None:
-        return None
-    sides = re.fullmatch(r"([0-9]{1,9})[x×*,]([0-9]{1,9})", value.strip().lower())
-    if sides is None:
-        raise click.BadParameter(f"{value!r} is not of the form WIDTHxHEIGHT, for example 1600x900")
-    return int(sides[1]), int(sides[2])
-
-
 def _sized(given: dict[str, Any]) -> dict[str, Any]:
-    if (size := given.pop("size", None)) is not None:
-        if "width" in given or "height" in given:
-            raise click.UsageError("give either --size, or --width and --height")
-        given["width"], given["height"] = size
-    return given
+    size = given.pop("size", None)
+    if size is None:
+        return given
+    if "width" in given or "height" in given:
+        raise click.UsageError("give either --size, or --width and --height")
+    sides = re.fullmatch(r"([0-9]{1,9})[x×*,]([0-9]{1,9})", size.strip().lower())
+    if sides is None:
+        raise click.UsageError(f"--size: {size!r} is not WIDTHxHEIGHT, for example 1600x900")
+    return given | {"width": int(sides[1]), "height": int(sides[2])}
 
 
 PANEL, TONE_PANEL = "Size, sampling and light", "Exposure and tone"
@@ -448,7 +441,7 @@ still_options = OptionGroup(SOURCE, ("frame", "format", "topology", "arrays"), "
 
 measure_options = OptionGroup("raytracer.settings:MeasureSettings", panel="Options")
 
-SIZE = SettingOption(["--size"], metavar="WIDTHxHEIGHT", callback=_sides, panel=PANEL,
+SIZE = SettingOption(["--size"], metavar="WIDTHxHEIGHT", panel=PANEL,
                      help="Width and height: 1600x900.")  # fmt: skip
 
 render_options = OptionGroup(RENDER, panel=PANEL, extra=[SIZE], finish=_sized)

@@ -75,9 +75,7 @@ def outline(value: dict[str, Any], indent: str = "") -> Iterator[str]:
             yield from outline(item, indent + "  ")
         elif isinstance(item, list) and all(isinstance(part, dict) for part in item):
             yield f"{indent}{label}"
-            for part in item:
-                pairs = (f"{shown(str(k))} {_text(k, v)}" for k, v in part.items())
-                yield f"{indent}  " + ", ".join(pairs)
+            yield from (f"{indent}  {_text(key, part)}" for part in item)
         elif isinstance(item, str) and "\n" in item:
             yield f"{indent}{label}"
             cut = item if len(item) <= MAX_LINE else item[: MAX_LINE - 3] + "..."

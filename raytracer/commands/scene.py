@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from raytracer.buffers import SceneBuffers
     from raytracer.scene.scene import Scene
     from raytracer.scene.source import Source
+    from raytracer.scene.sphere_set import SphereSet
 
 
 @click.group(cls=Group)
@@ -129,18 +130,18 @@ def contents_of(source: Source) -> dict[str, Any]:
     )  # fmt: skip
     memory.require_room(file, need.packed, "to be checked")
     buffers, fitted = pack_with_camera(scene)
-    camera = _fields(fitted)
-    if scene.camera is None or scene.camera.fit:
-        camera["fit"] = scene.camera.fit if scene.camera else True
-        camera |= {"fitted": f"to {scene.render.width}x{scene.render.height} pixels"}
+    camera, stated = _fields(fitted), scene.camera
+    if stated is None or stated.fit:
+        camera["fit"] = True if stated is None else stated.fit
+        camera["fitted"] = f"to {scene.render.width}x{scene.render.height} pixels"
     return {
         "title": scene.title,
         "caption": scene.caption,
         **{f"{noun}s": count for noun, count in counts.items()},
-        "files": _files(),
+        "files": [{"file": str(each.path), "bytes": each.size} for each in noted()],
         "data": _data(scene),
         "bounds": _bounds(scene, buffers),
-        "sets": [_sphere_set(index, scene) for index in range(len(scene.spheres))],
+        "sets": [_sphere_set(each) for each in scene.spheres],
         **_made(scene),
         "camera": camera,
         "camera_toml": fitted.to_toml(),
@@ -153,18 +154,14 @@ def contents_of(source: Source) -> dict[str, Any]:
     }
 
 
-def _files() -> list[dict[str, Any]]:
-    return [{"file": str(each.path), "bytes": each.size} for each in noted()]
-
-
 def _data(scene: Scene) -> dict[str, Any]:
     from raytracer.scene.particles.summary import derived, summary
 
-    sets = {each.source: each for each in reversed(scene.spheres) if each.file is not None}
+    files = {each.source: (each.file, each.columns) for each in reversed(scene.spheres)}
     return {
-        name: summary(each.file) | {"derived": derived(each.columns)}
-        for name, each in reversed(sets.items())
-        if each.file is not None
+        name: summary(file) | {"derived": derived(columns)}
+        for name, (file, columns) in reversed(files.items())
+        if file is not None
     }
 
 
@@ -192,27 +189,23 @@ def _bounds(scene: Scene, buffers: SceneBuffers) -> dict[str, list[float]]:
             highs.append((ball.centers + reach).max(axis=0))
     if not lows:
         return {}
-    low, high = np.min(lows, axis=0), np.max(highs, axis=0)
-    return {"low": low.tolist(), "high": high.tolist()} | radii
+    return {"low": np.min(lows, axis=0).tolist(), "high": np.max(highs, axis=0).tolist()} | radii
 
 
-def _sphere_set(index: int, scene: Scene) -> dict[str, Any]:
-    spheres = scene.spheres[index]
+def _sphere_set(spheres: SphereSet) -> dict[str, Any]:
     material = spheres.material if isinstance(spheres.material, str) else "its own"
-    row = {"spheres": spheres.count, "material": material}
-    if spheres.file is None:
-        return row
-    return row | {"file": spheres.source, "columns": sorted(spheres.file.used)}
+    about = {"spheres": spheres.count, "material": material}
+    if spheres.file is not None:
+        about |= {"file": spheres.source, "columns": sorted(spheres.file.used)}
+    return about
 
 
 def _made(scene: Scene) -> dict[str, Any]:
     """Return what was made from particle data: bonds, arrows, trails, contacts, box, axes."""
     rows: dict[str, Any] = {}
     for solids in scene.solids:
-        name = "bonds" if solids.are_bonds else solids.made_for
-        if name:
-            row = rows.setdefault(name, {})
-            noun = f"{solids.noun}s"
+        if name := "bonds" if solids.are_bonds else solids.made_for:
+            row, noun = rows.setdefault(name, {}), f"{solids.noun}s"
             row[noun] = row.get(noun, 0) + solids.count
     for name in GLYPHS:
         if (settings := getattr(scene, name)) is not None:
@@ -226,13 +219,10 @@ def _made(scene: Scene) -> dict[str, Any]:
 
 
 def _lights(scene: Scene) -> list[dict[str, Any]] | str:
-    from raytracer.settings import LOOKS
-
-    if scene.lights is None:
-        look = LOOKS[scene.render.look]
-        key = "one from the camera's upper left" if look.key else "none"
-        return f"{key} (look {scene.render.look})"
-    return [{"type": light.type} | _fields(light) for light in scene.lights]
+    if scene.lights is not None:
+        return [{"type": light.type} | _fields(light) for light in scene.lights]
+    key = "one from the camera's upper left" if scene.render.rig.key else "none"
+    return f"{key} (look {scene.render.look})"
 
 
 def _fields(value: Any) -> dict[str, Any]:

@@ -116,22 +116,19 @@ def _linear(tree: ast.expr) -> Any:
                 return np.array([0.0, 0.0, 0.0, float(number)])
             except OverflowError:
                 raise ValueError("holds a number that is too large") from None
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_linear(operand)
-        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-            return _linear(operand)
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return _linear(left) + _linear(right)
-        case ast.BinOp(left=left, op=ast.Sub(), right=right):
-            return _linear(left) - _linear(right)
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
+            return -_linear(operand) if isinstance(sign, ast.USub) else _linear(operand)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as sign, right=right):
+            a, b = _linear(left), _linear(right)
+            return a - b if isinstance(sign, ast.Sub) else a + b
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            a, b = _linear(left), _linear(right)
-            if a[:3].any() and b[:3].any():
+            factor, form = sorted((_linear(left), _linear(right)), key=lambda each: each[:3].any())
+            if factor[:3].any():
                 raise ValueError("is not linear in x, y and z")
-            return a * b[3] if a[:3].any() else b * a[3]
+            return form * factor[3]
         case ast.BinOp(left=left, op=ast.Div(), right=right):
-            a, b = _linear(left), _linear(right)
-            if b[:3].any() or b[3] == 0.0:
+            form, factor = _linear(left), _linear(right)
+            if factor[:3].any() or factor[3] == 0.0:
                 raise ValueError("divides by something other than a nonzero number")
-            return a * (1.0 / b[3])
+            return form * (1.0 / factor[3])
     raise ValueError("contains something other than sums and multiples of x, y and z")

@@ -84,14 +84,19 @@ CAMERA = Variants(
     default=PERSPECTIVE,
 )
 
-LIGHT = Variants(
-    {
+
+def _variants(noun: str, kinds: Mapping[str, Any], default: str = "") -> Variants:
+    """Return the tables of the classes of an object, by type."""
+    tables = {
         name: Table(
-            kind.__name__, f"A {name} light.", _type("light", name, definitions(kind)), kind
+            kind.__name__, f"A {name} {noun}.", _type(noun, name, definitions(kind), default), kind
         )
-        for name, kind in LIGHTS.items()
+        for name, kind in kinds.items()
     }
-)
+    return Variants(tables, default)
+
+
+LIGHT = _variants("light", LIGHTS)
 
 GENERATE = Table(
     "Generate",
@@ -283,10 +288,7 @@ ELEMENT = Table(
     "Element",
     "Radius and colour of an element, or of another label, in files of atoms.",
     {
-        "element": _key(
-            Kind({str: TEXT}, _symbol),
-            "Symbol of the element that a label means, for radius and colour.",
-        ),
+        "element": _key(Kind({str: TEXT}, _symbol), "Symbol of the element that a label means."),
         "radius": _key(
             Number(0.0, above=True), "Radius in the file's unit of length.", "the element's"
         ),
@@ -294,18 +296,7 @@ ELEMENT = Table(
     },
 )
 
-MATERIAL = Variants(
-    {
-        name: Table(
-            kind.__name__,
-            f"A {name} material: how a surface reflects light.",
-            _type("material", name, definitions(kind), DEFAULT),
-            kind,
-        )
-        for name, kind in MATERIALS.items()
-    },
-    default=DEFAULT,
-)
+MATERIAL = _variants("material", MATERIALS, DEFAULT)
 
 
 def _part(name: str, text: str = "", **options: Any) -> Definition:
