@@ -28,7 +28,7 @@ from raytracer.following import first_rows, is_listed
 from raytracer.layout import code
 from raytracer.memory import Output, require_count
 from raytracer.moving_set import ValueScale, changed, check, moving_set
-from raytracer.pipeline import MAX_SAMPLES, VIEW_SETTINGS, Job, plan_of, prepare
+from raytracer.pipeline import MAX_NUMBER, VIEW_SETTINGS, Job, plan_of, prepare
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.arrays import given as array_of
 from raytracer.scene.camera import Camera
@@ -641,7 +641,7 @@ class LiveScene:
             raise wrong
         job, settings = self._open(), self._settings
         if samples is not None:
-            count = whole(samples, "samples", 1, MAX_SAMPLES, UserError)
+            count = whole(samples, "samples", 1, MAX_NUMBER, UserError)
             settings = replace(settings, samples=count, noise=None)
         if camera is not None:
             camera = of_kind(camera, "camera", Camera, UserError)

@@ -37,7 +37,7 @@ from raytracer.scene.coloring import STYLE
 from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.source import Source
 from raytracer.scene.source_settings import SourceSettings
-from raytracer.settings import AUTO, MAX_FOR_NOISE, RenderSettings
+from raytracer.settings import AUTO, MAX_FOR_NOISE, MAX_SAMPLES, RenderSettings
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
@@ -51,14 +51,14 @@ if TYPE_CHECKING:
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
     from raytracer.scene.describe import SphereInfo
-    from raytracer.scene.replicated_set import ReplicatedSet
     from raytracer.scene.scene import Scene
     from raytracer.view import View
 
 
 Notice = Callable[[str], None]
+Add = Callable[[int, "ProgressCall | None"], float]  # adds samples, returns seconds
 
-MAX_SAMPLES = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
+MAX_NUMBER = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
 VIEW_SETTINGS = "raytracer.scene.view_settings:ViewSettings"
 """Settings of the view, by name: they are imported where a call states one."""
 
@@ -175,8 +175,6 @@ def prepare(
 ) -> Job:
     """Load, pack, build and upload a scene; `Job.__exit__` releases the memory of the device.
 
-    Memory that the next stage does not need is released in between.
-
     Args:
         scene: a `Source`, or what it is of: a Scene, a path, or an object that holds particles.
         overrides: settings by name, also those of the view, or checked ones with annotations; None
@@ -195,10 +193,20 @@ def prepare(
             with motion keys move, and pictures of others show the middle of the shutter.
     """
     from raytracer.scene.packing.framing import NOTHING
+    from raytracer.scene.packing.images import cell_of
     from raytracer.scene.packing.pack import pack_with_camera
 
+    timings: dict[str, float] = {}
+
+    @contextmanager
+    def stage(name: str, text: str) -> Iterator[None]:
+        if notice is not None:
+            notice(text)
+        start = time.perf_counter()
+        yield
+        timings[name] = time.perf_counter() - start
+
     source = Source.of(scene)
-    stage = _Stages(notice)
     with stage("start", "looking for a GPU"):
         thread_count(threads)
         is_device = hasattr(backend, "max_spheres")  # of an earlier job
@@ -214,7 +222,9 @@ def prepare(
         moving = loaded if any(each.keys for each in loaded.spheres) else None
         output = memory_of or memory.Output()
         output = replace(output, moves=output.moves or moving is not None)
-        cell = _cell_of(loaded, output)
+        # where spheres move, or each is asked about, as by a window, periodic images are copies
+        are_copies = output.moves or output.window or output.numbered
+        cell = None if are_copies else cell_of(loaded)
         alone = loaded if cell is None else cell[0]
         memory.require_count(sum(alone.counts().values()), device.max_spheres, device.name)
         keeps = keep or moving is not None
@@ -261,7 +271,7 @@ def prepare(
         metadata["camera"] = {k: v for k, v in vars(camera).items() if v is not None}
         space = buffers.center, buffers.scale
     return Job(
-        settings, device, on_device, buffers.view, threads, stage.timings, sizes, metadata, space,
+        settings, device, on_device, buffers.view, threads, timings, sizes, metadata, space,
         camera, kept, tone=tone, plan=plan, blur=blur,
     )  # fmt: skip
 
@@ -352,36 +362,23 @@ class Job:
             return self.expose(on_device, settings.samples, progress, first=first)
         offset = 0 if first is None else first - on_device.samples
         if settings.noise is not None:
-            return self._expose_tiles(on_device, offset, seconds, progress)
-        from raytracer.passes import add_in_passes
+            from raytracer.adaptive import AdaptivePasses
+
+            self._check_samples_of(on_device.host, on_device.samples + offset, 1)
+            passes = AdaptivePasses(
+                self._areas(on_device, offset), settings.samples, settings.noise,
+                settings.max_samples or MAX_FOR_NOISE, seconds, progress,
+            )  # fmt: skip
+            spent = passes.run()
+            self._describe(on_device.host)
+            self.noise = passes.noise
+            return spent
 
         def add(count: int, report: ProgressCall | None) -> float:
             return self.expose(on_device, count, report, first=on_device.samples + offset)
 
         assert seconds is not None
         return add_in_passes(on_device, add, seconds, progress)
-
-    def _expose_tiles(
-        self,
-        on_device: DeviceFilm,
-        offset: int,
-        seconds: float | None,
-        progress: ProgressCall | None,
-    ) -> float:
-        """Add samples to noisy tiles until the noise is reached, and return the seconds."""
-        from raytracer.adaptive import AdaptivePasses
-
-        level = self.settings.noise
-        assert level is not None
-        self._check_samples_of(on_device.host, on_device.samples + offset, 1)
-        passes = AdaptivePasses(
-            self._areas(on_device, offset), self.settings.samples, level,
-            self.settings.max_samples or MAX_FOR_NOISE, seconds, progress,
-        )  # fmt: skip
-        spent = passes.run()
-        self._describe(on_device.host)
-        self.noise = passes.noise
-        return spent
 
     def _areas(self, on_device: DeviceFilm, offset: int) -> FilmAreas:
         from raytracer.adaptive import FilmAreas
@@ -419,9 +416,25 @@ class Job:
 
     def _check_samples_of(self, film: Film, first: int, count: int) -> None:
         """Refuse a film of another picture, and samples without a number. Raises UserError."""
-        with naming(film.source):
-            self.check_film(film)
-        check_samples(first, count)
+        digest = film.metadata.get("digest", self.digest)
+        if film.samples and digest != self.digest:
+            here, there = self.about["settings"], film.metadata.get("settings", {})
+            differs = [
+                f"{name} is {there[name]} there and {here[name]} here"
+                for name in here
+                if name != "samples" and name in there and there[name] != here[name]
+            ]
+            why = differs[0] if differs else "scene, camera or version of raytracer differ"
+            with naming(film.source):
+                raise UserError(
+                    f"the film is of another picture ({why}): render with what made it, or start a "
+                    "new film"
+                )
+        if first < 0 or count < 0 or first + count > MAX_NUMBER:
+            raise UserError(
+                f"samples {first:,} to {first + count - 1:,}: they are numbered from 0 to "
+                f"{MAX_NUMBER - 1:,}; begin with a lower one, or take fewer"
+            )
 
     def _describe(self, film: Film) -> None:
         """Give a film the metadata of this job, after samples were added."""
@@ -437,32 +450,6 @@ class Job:
     def digest(self) -> str:
         """Hash of scene, camera and settings, without the number of samples."""
         return str(self.about["scene"]["digest"])
-
-    def check_film(self, film: Film) -> None:
-        """Refuse a film with samples of another picture. Raises UserError."""
-        digest = film.metadata.get("digest", self.digest)
-        if film.samples == 0 or digest == self.digest:
-            return
-        if not digest:
-            raise UserError(
-                "the film is that of a live scene, whose spheres move, and cannot be resumed: "
-                "render it anew"
-            )
-        if str(digest).partition("-")[0] != self.digest.partition("-")[0]:
-            raise UserError(
-                "the film was rendered by another version of raytracer, and cannot be resumed by "
-                "this one: render it anew"
-            )
-        here, there = self.about["settings"], film.metadata.get("settings", {})
-        differs = [
-            f"{name} is {there[name]} there and {here[name]} here"
-            for name in here
-            if name != "samples" and name in there and there[name] != here[name]
-        ]
-        why = differs[0] if differs else "the scene or the camera has changed"
-        raise UserError(
-            f"the film is of another picture ({why}): render with what made it, or start a new film"
-        )
 
     def image(
         self, on_device: DeviceFilm, settings: ToneSettings | None = None, bits: int | None = None
@@ -515,20 +502,17 @@ class Job:
     def find_aovs(self, film: Film, names: Sequence[str]) -> None:
         guides = {name: GUIDES[name] for name in names if name in GUIDES}
         others = {name: name for name in names if name != "samples" and name not in GUIDES}
-        film.aovs |= self._aovs(film, others, self.scene) | self._guides(film, guides)
+        film.aovs |= self._aovs(film, others, self.scene)
+        if self.blur is None or not guides:
+            film.aovs |= self._aovs(film, guides, self.scene, GUIDE_RAYS)
+        else:  # means over the shutter
+            film.aovs |= dict.fromkeys(guides, 0.0)
+            with closing(self.blur.moments(self.device, self.scene, self.view)) as scenes:
+                for scene in scenes:
+                    for name, values in self._aovs(film, guides, scene, GUIDE_RAYS).items():
+                        film.aovs[name] = film.aovs[name] + values / self.blur.MOMENTS
         if "samples" in names:
             film.aovs["samples"] = film.pixel_counts().copy()
-
-    def _guides(self, film: Film, sources: dict[str, str]) -> dict[str, NDArray[Any]]:
-        """Return guides of a denoiser by name: of a scene that moves, means over the shutter."""
-        if self.blur is None or not sources:
-            return self._aovs(film, sources, self.scene, GUIDE_RAYS)
-        sums: dict[str, NDArray[Any]] = {}
-        with closing(self.blur.moments(self.device, self.scene, self.view)) as scenes:
-            for scene in scenes:
-                for name, values in self._aovs(film, sources, scene, GUIDE_RAYS).items():
-                    sums[name] = sums.get(name, 0.0) + values / self.blur.MOMENTS
-        return sums
 
     def _aovs(
         self, film: Film, sources: dict[str, str], scene: DeviceScene, fine: int = 1
@@ -662,17 +646,6 @@ def _need(
     return replace(need, kept=kept + moved)
 
 
-def _cell_of(scene: Scene, output: memory.Output) -> tuple[Scene, ReplicatedSet] | None:
-    """Return what `cell_of` does; where spheres move, or each of them is asked about, as by a
-    window, all periodic images are copies."""
-    are_copies = output.moves or output.window or output.numbered
-    if are_copies or all(each.cell is None for each in scene.spheres):
-        return None
-    from raytracer.scene.packing.images import cell_of  # late: few scenes are replicated
-
-    return cell_of(scene)
-
-
 def film_for(
     settings: RenderSettings, crop: Crop | None, film: Film | None, in_place: bool = False
 ) -> Film:
@@ -683,52 +656,49 @@ def film_for(
     blank = Film.blank(settings.width, settings.height, crop)
     if film is None:
         return blank
-    problem = ""
-    if film.metadata.get("denoised"):
-        problem = (
-            "the film is denoised, and samples cannot be added to it: resume the film that --film "
-            "saved"
-        )
-    elif (film.crop, film.width, film.height) != (blank.crop, blank.width, blank.height):
-        problem = (
-            f"the film holds pixels {film.crop} of {film.width}x{film.height} and the render asks "
-            f"for {blank.crop} of {blank.width}x{blank.height}: use the same size and crop"
-        )
     with naming(film.source):
-        if problem:
-            raise UserError(problem)
+        if film.metadata.get("denoised"):
+            raise UserError(
+                "the film is denoised, and samples cannot be added to it: resume the film that "
+                "--film saved"
+            )
+        if (film.crop, film.width, film.height) != (blank.crop, blank.width, blank.height):
+            raise UserError(
+                f"the film holds pixels {film.crop} of {film.width}x{film.height} and the render "
+                f"asks for {blank.crop} of {blank.width}x{blank.height}: use the same size and crop"
+            )
     return film if in_place else film.copy()
 
 
-class _Stages:
-    """Measures the stages of a job in seconds, and reports each of them when it begins."""
+def add_in_passes(
+    film: DeviceFilm, add: Add, seconds: float, progress: ProgressCall | None = None
+) -> float:
+    """Add as many samples per pixel as `seconds` allow, at least one, in passes that at most double
+    them; return the seconds. The film is that of one render with as many samples."""
+    begun, start = film.samples, time.perf_counter()
+    spent = per_sample = fraction = 0.0
 
-    def __init__(self, notice: Notice | None) -> None:
-        self.timings: dict[str, float] = {}
-        self._notice = notice
+    def report(_: float) -> None:
+        nonlocal fraction
+        fraction = max(fraction, min((time.perf_counter() - start) / seconds, 1.0))
+        assert progress is not None
+        progress(fraction)
 
-    @contextmanager
-    def __call__(self, name: str, text: str) -> Iterator[None]:
-        if self._notice is not None:
-            self._notice(text)
-        start = time.perf_counter()
-        yield
-        self.timings[name] = time.perf_counter() - start
-
-
-def check_samples(first: int, count: int) -> None:
-    """Refuse samples that an int32 does not number. Raises UserError."""
-    if first < 0 or count < 0 or first + count > MAX_SAMPLES:
-        raise UserError(
-            f"samples {first:,} to {first + count - 1:,}: they are numbered from 0 to "
-            f"{MAX_SAMPLES - 1:,}; begin with a lower one, or take fewer"
-        )
+    while True:
+        count = 1
+        if film.samples > begun:
+            left = seconds - (time.perf_counter() - start)
+            count = min(film.samples, int(left / max(per_sample, 1e-9)))
+        count = min(count, MAX_SAMPLES - film.samples)
+        if count <= 0:
+            return spent
+        taken = add(count, progress and report)
+        spent, per_sample = spent + taken, taken / count
 
 
 def quartiles(values: Sequence[float]) -> dict[str, float]:
     """Return "median", "min", "q1" and "q3" of some values, interpolated linearly."""
-    shares = np.array([0.5, 0.0, 0.25, 0.75]) * (len(values) - 1)
-    figures = np.interp(shares, range(len(values)), np.sort(values)).tolist()
+    figures = np.quantile(values, [0.5, 0.0, 0.25, 0.75]).tolist()
     return dict(zip(("median", "min", "q1", "q3"), figures, strict=True))
 
 

@@ -10,7 +10,7 @@ import raytracer
 from raytracer import Film, UserError
 from raytracer.film.film import develop
 from raytracer.film.noise import graded, mean_light
-from raytracer.passes import add_in_passes
+from raytracer.pipeline import add_in_passes
 from support.films import film_of, noise_of
 from support.project import to_project
 from support.scenes import random_scene
@@ -204,7 +204,7 @@ class Clock:
         self.now = 100.0
         self.host = Film.blank(2, 2)
         self.parts: list[int] = []
-        monkeypatch.setattr("raytracer.passes.time.perf_counter", lambda: self.now)
+        monkeypatch.setattr("raytracer.pipeline.time.perf_counter", lambda: self.now)
 
     @property
     def samples(self) -> int:

@@ -12,7 +12,7 @@ import pytest
 
 from raytracer import Film, Material, Scene, SphereSet, UserError, _core, layout, render
 from raytracer.buffers import build_bvh
-from raytracer.pipeline import MAX_SAMPLES
+from raytracer.pipeline import MAX_NUMBER
 from raytracer.scene.packing.pack import pack
 from raytracer.settings import RenderSettings
 
@@ -209,10 +209,10 @@ def test_render_refuses_another_dtype_or_order(name: str, kind: str) -> None:
         rendered(given, film.sums)
 
 
-@pytest.mark.parametrize("first", [MAX_SAMPLES, 2**31 - 1, 2**31, 2**40, -1])
+@pytest.mark.parametrize("first", [MAX_NUMBER, 2**31 - 1, 2**31, 2**40, -1])
 def test_sample_numbers_end(first: int) -> None:
     """The last sample that an int32 numbers is rendered, the next one refused."""
     with pytest.raises(UserError, match="numbered from 0 to 2,147,483,646"):
         render(two_sets(), **SIZE, backend="cpu", first_sample=first)
-    last = render(two_sets(), **SIZE, backend="cpu", first_sample=MAX_SAMPLES - 1)
+    last = render(two_sets(), **SIZE, backend="cpu", first_sample=MAX_NUMBER - 1)
     assert np.isfinite(last.film.sums).all()

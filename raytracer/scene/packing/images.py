@@ -12,9 +12,9 @@ from raytracer.buffers import ImagedSpheres, Spheres, count_of, radii_of
 from raytracer.layout import dtype
 from raytracer.scene.extent import GIANT_RADIUS, Subject
 from raytracer.scene.packing.render_space import Space
-from raytracer.scene.replicated_set import ReplicatedSet
 
 if TYPE_CHECKING:
+    from raytracer.scene.replicated_set import ReplicatedSet
     from raytracer.scene.scene import Scene
 
 MIN_CELL = 1_000_000
