@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from raytracer.film.film import Crop, Film
+from raytracer.layout import code
 from raytracer.settings import RenderSettings
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def balanced(
 
 def measured_factor(device: Device, on_device: DeviceScene, view: View) -> float:
     """Return the factor of the lights of a view, from 1 to `MAX_FACTOR`."""
-    view, (width, height) = view.with_transparency(), view.size
+    (width, height) = view.size
+    view = view.but(background_kind=code("BackgroundKind", "transparent"))
     tiles = []
     for crop in _crops(width, height):
         film = Film.blank(width, height, crop)

@@ -6,11 +6,12 @@ another one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from math import exp
 from struct import Struct
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -22,7 +23,19 @@ if TYPE_CHECKING:
 
     from raytracer.film.film import Backdrop, Crop
 
+Value = TypeVar("Value", int, bool)
+
 MIN_SPREAD = 0.01  # minimum weight at which neighbouring pixels are used
+
+
+class _Field(Generic[Value]):
+    """A number of the Frame's parts, by its name there, as an attribute of a view."""
+
+    def __init__(self, name: str, kind: Callable[[int], Value]) -> None:
+        self._name, self._kind = name, kind
+
+    def __get__(self, view: View, _: object) -> Value:
+        return self._kind(view._number(self._name))
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +60,17 @@ class View:
     draft: bool = False
     neighbor_weight: float = 0.0
 
-    @property
-    def width(self) -> int:
-        return self._number("width")
-
-    @property
-    def height(self) -> int:
-        return self._number("height")
+    width = _Field("width", int)
+    height = _Field("height", int)
+    first_sample = _Field("sample_begin", int)  # number of the first sample to add
+    samples = _Field("sample_count", int)
+    seed = _Field("seed", int)
+    max_depth = _Field("max_depth", int)
+    light_count = _Field("light_count", int)
+    large_count = _Field("large_count", int)  # of large spheres, which are not in the tree
+    transparent_shadows = _Field("transparent_shadows", bool)  # rays to lights pass through glass
+    nests = _Field("nested", bool)  # paths through glass have a list of the solids they are in
+    catches_shadows = _Field("shadow_catcher", bool)  # the ground shows only shadows
 
     @property
     def size(self) -> tuple[int, int]:
@@ -67,35 +84,9 @@ class View:
         return x0, y0, x1, y1
 
     @property
-    def first_sample(self) -> int:
-        """Number of the first sample to add."""
-        return self._number("sample_begin")
-
-    @property
-    def samples(self) -> int:
-        return self._number("sample_count")
-
-    @property
     def centered(self) -> bool:
         """Whether every sample goes through its pixel's centre (the point filter)."""
         return self._number("filter") == code("FilterKind", "point")
-
-    @property
-    def seed(self) -> int:
-        return self._number("seed")
-
-    @property
-    def max_depth(self) -> int:
-        return self._number("max_depth")
-
-    @property
-    def light_count(self) -> int:
-        return self._number("light_count")
-
-    @property
-    def large_count(self) -> int:
-        """Number of large spheres, which are not in the tree."""
-        return self._number("large_count")
 
     @property
     def transparent(self) -> bool:
@@ -133,21 +124,6 @@ class View:
     def hides(self) -> bool:
         """Whether there are clipping planes or surfaces that are not opaque."""
         return bool(self._number("clip_count") or self._number("has_alpha"))
-
-    @property
-    def transparent_shadows(self) -> bool:
-        """Whether rays to lights pass through glass."""
-        return bool(self._number("transparent_shadows"))
-
-    @property
-    def nests(self) -> bool:
-        """Whether paths are traced through glass, with a list of the solids they are in."""
-        return bool(self._number("nested"))
-
-    @property
-    def catches_shadows(self) -> bool:
-        """Whether the ground shows only shadows."""
-        return bool(self._number("shadow_catcher"))
 
     @property
     def has_principled(self) -> bool:
@@ -198,19 +174,6 @@ class View:
             sample_begin=first, sample_count=count,
         )  # fmt: skip
 
-    def for_exposure(
-        self, camera: NDArray[np.void] | None, points: int, seed: int, distance: float
-    ) -> View:
-        """Return the view for `DeviceScene.exposures` with points on each sphere and occlusion rays
-        of a length in render space; the camera, structured (1,), is that to which surfaces are
-        visible."""
-        view = self.but(sample_begin=0, sample_count=points, seed=seed, ao_distance=distance)
-        return view if camera is None else view.with_camera(camera)
-
-    def with_filter(self, kind: str, radius: float) -> View:
-        """Return the view with another filter of `FILTERS`; radius: in pixels."""
-        return self.but(filter=code("FilterKind", kind), filter_radius=radius)
-
     def through_centers(self) -> View:
         """Return the view with every sample through its pixel's centre (the point filter)."""
         return self.but(filter=code("FilterKind", "point"))
@@ -222,25 +185,18 @@ class View:
         shared between neighbouring pixels. A Gaussian filter, defined for a picture 1 / `scale`
         times as wide, spreads the samples over neighbouring pixels afterwards.
         """
-        fields = {"filter": code("FilterKind", "point")}
-        draft = self.occlusion_rays > 0
-        frame = self._frame_but(**fields, ao_samples=1) if draft else self._frame_but(**fields)
-        return replace(self, frame=frame, draft=draft, neighbor_weight=self._spread(scale))
-
-    def _spread(self, scale: float) -> float:
-        """Return the filter's relative weight one pixel from its middle; 0 if it is narrow."""
-        (radius,) = self._values("filter_radius")
-        if self._number("filter") != code("FilterKind", "gaussian") or not radius:
-            return 0.0
-        weight = exp(-4.5 / (radius * scale) ** 2)  # it ends at three standard deviations
-        return weight if weight > MIN_SPREAD else 0.0
+        (radius,), draft, weight = self._values("filter_radius"), self.occlusion_rays > 0, 0.0
+        if self._number("filter") == code("FilterKind", "gaussian") and radius:
+            # of the filter one pixel from its middle; it ends at three standard deviations
+            weight = exp(-4.5 / (radius * scale) ** 2)
+        view = self.through_centers()
+        return replace(
+            view.but(ao_samples=1) if draft else view, draft=draft,
+            neighbor_weight=weight if weight > MIN_SPREAD else 0.0,
+        )  # fmt: skip
 
     def with_camera(self, camera: NDArray[np.void]) -> View:
         return replace(self, camera=camera)
-
-    def with_transparency(self) -> View:
-        """Return the view without a background."""
-        return self.but(background_kind=code("BackgroundKind", "transparent"))
 
     def with_lights(self, lights: NDArray[np.void], ambient: float) -> View:
         """Return the view with other lights, structured (L,), and linear ambient light."""
@@ -255,10 +211,8 @@ class View:
 
     def but(self, **fields: Any) -> View:
         """Return the view with other numbers in fields of the Frame's parts."""
-        return replace(self, frame=self._frame_but(**fields))
-
-    def _frame_but(self, **fields: Any) -> NDArray[np.void]:
-        return _with_fields(self.frame.tobytes(), self.frame.dtype, fields)
+        frame = _with_fields(self.frame.tobytes(), self.frame.dtype, fields)
+        return replace(self, frame=frame)
 
 
 def frame_of(**fields: Any) -> NDArray[np.void]:

@@ -88,7 +88,7 @@ def test_the_first_picture_is_that_of_render() -> None:
         assert np.array_equal(live.pixels(1), live.render(1).pixels())
         live.update()
         assert np.array_equal(live.render().film.sums, other.film.sums)
-    with pytest.raises(raytracer.UserError, match="the film is that of a live scene"):
+    with pytest.raises(raytracer.UserError, match="it is of a live scene"):
         raytracer.render(scene, film=image.film, backend="cpu", **SIZE)
 
 

@@ -43,7 +43,9 @@ def view(buffers: SceneBuffers, level: str, size: tuple[int, int]) -> SceneBuffe
     if "samples" not in parts:
         level_view = level_view.through_centers()
     elif level_view.centered:
-        level_view = level_view.with_filter("gaussian", FILTER_RADII["gaussian"])
+        level_view = level_view.but(
+            filter=code("FilterKind", "gaussian"), filter_radius=FILTER_RADII["gaussian"]
+        )
     aspect = width / height / (whole.width / whole.height)
     camera = _camera(buffers.camera, aspect, "perspective" in parts)
     return buffers.seen(level_view.with_camera(camera))

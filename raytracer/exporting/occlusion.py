@@ -55,7 +55,8 @@ def sky_visibility(scene: DeviceScene, view: View, count: int) -> NDArray[np.flo
         camera = np.zeros(1, dtype("Camera"))
         camera["kind"] = code("CameraKind", "orthographic")
         camera["forward"] = -direction
-        counts = scene.exposures(view.for_exposure(camera, 1, number, reach), count)
+        seen = view.but(sample_begin=0, sample_count=1, seed=number, ao_distance=reach)
+        counts = scene.exposures(seen.with_camera(camera), count)
         visible = counts["visible"].astype(np.float32)
         visible_sum += visible
         open_sum += visible * counts["open"]

@@ -7,37 +7,21 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import BackendError, MemoryNeedError, RaytracerError
+from raytracer.memory import size_text
 
 if TYPE_CHECKING:
     from raytracer.layout import Table
     from raytracer.variants.kernel import Kernel
 
-# Fragments of the driver's messages (cuGetErrorString), and the message for the user.
+# Fragments of the driver's messages (cuGetErrorString), and what to do.
 _MEANINGS = (
     (
         "timed out",
         "the operating system stopped a launch that held the display too long: close other "
         "programs that use the GPU, or render with --backend cpu",
     ),
-    (
-        "out of resources",
-        "the kernel needs more registers or shared memory than this GPU has: please report it "
-        "with the output of `raytracer devices`",
-    ),
-    (
-        "illegal memory access",
-        "a kernel read outside its memory: this is a fault of the program, please report it; "
-        "the GPU cannot be used again before this process is restarted",
-    ),
-    (
-        "launch failure",
-        "a kernel failed on the device; the GPU cannot be used again before this process is "
-        "restarted",
-    ),
     ("no kernel image", "the cubin is for another GPU: clear the cubin cache and try again"),
     ("busy or unavailable", "another program holds the GPU for itself: stop it and try again"),
-    ("uncorrectable", "the GPU's memory has a fault: reboot, and have the card looked at"),
-    ("device is lost", "the GPU fell off the bus: reboot, and check its power and cooling"),
     ("insufficient for", "the NVIDIA driver is too old for this CUDA: update it"),
 )
 
@@ -65,7 +49,8 @@ def explain(message: str) -> RaytracerError:
         if fragment in text:
             return BackendError(f"CUDA: {meaning} ({text})")
     return BackendError(
-        f"CUDA failed: {text}; if it happens again, restart the process or use --backend cpu"
+        f"CUDA failed: {text}; restart the process, and if it happens again, use --backend cpu and "
+        "report it with the output of `raytracer devices`"
     )
 
 
@@ -78,9 +63,9 @@ def check_memory(parts: dict[str, int], free: int, spheres: int, gpus: int = 1) 
     fit = int(spheres * free / need)
     where = "GPU memory" if gpus == 1 else f"memory on each of {gpus} GPUs"
     raise MemoryNeedError(
-        f"the scene needs {_gib(need)} of {where} (most of it {largest}: "
-        f"{_gib(parts[largest])}) and {_gib(free)} are free: about {fit:,} of its {spheres:,} "
-        "spheres would fit, or render with --backend cpu"
+        f"the scene needs {size_text(need)} of {where} (most of it {largest}: "
+        f"{size_text(parts[largest])}) and {size_text(free)} are free: about {fit:,} of its "
+        f"{spheres:,} spheres would fit, or render with --backend cpu"
     )
 
 
@@ -112,7 +97,3 @@ def check_layout(kernel_table: Sequence[int], table: Table, kernel: str) -> None
             "different versions; reinstall the package, so that both are built from the same "
             "sources"
         )
-
-
-def _gib(size: int) -> str:
-    return f"{size / 2**30:.2f} GiB"

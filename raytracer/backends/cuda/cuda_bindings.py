@@ -12,7 +12,6 @@ import struct
 import weakref
 from collections.abc import Callable, Sequence
 from threading import Lock
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,8 @@ GL_TEXTURE_2D = 0x0DE1  # OpenGL's number for the kind of a texture
 # Words before address and size of the parameters of a launch, and at the end (cuda.h).
 PARAMETERS, PARAMETERS_SIZE, PARAMETERS_END = 1, 2, 0
 
+Sizes = tuple[int, int, int]
+
 Error = RaytracerError  # what calls raise: the messages are for users already
 
 
@@ -33,20 +34,18 @@ class LogicError(BackendError):
     """A module has no function or variable of a name."""
 
 
-def _named(kind: Any, prefix: str, *names: str) -> SimpleNamespace:
-    """Return members of an enumeration by their names in PyCUDA."""
-    return SimpleNamespace(**{name: getattr(kind, f"{prefix}{name}") for name in names})
+class _Names:
+    """Members of an enumeration by their names in PyCUDA."""
+
+    def __init__(self, kind: Any, prefix: str) -> None:
+        self._kind, self._prefix = kind, prefix
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._kind, self._prefix + name)
 
 
-device_attribute = _named(
-    cu.CUdevice_attribute, "CU_DEVICE_ATTRIBUTE_", "COMPUTE_CAPABILITY_MAJOR",
-    "COMPUTE_CAPABILITY_MINOR", "KERNEL_EXEC_TIMEOUT", "L2_CACHE_SIZE",
-    "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN", "MULTIPROCESSOR_COUNT",
-)  # fmt: skip
-function_attribute = _named(
-    cu.CUfunction_attribute, "CU_FUNC_ATTRIBUTE_", "LOCAL_SIZE_BYTES",
-    "MAX_DYNAMIC_SHARED_SIZE_BYTES", "NUM_REGS", "SHARED_SIZE_BYTES",
-)  # fmt: skip
+device_attribute = _Names(cu.CUdevice_attribute, "CU_DEVICE_ATTRIBUTE_")
+function_attribute = _Names(cu.CUfunction_attribute, "CU_FUNC_ATTRIBUTE_")
 
 
 def ask(call: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
@@ -58,9 +57,8 @@ def ask(call: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
     if status:
         _, text = cu.cuGetErrorString(status)
         message = f"{call.__name__} failed: {text.decode() if text else status}"
-        if status == cu.CUresult.CUDA_ERROR_NOT_FOUND:
-            raise LogicError(message)
-        raise explain(message)
+        is_missing = status == cu.CUresult.CUDA_ERROR_NOT_FOUND
+        raise LogicError(message) if is_missing else explain(message)
     return values[0] if len(values) == 1 else tuple(values)
 
 
@@ -92,10 +90,9 @@ class Device:
         return _text(ask(cu.cuDeviceGetPCIBusId, 32, self._device))
 
     def compute_capability(self) -> tuple[int, int]:
-        return (
-            self.get_attribute(device_attribute.COMPUTE_CAPABILITY_MAJOR),
-            self.get_attribute(device_attribute.COMPUTE_CAPABILITY_MINOR),
-        )
+        names = device_attribute
+        major, minor = names.COMPUTE_CAPABILITY_MAJOR, names.COMPUTE_CAPABILITY_MINOR
+        return self.get_attribute(major), self.get_attribute(minor)
 
     def get_attribute(self, attribute: Any) -> int:
         return int(ask(cu.cuDeviceGetAttribute, attribute, self._device))
@@ -254,6 +251,11 @@ class Module:
 module_from_buffer = Module
 
 
+def _attribute(name: str) -> property:
+    kind = getattr(function_attribute, name)
+    return property(lambda function: int(ask(cu.cuFuncGetAttribute, kind, function.handle)))
+
+
 class Function:
     """A kernel of a module."""
 
@@ -262,20 +264,9 @@ class Function:
         self.handle = ask(cu.cuModuleGetFunction, module.handle, name.encode())
         self._lock = Lock()  # the driver reads the parameters without Python's own lock
 
-    def _get(self, attribute: Any) -> int:
-        return int(ask(cu.cuFuncGetAttribute, attribute, self.handle))
-
-    @property
-    def num_regs(self) -> int:
-        return self._get(function_attribute.NUM_REGS)
-
-    @property
-    def local_size_bytes(self) -> int:
-        return self._get(function_attribute.LOCAL_SIZE_BYTES)
-
-    @property
-    def shared_size_bytes(self) -> int:
-        return self._get(function_attribute.SHARED_SIZE_BYTES)
+    num_regs = _attribute("NUM_REGS")
+    local_size_bytes = _attribute("LOCAL_SIZE_BYTES")
+    shared_size_bytes = _attribute("SHARED_SIZE_BYTES")
 
     def set_attribute(self, attribute: Any, value: int) -> None:
         ask(cu.cuFuncSetAttribute, self.handle, attribute, value)
@@ -287,26 +278,17 @@ class Function:
         self._block = ctypes.create_string_buffer(self._layout.size)
         self._size = ctypes.c_size_t(self._layout.size)
         place, size = ctypes.addressof(self._block), ctypes.addressof(self._size)
-        self._words = (ctypes.c_void_p * 5)(
-            PARAMETERS, place, PARAMETERS_SIZE, size, PARAMETERS_END
-        )  # fmt: skip
-        self._extra = ctypes.addressof(self._words)
+        words = PARAMETERS, place, PARAMETERS_SIZE, size, PARAMETERS_END
+        self._words = (ctypes.c_void_p * 5)(*words)
 
     def prepared_async_call(
-        self,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
-        stream: Stream,
-        *arguments: Any,
-        shared_size: int = 0,
+        self, grid: Sizes, block: Sizes, stream: Stream, *arguments: Any, shared_size: int = 0
     ) -> None:
         """Queue a launch; the driver copies the parameters before it returns."""
+        place = shared_size, stream.handle, None, ctypes.addressof(self._words)
         with self._lock:
             self._layout.pack_into(self._block, 0, *arguments)
-            ask(
-                cu.cuLaunchKernel, self.handle, *grid, *block, shared_size, stream.handle, None,
-                self._extra,
-            )  # fmt: skip
+            ask(cu.cuLaunchKernel, self.handle, *grid, *block, *place)
 
 
 def start_profiler() -> None:
@@ -351,8 +333,9 @@ class Graph:
 class Launch:
     """A launch of a function with one parameter, a struct; may be queued any number of times."""
 
-    def __init__(self, function: Function, sizes: tuple[int, int, int], argument: bytes,
-                 early: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self, function: Function, sizes: Sizes, argument: bytes, early: bool = False
+    ) -> None:
         """Remember blocks, threads, bytes of dynamic shared memory, and the struct; early: whether
         it may start before the kernel ahead has ended (programmatic dependent launch)."""
         self._function = function
@@ -362,8 +345,8 @@ class Launch:
         made, attributes = self._configuration, []
         made.gridDimX, made.blockDimX, made.sharedMemBytes = sizes
         made.gridDimY = made.gridDimZ = made.blockDimY = made.blockDimZ = 1
-        names = cu.CUlaunchAttributeID
         if early:
+            names = cu.CUlaunchAttributeID
             attributes.append(cu.CUlaunchAttribute())
             attributes[-1].id = names.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
             attributes[-1].value.programmaticStreamSerializationAllowed = 1
@@ -378,28 +361,17 @@ class Launch:
 
 
 def tensor_map(
-    kind: int,
-    address: int,
-    extents: tuple[int, int],
-    row_bytes: int,
-    box: tuple[int, int],
-    swizzle: int,
-    promotion: int,
-) -> bytes:
+    kind: int, address: int, extents: tuple[int, int], row_bytes: int, box: tuple[int, int],
+    swizzle: int, promotion: int,
+) -> bytes:  # fmt: skip
     encoded = ask(
-        cu.cuTensorMapEncodeTiled,
-        cu.CUtensorMapDataType(kind),
-        len(extents),
-        address,
-        [cu.cuuint64_t(each) for each in extents],
-        [cu.cuuint64_t(row_bytes)],
-        [cu.cuuint32_t(each) for each in box],
-        [cu.cuuint32_t(1) for _ in box],
+        cu.cuTensorMapEncodeTiled, cu.CUtensorMapDataType(kind), len(extents), address,
+        [cu.cuuint64_t(each) for each in extents], [cu.cuuint64_t(row_bytes)],
+        [cu.cuuint32_t(each) for each in box], [cu.cuuint32_t(1) for _ in box],
         cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
-        cu.CUtensorMapSwizzle(swizzle),
-        cu.CUtensorMapL2promotion(promotion),
+        cu.CUtensorMapSwizzle(swizzle), cu.CUtensorMapL2promotion(promotion),
         cu.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
-    )
+    )  # fmt: skip
     return struct.pack("<16Q", *map(int, encoded.opaque))
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import ImagedSpheres, Spheres, count_of, radii_of
+from raytracer.buffers import ImagedSpheres, Spheres, count_of
 from raytracer.layout import dtype
-from raytracer.scene.extent import GIANT_RADIUS, Subject
+from raytracer.scene.extent import Subject
 from raytracer.scene.packing.render_space import Space
 
 if TYPE_CHECKING:
@@ -49,19 +49,11 @@ def cell_of(scene: Scene) -> tuple[Scene, ReplicatedSet] | None:
 
 def pack_images(
     cell: Spheres, images: ReplicatedSet, space: Space, has_ground: bool
-) -> tuple[ImagedSpheres, NDArray[np.void]] | None:
+) -> tuple[ImagedSpheres, NDArray[np.void]]:
     """Return all images for a view that fits them, and the lattice for kernels, structured (1,).
 
-    None where a sphere is so large that it is no part of the subject, or has a table of its own.
-
-    Args:
-        cell: in render space.
-        images: the set.
-        space: render space.
-        has_ground: whether a row for a ground follows those of the cell.
+    cell: in render space. has_ground: whether a row for a ground follows those of the cell.
     """
-    if radii_of(cell)[1] > GIANT_RADIUS:
-        return None
     linear, _ = space.placing(images.transform)
     edges = images.edges @ linear.T
     count = count_of(cell)

@@ -24,6 +24,7 @@ from raytracer.buffers import (
     balls_of,
     count_of,
     none_of,
+    radii_of,
     taken,
 )
 from raytracer.errors import SceneError, naming
@@ -39,7 +40,7 @@ from raytracer.scene.arrays import (
 )
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
-from raytracer.scene.extent import Subject, lowest
+from raytracer.scene.extent import GIANT_RADIUS, Subject, lowest
 from raytracer.scene.materials import AnyMaterial, Material, pack_material
 from raytracer.scene.packing.emitters import pack_emitters
 from raytracer.scene.packing.framing import NOTHING, Surroundings
@@ -138,26 +139,24 @@ def _packed(
     there = None
     if device is not None and device.has_own_memory and not solid_sets:
         there = _placed_there(device, sets, surfaces, space)
-    spheres = place(sets, space) if there is None else there[0]
+    spheres, painted = (place(sets, space), None) if there is None else there
     number = count_of(spheres)
     color: NDArray[np.float32] | DeviceColors
-    if there is None or there[1] is None:
-        color, color_id, color_mode = pack_colors([*surfaces, *end_colors(solid_sets)])
-    else:
-        color, color_id, color_mode = there[1], np.zeros(0, np.int32), PER_SPHERE
-    has_colors = color_mode != UNIFORM
+    color, color_id, color_mode = painted or pack_colors([*surfaces, *end_colors(solid_sets)])
     solids, balls, of_solids = _with_solids(
-        spheres, solid_sets, space, has_ground, has_colors,
+        spheres, solid_sets, space, has_ground, color_mode != UNIFORM,
         [getattr(scene.material_of(each), "transmission", 0.0) > 0.0 for each in solid_sets],
     )  # fmt: skip
-    of_images: dict[str, Any] = {}
+    clip = _clip(scene.clip, space)
+    large_id, large = pack_large(
+        solids, number, lambda i: _exact(sets, space, i), clip, MAX_LARGE - has_ground
+    )
     if repeated is not None:
         from raytracer.scene.packing.images import pack_images  # late: few scenes
 
-        imaged = pack_images(spheres, images, space, has_ground)
-        if imaged is None:
+        if len(large_id) or radii_of(spheres)[1] > GIANT_RADIUS:  # no part of the subject
             return _packed(all_images, settings, around, before, device)
-        balls, of_images["images"] = imaged
+        balls, of_solids["images"] = pack_images(spheres, images, space, has_ground)
     materials, material_id = _pack_materials(scene, surfaces, space.scale)
     if before is None:
         aspect = settings.width / settings.height
@@ -166,18 +165,10 @@ def _packed(
         _warn_of_pose(pose, balls, space)
     else:
         camera = scene.camera or Camera()
-    clip = _clip(scene.clip, space)
-    large_id, large = pack_large(
-        solids, number, lambda i: _exact(sets, space, i), clip, MAX_LARGE - has_ground
-    )
-    if repeated is not None and len(large_id):
-        return _packed(all_images, settings, around, before, device)
     if has_ground:
+        is_kept = before is not None and before[0].has_ground
+        ground = before[0].large[-1:] if is_kept else _pack_ground(scene, camera, balls, space)
         large_id = np.append(large_id, np.int64(count_of(solids)))
-        if before is not None and before[0].has_ground:
-            ground = before[0].large[-1:]
-        else:
-            ground = _pack_ground(scene, camera, balls, space)
         large = np.concatenate([large, ground])
         last = count_of(solids) + 1
         large["prim"] = np.arange(len(large), dtype=np.uint32) + (last - len(large))
@@ -188,7 +179,7 @@ def _packed(
     emitters, emitter_scale = pack_emitters(
         spheres, color, color_id, materials, of_spheres, opacity
     )
-    is_fading = has_ground and scene.ground is not None and scene.ground.fade > 0
+    is_fading = has_ground and scene.ground.fade > 0  # type: ignore[union-attr]
     tables = {
         "emitter_count": len(emitters),
         "emitter_scale": emitter_scale,
@@ -206,14 +197,15 @@ def _packed(
         frame, center=np.asarray(space.center, np.float64), scale=space.scale,
         large_id=large_id.astype(np.int32 if count_of(solids) < 2**31 else np.uint32),
         large=large, emitters=emitters, opacity=opacity, sky=sky, **of_solids,
-        **of_images,
     )  # fmt: skip
-    if before is not None and before[1] is not None:
-        return retake(buffers, scene, settings, before[1]).check(), camera
-    if before is not None:
-        return replace(buffers, camera=before[0].camera, lights=before[0].lights).check(), camera
-    up = world_up(scene.background, scene.camera, background_up(scene.background, camera))
-    return _with_view(buffers, replace(scene, camera=camera), settings, pose, up).check(), camera
+    if before is None:
+        up = world_up(scene.background, scene.camera, background_up(scene.background, camera))
+        buffers = _with_view(buffers, replace(scene, camera=camera), settings, pose, up)
+    elif before[1] is not None:
+        buffers = retake(buffers, scene, settings, before[1])
+    else:
+        buffers = replace(buffers, camera=before[0].camera, lights=before[0].lights)
+    return buffers.check(), camera
 
 
 def _with_solids(
@@ -258,8 +250,7 @@ def _with_view(
         **tables,
         **clip,
         **of_sky,
-        **_media(buffers, camera, clip, settings),
-        transparent_shadows=_passes_light(buffers.materials, settings),
+        **_glass(buffers, camera, clip, settings),
         shadow_catcher=buffers.count + 1 if is_caught else 0,
     )
     return replace(buffers, camera=camera, lights=lights, frame=frame, sky=sky)
@@ -281,13 +272,6 @@ def retake(
 def _fields(buffers: SceneBuffers, part: str) -> dict[str, Any]:
     values = buffers.frame[part]
     return {name: values[name][0] for name in values.dtype.names or ()}
-
-
-def _passes_light(materials: NDArray[np.void], settings: RenderSettings) -> int:
-    if not settings.transparent_shadows or settings.resolved_integrator == "path":
-        return 0
-    principled = materials["kind"] == code("MaterialKind", "principled")
-    return int((principled & (materials["principled"]["transmission"] > 0)).any())
 
 
 def _pack_ground(scene: Scene, camera: Camera, spheres: Spheres, space: Space) -> NDArray[np.void]:
@@ -347,15 +331,17 @@ def _clip(clip: Clip | None, space: Space) -> dict[str, Any]:
     }
 
 
-def _media(
+def _glass(
     buffers: SceneBuffers, camera: NDArray[np.void], clip: Mapping[str, Any],
     settings: RenderSettings,
 ) -> dict[str, Any]:  # fmt: skip
-    if settings.resolved_integrator != "path":
-        return {}
+    """Return the fields of `Frame` about light that passes through solids."""
     principled = buffers.materials["kind"] == code("MaterialKind", "principled")
     parameters = buffers.materials["principled"]
-    glass = principled & (parameters["transmission"] > 0) & (parameters["metallic"] < 1)
+    glass = principled & (parameters["transmission"] > 0)
+    if settings.resolved_integrator != "path":
+        return {"transparent_shadows": int(settings.transparent_shadows and glass.any())}
+    glass &= parameters["metallic"] < 1
     if not glass.any():
         return {}
     from raytracer.scene.packing.media import pack_media  # late: few scenes have any
@@ -385,9 +371,7 @@ def _sky(
             around = Environment(color="white", intensity=look.ambient)
     if around is None:
         return none_of("EnvironmentTexel"), {}
-    from raytracer.scene.packing.environment_map import (
-        pack_environment,  # late: few scenes have one
-    )
+    from raytracer.scene.packing.environment_map import pack_environment  # late: few scenes
 
     texels, fields = pack_environment(around, background_up(scene.background, scene.camera))
     # highlights show an even map too, and paths do not find it there
@@ -448,7 +432,7 @@ def render_space(sets: Sequence[SphereSet]) -> Space:
     if not sets:
         return Space((0.0, 0.0, 0.0), 1.0)
     stride = -(-sum(s.count for s in sets) // MAX_SAMPLE)
-    centers, radii = zip(*(_sample(spheres, stride) for spheres in sets), strict=True)
+    centers, radii = zip(*(_sample(each, stride) for each in sets), strict=True)
     return fitted_space(np.concatenate(centers), np.concatenate(radii))
 
 
@@ -483,10 +467,9 @@ def _rows(spheres: SphereSet, name: str, rows: slice, *, checked: bool = True) -
 
 def _placed_there(
     device: Placer, sets: Sequence[SphereSet], surfaces: Sequence[SphereSet], space: Space
-) -> tuple[DeviceRecords, DeviceColors | None] | None:
-    """Return spheres, and their colours if they are arrays of a GPU, in the memory of a device;
-    None where it leaves that to the host, which also says what is wrong with them."""
-
+) -> tuple[DeviceRecords, tuple[DeviceColors, NDArray[np.int32], str] | None] | None:
+    """Return spheres, and their colours if they are arrays of a GPU, in the memory of a device, as
+    `pack_colors`; None where it leaves that to the host, which also says what is wrong."""
     changes, first = [], 0
     for each in sets:
         radii = given(each, "radius")
@@ -498,10 +481,9 @@ def _placed_there(
     placed = device.place(changes, paints, lambda rows: place(sets, space, rows))
     if placed is None:
         return None
-    if not paints:
-        return placed, None
     count = sum(each.count for each in surfaces)
-    return placed, DeviceColors(count, lambda: pack_colors(surfaces)[0])
+    colors = DeviceColors(count, lambda: pack_colors(surfaces)[0])
+    return placed, (colors, np.zeros(0, np.int32), PER_SPHERE) if paints else None
 
 
 def _paints(surfaces: Sequence[SphereSet]) -> list[SphereUpdate]:
@@ -588,23 +570,21 @@ def pack_colors(
         return linear_rgb(np.array([DEFAULT_COLOR])), np.zeros(0, np.int32), UNIFORM
     mode, count, colors = _color_mode(sets)
     if mode == INDEXED:
-        return *_indexed(sets, count, colors), INDEXED
-    if mode == PER_SPHERE:
-        color = _per_sphere(sets, count)
-    else:
-        color = linear_rgb(sets[0].color[:1], sets[0].color_space)
+        return *_indexed(sets, count, colors), mode
+    first = sets[0]
+    is_one = mode == UNIFORM
+    color = linear_rgb(first.color[:1], first.color_space) if is_one else _per_sphere(sets, count)
     return color, np.zeros(0, np.int32), mode
 
 
 def _color_mode(sets: Sequence[SphereSet]) -> tuple[str, int, int]:
     """Return the colour mode, the number of spheres and the number of colours in a palette."""
     sizes = [len(given(s, "color")) for s in sets]
-    keys = [(s.color.tobytes(), s.color.dtype.str, s.color_space) if size == 1 else None
-            for s, size in zip(sets, sizes, strict=True)]  # fmt: skip
-    count = sum(s.count for s in sets)
-    colors = sum(sizes)
-    if len(set(keys)) < 2 and None not in keys:
-        return UNIFORM, count, 1
+    count, colors = sum(s.count for s in sets), sum(sizes)
+    if colors == len(sets):
+        keys = {(s.color.tobytes(), s.color.dtype.str, s.color_space) for s in sets}
+        if len(keys) < 2:
+            return UNIFORM, count, 1
     # Compare sizes in words: three per colour, one per index.
     return PER_SPHERE if 3 * count <= 3 * colors + count else INDEXED, count, colors
 
@@ -658,10 +638,8 @@ def _pack_materials(
     materials = np.zeros(len(used), dtype("Material"))
     for material, index in used.items():
         pack_material(material, materials[index], scale)
-    if len(used) == 1:
-        return materials, np.zeros(0, np.int32)
-    counts = [s.count for s in sets]
-    return materials, np.repeat(np.array(of_set, np.int32), counts)
+    counts = [s.count if len(used) > 1 else 0 for s in sets]
+    return materials, np.repeat(np.array(of_set, np.int32), np.array(counts, np.intp))
 
 
 def packed_looks(scene: Scene) -> int:
@@ -675,15 +653,10 @@ def packed_looks(scene: Scene) -> int:
 def nbytes(scene: Scene) -> int:
     """Return the size in bytes of a scene's arrays, counting shared memory once."""
     owners: dict[int, int] = {}
-    for spheres in (*scene.spheres, *ends_of(scene.solids)):
-        for array in (
-            *(given(spheres, name) for name in ("centers", "radius", "color")),
-            spheres.color_id,
-            spheres.rows,
-            spheres.labels and spheres.labels.ids,
-            *spheres.kept,
-        ):
-            owner: Any = array
+    for each in (*scene.spheres, *ends_of(scene.solids)):
+        arrays = [given(each, name) for name in ("centers", "radius", "color")]
+        arrays += [each.color_id, each.rows, each.labels and each.labels.ids, *each.kept]
+        for owner in arrays:
             while getattr(getattr(owner, "base", None), "nbytes", None) is not None:
                 owner = owner.base
             owners[id(owner)] = getattr(owner, "nbytes", 0)
