@@ -424,11 +424,7 @@ class Job:
                 for name in here
                 if name != "samples" and name in there and there[name] != here[name]
             ]
-            why = (
-                differs[0]
-                if differs
-                else "scene, camera or version differ, or it is of a live scene"
-            )
+            why = next(iter(differs), "scene, camera or version differ, or it is of a live scene")
             with naming(film.source):
                 raise UserError(
                     f"the film is of another picture ({why}): render with what made it, or start a "

@@ -61,12 +61,9 @@ class DeviceScene(Closeable, ABC):
     def take_sky(self, sky: NDArray[np.void]) -> None:
         """Replace the environment map, (M,) `EnvironmentTexel`, while no film adds samples of this
         scene."""
-        if sky is self._sky or (
-            len(sky) == len(self._sky) and sky.tobytes() == self._sky.tobytes()
-        ):
-            return
-        self._sky = sky
-        self._replace_sky(sky)
+        if sky is not self._sky and sky.tobytes() != self._sky.tobytes():
+            self._sky = sky
+            self._replace_sky(sky)
 
     @abstractmethod
     def _replace_sky(self, sky: NDArray[np.void]) -> None: ...
@@ -112,10 +109,7 @@ class DeviceScene(Closeable, ABC):
 
     def first_numbers(self, view: View) -> NDArray[np.uint32]:
         """Return the ids of the first hits alone, uint32 (h, w)."""
-        numbers = self._first_numbers(view)
-        if self._ground is not None:
-            numbers[numbers == self._ground] = constant("kNoSphere")
-        return numbers
+        return np.ascontiguousarray(self.first_hits(view)["id"])
 
     @abstractmethod
     def exposures(self, view: View, count: int) -> NDArray[np.void]:
@@ -125,9 +119,6 @@ class DeviceScene(Closeable, ABC):
     @abstractmethod
     def _first_hits(self, view: View) -> NDArray[np.void]:
         """Return the first hits; the id of the ground is the number of the spheres."""
-
-    def _first_numbers(self, view: View) -> NDArray[np.uint32]:
-        return np.ascontiguousarray(self._first_hits(view)["id"])
 
 
 TREE, TABLES = ("nodes", "spheres", "order"), (
@@ -204,11 +195,7 @@ class DeviceFilm(Closeable, ABC):
 
     @abstractmethod
     def _expose(
-        self,
-        scene: DeviceScene,
-        view: View,
-        progress: ProgressCall | None,
-        bands: Bands | None = None,
+        self, scene: DeviceScene, view: View, progress: ProgressCall | None, bands: Bands | None
     ) -> float:
         """Add the view's samples to the sums of some rows or all, and return the seconds."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import platform
 import time
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,7 @@ from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer._native import core
-from raytracer.backends.base import (
-    Bands,
-    DeviceFilm,
-    DeviceScene,
-    ProgressCall,
-    sphere_arrays,
-)
+from raytracer.backends.base import Bands, DeviceFilm, DeviceScene, ProgressCall, sphere_arrays
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.film.film import Film, Pixels, develop, measure_and_develop
 from raytracer.film.tone_settings import ToneSettings
@@ -65,22 +60,22 @@ class CpuScene(DeviceScene):
 
     def _first_hits(self, view: View) -> NDArray[np.void]:
         x0, y0, x1, y1 = view.crop
-        dtype = layout.dtype("FirstHit")
-        hits = np.empty((y1 - y0, x1 - x0), dtype)
-        raw = hits.view(np.uint8).reshape(*hits.shape, dtype.itemsize)
-        self.arrays.first_hits(view.camera, view.through_centers().frame, raw, self._threads)
+        hits = np.empty((y1 - y0, x1 - x0), layout.dtype("FirstHit"))
+        frame = view.through_centers().frame
+        self.arrays.first_hits(view.camera, frame, _bytes_of(hits), self._threads)
         return hits
 
-    def _first_numbers(self, view: View) -> NDArray[np.uint32]:
+    def first_numbers(self, view: View) -> NDArray[np.uint32]:
         x0, y0, x1, y1 = view.crop
         numbers = np.empty((y1 - y0, x1 - x0, 1), np.uint32)
         self.arrays.first_numbers(view.camera, view.through_centers().frame, numbers, self._threads)
+        if self._ground is not None:
+            numbers[numbers == self._ground] = layout.constant("kNoSphere")
         return numbers[..., 0]
 
     def exposures(self, view: View, count: int) -> NDArray[np.void]:
         exposures = np.zeros(count, layout.dtype("Exposure"))
-        raw = exposures.view(np.uint8).reshape(count, exposures.itemsize)
-        self.arrays.exposures(view.camera, view.frame, raw, self._threads)
+        self.arrays.exposures(view.camera, view.frame, _bytes_of(exposures), self._threads)
         return exposures
 
     def _replace_sky(self, sky: NDArray[np.void]) -> None:
@@ -102,6 +97,11 @@ class CpuScene(DeviceScene):
 
     def close(self) -> None:
         self._arrays = None
+
+
+def _bytes_of(structs: NDArray[np.void]) -> NDArray[np.uint8]:
+    """Return the same memory with an axis of bytes."""
+    return structs.view(np.uint8).reshape(*structs.shape, structs.itemsize)
 
 
 class HostPicture:
@@ -131,44 +131,33 @@ class CpuFilm(DeviceFilm):
         self._draft: NDArray[np.float32] | None = None
 
     def _expose(
-        self,
-        scene: DeviceScene,
-        view: View,
-        progress: ProgressCall | None,
-        bands: Bands | None = None,
+        self, scene: DeviceScene, view: View, progress: ProgressCall | None, bands: Bands | None
     ) -> float:
-        """Add the view's samples in passes, band by band; the sums do not depend on the cut."""
+        """Add the view's samples in passes, band by band; the sums do not depend on the cut.
+        Python handles signals between calls of the kernel."""
         if not isinstance(scene, CpuScene):
             raise TypeError(f"a film of the CPU takes no {type(scene).__name__}")
         start = time.perf_counter()
         if view.draft and self._draft is None:
             self._draft = np.zeros(layout.draft_shape(*self.host.sums.shape[:2]), np.float32)
-        first, total = view.first_sample, view.samples
+        first, total, (x0, y0, x1, _) = view.first_sample, view.samples, view.crop
         bands = bands or [(0, len(self.host.sums))]
-        for done in range(0, total, SAMPLES_A_PASS):
+        passes, threads = range(0, total, SAMPLES_A_PASS), self._device.threads
+        draft = self._draft if view.draft else None
+        for done, (number, (begin, end)) in product(passes, enumerate(bands)):
             count = min(SAMPLES_A_PASS, total - done)
-            step, share = view.with_samples(first + done, count), count / total / len(bands)
-            for number, band in enumerate(bands):
-                self._one_pass(scene, step, band, progress, done / total + share * number, share)
-        if view.draft:
-            core().denoise_draft(self._draft, self.host.sums, self._device.threads)
+            band = view.with_samples(first + done, count)
+            band = band.with_crop((x0, y0 + begin, x1, y0 + end))
+            tables = band.camera, band.lights, band.materials, band.frame
+            tile, tiles = 0, core().tile_count(band.frame)
+            while tile < tiles:
+                sums, budget = self.host.sums[begin:end], self._device.budget
+                tile = scene.arrays.render(*tables, sums, tile, budget, threads, draft)
+                if progress is not None:
+                    progress((done + count * (number + tile / tiles) / len(bands)) / total)
+        if draft is not None:
+            core().denoise_draft(draft, self.host.sums, threads)
         return time.perf_counter() - start
-
-    def _one_pass(
-        self, scene: CpuScene, view: View, band: tuple[int, int], progress: ProgressCall | None,
-        done: float, share: float,
-    ) -> None:  # fmt: skip
-        """Render all tiles of a band; Python handles signals between calls of the kernel."""
-        (begin, end), (x0, y0, x1, _) = band, view.crop
-        view, sums = view.with_crop((x0, y0 + begin, x1, y0 + end)), self.host.sums[begin:end]
-        tables = view.camera, view.lights, view.materials, view.frame
-        tiles, threads = core().tile_count(view.frame), self._device.threads
-        tile, draft = 0, self._draft if view.draft else None
-        while tile < tiles:
-            budget = self._device.budget
-            tile = scene.arrays.render(*tables, sums, tile, budget, threads, draft)
-            if progress is not None:
-                progress(done + share * tile / tiles)
 
     def to_host(self, bands: Bands | None = None) -> Film:
         return self.host
@@ -245,11 +234,8 @@ class CpuDevice:
 
 
 def processor() -> str:
-    try:
-        with Path("/proc/cpuinfo").open() as lines:
-            for line in lines:
-                if line.startswith("model name"):
-                    return line.partition(":")[2].strip()
-    except OSError:
-        pass
+    with suppress(OSError), Path("/proc/cpuinfo").open() as lines:
+        for line in lines:
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()

@@ -18,14 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.backends.base import (
-    Bands,
-    Device,
-    DeviceFilm,
-    DeviceScene,
-    Picture,
-    ProgressCall,
-)
+from raytracer.backends.base import Bands, Device, DeviceFilm, DeviceScene, Picture, ProgressCall
 from raytracer.buffers import Bvh, Columns, DeviceRecords, SceneBuffers
 from raytracer.cuda_driver import LEGACY_STREAM, order
 from raytracer.device_array import DeviceArray
@@ -141,11 +134,7 @@ class GroupFilm(DeviceFilm):
         self._is_on_host = True  # whether the host has all samples
 
     def _expose(
-        self,
-        scene: DeviceScene,
-        view: View,
-        progress: ProgressCall | None,
-        bands: Bands | None = None,
+        self, scene: DeviceScene, view: View, progress: ProgressCall | None, bands: Bands | None
     ) -> float:
         """Add the view's samples on all devices at once; `progress` is called in this thread. After
         an error the film has the sums of the host, or none if those are older."""
@@ -183,15 +172,12 @@ class GroupFilm(DeviceFilm):
 
     def _divide(self, view: View, bands: Bands | None) -> list[Bands | None]:
         """Return the rows of each device that gets some; a draft, which is filtered, is not cut."""
-        count = len(self._films)
-        shares: list[Bands | None]
-        if view.draft:
-            shares = [None]
-        elif not bands:
-            shares = [*divided(len(self.host.sums), count)]
-        else:
+        count, shares = len(self._films), list[Bands | None]([None])
+        if bands:
             self.to_host()  # of the other rows
             shares = [bands[first::count] for first in range(min(count, len(bands)))]
+        elif not view.draft:
+            shares = [*divided(len(self.host.sums), count)]
         if self.host.samples and shares != self._shares:
             self.restore(self.to_host().sums)  # other devices go on with these samples
         self._shares = shares
@@ -199,21 +185,19 @@ class GroupFilm(DeviceFilm):
 
     def to_host(self, bands: Bands | None = None) -> Film:
         """Copy the sums from all devices at once."""
-        if not self._is_on_host and self._is_divided:
-            parts = zip(self._films, self._shares, strict=False)
+        if not self._is_on_host:
+            shares = self._shares if self._is_divided else [None]
+            parts = zip(self._films, shares, strict=False)
             together([partial(film.to_host, share) for film, share in parts])
-        elif not self._is_on_host:
-            self._films[0].to_host()
         self._is_on_host = True
         return self.host
 
     def _whole(self) -> DeviceFilm:
         """Return the film of the first device, with the samples of all."""
         first, *others = self._films
-        if self._is_divided:
-            for film, share in zip(others, self._shares[1:], strict=False):
-                assert share is not None
-                first.take(film, share)
+        for film, share in zip(others, self._shares[1:] if self._is_divided else (), strict=False):
+            assert share is not None
+            first.take(film, share)
         self._is_divided = False
         first._neighbor_weight = self._neighbor_weight
         return first
@@ -284,11 +268,13 @@ class DeviceGroup:
 
     def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> GroupScene:
         tree = self.build(buffers) if tree is None else tree
-        with ExitStack() as made:
-            scenes = together(
-                [partial(_made, made, device, buffers, tree) for device in self.devices]
-            )
-            made.pop_all()
+
+        def made(device: Device) -> DeviceScene:
+            return stack.enter_context(device.scene(buffers, tree))
+
+        with ExitStack() as stack:  # closes them if that of one device cannot be made
+            scenes = together([partial(made, device) for device in self.devices])
+            stack.pop_all()
         return GroupScene(buffers, scenes)
 
     def film(self, host: Film) -> GroupFilm:
@@ -303,8 +289,3 @@ class DeviceGroup:
             for device in self.devices:
                 turns.enter_context(device.turn())
             yield
-
-
-def _made(made: ExitStack, device: Device, buffers: SceneBuffers, tree: Bvh | None) -> DeviceScene:
-    """Return a scene, which is closed if that of another device cannot be made."""
-    return made.enter_context(device.scene(buffers, tree))

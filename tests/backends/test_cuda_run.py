@@ -292,7 +292,7 @@ def test_a_view_that_does_not_fit_the_scene_is_refused_before_a_launch(
     device = CudaDevice()
     with device.scene(buffers, bvh) as made, blank(device) as film:
         with pytest.raises(ValueError, match=words):
-            film._expose(made, view, None)
+            film._expose(made, view, None, None)
         if words.startswith(("color", "large", "there", "the crop", "holds")):
             with pytest.raises(ValueError, match=words):
                 made.first_hits(view)
@@ -324,7 +324,7 @@ def test_failed_launch_is_a_sentence_and_costs_nothing(driver: FakeDriver) -> No
     device = CudaDevice()
     driver.fail_launch = "an illegal memory access was encountered"
     with device.scene(buffers, bvh) as made, blank(device) as film:
-        with pytest.raises(BackendError, match="before this process is restarted"):
+        with pytest.raises(BackendError, match="restart the process"):
             film.add(made, buffers.view, 1)
         assert not film.to_host().sums.any()
 

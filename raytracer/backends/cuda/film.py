@@ -48,11 +48,7 @@ class CudaFilm(DeviceFilm):
         self._reader: int | None = None  # of the last `sums_array`
 
     def _expose(
-        self,
-        scene: DeviceScene,
-        view: View,
-        progress: ProgressCall | None,
-        bands: Bands | None = None,
+        self, scene: DeviceScene, view: View, progress: ProgressCall | None, bands: Bands | None
     ) -> float:
         """Add the view's samples launch by launch. After an error the film has the sums of the
         host, or none if those are older."""

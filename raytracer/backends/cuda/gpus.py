@@ -56,11 +56,10 @@ class GpuGroup(DeviceGroup):
     ) -> DeviceRecords | None:  # fmt: skip
         """Pack spheres on the first GPU, in striped memory where their scene will be striped."""
         first, numbers = self.devices[0], [device.number for device in self.devices]
-        count = sum(each.count for each in spheres)
-        sizes = tree_sizes(count, RECORD_BYTES) | scratch_sizes(count)
-        need = sum(sizes.values()) + RECORD_BYTES * count
-        is_striped = self._is_striped
+        is_striped, count = self._is_striped, sum(each.count for each in spheres)
         if is_striped is None:
+            sizes = tree_sizes(count, RECORD_BYTES) | scratch_sizes(count)
+            need = sum(sizes.values()) + RECORD_BYTES * count
             is_striped = need > primary_context(first.number).memory()[0]
         gpus = numbers if is_striped and not striped.why_not(numbers) else ()
         return first.place(spheres, colors, on_host, gpus)
@@ -83,19 +82,17 @@ class GpuGroup(DeviceGroup):
         return self._striped(buffers, numbers)
 
     def _striped(self, buffers: SceneBuffers, numbers: Sequence[int]) -> StripedScene:
-        with ExitStack() as made:
-            shared = made.enter_context(self.devices[0].begun(buffers, None, numbers))
+        def seen(number: int) -> CudaScene:
+            scene = stack.enter_context(shared.seen_from(number))
+            scene.kernel(buffers.view)  # loads it
+            return scene
+
+        with ExitStack() as stack:  # closes them if that of one GPU cannot be made
+            shared = stack.enter_context(self.devices[0].begun(buffers, None, numbers))
             for device in self.devices:
                 device.check(shared, buffers, len(numbers))
             shared.upload()
-            scenes = together([partial(_seen, made, shared, buffers, number) for number in numbers])
+            scenes = together([partial(seen, number) for number in numbers])
             shared.free_copied()
-            made.pop_all()
+            stack.pop_all()
         return StripedScene(buffers, shared, scenes)
-
-
-def _seen(made: ExitStack, shared: CudaScene, buffers: SceneBuffers, number: int) -> CudaScene:
-    """Return the scene of a GPU, which is closed if that of another one cannot be made."""
-    scene = made.enter_context(shared.seen_from(number))
-    scene.kernel(buffers.view)  # loads it
-    return scene
