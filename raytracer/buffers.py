@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from hashlib import blake2b
+from itertools import accumulate, compress
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -93,24 +94,21 @@ def balls_of(
         ends = (*corners.T, np.repeat(solids[3][-flat:], 3))
         px, py, pz, radius = (np.concatenate(pair) for pair in zip(others, ends, strict=True))
         return px, py, pz, radius
-    half = axis.copy()
-    x, y, z, radius = (column.copy() for column in solids)
-    end_radius = radius[len(radius) - len(axis) :].copy()
+    columns, half, first = np.array([*solids]), axis.T.copy(), count_of(solids) - len(axis)
+    starts = columns[:, first:]
+    ends = starts.copy()
     if len(shapes):
-        of_shapes = slice(len(axis) - len(shapes), None)
-        middles, is_cone = slice(len(x) - len(shapes), None), form[of_shapes] & ELLIPSOID == CONE
-        for k, column in enumerate((x, y, z)):
-            column[middles] += np.where(is_cone, shapes[:, k], 0)
-            half[of_shapes, k] = np.where(is_cone, shapes[:, 4 + k], 0)
-        radius[middles] = np.where(is_cone, shapes[:, 3], radius[middles])
-        end_radius[of_shapes] = np.where(is_cone, shapes[:, 7], end_radius[of_shapes])
-    first = len(x) - len(axis)
-    placed = (
-        np.concatenate([column[:first], column[first:] - half[:, k], column[first:] + half[:, k]])
-        for k, column in enumerate((x, y, z))
-    )
-    px, py, pz = placed
-    return px, py, pz, np.concatenate([radius, end_radius])
+        numbers, middles = shapes.T, starts[:3, -len(shapes) :]
+        is_cone = form[-len(shapes) :] & ELLIPSOID == CONE
+        middles += np.where(is_cone, numbers[:3], 0)
+        half[:, -len(shapes) :] = np.where(is_cone, numbers[4:7], 0)
+        for balls, row in ((starts, 3), (ends, 7)):
+            radius = balls[3, -len(shapes) :]
+            radius[:] = np.where(is_cone, numbers[row], radius)
+    ends[:3] = starts[:3] + half
+    starts[:3] -= half
+    px, py, pz, radius = np.concatenate([columns, ends], axis=1)
+    return px, py, pz, radius
 
 
 def triangle_numbers(shapes: NDArray[np.float32], count: int) -> NDArray[np.float32]:
@@ -147,12 +145,10 @@ class DeviceRecords(ABC):
 
     def radii(self, rows: slice) -> tuple[float, float]:
         """Return the least and the greatest radius of the sets among some rows."""
-        first, found = 0, []
-        for count, low, high in self.parts:
-            if rows.start <= first < rows.stop:
-                found.append((low, high))
-            first += count
-        return min(low for low, _ in found), max(high for _, high in found)
+        counts, lows, highs = zip(*self.parts, strict=True)
+        firsts = accumulate(counts[:-1], initial=0)
+        among = [rows.start <= first < rows.stop for first in firsts]
+        return min(compress(lows, among)), max(compress(highs, among))
 
     @property
     @abstractmethod
@@ -442,30 +438,25 @@ class SceneBuffers:
         return 32 if len(self.axis) else 16
 
     @property
-    def _host_columns(self) -> Columns:
-        return self.placed.columns if isinstance(self.placed, DeviceRecords) else self.placed
-
-    @property
     def primitives(self) -> tuple[NDArray[np.float32], ...]:
         """Numbers of the primitives' records, in the order of `unpack_primitive` in the kernels;
         with other solids there are eight, and spheres are capsules without length."""
-        columns: tuple[NDArray[np.float32], ...] = self._host_columns
-        if len(self.axis):
-            others = np.zeros((4, self.count), np.float32)
-            others[:3, self.spheres :] = self.axis.T
-            tags = self.end_row
-            if len(self.form):
-                tags = tags | self.form.astype(np.int32) << FORM_SHIFT
-            others[3, self.spheres :] = tags.view(np.float32)
-            radius = self.radius
-            if len(self.shapes):
-                # the rows of their numbers, which follow the records of all surfaces
-                taken = np.where(self.form == TRIANGLE, TRIANGLE_ROWS, self.form >= CONE)
-                last = np.cumsum(taken)[taken > 0]
-                row = (self.rows + last - taken[taken > 0]).astype(np.int32)
-                radius = np.concatenate([radius[: -len(row)], row.view(np.float32)])
-            columns = (self.x, self.y, self.z, radius, *others)
-        return columns
+        x, y, z, radius = self.placed
+        if not len(self.axis):
+            return x, y, z, radius
+        others = np.zeros((4, self.count), np.float32)
+        others[:3, self.spheres :] = self.axis.T
+        tags = self.end_row
+        if len(self.form):
+            tags = tags | self.form.astype(np.int32) << FORM_SHIFT
+        others[3, self.spheres :] = tags.view(np.float32)
+        if len(self.shapes):
+            # the rows of their numbers, which follow the records of all surfaces
+            taken = np.where(self.form == TRIANGLE, TRIANGLE_ROWS, self.form >= CONE)
+            last = np.cumsum(taken)[taken > 0]
+            row = (self.rows + last - taken[taken > 0]).astype(np.int32)
+            radius = np.concatenate([radius[: -len(row)], row.view(np.float32)])
+        return (x, y, z, radius, *others)
 
     @property
     def ground_record(self) -> NDArray[np.float32]:
@@ -495,11 +486,9 @@ class SceneBuffers:
     @property
     def nbytes(self) -> int:
         """Bytes of all arrays of the host together."""
-        there = isinstance(self.placed, DeviceRecords)
-        columns = 0 if there else sum(column.nbytes for column in self._host_columns)
-        return columns + sum(
-            getattr(getattr(self, each.name), "nbytes", 0) for each in fields(self)
-        )
+        arrays = [getattr(self, each.name) for each in fields(self)]
+        arrays += () if isinstance(self.placed, DeviceRecords) else self.placed
+        return sum(getattr(each, "nbytes", 0) for each in arrays)
 
     def release(self) -> None:
         """Give back the memory of the device that has the spheres, when scenes have been made."""

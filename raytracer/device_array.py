@@ -26,9 +26,6 @@ CUDA, CUDA_MANAGED = 2, 13
 HOST = (1, 3, 11)
 """Kinds of memory of the host, page-locked or not."""
 
-DEVICES = {7: "Vulkan", 8: "Metal", 10: "ROCm", 14: "oneAPI", 15: "WebGPU"}
-"""Names of other kinds of devices, for messages."""
-
 VERSION = 1, 0
 """The latest version of DLPack that is read and made; later minor versions may be read."""
 
@@ -240,9 +237,8 @@ def on_host(value: Any, name: str = "") -> Any:
             return way(value)
     if kind in HOST:
         return value
-    device = DEVICES.get(kind, f"DLPack type {kind}")
     place = f"{name}: " if name else ""
-    raise SceneError(f"{place}is on a {device} device: copy it to the host first")
+    raise SceneError(f"{place}is on a device of DLPack type {kind}: copy it to the host first")
 
 
 def _device_kind(value: Any) -> int | None:
@@ -312,15 +308,12 @@ def _by_interface(value: Any, stream: Any, place: str) -> DeviceArray | None:
         raise SceneError(f"{place}has a mask: give an array without one")
     dtype = np.dtype(interface["typestr"])
     if dtype.kind == "V" or not dtype.isnative:
-        problem = "contains records" if dtype.kind == "V" else "does not have native byte order"
-        raise SceneError(f"{place}{problem}: give an array of float32")
+        raise SceneError(f"{place}has dtype {dtype.str}: give an array of float32")
     shape = tuple(int(n) for n in interface["shape"])
-    given = interface.get("strides")
-    strides = (
-        packed_strides(shape, dtype.itemsize)
-        if given is None
-        else tuple(int(each) for each in given)
-    )
+    strides = interface.get("strides")
+    if strides is None:
+        strides = packed_strides(shape, dtype.itemsize)
+    strides = tuple(int(each) for each in strides)
     if len(strides) != len(shape) or min(shape, default=0) < 0:
         raise SceneError(f"{place}shape {shape} and strides {strides} do not describe an array")
     address, own = int(interface["data"][0] or 0), interface.get("stream")

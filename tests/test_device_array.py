@@ -133,7 +133,7 @@ class Typed(ByDlpack):
         (ByInterface(NUMBERS, mask=1), "positions: has a mask: give an array without one"),
         (
             ByInterface(NUMBERS, typestr="|V4"),
-            "positions: contains records: give an array of float32",
+            "positions: has dtype |V4: give an array of float32",
         ),
         (ByInterface(NUMBERS, shape=(-1, 3)), "positions: shape (-1, 3) and strides"),
         (ByInterface(NUMBERS, data=None), "positions: the ByInterface cannot be read as an array"),
@@ -171,11 +171,11 @@ def test_dlpack_of_the_host_becomes_an_array_of_numpy() -> None:
     assert copied.tobytes() == NUMBERS.tobytes()
 
 
-@pytest.mark.parametrize(("kind", "device"), [(10, "ROCm"), (99, "DLPack type 99")])
-def test_other_devices_are_left_to_their_package(kind: int, device: str) -> None:
+@pytest.mark.parametrize("kind", [10, 99])
+def test_other_devices_are_left_to_their_package(kind: int) -> None:
     value = ByDlpack(NUMBERS, (kind, 0))
     assert device_array.device_array(value) is None
-    with pytest.raises(UserError, match=f"is on a {device} device: copy it to the host first"):
+    with pytest.raises(UserError, match=f"is on a device of DLPack type {kind}: copy it"):
         SphereSet(value)
 
     class Copied(ByDlpack):

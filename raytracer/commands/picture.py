@@ -15,7 +15,7 @@ from raytracer.files.output import check_file
 from raytracer.film import film_file, formats
 from raytracer.film.film import Film, non_finite_pixels
 from raytracer.film.image import Image
-from raytracer.film.png import is_foreign, read_metadata
+from raytracer.film.png import read_metadata
 
 
 def default_picture(source: str | Path, frame: int | None = None, scene: str = "") -> Path:
@@ -54,7 +54,7 @@ def stem_of(source: str | Path) -> str:
 
 def _is_of(path: Path, scene: str) -> bool:
     try:
-        if input_at(path) is not None or not is_file(path) or is_foreign(path):
+        if input_at(path) is not None or not is_file(path):
             return False
         about = read_metadata(path, is_input=False)
         return about is not None and bool(about["scene"].get("file", "") == scene)

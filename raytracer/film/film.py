@@ -157,12 +157,11 @@ class Film:
         """Return a film of the same means whose pixels all have `samples`; itself if they do."""
         if self.counts is None:
             return self
-        film = replace(self, counts=None, metadata=dict(self.metadata), aovs=dict(self.aovs))
-        film.sums = self.sums * (np.float32(self.samples) / self._divisor())[..., None]
+        sums = self.sums * (np.float32(self.samples) / self._divisor())[..., None]
         # A pixel of which all samples hit something stays one.
-        whole_ = self.sums[..., 3] == self.counts
-        film.sums[..., 3][whole_] = self.samples
-        return film
+        sums[..., 3][self.sums[..., 3] == self.counts] = self.samples
+        metadata, aovs = dict(self.metadata), dict(self.aovs)
+        return replace(self, sums=sums, counts=None, metadata=metadata, aovs=aovs)
 
     def copy(self) -> Film:
         """Return a copy of the film, which shares the output variables."""
@@ -236,11 +235,9 @@ def outline(film: Film, metadata: dict[str, Any]) -> str:
         parts[0] += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
     parts.append(samples_text(film))
     counts = {noun: metadata.get(f"{noun}s") for noun in NOUNS}
-    known = [
-        noun for noun, count in counts.items() if type(count) is int and 0 <= count <= MAX_WHOLE
-    ]
-    shown = [noun for noun in known if counts[noun]] or known[:1]
-    parts += [counted(counts[noun], noun) for noun in shown]  # type: ignore[arg-type]
+    known = {n: c for n, c in counts.items() if type(c) is int and 0 <= c <= MAX_WHOLE}
+    shown = [noun for noun in known if known[noun]] or [*known][:1]
+    parts += [counted(known[noun], noun) for noun in shown]
     if film.aovs:
         parts.append("with " + ", ".join(film.aovs))
     return ", ".join(parts)
@@ -249,8 +246,8 @@ def outline(film: Film, metadata: dict[str, Any]) -> str:
 def samples_text(film: Film) -> str:
     if film.counts is None:
         return counted(film.samples, "sample", " per pixel")
-    fewest, mean = int(film.counts.min()), float(film.counts.mean())
-    return f"{fewest:,} to {film.samples:,} samples per pixel, {mean:,.1f} on average"
+    most, fewest, mean = samples_about(film).values()
+    return f"{fewest:,} to {most:,} samples per pixel, {mean:,.1f} on average"
 
 
 def samples_about(film: Film) -> dict[str, Any]:
@@ -343,14 +340,10 @@ def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.
 
 
 def develop(
-    film: Film,
-    settings: ToneSettings | None = None,
-    bits: int = 8,
-    threads: int = 0,
-    histogram: NDArray[np.void] | None = None,
-    out: Pixels | None = None,
+    film: Film, settings: ToneSettings | None = None, bits: int = 8, threads: int = 0,
+    histogram: NDArray[np.void] | None = None, out: Pixels | None = None,
     neighbor_weight: float = 0.0,
-) -> Pixels:
+) -> Pixels:  # fmt: skip
     """Return a film as a picture, uint8 or uint16 (h, w, 4), sRGB with straight alpha.
 
     settings: None uses the defaults, which leave colours alone. threads: 0 uses every core.
@@ -396,10 +389,5 @@ def encode(film: Film, bits: int = 8, threads: int = 0) -> Pixels:
 
 def non_finite_pixels(film: Film) -> tuple[int, tuple[int, int]] | None:
     """Return the number of pixels that are not finite and x, y of the first, or None."""
-    count, first = 0, (0, 0)
-    for y, row in enumerate(film.sums):
-        bad = ~np.isfinite(row).all(axis=-1)
-        if here := int(bad.sum()):
-            first = first if count else (film.x0 + int(bad.argmax()), film.y0 + y)
-            count += here
-    return (count, first) if count else None
+    y, x = np.nonzero([~np.isfinite(row).all(axis=-1) for row in film.sums])
+    return (len(x), (film.x0 + int(x[0]), film.y0 + int(y[0]))) if len(x) else None

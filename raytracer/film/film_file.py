@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 FORMAT = 3
 """Of new films; those of 1 and 2 lack the samples of each pixel, and of 1 a backdrop."""
 
+MEMBERS = ("film", "sums")  # of every film; its metadata as text, and the sums
 SUFFIXES = (".npz", ".exr")
 MAX_METADATA = 1 << 24  # maximum size of the metadata in bytes; those of a film have a few thousand
 
@@ -98,7 +99,7 @@ def read_metadata(path: str | Path, is_input: bool = True) -> dict[str, Any]:
     with opened(path, error=DataFileError, is_input=is_input) as file:
         if file.path.suffix.lower() == ".npz":
             with Archive(file) as archive:
-                about = _text_of(archive) if _is_film(archive) else None
+                about = _text_of(archive) if {*MEMBERS} <= {*archive.members} else None
         else:
             exr = _require_openexr(file.path)
             with (
@@ -155,13 +156,13 @@ def _read_npz(cls: type[Film], file: OpenFile, names: Sequence[str]) -> Film:
 
     source = file.source
     with Archive(file) as archive:
-        if not _is_film(archive):
+        if not {*MEMBERS} <= {*archive.members}:
             listed = ", ".join(shown(name) for name in list(archive.members)[:5])
             raise DataFileError(f"{source}: is not a film: it has {listed or 'nothing'}")
         layers = {name: f"aov_{name}" for name in AOVS if name in names}
         layers = {name: member for name, member in layers.items() if member in archive.members}
         counted = ["counts"] if "counts" in archive.members else []
-        archive.require_room(["film", "sums", *counted, *layers.values()])
+        archive.require_room([*MEMBERS, *counted, *layers.values()])
         values = parse_json(_text_of(archive), source, "its metadata")
         if values.get("format") not in range(1, FORMAT + 1):
             raise DataFileError(
@@ -177,18 +178,13 @@ def _read_npz(cls: type[Film], file: OpenFile, names: Sequence[str]) -> Film:
         backdrop: Any = ends and [tuple(map(float, ends[end])) for end in ("bottom", "top")]
         film = cls(sums, values["samples"], x0, y0, width, height, aovs, dict(values["metadata"]),
                    backdrop, source, counts)  # fmt: skip
-    except (AttributeError, KeyError, TypeError, ValueError):
-        raise DataFileError(f"{source}: its metadata are damaged") from None
-    try:
         film.require_whole()
         _require_aovs(film)
     except UserError as error:
         raise DataFileError(f"{source}: is not a valid film: {error}") from None
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise DataFileError(f"{source}: its metadata are damaged") from None
     return film
-
-
-def _is_film(archive: Archive) -> bool:
-    return "film" in archive.members and "sums" in archive.members
 
 
 def _text_of(archive: Archive) -> str:

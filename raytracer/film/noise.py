@@ -55,12 +55,9 @@ def _shown(sums: NDArray[np.float32]) -> NDArray[np.bool_]:
 
 
 def _variances(
-    sums: NDArray[np.float32],
-    earlier: NDArray[np.float32],
-    counts: NDArray[Any],
-    before: NDArray[Any],
-    light: float,
-) -> NDArray[np.float64]:
+    sums: NDArray[np.float32], earlier: NDArray[np.float32], counts: NDArray[Any],
+    before: NDArray[Any], light: float,
+) -> NDArray[np.float64]:  # fmt: skip
     """Return the variance of the graded mean of each channel of a row, 0 of pixels that do not show
     spheres or got no samples, (w, 3).
 
@@ -72,15 +69,15 @@ def _variances(
     if light <= 0:
         return np.zeros((*use.shape, 3))
     later = counts - before
-    both = np.where(use[..., None], sums[..., :3], 0.0).astype(np.float64)
-    first = np.where(use[..., None], earlier[..., :3], 0.0).astype(np.float64)
-    means = (
-        part / (np.maximum(has, 1) * light)[..., None]
+    both, first = (
+        np.where(use[..., None], each[..., :3], 0.0).astype(np.float64) for each in (sums, earlier)
+    )
+    one, other = (
+        graded(part / (np.maximum(has, 1) * light)[..., None])
         for part, has in ((first, before), (both - first, later))
     )
     # The mean of all samples has this share of the variance of the difference.
     share = before * later / np.square(np.maximum(counts, 1))
-    one, other = (graded(each) for each in means)
     return np.asarray(share[..., None] * np.square(one - other))
 
 
@@ -98,13 +95,9 @@ class TileNoise:
 
     @classmethod
     def of(
-        cls,
-        sums: NDArray[np.float32],
-        earlier: NDArray[np.float32],
-        counts: NDArray[np.int64],
-        before: NDArray[np.int64],
-        side: int,
-    ) -> TileNoise:
+        cls, sums: NDArray[np.float32], earlier: NDArray[np.float32], counts: NDArray[np.int64],
+        before: NDArray[np.int64], side: int,
+    ) -> TileNoise:  # fmt: skip
         """Measure the tiles of some pixels a side to which samples were added, by all and earlier
         sums."""
         tiles = np.zeros((2, *counts.shape))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from raytracer.errors import DataFileError
-from raytracer.files.access import OpenFile, opened, parse_json
+from raytracer.files.access import opened, parse_json
 from raytracer.memory import size_text
 from raytracer.resources import busy_threads
 
@@ -40,7 +40,7 @@ _COLOR_TYPE = {3: 2, 4: 6}
 _FILTER_UP = 2
 # The largest prime below 2^16, the modulus of Adler-32.
 _ADLER = 65521
-# Bytes at the start of a file that hold the chunks before the text.
+# Bytes at the start of an SVG that hold what is before its description.
 _HEAD = 256
 
 
@@ -142,17 +142,14 @@ def _filtered(pixels: Pixels, begin: int, end: int) -> NDArray[np.uint8]:
 
     row = pixels[0].nbytes + 1
     first, stop = begin // row, -(-end // row)
-    above = max(first - 1, 0)
-    part = pixels[above:stop]
+    part = pixels[max(first - 1, 0) : stop]
     big_endian = part.astype(part.dtype.newbyteorder(">"), order="C", copy=False)
-    rows = np.ascontiguousarray(big_endian).view(np.uint8).reshape(stop - above, -1)
-    out = np.empty((stop - first, 1 + rows.shape[1]), np.uint8)
+    rows = np.ascontiguousarray(big_endian).view(np.uint8).reshape(len(part), -1)
+    out = np.empty((stop - first, row), np.uint8)
     out[:, 0] = _FILTER_UP
+    np.subtract(rows[1:], rows[:-1], out=out[len(out) - len(rows) + 1 :, 1:])
     if first == 0:
         out[0, 1:] = rows[0]
-        np.subtract(rows[1:], rows[:-1], out=out[1:, 1:])
-    else:
-        np.subtract(rows[1:], rows[:-1], out=out[:, 1:])
     return out.reshape(-1)[begin - first * row : end - first * row]
 
 
@@ -177,18 +174,21 @@ def read_metadata(path: Path, is_input: bool = True) -> dict[str, Any] | None:
                 f"{file.source}: is not a picture that raytracer made; "
                 "`raytracer scene check` describes scene and particle files"
             )
-        for kind, size in _chunks(file):
-            if kind != b"tEXt" or file.file.peek(len(KEY) + 1)[: len(KEY) + 1] != _KEY_START:
-                continue
-            if size > MAX_METADATA:
-                raise DataFileError(
-                    f"{file.source}: its metadata have more than {size_text(MAX_METADATA)}"
-                )
-            body, checksum = file.file.read(size), file.file.read(4)
-            if int.from_bytes(checksum, "big") != zlib.crc32(kind + body):
-                raise DataFileError(f"{file.source}: its metadata are damaged or incomplete")
-            text = body[len(_KEY_START) :].decode("latin-1")
-            return parse_json(text, file.source, "its metadata")
+        at = len(SIGNATURE)
+        while len(head := file.file.read(8)) == 8:
+            size, kind = struct.unpack(">I4s", head)
+            if kind == b"tEXt" and file.file.peek(len(_KEY_START)).startswith(_KEY_START):
+                if size > MAX_METADATA:
+                    raise DataFileError(
+                        f"{file.source}: its metadata have more than {size_text(MAX_METADATA)}"
+                    )
+                body, checksum = file.file.read(size), file.file.read(4)
+                if checksum != struct.pack(">I", zlib.crc32(kind + body)):
+                    raise DataFileError(f"{file.source}: its metadata are damaged or incomplete")
+                text = body[len(_KEY_START) :].decode("latin-1")
+                return parse_json(text, file.source, "its metadata")
+            at += size + 12
+            file.file.seek(at)
     return None
 
 
@@ -198,8 +198,7 @@ def _description(file: BinaryIO) -> str | None:
 
     try:
         file.seek(0)  # a pipe cannot
-        text = _svg_description(file)
-        if text is None:
+        if (text := _svg_description(file)) is None:
             file.seek(0)
             text = read_description(file)
     except Exception:  # whatever Pillow raises for a file that is no picture, or damaged
@@ -220,20 +219,3 @@ def _svg_description(file: BinaryIO) -> str | None:
 
     text, end, _ = data.partition(b"</desc>")
     return unescape(text.decode("utf-8")) if end else None
-
-
-def is_foreign(path: Path) -> bool:
-    """Whether a file is not a PNG of `raytracer`, by its first text chunks. Raises DataFileError:
-    the file cannot be read."""
-    with opened(path, is_input=False) as file:
-        head = file.file.read(_HEAD)
-    return not head.startswith(SIGNATURE) or b"tEXtSoftware\0raytracer " not in head
-
-
-def _chunks(file: OpenFile) -> Iterator[tuple[bytes, int]]:
-    at = len(SIGNATURE)
-    while len(head := file.file.read(8)) == 8:
-        (size,) = struct.unpack_from(">I", head)
-        yield head[4:], size
-        at += size + 12
-        file.file.seek(at)

@@ -94,8 +94,7 @@ def statistics_of(histogram: NDArray[np.void], exposure: float) -> Statistics:
     bins = record["bins"].astype(np.int64)
     lit = int(bins[FIRST:].sum())
     dark, bad, empty = (int(bins[i]) for i in (BLACK, NON_FINITE, UNCOVERED))
-    finite = lit + dark
-    covered = finite + bad
+    finite, covered = lit + dark, lit + dark + bad
     ends = (float(record["darkest"]), float(record["brightest"])) if lit else (0.0, 0.0)
     shares = percentiles(bins, ends, PERCENTILES, with_dark=True)
     low, high = percentiles(bins, ends, RANGE)
@@ -120,11 +119,9 @@ def statistics_of(histogram: NDArray[np.void], exposure: float) -> Statistics:
 
 
 def percentiles(
-    bins: NDArray[np.int64],
-    ends: tuple[float, float],
-    percents: Sequence[float],
+    bins: NDArray[np.int64], ends: tuple[float, float], percents: Sequence[float],
     with_dark: bool = False,
-) -> list[float]:
+) -> list[float]:  # fmt: skip
     """Return percentiles (0 to 100) of the luminance; 0 if there are no pixels.
 
     Within a bin, the logarithm of luminance is taken as uniform. bins: counts, int64 (256,). ends:
@@ -135,20 +132,13 @@ def percentiles(
     total = int(counts.sum()) + below
     if total == below:
         return [0.0] * len(percents)
+    filled = counts > 0
+    counts, low = counts[filled], edges()[filled].clip(*np.float32(ends))
+    high = np.append(edges()[1:], np.float32(ends[1]))[filled].clip(low, np.float32(ends[1]))
+    ranks = np.array(percents) / 100.0 * total
     sums = below + np.cumsum(counts)
-    low = np.maximum(edges(), ends[0])
-    high = np.append(edges()[1:], np.float32(ends[1]))
-    high = np.maximum(np.minimum(high, ends[1]), low)
-    values = []
-    for percent in percents:
-        rank = percent / 100.0 * total
-        if rank < below or (below and rank == 0):
-            values.append(0.0)
-            continue
-        at = int(np.searchsorted(sums, rank, side="left"))
-        while counts[at] == 0:  # rank 0 of an empty first bin
-            at += 1
-        part = (rank - (sums[at] - counts[at])) / counts[at]
-        span = float(log2(high[at]) - log2(low[at])) if high[at] > low[at] else 0.0
-        values.append(float(low[at]) * exp2(span * min(max(float(part), 0.0), 1.0)))
-    return values
+    at = np.searchsorted(sums, ranks)
+    part = np.clip((ranks - (sums - counts)[at]) / counts[at], 0.0, 1.0)
+    values = low[at] * np.exp2(np.log2(high / low)[at] * part)
+    is_dark = (ranks < below) | ((below > 0) & (ranks == 0))
+    return [float(value) for value in np.where(is_dark, 0.0, values)]

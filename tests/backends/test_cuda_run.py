@@ -59,8 +59,12 @@ def add_samples(driver: FakeDriver, grid: Any, block: Any, arguments: bytes) -> 
 
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
-    sizes = {name: layout.dtype(struct).itemsize for name, (struct, _) in kernel.TABLES.items()}
-    sizes |= {"c_lights": sizes["c_lights"] * 4, "c_materials": sizes["c_materials"] * 4}
+    rooms = {"Camera": 1, "Light": 4, "Material": 4, "LargeSphere": 1, "Frame": 1}
+    names = ("c_camera", "c_lights", "c_materials", "c_large", "c_frame")
+    sizes = {
+        name: room * layout.dtype(struct).itemsize
+        for name, (struct, room) in zip(names, rooms.items(), strict=True)
+    }
     fake = FakeDriver(sizes | {"c_spheres": 1024}, add_samples)
     monkeypatch.setattr(binding, "load", lambda: fake)
     monkeypatch.setattr(binding, "label", lambda: "fake 1.0")

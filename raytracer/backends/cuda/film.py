@@ -78,12 +78,18 @@ class CudaFilm(DeviceFilm):
         for begin, end in bands or [(0, len(self.host.sums))]:
             yield begin * row, self.host.sums[begin:end]
 
+    def _zeros(self, name: str, words: int) -> int:
+        """Allocate memory, fill it with zeros, and return its address; the context is active."""
+        address = self._memory.allocate(name, 4 * words)
+        stream = staging(self._number).stream
+        self._context.driver.memset_d32_async(address, 0, words, stream)
+        return address
+
     def _on_device(self) -> int:
         """Return the address of the sums, up to date; the context is active."""
         sums = self._memory.allocate("sums", int(self.host.sums.nbytes))
         if self._newest is Newest.NOWHERE:
-            stream = staging(self._number).stream
-            self._context.driver.memset_d32_async(sums, 0, self.host.sums.size, stream)
+            self._zeros("sums", self.host.sums.size)
             self._newest = Newest.DEVICE
         elif self._newest is Newest.HOST:
             staging(self._number).to_device(self.host.sums, sums)
@@ -92,13 +98,8 @@ class CudaFilm(DeviceFilm):
 
     def _planes(self) -> int:
         """Return the address of what a draft keeps of its surfaces; zero at first."""
-        planes = self._memory.address("draft")
-        if not planes:
-            size = 4 * prod(draft_shape(*self.host.sums.shape[:2]))
-            planes = self._memory.allocate("draft", size)
-            stream = staging(self._number).stream
-            self._context.driver.memset_d32_async(planes, 0, size // 4, stream)
-        return planes
+        words = prod(draft_shape(*self.host.sums.shape[:2]))
+        return self._memory.address("draft") or self._zeros("draft", words)
 
     def _leave(self) -> None:
         """Discard the device's sums, to which a part of the samples was added."""
@@ -149,14 +150,11 @@ class CudaFilm(DeviceFilm):
     ) -> NDArray[Any]:
         """Develop, and copy the picture to the host; the context is active."""
         shape, dtype = self.host.sums.shape, np.dtype(dtype)
+        bits = 8 * dtype.itemsize
         out = self._memory.allocate("picture", prod(shape) * dtype.itemsize)
-        self._develop(settings, out, bits=8 * dtype.itemsize, statistics=statistics)
+        kernels, sums = tone_kernels(self._number), self._on_device()
+        kernels.develop(self.host, sums, settings, out, bits=bits, statistics=statistics)
         return staging(self._number).fetch(out, shape, dtype)
-
-    def _develop(self, settings: ToneSettings, out: int, **more: Any) -> None:
-        """Queue the picture; out: its address. The context is active; more: as for the kernels."""
-        sums = self._on_device()
-        tone_kernels(self._number).develop(self.host, sums, settings, out, **more)
 
     def develop_into(self, settings: ToneSettings, picture: DevicePicture) -> None:
         """Measure if the exposure is automatic, and develop. If the picture has a reader, its
@@ -170,7 +168,9 @@ class CudaFilm(DeviceFilm):
         with self._context.lock, self._context.active():
             address = picture.resize(width, height)
             with picture.written_by(staging(self._number).stream):
-                self._develop(settings, address, neighbor_weight=self._neighbor_weight)
+                kernels, sums = tone_kernels(self._number), self._on_device()
+                weight = self._neighbor_weight
+                kernels.develop(self.host, sums, settings, address, neighbor_weight=weight)
 
     def sums_array(self, reader: int) -> DeviceArray:
         shape = self.host.sums.shape

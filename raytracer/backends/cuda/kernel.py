@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import check_supported
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.kernel_selection import PATHS, PRODUCTION, THREADS, every_variant
-from raytracer.backends.cuda.launch import Group, Piece, blocks
+from raytracer.backends.cuda.launch import Group, blocks
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.tone import DENOISE_DRAFT
 from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
@@ -26,14 +27,8 @@ from raytracer.variants.kernel import Kernel
 ENTRY = "render"
 # Pixels of a tile, one to a thread of a warp; kernels/cuda numbers its tiles by rows of these.
 TILE = layout.constant("kWarpTileWidth"), layout.constant("kWarpTileHeight")
-# Constant memory that every launch reads: symbol -> struct and what to call one of them.
-TABLES = {
-    "c_camera": ("Camera", "camera"),
-    "c_lights": ("Light", "light"),
-    "c_materials": ("Material", "material"),
-    "c_large": ("LargeSphere", "large sphere"),
-    "c_frame": ("Frame", "frame"),
-}
+NOUNS = {"c_lights": "lights", "c_materials": "materials", "c_large": "large spheres"}
+"""What is in tables of constant memory, by symbol."""
 CONSTANT_BYTES = 64 << 10  # what CUDA has of it on every GPU
 SIDES = 8
 """Streams of launches that run side by side: the thread blocks of the next ones wait there."""
@@ -80,13 +75,9 @@ class RenderKernel:
     """A kernel on a device, whose context must be active in the methods."""
 
     def __init__(
-        self,
-        ordinal: int,
-        kernel: Kernel,
-        missing: tuple[str, ...] = (),
-        has_images: bool = False,
+        self, ordinal: int, kernel: Kernel, missing: tuple[str, ...] = (), has_images: bool = False
     ) -> None:
-        """Load a kernel, without features of choose.FEATURES; compile it if necessary."""
+        """Load a kernel, without features of `FEATURES`; compile it if necessary."""
         self._context = primary_context(ordinal)
         check_supported(kernel, self._context.arch)
         self.kernel = kernel
@@ -116,13 +107,11 @@ class RenderKernel:
     def set_tables(self, **tables: NDArray[Any]) -> None:
         """Fill constant memory by symbols. Raises UserError where there are too many entries."""
         for symbol, table in tables.items():
-            struct, noun = TABLES[symbol]
             address, size = self._pass.module.get_global(symbol)
-            room = size // layout.dtype(struct).itemsize
-            if len(table) > room:
+            if table.nbytes > size:
                 raise UserError(
-                    f"the scene has {len(table)} {noun}s and the CUDA backend takes at most "
-                    f"{room}: merge some, or render with --backend cpu"
+                    f"the scene has {len(table)} {NOUNS[symbol]} and the CUDA backend takes at "
+                    f"most {size // table.itemsize}: merge some, or render with --backend cpu"
                 )
             self._write(address, table)
 
@@ -150,34 +139,25 @@ class RenderKernel:
         arguments: RenderArgs (1,) without tiles and samples. group: the launches of each band.
         Returns the seconds on the device from the first start to the last end.
         """
-        start, end = self._events
+        (start, end), driver = self._events, self._context.driver
         start.record(self.stream)  # after constants and sums, which are written on this stream
-        if len(group) > 1:
-            self._launch_side_by_side(arguments, group, start)
-        else:
-            for piece in group[0]:
-                self._queue(arguments, piece, self.stream)
+        while len(group) > 1 and len(self._sides) < SIDES:
+            self._sides.append((driver.Stream(NON_BLOCKING), driver.Event()))
+        sides = self._sides if len(group) > 1 else []
+        for stream, _ in sides:
+            stream.wait_for_event(start)
+        streams = [stream for stream, _ in sides] or [self.stream]
+        for slices in zip(*group, strict=True):
+            for piece, stream in zip(slices, cycle(streams), strict=False):
+                grid = blocks(piece.tiles, self.kernel.threads), 1, 1
+                words = piece.arguments(arguments)
+                self._pass.function.prepared_async_call(grid, self.kernel.block, stream, words)
+        for stream, done in sides:
+            done.record(stream)
+            self.stream.wait_for_event(done)
         end.record(self.stream)
         end.synchronize()
         return float(end.time_since(start)) * 1e-3
-
-    def _launch_side_by_side(self, arguments: NDArray[np.void], group: Group, start: Any) -> None:
-        driver = self._context.driver
-        while len(self._sides) < SIDES:
-            self._sides.append((driver.Stream(NON_BLOCKING), driver.Event()))
-        for stream, _ in self._sides:
-            stream.wait_for_event(start)
-        for slices in zip(*group, strict=True):
-            for index, piece in enumerate(slices):
-                self._queue(arguments, piece, self._sides[index % SIDES][0])
-        for stream, done in self._sides:
-            done.record(stream)
-            self.stream.wait_for_event(done)
-
-    def _queue(self, arguments: NDArray[np.void], piece: Piece, stream: Any) -> None:
-        x, y, z = self.kernel.block
-        grid, words = (blocks(piece.tiles, x * y * z), 1, 1), piece.arguments(arguments)
-        self._pass.function.prepared_async_call(grid, (x, y, z), stream, words)
 
     def _write(self, address: int, table: NDArray[Any]) -> None:
         """Fill a table, unless it has these values already; only this object writes there."""

@@ -118,22 +118,15 @@ def pieces(picture: Picture, pacer: Pacer) -> Iterator[Piece]:
     frame = picture.tiles * picture.tile_pixels
     while sample < end:
         count = min(max(pacer.budget // frame, 1), end - sample)
-        if count * frame <= pacer.budget:
-            yield Piece(0, picture.tiles, sample, count)
-        else:
-            yield from _parts_of_a_sample(picture, pacer, sample)
+        tile, is_whole = 0, count * frame <= pacer.budget
+        while tile < picture.tiles:
+            step = picture.tiles if is_whole else max(pacer.budget // picture.tile_pixels, 1)
+            stop = min(tile + step, picture.tiles)
+            if picture.tiles - stop < step // 2:  # no launch for a small rest
+                stop = picture.tiles
+            yield Piece(tile, stop, sample, count)
+            tile = stop
         sample += count
-
-
-def _parts_of_a_sample(picture: Picture, pacer: Pacer, sample: int) -> Iterator[Piece]:
-    tile = 0
-    while tile < picture.tiles:
-        step = max(pacer.budget // picture.tile_pixels, 1)
-        stop = min(tile + step, picture.tiles)
-        if picture.tiles - stop < step // 2:  # no launch for a small rest
-            stop = picture.tiles
-        yield Piece(tile, stop, sample, 1)
-        tile = stop
 
 
 def side_by_side(
@@ -151,8 +144,7 @@ def side_by_side(
     while sample < stop:
         count = min(max(GROUP * pacer.budget // frame, 1), stop - sample)
         slices = min(SLICES, count)
-        ends = [sample + count * (k + 1) // slices for k in range(slices)]
-        cuts = list(pairwise([sample, *ends]))
+        cuts = list(pairwise(sample + count * k // slices for k in range(slices + 1)))
         yield [
             [Piece(begin, end, first, last - first) for first, last in cuts] for begin, end in spans
         ]

@@ -30,15 +30,12 @@ class DeviceMemory:
             self._sizes.pop(name, None)
             if old := self._allocations.pop(name, None):
                 old.free()
-            if size:
-                self._allocations[name] = self._allocated(size)
+            if self._gpus and size > striped.STRIPE:
+                self._allocations[name] = striped.StripedAllocation(size, self._gpus)
+            elif size:
+                self._allocations[name] = self._context.driver.mem_alloc(size)
             self._sizes[name] = size
         return self.address(name)
-
-    def _allocated(self, size: int) -> Any:
-        if self._gpus and size > striped.STRIPE:
-            return striped.StripedAllocation(size, self._gpus)
-        return self._context.driver.mem_alloc(size)
 
     def free(self, *names: str) -> None:
         """Give memory back; the context is active, and no kernel uses it."""

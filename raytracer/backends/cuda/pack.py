@@ -72,14 +72,9 @@ class Packer(Closeable):
         self._table = b""
 
     def pack(
-        self,
-        update: SphereUpdate,
-        records: int,
-        color: int,
-        info: int,
-        stream: Any,
+        self, update: SphereUpdate, records: int, color: int, info: int, stream: Any,
         clear: bool = True,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Queue the packing of spheres; nothing is allocated after the first call of a size.
 
         What the update does not say stays, and so do the records of spheres that cannot be shown
@@ -101,10 +96,9 @@ class Packer(Closeable):
         is_copied = any(isinstance(each, np.ndarray) for each in arrays.values())
         copies, handle = staging(self._ordinal).stream, int(stream.handle)
         caller = update.stream or LEGACY_STREAM
-        if on_gpu:
-            for each in (caller, *(each.stream for each in on_gpu)):
-                if each is not None:
-                    order(handle, each, self._ordinal)
+        for earlier in (caller, *(each.stream for each in on_gpu)) if on_gpu else ():
+            if earlier is not None:
+                order(handle, earlier, self._ordinal)
         if is_copied:  # not before the copies of the last call have been read
             copies.wait_for_event(self._events["packed"])
         placed = {name: self._placed(name, each) for name, each in arrays.items()}
@@ -127,15 +121,13 @@ class Packer(Closeable):
 
     def _placed(self, name: str, array: Array | None) -> DeviceArray | None:
         """Return an array on this GPU: where it lies, or a copy of the host's."""
-        if isinstance(array, DeviceArray):
-            if array.device not in (None, self._ordinal):
-                raise SceneError(
-                    f"{name}: is on GPU {array.device}, and the scene is on GPU {self._ordinal}: "
-                    "copy it there, or render with the backend of that GPU"
-                )
+        if isinstance(array, DeviceArray) and array.device not in (None, self._ordinal):
+            raise SceneError(
+                f"{name}: is on GPU {array.device}, and the scene is on GPU {self._ordinal}: "
+                "copy it there, or render with the backend of that GPU"
+            )
+        if array is None or isinstance(array, DeviceArray):
             return array
-        if array is None:
-            return None
         source = np.ascontiguousarray(array)
         address = self._memory.allocate(name, source.nbytes)
         staging(self._ordinal).to_device(source, address)
@@ -237,16 +229,11 @@ class Packed(NamedTuple):
 
 def decoded(info: NDArray[np.void]) -> Packed:
     """Return what a PackInfo, structured (1,), says; lengths are NaN where nothing was packed."""
-    row = info[0]
+    row, words = info[0], layout.enum("PackError").items()
     rows = row["first_wrong"].tolist()
-    words = layout.enum("PackError")
-    return Packed(
-        _numbers(row["low"]),
-        _numbers(~row["high"]),
-        float(_numbers(row["min_radius"])),
-        float(_numbers(~row["max_radius"])),
-        {word: rows[code] for word, code in words.items() if rows[code] != ALL_ONES},
-    )
+    wrong = {word: rows[code] for word, code in words if rows[code] != ALL_ONES}
+    radii = (float(_numbers(key)) for key in (row["min_radius"], ~row["max_radius"]))
+    return Packed(_numbers(row["low"]), _numbers(~row["high"]), *radii, wrong)
 
 
 def _numbers(keys: Any) -> NDArray[np.float32]:

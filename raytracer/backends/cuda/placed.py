@@ -79,13 +79,9 @@ class PlacedSpheres(DeviceRecords):
             staging(self.number).to_host(self._memory.address("parts"), parts)
         for name in ("reached", "distance"):  # of no sphere
             parts[name][parts[name] == np.finfo(np.float64).min] = -np.inf
-        distance = parts["distance"].max()
-        return (
-            parts["reached"].max(0)[: len(normals)].tolist(),
-            int(parts["far"].sum()),
-            int(parts["farthest"][parts["distance"] == distance].min()),
-            float(distance),
-        )
+        distance, reached = parts["distance"].max(), parts["reached"].max(0)[: len(normals)]
+        farthest = parts["farthest"][parts["distance"] == distance].min()
+        return reached.tolist(), int(parts["far"].sum()), int(farthest), float(distance)
 
     def _launch(self, arguments: NDArray[np.void], count: int) -> NDArray[np.void]:
         """Queue the kernel over some spheres, and return room for what its blocks leave."""

@@ -192,6 +192,8 @@ class CudaScene(DeviceScene):
             kernels = tree_kernels(self.number, self.has_capsules)
             sizes = tree_sizes(count, record) | scratch_sizes(count)
             sizes["spheres"] += buffers.shapes.nbytes
+            if not isinstance(buffers.placed, PlacedSpheres):
+                sizes["records"] = record * count
             for name, size in sizes.items():
                 memory.allocate(name, size)
         ground, placed = buffers.ground_record, buffers.placed
@@ -199,8 +201,7 @@ class CudaScene(DeviceScene):
             records = self._take_placed(placed, buffers.colors)
             self._copy(records + record * buffers.count, ground)
         else:
-            with self._context.lock, self._context.active():
-                records = memory.allocate("records", record * count)
+            records = memory.address("records")
             for number, column in enumerate(buffers.primitives):
                 place = memory.address("clusters") + 4 * count * number
                 self._copy(place, column)
@@ -273,13 +274,15 @@ class CudaScene(DeviceScene):
         seen.pacer, seen._last = launch.Pacer(_first_samples(number)), None
         seen._memory, seen._striped = DeviceMemory(seen._context), self._memory
         seen._lengths = dict(self._lengths)
-        if number != self.number:
-            connect(number, self.number)
+        connect(number, self.number)
         try:
-            for name in self._copied():
-                seen._take(name)
-            with seen._context.lock, seen._context.active():
-                staging(number).stream.synchronize()
+            with seen._context.lock, seen._context.active() as driver:
+                stream = staging(number).stream
+                for name in self._copied():
+                    size = self._memory.size(name)
+                    target, source = seen._memory.allocate(name, size), self._memory.address(name)
+                    copy_within(driver, target, source, size, stream)
+                stream.synchronize()
         except BaseException:
             seen.close()
             raise
@@ -294,14 +297,6 @@ class CudaScene(DeviceScene):
         """Free the arrays of which `seen_from` has made copies."""
         with self._context.lock, self._context.active():
             self._memory.free(*self._copied())
-
-    def _take(self, name: str) -> None:
-        """Queue the copy of an array of the striped scene."""
-        assert self._striped is not None
-        source, size = self._striped.address(name), self._striped.size(name)
-        with self._context.lock, self._context.active() as driver:
-            target, stream = self._memory.allocate(name, size), staging(self.number).stream
-            copy_within(driver, target, source, size, stream)
 
     def kernel(self, view: View) -> RenderKernel:
         """Return the kernel that renders a view; its first use loads it."""
@@ -319,12 +314,9 @@ class CudaScene(DeviceScene):
         """Fill the constant memory of a kernel. The lock of the context is held, and the context
         active, until its launches have ended."""
         kernel.set_tables(
-            c_camera=view.camera,
-            c_lights=view.lights,
-            c_materials=view.materials,
-            c_large=self.large,
-            c_frame=view.frame,
-        )
+            c_camera=view.camera, c_lights=view.lights, c_materials=view.materials,
+            c_large=self.large, c_frame=view.frame,
+        )  # fmt: skip
         if self.few_spheres is not None:
             kernel.set_spheres(self.few_spheres[: self._shown(view)])
         elif self._moving is not None:
@@ -418,17 +410,14 @@ class CudaScene(DeviceScene):
 
 def lengths_of(buffers: SceneBuffers) -> dict[str, int]:
     """Return the lengths of the arrays and the number of materials in use, to check views."""
-    material_id = buffers.material_id
-    return {
+    arrays = {
+        "colors": buffers.colors, "color_ids": buffers.color_id,
+        "material_ids": buffers.material_id, "large": buffers.large, "emitters": buffers.emitters,
+        "opacities": buffers.opacity, "texels": buffers.sky,
+    }  # fmt: skip
+    return {name: len(array) for name, array in arrays.items()} | {
         "spheres": buffers.rows,
-        "colors": len(buffers.colors),
-        "color_ids": len(buffers.color_id),
-        "material_ids": len(material_id),
-        "least_materials": int(material_id.max()) + 1 if len(material_id) else 0,
-        "large": len(buffers.large),
-        "emitters": len(buffers.emitters),
-        "opacities": len(buffers.opacity),
-        "texels": len(buffers.sky),
+        "least_materials": int(buffers.material_id.max(initial=-1)) + 1,
         "color_rows": buffers.color_rows if len(buffers.axis) else 0,
     }
 

@@ -43,7 +43,7 @@ class ToneKernels:
         """Load the kernels, compile them if necessary, and allocate their memory."""
         self._context = primary_context(ordinal)
         self.stream = staging(ordinal).stream
-        self._copies, self._ordinal = staging(ordinal), ordinal
+        self._ordinal = ordinal
         self._memory = DeviceMemory(self._context)
         with self._context.active() as driver:
             for name in PASSES:
@@ -57,21 +57,14 @@ class ToneKernels:
         self.histogram, self.scratch = map(self._memory.address, sizes)
 
     def develop(
-        self,
-        film: Film,
-        film_address: int,
-        settings: ToneSettings,
-        out_address: int,
-        *,
-        bits: int = 8,
-        statistics: bool = False,
-        neighbor_weight: float = 0.0,
-    ) -> None:
+        self, film: Film, film_address: int, settings: ToneSettings, out_address: int, *,
+        bits: int = 8, statistics: bool = False, neighbor_weight: float = 0.0,
+    ) -> None:  # fmt: skip
         """Queue the picture of a film.
 
         film_address: of its sums, float4 (height, width), aligned to 16 bytes. out_address: of the
         picture, uint8 or uint16 RGBA, aligned to a pixel. statistics: measure the film also if the
-        exposure is not automatic, and count clipped and black pixels, for `read_histogram`.
+        exposure is not automatic, and count clipped and black pixels.
         """
         check_bits(bits, settings)
         assert bits == 8 or not neighbor_weight, "the kernel smooths pictures of 8 bits alone"
@@ -100,7 +93,7 @@ class ToneKernels:
     def read_histogram(self) -> NDArray[np.void]:
         """Return the histogram of the last film, structured (1,)."""
         histogram = empty_histogram()
-        self._copies.to_host(self.histogram, histogram)
+        staging(self._ordinal).to_host(self.histogram, histogram)
         return histogram
 
 
