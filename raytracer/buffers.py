@@ -91,11 +91,11 @@ def balls_of(
             (x, y, z, radius), axis[:-flat], form[:-flat], shapes[: -TRIANGLE_ROWS * flat]
         )
         corners = triangle_numbers(shapes, flat)[:, :9].reshape(-1, 3)
-        ends = (*corners.T, np.repeat(solids[3][-flat:], 3))
-        px, py, pz, radius = (np.concatenate(pair) for pair in zip(others, ends, strict=True))
-        return px, py, pz, radius
-    columns, half, first = np.array([*solids]), axis.T.copy(), count_of(solids) - len(axis)
-    starts = columns[:, first:]
+        at_corners = (*corners.T, np.repeat(solids[3][-flat:], 3))
+        bx, by, bz, radii = (np.concatenate(pair) for pair in zip(others, at_corners, strict=True))
+        return bx, by, bz, radii
+    columns, half = np.array([*solids]), axis.T.copy()
+    starts = columns[:, count_of(solids) - len(axis) :]
     ends = starts.copy()
     if len(shapes):
         numbers, middles = shapes.T, starts[:3, -len(shapes) :]
@@ -103,8 +103,8 @@ def balls_of(
         middles += np.where(is_cone, numbers[:3], 0)
         half[:, -len(shapes) :] = np.where(is_cone, numbers[4:7], 0)
         for balls, row in ((starts, 3), (ends, 7)):
-            radius = balls[3, -len(shapes) :]
-            radius[:] = np.where(is_cone, numbers[row], radius)
+            of_shapes = balls[3, -len(shapes) :]
+            of_shapes[:] = np.where(is_cone, numbers[row], of_shapes)
     ends[:3] = starts[:3] + half
     starts[:3] -= half
     px, py, pz, radius = np.concatenate([columns, ends], axis=1)

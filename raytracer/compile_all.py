@@ -50,12 +50,8 @@ class Job:
     arch: str
     macros: Mapping[str, str]
 
-    @property
-    def source(self) -> Path:
-        return self.kernel.translation_unit
-
     def name(self, root: Path) -> CubinName:
-        return compiler.cubin_name(self.source, self.arch, root, self.macros)
+        return compiler.cubin_name(self.kernel.translation_unit, self.arch, root, self.macros)
 
     @property
     def label(self) -> str:
@@ -146,9 +142,8 @@ def run(job: Job, root: Path, output: Path | None) -> str:
     The seconds are next to none where the cache has it.
     """
     begun = time.perf_counter()
-    cubin = compiler.load(
-        job.source, job.arch, root, lambda _: None, shipped=False, macros=job.macros
-    )
+    source = job.kernel.translation_unit
+    cubin = compiler.load(source, job.arch, root, lambda _: None, shipped=False, macros=job.macros)
     seconds = time.perf_counter() - begun
     if output is not None:
         cubins.write(output, job.name(root), cubin)

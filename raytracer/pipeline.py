@@ -506,7 +506,7 @@ class Job:
         if self.blur is None or not guides:
             film.aovs |= self._aovs(film, guides, self.scene, GUIDE_RAYS)
         else:  # means over the shutter
-            film.aovs |= dict.fromkeys(guides, 0.0)
+            film.aovs |= dict.fromkeys(guides, np.zeros((), np.float32))
             with closing(self.blur.moments(self.device, self.scene, self.view)) as scenes:
                 for scene in scenes:
                     for name, values in self._aovs(film, guides, scene, GUIDE_RAYS).items():

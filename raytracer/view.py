@@ -32,7 +32,8 @@ class _Field(Generic[Value]):
     """A number of the Frame's parts, by its name there, as an attribute of a view."""
 
     def __init__(self, name: str, kind: Callable[[int], Value]) -> None:
-        self._name, self._kind = name, kind
+        self._name = name
+        self._kind: Callable[[int], Value] = kind
 
     def __get__(self, view: View, _: object) -> Value:
         return self._kind(view._number(self._name))

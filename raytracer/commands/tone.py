@@ -73,53 +73,38 @@ def targets_of(call: Call) -> list[Path]:
         raise UserError("--output is for a single film")
     for film in call.films:
         film_file.check_source(film)
-    names = [
-        call.output or str(default_picture(film, scene=_scene_of(film))) for film in call.films
-    ]
+    names = []
+    for film in call.films:
+        about = film_file.read_metadata(film).get("scene")
+        scene = str(about.get("file", "")) if isinstance(about, dict) else ""
+        names.append(call.output or str(default_picture(film, scene=scene)))
     if len(set(names)) < len(names):
         raise UserError("two of the films have the same name: tone them one by one with -o")
     return [check_target(Path(name), call.bits, call.quality) for name in names]
 
 
-def _scene_of(film: str) -> str:
-    from raytracer.film import film_file
-
-    about = film_file.read_metadata(film).get("scene")
-    return str(about.get("file", "")) if isinstance(about, dict) else ""
-
-
-def warn_of_guides(call: Call, name: str, film: Film) -> None:
-    from raytracer.film.denoise import guides_of
-
-    if call.denoise and not call.quiet and guides_of(film) is None:
-        print_warning(
-            f"{name}: has no albedo and normal, so edges may blur: render the film with "
-            "--denoise, or with --aov denoising-albedo,denoising-normal"
-        )
-
-
-def load(call: Call, name: str) -> Film:
-    from raytracer.film.aovs import GUIDES
-    from raytracer.film.film import Film
-
-    return Film.load(name, (*GUIDES, *GUIDES.values()) if call.denoise else ())
-
-
 def run(call: Call, targets: list[Path]) -> None:
     from raytracer import memory
     from raytracer.commands.picture import record, warn_of_non_finite, write
+    from raytracer.film.aovs import GUIDES
+    from raytracer.film.denoise import guides_of
+    from raytracer.film.film import Film
 
     output = memory.Output(
         call.bits, begun=True, denoise=call.denoise, bloom=call.settings.bloom > 0
     )
     records = []
     for name, target in zip(call.films, targets, strict=True):
-        film = load(call, name)
+        film = Film.load(name, (*GUIDES, *GUIDES.values()) if call.denoise else ())
         height, width = film.sums.shape[:2]
         need = memory.Need(0, width, height, threads=call.threads, output=output)
         memory.require_room(name, need.extra, "to be developed")
         image = image_of(film, call)
-        warn_of_guides(call, name, film)
+        if call.denoise and not call.quiet and guides_of(film) is None:
+            print_warning(
+                f"{name}: has no albedo and normal, so edges may blur: render the film with "
+                "--denoise, or with --aov denoising-albedo,denoising-normal"
+            )
         write(call, target, image)
         files = {"film": name, "output": str(target), "timings": image.timings}
         records.append(files | record(image))

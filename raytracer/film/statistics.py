@@ -133,8 +133,9 @@ def percentiles(
     if total == below:
         return [0.0] * len(percents)
     filled = counts > 0
-    counts, low = counts[filled], edges()[filled].clip(*np.float32(ends))
-    high = np.append(edges()[1:], np.float32(ends[1]))[filled].clip(low, np.float32(ends[1]))
+    darkest, brightest = np.array(ends, np.float32)
+    counts, low = counts[filled], edges()[filled].clip(darkest, brightest)
+    high = np.append(edges()[1:], brightest)[filled].clip(low, brightest)
     ranks = np.array(percents) / 100.0 * total
     sums = below + np.cumsum(counts)
     at = np.searchsorted(sums, ranks)

@@ -22,10 +22,7 @@ def discover(op: str, root: Traversable | None = None) -> list[Variant]:
     variants = sorted((read(op, path, root) for path in _sources(folder)), key=lambda v: v.number)
     for first, second in pairwise(variants):
         if first.number == second.number:
-            raise VariantError(
-                f"kernels/{LADDERS}/{op}: {first.path.name} and {second.path.name} have the same "
-                "number; give one of them another"
-            )
+            raise VariantError(f"{first.place} and {second.path.name} have the same number")
     return variants
 
 

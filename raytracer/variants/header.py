@@ -102,12 +102,10 @@ def fields(header: dict[str, str], place: str) -> dict[str, Any]:
     sizes = tuple(int(size or 1) for size in block.groups())
     if not 1 <= prod(sizes) <= MAX_BLOCK_THREADS:
         raise _refused(place, "block", header["block"])
+    needs = entries({"needs": OLDEST, **_given(header, "needs")}, "needs", place)
     return {
         "block": sizes,
-        "needs": tuple(
-            match[0]
-            for match in entries({"needs": OLDEST, **_given(header, "needs")}, "needs", place)
-        ),
+        "needs": tuple(match[0] for match in needs),
         "flags": flags(header, place),
         "used": header.get("threads", ""),
         **_given(header, "title", "idea", "source", "grid", "shared"),
@@ -117,10 +115,10 @@ def fields(header: dict[str, str], place: str) -> dict[str, Any]:
 def ladder_fields(header: dict[str, str], place: str) -> dict[str, Any]:
     maps = []
     for match in entries(header, "maps", place):
-        array, rows, cols, swizzle = match.groups()
-        if not all(1 <= int(size) <= MAX_BOX for size in (rows, cols)):
+        rows, cols, swizzle = (int(size or 0) for size in match.groups()[1:])
+        if not 1 <= min(rows, cols) <= max(rows, cols) <= MAX_BOX:
             raise _refused(place, "maps", match[0])
-        maps.append(MapRequest(array, int(rows), int(cols), int(swizzle or 0)))
+        maps.append(MapRequest(match[1], rows, cols, swizzle))
     best = [
         Best(match[1], tuple(map(int, match[2].split())), match[3] or "")
         for match in entries(header, "best", place)

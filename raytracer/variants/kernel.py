@@ -1,19 +1,20 @@
 """Kernels as their headers describe them."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from importlib.resources.abc import Traversable
-from math import prod
 from pathlib import Path
 
-from raytracer.errors import RaytracerError
-from raytracer.variants.arithmetic import ExpressionError, whole_numbers
+from raytracer.errors import RaytracerError, suggestion
 
 PRODUCT = "cuda"  # folder of kernels/ with the production kernels
 LADDERS = "ladders"  # folder of kernels/ with a folder for each operation
 
+_FUNCTIONS = {"ceil": math.ceil, "floor": math.floor, "max": max, "min": min}
 _ARCHITECTURE = re.compile(r"(?:sm|compute)_(\d+)([af]?)")
 
 
@@ -83,7 +84,7 @@ class Kernel:
 
     @property
     def threads(self) -> int:
-        return prod(self.block)
+        return math.prod(self.block)
 
     @cached_property
     def code(self) -> str:
@@ -92,11 +93,8 @@ class Kernel:
     def admits(self, arch: str) -> bool:
         """Whether it can be compiled for `arch`, like "sm_80" or "sm_90a"."""
         own = split_architecture(arch)
-        for need in self.needs:
-            least = split_architecture(need.removesuffix("+"))
-            if least == own or (need.endswith("+") and least[0] <= own[0]):
-                return True
-        return False
+        pairs = [(need, split_architecture(need.removesuffix("+"))) for need in self.needs]
+        return any(p == own or (need.endswith("+") and p[0] <= own[0]) for need, p in pairs)
 
     def launch(self, axes: Mapping[str, int], multiprocessors: int) -> Launch:
         """Evaluate grid, block and shared memory for sizes by name. Raises VariantError."""
@@ -106,10 +104,9 @@ class Kernel:
                 f"{self.place}: the header lacks a value for 'grid'; add `// grid: …`"
             )
         try:
-            grid = whole_numbers(self.grid, names)
-            shared = whole_numbers(self.shared, names)
-            used = whole_numbers(self.used, names) if self.used else (self.threads,)
-        except ExpressionError as error:
+            texts = self.grid, self.shared, self.used or str(self.threads)
+            grid, shared, used = (whole_numbers(text, names) for text in texts)
+        except VariantError as error:
             raise VariantError(f"{self.place}: {error}") from error
         numbers = len(shared) == len(used) == 1 and len(grid) <= 3
         if not numbers or min(*grid, *shared) < 0 or not 1 <= used[0] <= self.threads:
@@ -154,6 +151,30 @@ class Variant(Kernel):
     def supports(self, dtype: str) -> bool:
         """Whether it computes with a type of the operation; by default with all of them."""
         return not self.dtypes or dtype in self.dtypes.split()
+
+
+def whole_numbers(text: str, names: Mapping[str, int]) -> tuple[int, ...]:
+    """Evaluate expressions that are separated by commas; division of sizes is exact.
+
+    text: like "ceil(n / 128), ceil(m / 128)", of + - * / //, ceil, floor, min and max. Raises
+    VariantError for other text, and where a value is not a whole number.
+    """
+    if not re.fullmatch(r"[\w\s+\-*/(),]+", text):
+        raise VariantError(f"{text!r} is not understood here")
+    for name in re.findall(r"[^\W\d]\w*", text):
+        if name not in (*names, *_FUNCTIONS):
+            raise VariantError(f"{name!r} has no value; {suggestion(name, sorted(names))}")
+    known = _FUNCTIONS | {name: Fraction(value) for name, value in names.items()}
+    try:
+        values = [Fraction(v) for v in eval(f"({text},)", {"__builtins__": {}}, known)]
+    except ZeroDivisionError:
+        raise VariantError(f"{text!r} divides by zero") from None
+    except (SyntaxError, TypeError):
+        raise VariantError(f"{text!r} is not understood here") from None
+    for value in values:
+        if value.denominator != 1:
+            raise VariantError(f"{text!r} gives {value}, not a whole number: use ceil( )")
+    return tuple(map(int, values))
 
 
 def preferred(variants: Sequence[Variant], axes: Mapping[str, int], dtype: str) -> list[Variant]:

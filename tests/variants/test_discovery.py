@@ -6,10 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raytracer.variants.arithmetic import ExpressionError, whole_numbers
 from raytracer.variants.discovery import discover, flags_of, operations, product, products
 from raytracer.variants.header import KEYS
-from raytracer.variants.kernel import LADDERS, PRODUCT, Launch, VariantError, preferred
+from raytracer.variants.kernel import (
+    LADDERS,
+    PRODUCT,
+    Launch,
+    VariantError,
+    preferred,
+    whole_numbers,
+)
 
 HEADER = {
     "title": "One thread a pixel",
@@ -195,7 +201,7 @@ def test_values(text: str, values: tuple[int, ...]) -> None:
     ],
 )
 def test_refused(text: str, words: str) -> None:
-    with pytest.raises(ExpressionError, match=words):
+    with pytest.raises(VariantError, match=words):
         whole_numbers(text, {"n": 1000, "m": 33})
 
 

@@ -232,8 +232,8 @@ def decoded(info: NDArray[np.void]) -> Packed:
     row, words = info[0], layout.enum("PackError").items()
     rows = row["first_wrong"].tolist()
     wrong = {word: rows[code] for word, code in words if rows[code] != ALL_ONES}
-    radii = (float(_numbers(key)) for key in (row["min_radius"], ~row["max_radius"]))
-    return Packed(_numbers(row["low"]), _numbers(~row["high"]), *radii, wrong)
+    least, most = (float(_numbers(key)) for key in (row["min_radius"], ~row["max_radius"]))
+    return Packed(_numbers(row["low"]), _numbers(~row["high"]), least, most, wrong)
 
 
 def _numbers(keys: Any) -> NDArray[np.float32]:

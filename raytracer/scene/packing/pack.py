@@ -166,8 +166,10 @@ def _packed(
     else:
         camera = scene.camera or Camera()
     if has_ground:
-        is_kept = before is not None and before[0].has_ground
-        ground = before[0].large[-1:] if is_kept else _pack_ground(scene, camera, balls, space)
+        if before is not None and before[0].has_ground:
+            ground = before[0].large[-1:]
+        else:
+            ground = _pack_ground(scene, camera, balls, space)
         large_id = np.append(large_id, np.int64(count_of(solids)))
         large = np.concatenate([large, ground])
         last = count_of(solids) + 1
