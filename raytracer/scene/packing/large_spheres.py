@@ -69,8 +69,8 @@ def pack_large(
             if number not in near and gaps[number] < max(NEAR * radius, REGION)
         ]  # fmt: skip
         others += [(float(placed[3][each]), each) for each in numbers if each >= spheres]
-        size, number = max(others, default=(0.0, 0))
-        if (ratio := size / radii_of(placed)[0]) > LIMIT:
+        largest, number = max(others, default=(0.0, 0))
+        if (ratio := largest / radii_of(placed)[0]) > LIMIT:
             warn(
                 f"number {number}, {'a sphere' if number < spheres else 'a solid'}, has "
                 f"{ratio:.0e} times the radius of the smallest, or its surface passes the middle "

@@ -164,9 +164,9 @@ def unfitted(camera: Camera, space: Space) -> Pose:
 def _alike(one: Pose, other: Pose) -> bool:
     """Whether two poses differ only by the rounding to scene units."""
     units = max(float(np.abs(one.eye).max()), 1e-3), 1.0, one.half
-    pairs = zip((one.eye, one.axes, one.half), (other.eye, other.axes, other.half), strict=True)
-    apart = [float(np.abs(np.subtract(a, b)).max()) for a, b in pairs]
-    return all(each <= ROUNDING * unit for each, unit in zip(apart, units, strict=True))
+    first, second = ([np.array(v) for v in (p.eye, p.axes, p.half)] for p in (one, other))
+    triples = zip(first, second, units, strict=True)
+    return all(bool(np.abs(a - b).max() <= ROUNDING * unit) for a, b, unit in triples)
 
 
 def aimed(camera: Camera, spheres: Spheres, space: Space) -> Camera:
