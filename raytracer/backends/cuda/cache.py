@@ -7,7 +7,7 @@ trailer follows the cubin so that CUDA's own tools (cuobjdump, nvdisasm) read th
 import hashlib
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from raytracer.files.output import temporary
@@ -28,17 +28,8 @@ class CubinName:
 
     @property
     def file(self) -> str:
-        return f"{self._prefix}{self.compiler_key}.cubin"
-
-    @property
-    def _prefix(self) -> str:
-        return f"{self.stem}.{self.arch}.{self.source_key}."
-
-    def candidates(self, folder: Path, any_compiler: bool) -> list[Path]:
-        """The files in `folder` that would serve."""
-        if self.compiler_key and not any_compiler:
-            return [folder / self.file]
-        return sorted(folder.glob(f"{self._prefix}*.cubin"))
+        """The name; without a compiler, a pattern that those of any compiler match."""
+        return f"{self.stem}.{self.arch}.{self.source_key}.{self.compiler_key or '*'}.cubin"
 
 
 @dataclass(frozen=True)
@@ -80,9 +71,10 @@ def find(name: CubinName, root: Path, shipped: bool = True) -> Cubin | None:
     if shipped:
         chosen = os.environ.get("RAYTRACER_CUBINS")
         for folder in (*([Path(chosen).expanduser()] if chosen else []), root / "cubins"):
-            paths += name.candidates(folder, any_compiler=True)
+            paths += sorted(folder.glob(replace(name, compiler_key="").file))
     if _is_own(cache_folder()):
-        paths += name.candidates(cache_folder(), any_compiler=False)
+        exact = cache_folder() / name.file
+        paths += [exact] if name.compiler_key else sorted(cache_folder().glob(name.file))
     return next(filter(None, map(read, paths)), None)
 
 
