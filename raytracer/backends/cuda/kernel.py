@@ -133,12 +133,9 @@ class RenderKernel:
                 self._context.driver.memcpy_dtod_async(constant, address, size, self.stream)
 
     def launch(self, arguments: NDArray[np.void], group: Group) -> float:
-        """Run the launches of bands on several streams, those of a band in order, and wait for all.
-
-        Bands have no pixels in common. A single one is launched on the stream of the copies.
-        arguments: RenderArgs (1,) without tiles and samples. group: the launches of each band.
-        Returns the seconds on the device from the first start to the last end.
-        """
+        """Run the launches of bands, which have no pixels in common, on several streams, those of a
+        band in order; wait for all, and return the seconds from the first start to the last end.
+        arguments: RenderArgs (1,) without tiles and samples."""
         (start, end), driver = self._events, self._context.driver
         start.record(self.stream)  # after constants and sums, which are written on this stream
         while len(group) > 1 and len(self._sides) < SIDES:

@@ -45,15 +45,9 @@ def pack_large(
 ) -> tuple[NDArray[np.int64], NDArray[np.void]]:
     """Return the large spheres: their indices, ascending, and their description for kernels.
 
-    Args:
-        placed: all spheres, then the balls around solids, (N + C), render space.
-        spheres: N.
-        ball: returns centre, (3,), and radius of a sphere by index.
-        clip: planes in render space, as fields of `Frame`; spheres that they remove do not count.
-        most: largest number to describe.
-
-    Returns:
-        int64 (G,) and structured (G,), `LargeSphere`.
+    placed: N spheres, then the balls around solids, render space. ball: returns centre, (3,), and
+    radius of a sphere by index. clip: fields of `Frame`; spheres that its planes remove do not
+    count. most: largest number to describe.
     """
     numbers = _candidates(placed)
     large = {number: ball(number) for number in numbers if number < spheres}

@@ -34,12 +34,8 @@ def place_solids(
 ) -> tuple[Columns, dict[str, Any]]:  # fmt: skip
     """Return spheres and solids in render space, and the arrays of solids for `SceneBuffers`.
 
-    Args:
-        spheres, space: as for `place`.
-        sets: nonempty sets of solids: capsules, cones, ellipsoids, then triangles.
-        radii: of the largest balls in each set, (C,) each, render space.
-        has_ground, has_colors: whether there is a ground, and more than one colour.
-        are_glass: whether light passes through the solids of each set.
+    sets: nonempty: capsules, cones, ellipsoids, then triangles. radii: of the largest balls in each
+    set, (C,) each, render space. has_colors: whether there is more than one colour.
     """
     number = count_of(spheres)  # of the first solid of a set
     rows = number + sum(each.count for each in sets) + has_ground  # of colours before its own
