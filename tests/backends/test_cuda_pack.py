@@ -14,6 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from raytracer import ColorScale, SphereSet, Transform, UserError, layout
+from raytracer._native import core
 from raytracer.backends.cuda.pack import Packed, arrays_of, decoded, described, pack_arguments
 from raytracer.device_array import DeviceArray
 from raytracer.scene.colors import linear_rgb, srgb_to_linear
