@@ -67,9 +67,9 @@ def pack_large(
         if (ratio := largest / radii_of(placed)[0]) > LIMIT:
             warn(
                 f"number {number}, {'a sphere' if number < spheres else 'a solid'}, has "
-                f"{ratio:.0e} times the radius of the smallest, or its surface passes the middle "
-                f"of the small spheres: shadows and contacts are exact up to a factor of 1e6, or "
-                f"for {MAX_LARGE} large spheres"
+                f"{ratio:.0e} times the radius of the smallest; shadows and contacts are exact up "
+                f"to a factor of 1e6, and above for at most {MAX_LARGE} large ones whose surface "
+                "does not pass the middle of the small spheres"
             )
     table = np.zeros(len(near), dtype("LargeSphere"))
     for row, (center, size) in enumerate(large[number] for number in near):
