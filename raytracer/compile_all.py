@@ -25,10 +25,9 @@ from pathlib import Path
 
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda.cache import CubinName
+from raytracer.backends.cuda.cache import CubinName, by_entry
 from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES, macros_without
 from raytracer.backends.cuda.kernel_selection import PRODUCTION, every_variant
-from raytracer.backends.cuda.ptxas import by_entry
 from raytracer.backends.cuda.sources import digest, kernels_root
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.products.problem import problem_of

@@ -7,7 +7,6 @@ ways, so that these packages take ours too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -229,11 +228,12 @@ def on_host(value: Any, name: str = "") -> Any:
     kind = _device_kind(value)
     if kind is None:
         return value
-    ways: list[Callable[[Any], Any]] = [np.asarray] if hasattr(value, "__array__") else []
-    ways += [np.from_dlpack] if kind in HOST else []
-    for way in ways:
-        with suppress(Exception):  # whatever a foreign object raises
-            return way(value)
+    with suppress(Exception):  # whatever a foreign object raises
+        if hasattr(value, "__array__"):
+            return np.asarray(value)
+    with suppress(Exception):
+        if kind in HOST:
+            return np.from_dlpack(value)
     if kind in HOST:
         return value
     place = f"{name}: " if name else ""

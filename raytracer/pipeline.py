@@ -177,18 +177,15 @@ def prepare(
 
     Args:
         scene: a `Source`, or what it is of: a Scene, a path, or an object that holds particles.
-        overrides: settings by name, also those of the view, or checked ones with annotations; None
-            keeps the scene's.
+        overrides: settings by name, also those of the view, or checked ones with annotations.
         backend: by name, or the device of an earlier job.
-        crop: x0, y0, x1, y1 in pixels, half open, for the estimate of memory.
-        threads: threads on the CPU; 0 takes every core that the process may use.
+        crop: for the estimate of memory.
         notice: called with a description of each stage when it begins.
         keep: keep scene and buffers with the job, for a camera that moves.
         memory_of: the outputs of the render, for the estimate of memory.
         annotations: what is drawn over pictures, or changes of what the scene states.
         values: what the texts of annotations may name in braces beside the values of the scene.
-        hashed: whether films and pictures have a digest of the scene; without one, samples cannot
-            be added to such a film later.
+        hashed: whether films have a digest of the scene, so that samples can be added later.
         blurs: whether to find out how particles move while the shutter is open; otherwise those
             with motion keys move, and pictures of others show the middle of the shutter.
     """
@@ -303,18 +300,10 @@ class Job:
         return self.device.film(host)
 
     def render(
-        self,
-        on_device: DeviceFilm,
-        *,
-        repeat: int = 1,
-        first: int | None = None,
-        aovs: Sequence[str] = (),
-        tone: ToneSettings | None = None,
-        bits: int | None = None,
-        keep_film: bool = True,
-        seconds: float | None = None,
-        progress: ProgressCall | None = None,
-    ) -> Image:
+        self, on_device: DeviceFilm, *, repeat: int = 1, first: int | None = None,
+        aovs: Sequence[str] = (), tone: ToneSettings | None = None, bits: int | None = None,
+        keep_film: bool = True, seconds: float | None = None, progress: ProgressCall | None = None,
+    ) -> Image:  # fmt: skip
         """Add the samples of the settings to a film, and return its picture.
 
         With a noise level in the settings, samples are added until it is reached.
@@ -322,14 +311,9 @@ class Job:
         Args:
             on_device: a film of `film`.
             repeat: how often to render the frame; each time but the first clears the film before.
-            first: number of the first sample; by default it follows those on the film.
-            aovs: output variables to put on the film.
-            tone: exposure and curve of the picture; None takes those of the scene.
-            bits: as for `image`.
             keep_film: False leaves the sums on the device, without output variables, if the
                 picture is developed there and all pixels are finite.
-            seconds: of rendering, after which the picture is done.
-            progress: as for `raytracer.render`.
+            bits: as for `image`; the other arguments are those of `raytracer.render`.
         """
         self._overlay(on_device.host.crop)  # before rendering, for its errors
         if bits is not None:
@@ -350,12 +334,9 @@ class Job:
         return image
 
     def _expose_frame(
-        self,
-        on_device: DeviceFilm,
-        first: int | None,
-        seconds: float | None,
+        self, on_device: DeviceFilm, first: int | None, seconds: float | None,
         progress: ProgressCall | None,
-    ) -> float:
+    ) -> float:  # fmt: skip
         """Add samples until the goal of the settings is reached; return the seconds."""
         settings = self.settings
         if settings.noise is None and seconds is None:
@@ -386,13 +367,9 @@ class Job:
         return FilmAreas(on_device, self._add, self.device.film, offset)
 
     def expose(
-        self,
-        on_device: DeviceFilm,
-        count: int,
-        progress: ProgressCall | None = None,
-        *,
+        self, on_device: DeviceFilm, count: int, progress: ProgressCall | None = None, *,
         first: int | None = None,
-    ) -> float:
+    ) -> float:  # fmt: skip
         """Add samples to a film, and the metadata of this job; return the seconds of the frame.
         first: number of the first sample; by default it follows those on the film."""
         film = on_device.host
@@ -440,11 +417,7 @@ class Job:
         """Give a film the metadata of this job, after samples were added."""
         if "samples" in film.aovs:
             self.find_aovs(film, ("samples",))
-        film.metadata = self.about | {"digest": self.digest, "transparent": self.transparent}
-
-    @property
-    def transparent(self) -> bool:
-        return self.view.transparent
+        film.metadata = self.about | {"digest": self.digest, "transparent": self.view.transparent}
 
     @property
     def digest(self) -> str:
@@ -465,7 +438,7 @@ class Job:
             about["noise"] = self.noise
         settings, denoise = settings or self.tone, self.settings.denoise
         image = Image(
-            film, self.transparent, self.timings, about, self.threads, settings, self.camera,
+            film, self.view.transparent, self.timings, about, self.threads, settings, self.camera,
             denoise, self._overlay(film.crop),
             upload=partial(upload, self.device.name, self.device.number),
         )  # fmt: skip
@@ -726,16 +699,15 @@ def _about(
     device: dict[str, Any],
 ) -> dict[str, Any]:  # fmt: skip
     about = {"path": None} if path is None else scene_about(path)
+    stated = asdict(settings)
+    for name in ("dpi", "max_samples"):  # no part of the picture unless stated
+        if stated[name] is None:
+            del stated[name]
     return {
         "version": __version__,
         "scene": about | {"digest": digest},
         **{f"{noun}s": count for noun, count in counts.items()},
-        "settings": {
-            name: value
-            for name, value in asdict(settings).items()
-            # Unless stated, the resolution of a PNG and a bound are no part of the picture.
-            if not (name in ("dpi", "max_samples") and value is None)
-        },
+        "settings": stated,
         "backend": device,
         "date": date_of_now(),
     }

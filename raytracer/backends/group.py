@@ -86,12 +86,12 @@ class GroupScene(DeviceScene):
         reads on a GPU, which are checked at once. Where they are wrong, no device has moved."""
         if spheres.in_graph:
             raise SceneError("stream: a scene on several GPUs is updated outside of CUDA graphs")
-        arrays = {name: getattr(spheres, name) for name in ("positions", "radii", "colors")}
-        there = {name: each for name, each in arrays.items() if isinstance(each, DeviceArray)}
-        for number in {each.device or 0 for each in there.values()}:
-            # Arrays are copied to the host on the default stream.
-            order(LEGACY_STREAM, spheres.stream or LEGACY_STREAM, number)
-        copies: dict[str, Any] = {name: each.to_host() for name, each in there.items()}
+        copies: dict[str, Any] = {}
+        for name in ("positions", "radii", "colors"):
+            if isinstance(each := getattr(spheres, name), DeviceArray):
+                # Arrays are copied to the host on the default stream.
+                order(LEGACY_STREAM, spheres.stream or LEGACY_STREAM, each.device or 0)
+                copies[name] = each.to_host()
         for scene in self.scenes[1:]:
             scene.update(replace(spheres, **copies))
         self.scenes[0].update(spheres)

@@ -58,13 +58,15 @@ def devices() -> list[dict[str, Any]]:
 
     They have `backend`, `available`, `reason` (None, or what is missing) and `details`.
     """
-    cpu = _entry("cpu", select("cpu").describe())
-    reason = _why_not_cuda()
-    if reason is not None:
-        return [cpu, _entry("cuda", {}, reason)]
-    from raytracer.backends.cuda import probe
+    from raytracer.backends.cuda.probe import devices as gpus
 
-    return [cpu, *(_entry("cuda", details) for details in probe.devices())]
+    reason = _why_not_cuda()
+    of_cuda = [{}] if reason else gpus()
+    found = [("cpu", None, select("cpu").describe())]
+    return [
+        {"backend": name, "available": why is None, "reason": why, "details": details}
+        for name, why, details in (*found, *(("cuda", reason, each) for each in of_cuda))
+    ]
 
 
 def upload(backend: str, number: int, pixels: NDArray[np.uint8]) -> DeviceArray:
@@ -78,15 +80,6 @@ def upload(backend: str, number: int, pixels: NDArray[np.uint8]) -> DeviceArray:
     from raytracer.backends.cuda import pictures
 
     return pictures.upload(number, pixels)
-
-
-def _entry(backend: str, details: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
-    return {
-        "backend": backend,
-        "available": reason is None,
-        "reason": reason,
-        "details": details,
-    }
 
 
 def _why_not_cuda(number: int = 0) -> str | None:

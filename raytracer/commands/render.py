@@ -192,7 +192,7 @@ def run(call: Call) -> None:
     with prepared(call, crop, output) as job:
         film = film_for(job.settings, crop, resumed, in_place=True)
         height, width = film.sums.shape[:2]
-        known = {"transparent": job.transparent, "size": (width, height)}
+        known = {"transparent": job.view.transparent, "size": (width, height)}
         # Before the time is spent, and now that the scene's files are known.
         check_target(target, call.bits, call.quality, known)
         if call.film:

@@ -62,13 +62,9 @@ def format_of(path: str | Path) -> Format:
 
 
 def require(
-    path: str | Path,
-    bits: int = 8,
-    quality: int | None = None,
-    *,
-    transparent: bool = False,
+    path: str | Path, bits: int = 8, quality: int | None = None, *, transparent: bool = False,
     size: tuple[int, int] = (0, 0),
-) -> Format:
+) -> Format:  # fmt: skip
     """Return the format of a file after checking that it can hold the picture.
 
     quality: 1..100, for lossy formats; None is the format's default. size: width and height in
@@ -112,13 +108,9 @@ def require(
 
 
 def write(
-    file: BinaryIO,
-    pixels: Pixels,
-    kind: Format,
-    texts: dict[int, str],
-    quality: int,
+    file: BinaryIO, pixels: Pixels, kind: Format, texts: dict[int, str], quality: int,
     dpi: float | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Write a picture, uint8 (h, w, 3 or 4), in any format but PNG and OpenEXR.
 
     file: seekable. texts: ASCII by the tags `DESCRIPTION`, the metadata, and `SOFTWARE`. quality:

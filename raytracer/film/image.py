@@ -246,13 +246,9 @@ class Image:
         return pixels if self.transparent else pixels[..., :3]
 
     def _write(
-        self,
-        file: BinaryIO,
-        pixels: Pixels,
-        histogram: NDArray[np.void],
-        kind: formats.Format = formats.PNG,
-        quality: int | None = None,
-    ) -> None:
+        self, file: BinaryIO, pixels: Pixels, histogram: NDArray[np.void],
+        kind: formats.Format = formats.PNG, quality: int | None = None,
+    ) -> None:  # fmt: skip
         stages = {k: v for k, v in self.timings.items() if k not in ("write", "total")}
         timings = stages | {"total_before_write": sum(stages.values())}
         statistics = statistics_of(histogram, self.settings.stops(histogram)).to_dict()
@@ -262,7 +258,12 @@ class Image:
             about["denoised"] = True
         software, description = f"raytracer {__version__}", json.dumps(about | {"timings": timings})
         if kind in (formats.SVG, formats.PDF):
-            overlay = self.overlay or self._empty_overlay()
+            from raytracer.drawing.overlay import Overlay
+            from raytracer.drawing.shapes import Drawing, point_of
+
+            size = self.film.width, self.film.height
+            blank = Overlay(Drawing(*size), self.film.crop, point_of(*size, self.dpi))
+            overlay = self.overlay or blank
             overlay.write(file, self._visible(overlay.shaded(pixels)), kind.name, description)
             return
         if self.overlay is not None:
@@ -274,13 +275,6 @@ class Image:
             return
         texts = {formats.DESCRIPTION: description, formats.SOFTWARE: software}
         formats.write(file, pixels, kind, texts, quality or kind.quality, self.dpi)
-
-    def _empty_overlay(self) -> Overlay:
-        from raytracer.drawing.overlay import Overlay
-        from raytracer.drawing.shapes import Drawing, point_of
-
-        size = self.film.width, self.film.height
-        return Overlay(Drawing(*size), self.film.crop, point_of(*size, self.dpi))
 
     @property
     def dpi(self) -> float | None:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from raytracer.backends.cuda.cache import Usage, by_entry, usage
 from raytracer.backends.cuda.check import check_layout, check_memory, explain
-from raytracer.backends.cuda.ptxas import Usage, by_entry, usage
 from raytracer.errors import BackendError, MemoryNeedError
 
 TABLE = {

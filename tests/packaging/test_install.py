@@ -86,9 +86,9 @@ def test_wheel_gets_the_kernels_that_pictures_need(
     monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "empty"))
     kernels = products(root)
     assert {kernel.name for kernel in kernels} > set(PRODUCTION)
-    assert all(compiler.is_at_hand(each.translation_unit, "sm_86", root) for each in kernels)
+    assert all(compiler.ready_made(each.translation_unit, "sm_86", root) for each in kernels)
     of_images = [each.translation_unit for each in kernels if each.name in OF_IMAGES]
-    assert all(compiler.is_at_hand(each, "sm_86", root, IMAGES) for each in of_images)
+    assert all(compiler.ready_made(each, "sm_86", root, IMAGES) for each in of_images)
     assert len(list((root / "cubins").iterdir())) == len(kernels) + len(OF_IMAGES)
 
 

@@ -7,7 +7,8 @@ trailer follows the cubin so that CUDA's own tools (cuobjdump, nvdisasm) read th
 import hashlib
 import json
 import os
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from raytracer.files.output import temporary
@@ -28,17 +29,8 @@ class CubinName:
 
     @property
     def file(self) -> str:
-        return f"{self._prefix}{self.compiler_key}.cubin"
-
-    @property
-    def _prefix(self) -> str:
-        return f"{self.stem}.{self.arch}.{self.source_key}."
-
-    def candidates(self, folder: Path, any_compiler: bool) -> list[Path]:
-        """The files in `folder` that would serve."""
-        if self.compiler_key and not any_compiler:
-            return [folder / self.file]
-        return sorted(folder.glob(f"{self._prefix}*.cubin"))
+        """The name; without a compiler, a pattern that those of any compiler match."""
+        return f"{self.stem}.{self.arch}.{self.source_key}.{self.compiler_key or '*'}.cubin"
 
 
 @dataclass(frozen=True)
@@ -80,9 +72,10 @@ def find(name: CubinName, root: Path, shipped: bool = True) -> Cubin | None:
     if shipped:
         chosen = os.environ.get("RAYTRACER_CUBINS")
         for folder in (*([Path(chosen).expanduser()] if chosen else []), root / "cubins"):
-            paths += name.candidates(folder, any_compiler=True)
+            paths += sorted(folder.glob(replace(name, compiler_key="").file))
     if _is_own(cache_folder()):
-        paths += name.candidates(cache_folder(), any_compiler=False)
+        exact = cache_folder() / name.file
+        paths += [exact] if name.compiler_key else sorted(cache_folder().glob(name.file))
     return next(filter(None, map(read, paths)), None)
 
 
@@ -121,3 +114,32 @@ def store(path: Path, data: bytes) -> None:
 
 def _digest(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Resources of a kernel, or of all kernels of a log, as `ptxas -v` reports them."""
+
+    registers: int
+    shared: int
+    spilled: int
+
+
+def usage(log: str) -> Usage:
+    """Return the resources that a log reports; registers and shared memory of its first kernel."""
+    return Usage(
+        _first(r"Used (\d+) registers", log),
+        _first(r"(\d+) bytes smem", log),
+        sum(int(size) for size in re.findall(r"(\d+) bytes spill", log)),
+    )
+
+
+def by_entry(log: str) -> dict[str, Usage]:
+    """Return the resources of each kernel of a log, by the name of its entry function."""
+    sections = log.split("Compiling entry function ")[1:]
+    return {section.split("'")[1]: usage(section) for section in sections}
+
+
+def _first(pattern: str, text: str) -> int:
+    match = re.search(pattern, text)
+    return int(match[1]) if match else 0

@@ -81,12 +81,8 @@ def find_nvcc() -> Path | None:
     return None
 
 
-def nvcc_version(nvcc: Path) -> str:
-    return _version_of(nvcc, nvcc.stat().st_mtime_ns)
-
-
 @cache
-def _version_of(nvcc: Path, _modified: int) -> str:
+def nvcc_version(nvcc: Path) -> str:
     done = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BackendError(f"{nvcc} --version fails: {(done.stderr or done.stdout).strip()}")
@@ -106,13 +102,6 @@ def cuda_version() -> int:
     return int(match[1]) if match else 0
 
 
-def _identity() -> tuple[str, ...]:
-    """What the same kernel and options depend on; () without a compiler."""
-    if nvcc := find_nvcc():
-        return nvcc_version(nvcc), *(os.environ.get(name, "") for name in ENVIRONMENT)
-    return nvrtc.identity() if version() else ()
-
-
 def flags(source: Path, macros: Macros | None = None) -> tuple[str, ...]:
     """Return the options for a kernel: every kernel's, those of its header, and the macros."""
     defined = (f"-D{name}={value}" for name, value in sorted((macros or {}).items()))
@@ -124,7 +113,11 @@ def cubin_name(
 ) -> CubinName:
     """Return the name that covers everything a cubin is made from."""
     root = root or kernels_root()
-    identity = _identity()
+    identity: tuple[str, ...] = ()  # what the same kernel and options depend on
+    if nvcc := find_nvcc():
+        identity = nvcc_version(nvcc), *(os.environ.get(name, "") for name in ENVIRONMENT)
+    elif version():
+        identity = nvrtc.identity()
     return CubinName(
         stem=f"{source.parent.name}-{source.stem}",
         arch=arch,
@@ -136,14 +129,7 @@ def cubin_name(
 def is_available(
     source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
 ) -> bool:
-    return bool(version()) or is_at_hand(source, arch, root, macros)
-
-
-def is_at_hand(
-    source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
-) -> bool:
-    """Whether machine code that runs on a device of `arch` was compiled before."""
-    return _ready_made(source, arch, root or kernels_root(), macros) is not None
+    return bool(version() or ready_made(source, arch, root, macros))
 
 
 def load(
@@ -163,39 +149,30 @@ def load(
     root = root or kernels_root()
     name = cubin_name(source, arch, root, macros)
     with _locks[name]:  # several GPUs need the same code at the same time
-        found = cubins.find(name, root, shipped)
-        return found or _compiled(
-            name,
-            source,
-            root,
-            notify or partial(print, "raytracer:", file=sys.stderr, flush=True),
-            shipped,
-            macros,
-        )
+        if found := cubins.find(name, root, shipped):
+            return found
+        notify = notify or partial(print, "raytracer:", file=sys.stderr, flush=True)
+        try:
+            if made_by := version():
+                notify(f"compiling {name.stem} for {arch} by {made_by} (once; the result is kept)")
+            cubin = compile_source(source, arch, root, macros)
+        except BackendError:
+            if shipped and (other := ready_made(source, arch, root, macros)):
+                return other
+            raise
+        try:
+            return replace(cubin, path=cubins.write(cubins.own_folder(), name, cubin))
+        except OSError as error:
+            notify(f"the cubin cannot be kept ({error}): set RAYTRACER_CACHE to a folder that you "
+                   "can write")  # fmt: skip
+            return cubin
 
 
-def _compiled(
-    name: CubinName, source: Path, root: Path, notify: Notify, shipped: bool, macros: Macros | None
-) -> Cubin:
-    """Return the cubin of a kernel, compiled now and kept; arguments as for `load`."""
-    arch = name.arch
-    try:
-        if made_by := version():
-            notify(f"compiling {name.stem} for {arch} by {made_by} (once; the result is kept)")
-        cubin = compile_source(source, arch, root, macros)
-    except BackendError:
-        if shipped and (other := _ready_made(source, arch, root, macros)):
-            return other
-        raise
-    try:
-        return replace(cubin, path=cubins.write(cubins.own_folder(), name, cubin))
-    except OSError as error:
-        notify(f"the cubin cannot be kept ({error}): set RAYTRACER_CACHE to a folder you can write")
-        return cubin
-
-
-def _ready_made(source: Path, arch: str, root: Path, macros: Macros | None) -> Cubin | None:
-    """Code that was compiled before and runs on a device of `arch`."""
+def ready_made(
+    source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
+) -> Cubin | None:
+    """Return code that was compiled before and runs on a device of `arch`, or None."""
+    root = root or kernels_root()
     codes = (cubins.find(cubin_name(source, each, root, macros), root) for each in runs_on(arch))
     return next(filter(None, codes), None)
 

@@ -27,7 +27,9 @@ class StripedScene(GroupScene):
         self.striped_over = len(scenes)
         self.can_update = False
         self._shared = shared
-        self.tree_nbytes = shared.tree_nbytes + sum(scene.nodes_nbytes for scene in scenes[1:])
+        self.tree_nbytes = shared.tree_nbytes + sum(
+            scene._memory.size("nodes") for scene in scenes[1:]
+        )
 
     @property
     def nbytes(self) -> int:

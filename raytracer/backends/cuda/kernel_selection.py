@@ -224,11 +224,6 @@ def every_variant(kernel: str) -> list[tuple[str, ...]]:
     return [each for each in made if (kernel, each) not in UNMADE]
 
 
-def variant_of(kernel: str, missing: tuple[str, ...]) -> tuple[str, ...]:
-    """What the variant is without that renders a picture which does not need some features."""
-    return UNMADE.get((kernel, missing), missing)
-
-
 def median_radius(spheres: NDArray[np.float32], camera: NDArray[np.void], height: int) -> float:
     """The median radius of the spheres, (N, 4), in view, in pixels; infinite where none is."""
     view: Any = camera[0]

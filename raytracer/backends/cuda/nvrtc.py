@@ -87,17 +87,15 @@ def compile_text(text: bytes, name: str, arch: str, options: Sequence[str]) -> t
 
 def identity() -> tuple[str, ...]:
     """Return what the same kernel and options depend on, for the name of a cubin."""
-    return ("NVRTC", release(), *OPTIONS, *HEADERS.values(), *_folders(), _headers())
+    return ("NVRTC", release(), *OPTIONS, *HEADERS.values(), *_folders(), _header())
 
 
 @cache
-def _headers() -> str:
+def _header() -> str:
     """Return a digest of a header that every release of CUDA changes; "" without headers."""
-    for option in _folders():
-        version = Path(option.removeprefix("-I"), "cuda_runtime_api.h")
-        if version.is_file():
-            return blake2b(version.read_bytes(), digest_size=8).hexdigest()
-    return ""
+    versions = (Path(each.removeprefix("-I"), "cuda_runtime_api.h") for each in _folders())
+    version = next(filter(Path.is_file, versions), None)
+    return blake2b(version.read_bytes(), digest_size=8).hexdigest() if version else ""
 
 
 @cache

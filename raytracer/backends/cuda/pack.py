@@ -77,10 +77,9 @@ class Packer(Closeable):
     ) -> None:  # fmt: skip
         """Queue the packing of spheres; nothing is allocated after the first call of a size.
 
-        What the update does not say stays, and so do the records of spheres that cannot be shown
-        and colours that are out of range: memory holds valid records before the first call. Arrays
-        of the update are read when the stream comes to it, those of the host at once. In a capture
-        the caller orders `stream` and that of the update.
+        Records stay that the update does not change, or whose spheres cannot be shown: memory holds
+        valid ones before the first call. In a capture the caller orders `stream` and that of the
+        update.
 
         records: address of the records of all spheres of the scene by number, float4: centre and
         radius in render space; in a scene with solids what follows stays. color: address of

@@ -1,6 +1,6 @@
 """Kernels with one struct of arguments."""
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -41,16 +41,11 @@ class Pass:
         self.module = load_module(self._context, kernel, cubin)
         self.function = self.module.get_function(entry)
         self.function.prepare([f"{layout.dtype(struct).itemsize}s"])
-        self._grids: dict[tuple[int, ...], tuple[int, int, int]] = {}
+        self.grid = lru_cache(MAX_GRIDS)(self._grid)  # its arithmetic takes as long as a launch
 
-    def grid(self, **axes: int) -> tuple[int, int, int]:
-        """Return the grid for some sizes, cached: its arithmetic takes as long as a launch."""
-        key = tuple(axes.values())
-        if key not in self._grids:
-            if len(self._grids) == MAX_GRIDS:
-                self._grids.clear()
-            self._grids[key] = self.kernel.launch(axes, self._context.multiprocessors).grid
-        return self._grids[key]
+    def _grid(self, **axes: int) -> tuple[int, int, int]:
+        """Return the grid for some sizes."""
+        return self.kernel.launch(axes, self._context.multiprocessors).grid
 
     def launch(self, grid: tuple[int, int, int], arguments: NDArray[np.void], stream: Any) -> None:
         """Queue a launch. arguments: structured (1,), of the struct."""

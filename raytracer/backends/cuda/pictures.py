@@ -16,7 +16,7 @@ from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
 from raytracer.cuda_driver import order
-from raytracer.device_array import DeviceArray
+from raytracer.device_array import DeviceArray, packed_strides
 from raytracer.errors import RaytracerError
 
 CHANNELS = 4  # bytes a pixel
@@ -41,19 +41,15 @@ class DevicePicture:
         self._memory = DeviceMemory(self._context)
 
     @property
-    def nbytes(self) -> int:
-        return self.size[0] * self.size[1] * CHANNELS
-
-    @property
     def address(self) -> int:
         """Address on the device; 0 before the first picture."""
         return self._memory.address("picture")
 
     def resize(self, width: int, height: int) -> int:
         """Allocate memory for a picture and return its address; the context must be active."""
-        self.size = width, height
-        if self.nbytes > self._memory.size("picture"):
-            self._memory.allocate("picture", self.nbytes)
+        self.size, nbytes = (width, height), width * height * CHANNELS
+        if nbytes > self._memory.size("picture"):
+            self._memory.allocate("picture", nbytes)
         return self.address
 
     @contextmanager
@@ -73,13 +69,9 @@ class DevicePicture:
 
     def array(self) -> DeviceArray:
         """Return the picture as an array, uint8 (h, w, 4); the next picture is in its memory."""
-        width, height = self.size
-        strides = width * CHANNELS, CHANNELS, 1
-        dtype = np.dtype(np.uint8)
-        return DeviceArray(
-            self.address, (height, width, CHANNELS), strides, dtype, self._number, self._writer,
-            self,
-        )  # fmt: skip
+        shape = self.size[1], self.size[0], CHANNELS
+        strides, dtype = packed_strides(shape, 1), np.dtype(np.uint8)
+        return DeviceArray(self.address, shape, strides, dtype, self._number, self._writer, self)
 
     def to_host(self) -> NDArray[np.uint8]:
         width, height = self.size

@@ -37,6 +37,7 @@ def device_details(ordinal: int) -> dict[str, Any]:
     free, total = context.memory()
     device, attribute = context.device, context.driver.device_attribute
     capability = device.compute_capability()
+    version = context.driver.get_driver_version()  # 13000 of 13.0
     return {
         "device": device.name(),
         "compute_capability": "{}.{}".format(*capability),
@@ -44,7 +45,7 @@ def device_details(ordinal: int) -> dict[str, Any]:
         "memory_free": free,
         "memory_total": total,
         "multiprocessors": device.get_attribute(attribute.MULTIPROCESSOR_COUNT),
-        "cuda_driver": _version(context.driver.get_driver_version()),
+        "cuda_driver": f"{version // 1000}.{version % 1000 // 10}",
         "driver": _driver_release(),
         "binding": driver.label(),
     }
@@ -89,7 +90,7 @@ def _kernels_missing(device: int) -> str | None:
         for kernel in map(production, PRODUCTION):
             check_supported(kernel, arch)
             can_compile = bool(compiler.version()) and made_for <= has
-            if can_compile or compiler.is_at_hand(kernel.translation_unit, arch):
+            if can_compile or compiler.ready_made(kernel.translation_unit, arch):
                 continue
             if made_for:
                 return (
@@ -101,11 +102,6 @@ def _kernels_missing(device: int) -> str | None:
     except RaytracerError as error:
         return str(error)
     return None
-
-
-def _version(number: int) -> str:
-    """13000 -> "13.0"."""
-    return f"{number // 1000}.{number % 1000 // 10}"
 
 
 def _driver_release() -> str | None:

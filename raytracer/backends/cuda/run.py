@@ -60,12 +60,11 @@ class CudaDevice:
     ) -> DeviceRecords | None:  # fmt: skip
         """Pack spheres of arrays of this GPU, and of many others; gpus: as for `placed`."""
         count = sum(each.count for each in spheres)
-        arrays = [a for each in (*spheres, *colors) for a in (each.positions, each.radii)]
-        arrays += [each.colors for each in colors]
-        there = [each for each in arrays if isinstance(each, DeviceArray)]
-        is_elsewhere = any(each.device not in (None, self.number) for each in there)
-        least = MAX_CONSTANT_SPHERES + 1 if there else MIN_PLACED
-        if self._kernel is not None or is_elsewhere or count < least:
+        updates = (*spheres, *colors)
+        arrays = [a for each in updates for a in (each.positions, each.radii, each.colors)]
+        devices = {each.device for each in arrays if isinstance(each, DeviceArray)}
+        least = MAX_CONSTANT_SPHERES + 1 if devices else MIN_PLACED
+        if self._kernel is not None or devices - {None, self.number} or count < least:
             return None
         return placed(self.number, spheres, colors, on_host, gpus)
 

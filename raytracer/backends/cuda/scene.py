@@ -27,11 +27,11 @@ from raytracer.backends.cuda.kernel_selection import (
     CAPSULES,
     PATHS,
     THREADS,
+    UNMADE,
     Sample,
     kernel_for,
     missing_features,
     missing_with_capsules,
-    variant_of,
 )
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.moving import MovingSpheres
@@ -257,10 +257,6 @@ class CudaScene(DeviceScene):
             with self._context.lock, self._context.active():
                 staging(self.number).to_device(source[start : start + PART], address + start)
 
-    @property
-    def nodes_nbytes(self) -> int:
-        return self._memory.size("nodes")
-
     def address(self, name: str) -> int:
         """Return the address of an array by its name in RenderArgs; 0 of an empty one."""
         own = self._memory.address(name)
@@ -307,8 +303,8 @@ class CudaScene(DeviceScene):
                 missing = missing_with_capsules(view, self.has_forms)
             else:
                 missing = missing_features(view)
-            without = variant_of(kernel.name, missing)
-            return render_kernel(self.number, kernel, without, self.has_images)
+            missing = UNMADE.get((kernel.name, missing), missing)
+            return render_kernel(self.number, kernel, missing, self.has_images)
 
     def fill(self, kernel: RenderKernel, view: View) -> None:
         """Fill the constant memory of a kernel. The lock of the context is held, and the context
@@ -327,10 +323,8 @@ class CudaScene(DeviceScene):
 
     def _kernel_name(self, view: View) -> str:
         """Return the render kernel for a view; it is cached for the last camera."""
-        if self.has_capsules:
-            return CAPSULES
-        if view.needs_path_tracing:
-            return PATHS
+        if self.has_capsules or view.needs_path_tracing:
+            return CAPSULES if self.has_capsules else PATHS
         if self.has_images:
             return THREADS
         camera, height = view.camera, view.height

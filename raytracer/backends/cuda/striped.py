@@ -18,6 +18,14 @@ STRIPE = 32 << 20
 """Bytes of one GPU in a row: few calls of the driver, and many stripes in any scene of that size.
 Smaller arrays are not striped."""
 
+_PAIRS = {
+    "ACCESS": "access to the memory of GPU {}, which takes NVLink, or PCIe with peer access "
+    "(`nvidia-smi topo -p2p r`)",
+    "NATIVE_ATOMIC": "atomic operations in the memory of GPU {}, which takes NVLink (`nvidia-smi "
+    "topo -p2p a`)",
+}
+"""What each GPU must have of each other one, by the driver's attributes of pairs."""
+
 
 class StripedAllocation:
     """Memory in stripes on several GPUs in turn; `int` gives its address."""
@@ -80,21 +88,12 @@ def why_not(gpus: Sequence[int]) -> str:
     for gpu, device in devices.items():
         if not call("cuDeviceGetAttribute", getattr(cu.CUdevice_attribute, managed), device):
             return f"GPU {gpu}, or its driver, has no virtual memory management"
-    pairs = cu.CUdevice_P2PAttribute
     for gpu, other in permutations(devices, 2):
-        pair = devices[gpu], devices[other]
-        access = pairs.CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED
-        if not call("cuDeviceGetP2PAttribute", access, *pair):
-            return (
-                f"GPU {gpu} has no access to the memory of GPU {other}, which takes NVLink, or "
-                "PCIe with peer access (`nvidia-smi topo -p2p r`)"
-            )
-        atomics = pairs.CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED
-        if not call("cuDeviceGetP2PAttribute", atomics, *pair):
-            return (
-                f"GPU {gpu} has no atomic operations in the memory of GPU {other}, which takes "
-                "NVLink (`nvidia-smi topo -p2p a`)"
-            )
+        for attribute, words in _PAIRS.items():
+            name = f"CU_DEVICE_P2P_ATTRIBUTE_{attribute}_SUPPORTED"
+            kind = getattr(cu.CUdevice_P2PAttribute, name)
+            if not call("cuDeviceGetP2PAttribute", kind, devices[gpu], devices[other]):
+                return f"GPU {gpu} has no {words.format(other)}"
     return ""
 
 

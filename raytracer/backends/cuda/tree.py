@@ -89,15 +89,9 @@ class TreeKernels:
         self._launch("tree_records", self._grid("tree_records", count), args, stream)
 
     def build(
-        self,
-        memory: DeviceMemory,
-        count: int,
-        apart: int,
-        stream: Any,
-        *,
-        records: int,
+        self, memory: DeviceMemory, count: int, apart: int, stream: Any, *, records: int,
         has_bounds: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Queue the build of a tree over records, in the order of the input.
 
         memory: has the arrays of `tree_sizes` and `scratch_sizes`, and "apart". count: primitives
@@ -106,15 +100,13 @@ class TreeKernels:
         """
         args = _arguments(memory, count, apart, records)
         tiles = _blocks(count, SORT_TILE)
-        for name, word, size in (
-            ("state", 0, memory.size("state")),
-            ("status", 0, memory.size("status")),
-            ("lookback", 0, 8 * DIGITS * tiles),
-            ("parents", 0xFFFFFFFF, 4 * count),
+        for name, first, word, size in (
+            ("state", PACKED_BYTES, 0, memory.size("state") - PACKED_BYTES),
+            ("status", 0, 0, memory.size("status")),
+            ("lookback", 0, 0, 8 * DIGITS * tiles),
+            ("parents", 0, 0xFFFFFFFF, 4 * count),
         ):
-            skipped = PACKED_BYTES if name == "state" else 0
-            address = int(args[name][0]) + skipped
-            self._driver.memset_d32_async(address, word, (size - skipped) // 4, stream)
+            self._driver.memset_d32_async(int(args[name][0]) + first, word, size // 4, stream)
         grid = self._grid("tree_keys", count)
         if not has_bounds:
             self._launch("tree_bounds", grid, args, stream)

@@ -5,8 +5,7 @@ from math import prod
 from typing import Any
 
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda import ptxas
-from raytracer.backends.cuda.cache import Cubin
+from raytracer.backends.cuda.cache import Cubin, usage
 from raytracer.benchmark.cuda import tensor_map
 from raytracer.benchmark.cuda.timing import Enqueue, RefusedError, Session, SizeError
 from raytracer.benchmark.record import Resources
@@ -30,7 +29,7 @@ def resources(function: Any, cubin: Cubin) -> Resources:
         "compiler": cubin.compiler,
         "registers": int(function.num_regs),
         "shared": int(function.shared_size_bytes),
-        "spilled": ptxas.usage(cubin.log).spilled,
+        "spilled": usage(cubin.log).spilled,
     }
 
 

@@ -25,18 +25,10 @@ def pack_emitters(
     if not emission.any() or not count_of(spheres):
         return none_of("Emitter"), 0.0
     color = colors.on_host if isinstance(colors, DeviceColors) else colors
-    if len(material_id):
-        number = np.flatnonzero(emission[material_id] > 0)
-        strength = emission[material_id[number]]
-    else:
-        number = np.arange(count_of(spheres))
-        strength = np.full(len(number), emission[0])
-    if len(color) == 1:
-        albedo = np.broadcast_to(color, (len(number), 3))
-    else:
-        albedo = color[color_id[number] if len(color_id) else number]
-    radiance = albedo * strength[:, None]
-    radius = spheres[3][number]
+    strength = emission[material_id] if len(material_id) else emission.repeat(count_of(spheres))
+    number = np.flatnonzero(strength > 0)
+    row = 0 if len(color) == 1 else color_id[number] if len(color_id) else number
+    radiance, radius = color[row] * strength[number, None], spheres[3][number]
     weight = radiance.max(axis=1).astype(np.float64) * radius.astype(np.float64) ** 2
     lit = weight > 0
     if not lit.any():

@@ -195,8 +195,7 @@ def sky_x(up: Vector, rotation: float) -> Vector:
     ahead = (1.0, 0.0, 0.0) if abs(up[0]) < 0.9 else (0.0, 0.0, 1.0)
     along = sum(a * b for a, b in zip(ahead, up, strict=True))
     x, y, z = (a - along * b for a, b in zip(ahead, up, strict=True))
-    length = hypot(x, y, z)
-    x, y, z = x / length, y / length, z / length
+    x, y, z = (v / hypot(x, y, z) for v in (x, y, z))
     side = (up[1] * z - up[2] * y, up[2] * x - up[0] * z, up[0] * y - up[1] * x)
     c, s = cos(radians(rotation)), sin(radians(rotation))
     return (c * x + s * side[0], c * y + s * side[1], c * z + s * side[2])

@@ -81,20 +81,11 @@ def _of_order_one(vector: Doubles) -> Doubles:
 def fitted(
     kind: str, subject: Subject, axes: Basis, half: float, aspect: float, room: Room = FULL
 ) -> tuple[Doubles, float, Outliers | None]:
-    """Return the nearest camera of a direction that shows the whole subject.
+    """Return the nearest camera that shows the whole subject, in the middle of the picture unless
+    it would reach into `room`: the eye, (3,), in front of all spheres if orthographic; the tangent
+    of half the vertical field of view (`half`), or half the height; the outliers.
 
-    Args:
-        kind: "perspective", "orthographic" or "panorama", which is placed like a perspective
-            camera.
-        subject: centred in the picture, unless it would reach into the margins.
-        axes: of the view.
-        half: tangent of half the vertical field of view; unused for an orthographic camera.
-        aspect: width by height.
-        room: parts of the picture to leave free.
-
-    Returns:
-        The eye, (3,), in front of all spheres if orthographic; `half`, or half the height of an
-        orthographic picture; the outliers.
+    kind: of the camera; a panorama is placed like a perspective one. aspect: width by height.
     """
     if kind == "orthographic":
         return _orthographic(subject, axes, aspect, room)

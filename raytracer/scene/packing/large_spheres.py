@@ -45,15 +45,9 @@ def pack_large(
 ) -> tuple[NDArray[np.int64], NDArray[np.void]]:
     """Return the large spheres: their indices, ascending, and their description for kernels.
 
-    Args:
-        placed: all spheres, then the balls around solids, (N + C), render space.
-        spheres: N.
-        ball: returns centre, (3,), and radius of a sphere by index.
-        clip: planes in render space, as fields of `Frame`; spheres that they remove do not count.
-        most: largest number to describe.
-
-    Returns:
-        int64 (G,) and structured (G,), `LargeSphere`.
+    placed: N spheres, then the balls around solids, render space. ball: returns centre, (3,), and
+    radius of a sphere by index. clip: fields of `Frame`; spheres that its planes remove do not
+    count. most: largest number to describe.
     """
     numbers = _candidates(placed)
     large = {number: ball(number) for number in numbers if number < spheres}
@@ -63,11 +57,20 @@ def pack_large(
     near = [number for number, (_, radius) in large.items() if gaps[number] < NEAR * radius]
     near = sorted(sorted(near, key=gaps.__getitem__)[:most])
     if numbers:
-        others = {
-            number: float(radius) for number, (_, radius) in large.items()
+        # of spheres only those with a surface near the others matter, not a surrounding sky
+        others = [
+            (float(radius), number) for number, (_, radius) in large.items()
             if number not in near and gaps[number] < max(NEAR * radius, REGION)
-        }  # fmt: skip
-        _warn_of_others(placed[3], [each for each in numbers if each >= spheres], others)
+        ]  # fmt: skip
+        others += [(float(placed[3][each]), each) for each in numbers if each >= spheres]
+        largest, number = max(others, default=(0.0, 0))
+        if (ratio := largest / radii_of(placed)[0]) > LIMIT:
+            warn(
+                f"number {number}, {'a sphere' if number < spheres else 'a solid'}, has "
+                f"{ratio:.0e} times the radius of the smallest; shadows and contacts are exact up "
+                f"to a factor of 1e6, and above for at most {MAX_LARGE} large ones whose surface "
+                "does not pass the middle of the small spheres"
+            )
     table = np.zeros(len(near), dtype("LargeSphere"))
     for row, (center, size) in enumerate(large[number] for number in near):
         length = sqrt(float(center @ center))
@@ -115,27 +118,6 @@ def _is_left(clip: Mapping[str, Any], center: Exact, radius: Fraction) -> bool:
     if clip["clip_removes"]:
         return any(float(height) > -size for height in heights)  # not inside all half-spaces
     return all(float(height) < size for height in heights)  # not outside any of them
-
-
-def _warn_of_others(
-    radius: NDArray[np.float32], solids: list[int], others: Mapping[int, float]
-) -> None:
-    """Warn of the largest sphere, and the largest other solid, in the ordinary form.
-
-    Only spheres whose surface is near the others matter; a surrounding sky does not.
-    """
-    smallest = float(radius.min())
-    right = "the radius of the smallest; shadows and contacts are exact up to a factor of 1e6"
-    size, number = max(((float(radius[each]), each) for each in solids), default=(0.0, 0))
-    if size > LIMIT * smallest:
-        what = f"number {number}, a capsule, cone or ellipsoid,"
-        warn(f"{what} has {size / smallest:.0e} times {right}")
-    size, number = max(((size, each) for each, size in others.items()), default=(0.0, 0))
-    if size > LIMIT * smallest:
-        warn(
-            f"sphere {number} has {size / smallest:.0e} times {right}, or where its surface passes "
-            f"the middle of the small spheres, for at most {MAX_LARGE} large ones"
-        )
 
 
 def _gap(center: Exact, radius: Fraction) -> float:

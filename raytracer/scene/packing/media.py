@@ -36,11 +36,8 @@ def pack_media(
     whether it is in one of the spheres. For other solids, and with clip planes, the camera position
     counts. If too many solids contain it, those with the largest priorities are kept.
 
-    Args:
-        camera: structured (1,), `Camera`.
-        buffers: spheres, solids and their materials.
-        glass, priority: whether each material transmits light, and its priority, (M,).
-        clip: fields of `Clip`; empty without clipping.
+    glass, priority: whether each material transmits light, and its priority, (M,). clip: fields of
+    `Clip`; empty without clipping.
     """
     fields: dict[str, Any] = {"nested": 1}
     place = camera[0]["origin"].astype(np.float64)

@@ -384,7 +384,7 @@ def _sky(
 
 
 def _warn_of_pose(pose: Pose, spheres: Spheres, space: Space) -> None:
-    if pose.is_focus_behind:
+    if pose.aperture > 0.0 and pose.depth_of_focus <= 0.0:
         warn("camera.focus: is behind the camera, so nothing is blurred; move it to the front")
     outliers = pose.outliers
     if outliers is None:

@@ -66,15 +66,10 @@ class Pose:
     @property
     def focus_distance(self) -> float:
         """Distance of the focal plane along the view; 0 for a pinhole."""
-        return max(self._depth_of_focus, 1e-3) if self.aperture else 0.0
+        return max(self.depth_of_focus, 1e-3) if self.aperture else 0.0
 
     @property
-    def is_focus_behind(self) -> bool:
-        """Whether the point in focus is behind the camera, so that nothing is blurred."""
-        return self.aperture > 0.0 and self._depth_of_focus <= 0.0
-
-    @property
-    def _depth_of_focus(self) -> float:
+    def depth_of_focus(self) -> float:
         """Distance of the point in focus along the view; negative behind the camera."""
         away = -self.eye if self.focus is None else self.focus - self.eye
         return float(away @ self.axes.forward)
@@ -168,12 +163,10 @@ def unfitted(camera: Camera, space: Space) -> Pose:
 
 def _alike(one: Pose, other: Pose) -> bool:
     """Whether two poses differ only by the rounding to scene units."""
-    near = max(float(np.abs(one.eye).max()), 1e-3) * ROUNDING
-    return (
-        bool(np.abs(one.eye - other.eye).max() <= near)
-        and bool(np.abs(np.stack(one.axes) - np.stack(other.axes)).max() <= ROUNDING)
-        and abs(one.half - other.half) <= ROUNDING * one.half
-    )
+    units = max(float(np.abs(one.eye).max()), 1e-3), 1.0, one.half
+    first, second = ([np.array(v) for v in (p.eye, p.axes, p.half)] for p in (one, other))
+    triples = zip(first, second, units, strict=True)
+    return all(bool(np.abs(a - b).max() <= ROUNDING * unit) for a, b, unit in triples)
 
 
 def aimed(camera: Camera, spheres: Spheres, space: Space) -> Camera:

@@ -90,29 +90,13 @@ def _weighted_median(values: NDArray[np.float64], radius: NDArray[np.float64]) -
     return float(values[order[int(np.searchsorted(weight, 0.5 * weight[-1]))]])
 
 
-def affine(
-    centers: NDArray[np.floating[Any]], row: NDArray[np.float64], offset: float
-) -> NDArray[np.float64]:
-    """Return one coordinate of `linear @ center + offset`, float64 (M,).
-
-    Written term by term, because rounding of matrix products differs between machines. Zero
-    coefficients are skipped.
-    """
-    total: NDArray[np.float64] | None = None
-    for axis in range(3):
-        if row[axis] != 0.0:
-            term = np.multiply(centers[:, axis], row[axis], dtype=np.float64)
-            total = term if total is None else np.add(total, term, out=total)
-    if total is None:
-        return np.full(len(centers), offset)
-    total += offset
-    return total
-
-
 def affine_rows(
-    centers: NDArray[np.floating[Any]],
-    linear: NDArray[Any],
-    offset: Triple = (0.0, 0.0, 0.0),
+    centers: NDArray[np.floating[Any]], linear: NDArray[Any], offset: Triple = (0.0, 0.0, 0.0)
 ) -> NDArray[np.float64]:
-    """Return `linear @ center + offset` for points, float64 (M, 3); see `affine`."""
-    return np.stack([affine(centers, linear[k], offset[k]) for k in range(3)], axis=1)
+    """Return `linear @ center + offset` for points, float64 (M, 3).
+
+    Written term by term, because rounding of matrix products differs between machines.
+    """
+    x, y, z = (np.asarray(centers[:, axis, None], np.float64) for axis in range(3))
+    placed = x * linear[:, 0] + y * linear[:, 1] + z * linear[:, 2] + np.asarray(offset)
+    return np.asarray(placed, np.float64)

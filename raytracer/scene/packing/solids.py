@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from raytracer.buffers import (
     CLOSED_MESH,
@@ -18,6 +17,7 @@ from raytracer.buffers import (
     TRIANGLE,
     Columns,
     Spheres,
+    count_of,
 )
 from raytracer.errors import SceneError
 from raytracer.scene.extent import Doubles, Floats
@@ -29,30 +29,18 @@ MAX_SOLIDS = 1 << 29  # limit of the tag bits of a record
 
 
 def place_solids(
-    spheres: Spheres,
-    sets: Sequence[SolidSet],
-    radii: Sequence[Floats],
-    space: Space,
-    has_ground: bool,
-    has_colors: bool,
-    are_glass: Sequence[bool],
-) -> tuple[Columns, dict[str, Any]]:
+    spheres: Spheres, sets: Sequence[SolidSet], radii: Sequence[Floats], space: Space,
+    has_ground: bool, has_colors: bool, are_glass: Sequence[bool],
+) -> tuple[Columns, dict[str, Any]]:  # fmt: skip
     """Return spheres and solids in render space, and the arrays of solids for `SceneBuffers`.
 
-    Args:
-        spheres, space: as for `place`.
-        sets: nonempty sets of solids: capsules, cones, ellipsoids, then triangles.
-        radii: of the largest balls in each set, (C,) each, render space.
-        has_ground, has_colors: whether there is a ground, and more than one colour.
-        are_glass: whether light passes through the solids of each set.
+    sets: nonempty: capsules, cones, ellipsoids, then triangles. radii: of the largest balls in each
+    set, (C,) each, render space. has_colors: whether there is more than one colour.
     """
-    middles: list[Floats] = []
-    axes: list[Floats] = []
-    forms: list[NDArray[np.uint8]] = []
-    shapes: list[Floats] = [np.zeros((0, 8), np.float32)]
-    number = len(spheres[0])  # of the first solid of a set
+    number = count_of(spheres)  # of the first solid of a set
+    rows = number + sum(each.count for each in sets) + has_ground  # of colours before its own
+    parts = []
     for each, is_glass in zip(sets, are_glass, strict=True):
-        numbers, form = shapes[0], 0
         if isinstance(each, EllipsoidSet):
             (middle, half, numbers), form = _ellipsoids(each, space), ELLIPSOID
         elif isinstance(each, ConeSet):
@@ -61,39 +49,27 @@ def place_solids(
             (middle, half, numbers), form = _triangles(each, space, number, is_glass), TRIANGLE
         elif isinstance(each, CapsuleSet):
             start, end = _ends(each, space)
-            middle = np.asarray(0.5 * (start + end), np.float32)
-            half = np.asarray(0.5 * (end - start), np.float32)
-            form = FLAT if each.caps == "flat" else 0
-        even = EVEN if each.even_colors and each.second_colors else 0
-        middles.append(middle)
-        axes.append(half)
-        forms.append(np.full(each.count, form | even, np.uint8))
-        shapes.append(numbers)
-        number += each.count
-    x, y, z = (
-        np.concatenate([column, *(middle[:, k] for middle in middles)])
-        for k, column in enumerate(spheres[:3])
-    )
-    radius, form_of = (np.concatenate(each) for each in ([spheres[3], *radii], forms))
-    rows = len(x) + has_ground
-    ends = []
-    for each, is_glass, numbers in zip(sets, are_glass, shapes[1:], strict=True):
-        ends.append(np.zeros(each.count, np.int32))
-        first, second = rows, each.second_colors if has_colors else None
-        rows += second.count if second else 0
+            middle, half = (np.asarray(0.5 * v, np.float32) for v in (start + end, end - start))
+            numbers, form = np.zeros((0, 8), np.float32), FLAT if each.caps == "flat" else 0
+        second = each.second_colors if has_colors else None
+        ends = np.zeros(each.count, np.int32)
         if isinstance(each, Mesh):
-            ends[-1] += CLOSED_MESH if is_glass else 0
-            ends[-1] += _mark_corners(each, numbers, first if second else None)
+            ends += CLOSED_MESH if is_glass else 0
+            ends += _mark_corners(each, numbers, rows if second else None)
         elif second:
-            ends[-1] += np.arange(first, rows, dtype=np.int32)
-    shape = np.concatenate(shapes)
-    if rows + len(shape) >= MAX_SOLIDS:
+            ends += np.arange(rows, rows + second.count, dtype=np.int32)
+        form |= EVEN if each.even_colors and each.second_colors else 0
+        parts.append((middle, half, np.full(each.count, form, np.uint8), numbers, ends))
+        number, rows = number + each.count, rows + (second.count if second else 0)
+    middles, axes, forms, shapes, ends = (np.concatenate(part) for part in zip(*parts, strict=True))
+    x, y, z = (np.append(column, middles[:, k]) for k, column in enumerate(spheres[:3]))
+    if rows + len(shapes) >= MAX_SOLIDS:
         raise SceneError("a scene with solids has at most 2^29 surfaces: use fewer")
-    return (x, y, z, radius), {
-        "axis": np.ascontiguousarray(np.concatenate(axes)),
-        "end_row": np.concatenate(ends),
-        "form": form_of if form_of.any() else form_of[:0],
-        "shapes": shape,
+    return (x, y, z, np.concatenate([spheres[3], *radii])), {
+        "axis": axes,
+        "end_row": ends,
+        "form": forms if forms.any() else forms[:0],
+        "shapes": shapes,
     }
 
 
