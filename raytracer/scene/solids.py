@@ -288,12 +288,7 @@ class EllipsoidSet(SolidSet):
         where = Where("", names, self.noun)
         self.start: SphereSet = Balls(self.noun, centers, 1.0, color, names=names, **looks)
         axes = check_rows(semi_axes, "semi_axes", 3, self.count, where)
-        if not (axes > 0.0).all():
-            row = int(np.argmin((axes > 0.0).all(axis=1)))
-            raise where.wrong(
-                "semi_axes",
-                f"ellipsoid {row} has a semi-axis {axes[row].min():g}; it must be positive",
-            )
+        check_radius(axes.min(axis=1), len(axes), where, "semi_axes")
         turn = np.array([[1.0, 0.0, 0.0, 0.0]])
         if orientation is not None:
             turn = check_rows(orientation, "orientation", 4, self.count, where)
