@@ -43,20 +43,16 @@ def plan_of(
     bottom, top = scene.background.edges()
     target = scene.camera.look_at if scene.camera is not None else None
     box = annotations.box
-    if annotations.scale_bar is not None and (
-        scene.camera is None or scene.camera.type == "perspective"
-    ):
+    if bar is not None and (scene.camera is None or scene.camera.type == "perspective"):
         warn(
             "scale_bar: with perspective, the bar is valid only at the distance of the point that "
             'the camera looks at: use --ortho, or type = "orthographic" under [camera]'
         )
-    axes = annotations.axes
+    axes, tips = annotations.axes, None
     if axes is not None and axes.place in IN_SCENE:
         from raytracer.scene.glyphs.box import axes_at
 
         tips = axes_at(scene, axes, box)[0]
-    else:
-        tips = None
     return Plan(
         annotations, settings.dpi, bottom, top, scene.background.transparent,
         None if target is None else triple(target),

@@ -10,7 +10,7 @@ from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet, contrast
 from raytracer.annotations.surface import Strip
 from raytracer.drawing.fonts import CAP_HEIGHT, width
-from raytracer.drawing.shapes import RGB, Text
+from raytracer.drawing.shapes import Text
 from raytracer.scene.annotations import Labels
 from raytracer.scene.simulation_box import triple
 
@@ -31,9 +31,7 @@ class SeenLabels:
         self._named = named
         points = projection.to_render_space(named.centers)
         depths = projection.depth(points)
-        ahead = np.flatnonzero(depths > 0.0)
-        if not projection.perspective:
-            ahead = np.arange(len(points))
+        ahead = np.flatnonzero((depths > 0.0) | (not projection.perspective))
         self._rows, self._depths = ahead, depths[ahead]
         self.points = projection.pixels(points[ahead])
         self._seen = np.zeros(len(ahead), np.bool_)
@@ -51,12 +49,12 @@ class SeenLabels:
         sizes = np.array([(width(text, size), size) for text in texts]).reshape(-1, 2)
         for index in seen[_apart(self.points[seen], sizes, self._depths[seen])]:
             row = int(self._rows[index])
-            sphere: RGB = triple(self._named.colors[row])
-            ink = contrast(sphere) if labels.color is None else sheet.ink(labels.color)
-            x, y = self.points[index]
-            place = float(x), float(y) + CAP_HEIGHT * size / 2.0
-            text = self._named.texts[row]
-            sheet.drawing.add(Text(text, *place, size, ink, 0.5, contrast(ink)))
+            over = contrast(triple(self._named.colors[row]))
+            ink = over if labels.color is None else sheet.ink(labels.color)
+            x, y = self.points[index].tolist()
+            y += CAP_HEIGHT * size / 2.0
+            text = Text(self._named.texts[row], x, y, size, ink, 0.5, contrast(ink))
+            sheet.drawing.add(text)
 
 
 def _apart(

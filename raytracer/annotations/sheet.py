@@ -67,11 +67,10 @@ class Sheet:
         """Return a colour; by default black or white, for contrast with the background there."""
         if color is not None:
             return parse_color(color)
-        if self.paper is None:
-            return BLACK
-        if self.edges is not None and place.startswith(("bottom", "top")):
-            return contrast(self.edges[place.startswith("top")])
-        return contrast(self.paper)
+        paper = self.paper
+        if paper is not None and self.edges is not None and place.startswith(("bottom", "top")):
+            paper = self.edges[place.startswith("top")]
+        return BLACK if paper is None else contrast(paper)
 
     def halo(self, ink: RGB) -> RGB | None:
         """Return the colour of the rim around letters; None over a transparent background."""
@@ -95,14 +94,11 @@ class Sheet:
         beside = place in ("left", "right")
         self._used[place] = used + margin / 2.0 + (width if beside else height)
         x, y = (self.width - width) / 2.0, (self.height - height) / 2.0
-        if "left" in place:
-            x = margin + (used if beside else 0.0)
-        elif "right" in place:
-            x = self.width - margin - width - (used if beside else 0.0)
-        if place.startswith("top"):
-            y = margin + used
-        elif place.startswith("bottom"):
-            y = self.height - margin - height - used
+        if "left" in place or "right" in place:
+            start = margin + (used if beside else 0.0)
+            x = start if "left" in place else self.width - width - start
+        if place.startswith(("top", "bottom")):
+            y = margin + used if "top" in place else self.height - margin - height - used
         taken = self._moved_away(Taken(place, x, y, width, height), margin / 2.0)
         self.boxes.append(taken)
         return taken.x, taken.y

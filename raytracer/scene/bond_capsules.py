@@ -109,13 +109,12 @@ def _capsules(
         others = np.concatenate([ends[whole], starts[cut] + half, ends[cut] - half])
         starts = np.concatenate([starts[whole], starts[cut], ends[cut]])
         ends = others.astype(starts.dtype)
-        first, second = (
-            np.concatenate([first[whole], first[cut], second[cut]]),
-            np.concatenate([second[whole], first[cut], second[cut]]),
-        )
+        near, far = first[cut], second[cut]
+        first = np.concatenate([first[whole], near, far])
+        second = np.concatenate([second[whole], near, far])
     colors = {"color": color} if color is not None else _colors(spheres, first, second)
-    if colored is not None and colored.color_id is not None:
-        colors = {"color": colored.color, "color_id": colored.color_id[order]}
+    if colored is not None:
+        colors = {"color": colored.color, "color_id": colored.color_id[order]}  # type: ignore[index]
     opacity = spheres.opacity
     if isinstance(opacity, np.ndarray):
         opacity = np.minimum(opacity[first], opacity[second])

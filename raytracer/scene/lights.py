@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import SceneError
 from raytracer.field_types import Choice, Number, Truth, Vector3
-from raytracer.fields import Defined, definitions, setting
+from raytracer.fields import Defined, setting
 from raytracer.layout import code
 from raytracer.scene.colors import RGB, Color, parse_color, srgb_to_linear
 from raytracer.scene.key_types import ColorValue
@@ -58,12 +58,11 @@ class _Light(Defined, place="light"):
     def rotated(self, rotation: NDArray[np.float64], pivot: NDArray[np.float64]) -> Self:
         """Return the light rotated (3, 3) about a point (3,), its direction as a unit vector."""
         turned: dict[str, Any] = {}
-        for name in definitions(type(self)):
-            value = getattr(self, name)
-            if name == "position":
-                turned[name] = (pivot + rotation @ (value - pivot)).tolist()
-            elif name in ("direction", "up"):
+        for name in ("direction", "up"):
+            if (value := getattr(self, name, None)) is not None:
                 turned[name] = (rotation @ value / hypot(*value)).tolist()
+        if (position := getattr(self, "position", None)) is not None:
+            turned["position"] = (pivot + rotation @ (position - pivot)).tolist()
         return replace(self, **turned)  # type: ignore[type-var]
 
     def _radiance(self, space: Space, power: int = 0) -> NDArray[np.float64]:

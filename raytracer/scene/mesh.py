@@ -175,9 +175,9 @@ def _listed(color: Any, are_many: bool) -> int | None:
     """Return the number of colours in a list or array, None for one colour."""
     if color is None or isinstance(color, str):
         return None
+    names = isinstance(color, list | tuple) and any(isinstance(each, str) for each in color)
     try:
-        is_one = not are_many and np.ndim(color) < 2 and np.asarray(color).dtype.kind in "iuf"
-        return None if is_one else len(color)
+        return len(color) if are_many or names or np.ndim(color) > 1 else None
     except (TypeError, ValueError):  # a number, rows of other lengths
         raise SceneError("colors: give one of each vertex or of each triangle") from None
 

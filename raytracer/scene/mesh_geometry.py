@@ -22,13 +22,8 @@ def corner_normals(vertices: Doubles, triangles: NDArray[np.int32], crease: floa
     cosine = -(along * np.roll(along, 1, axis=1)).sum(axis=2)
     weight = np.arccos(np.clip(cosine, -1.0, 1.0))
     group = _groups(triangles, flat, np.cos(np.radians(crease)))
-    sums = np.stack(
-        [
-            np.bincount(group, (weight * flat[:, None, axis]).ravel(), minlength=1)
-            for axis in range(3)
-        ],
-        axis=1,
-    )
+    weighted = (weight[..., None] * flat[:, None]).reshape(-1, 3).T
+    sums = np.stack([np.bincount(group, each, minlength=1) for each in weighted], axis=1)
     normals = unit_vectors(sums)[group].reshape(-1, 3, 3)
     lost = ~normals.any(axis=2)  # opposite triangles
     normals[lost] = np.broadcast_to(flat[:, None], normals.shape)[lost]
@@ -61,9 +56,7 @@ def _groups(triangles: NDArray[np.int32], flat: Doubles, least_cosine: float) ->
     is_sharp[begins[sharp]] = is_sharp[ends[sharp]] = True
     # the corners of both triangles at both ends of a smooth edge
     one, other = first[smooth], second[smooth]
-    links = np.concatenate(
-        [np.stack([one, _next(other)], axis=1), np.stack([_next(one), other], axis=1)]
-    )
+    links = np.concatenate([np.c_[one, _next(other)], np.c_[_next(one), other]])
     links = links[is_sharp[by_vertex[links[:, 0]]]]
     apart = is_sharp[by_vertex]
     group = np.where(apart, len(is_sharp) + np.arange(len(by_vertex)), by_vertex)

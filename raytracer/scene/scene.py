@@ -252,15 +252,7 @@ class Scene:
 
     def __repr__(self) -> str:
         name = f" {shown_value(self.title)}" if self.title else ""
-        others = list(self.counts().items())[1:]
-        fitted = self.camera is None or self.camera.fit
-        parts = [
-            f"{counted(self.count, 'sphere')} in {counted(len(self.spheres), 'set')}",
-            *(counted(number, noun) for noun, number in others),
-            "fitted camera" if fitted else f"camera at {self.camera.position}",  # type: ignore[union-attr]
-            "standard light" if self.lights is None else f"{len(self.lights)} lights",
-            f"{self.render.width}x{self.render.height}",
-        ]
+        parts = [counted(number, noun) for noun, number in self.counts().items()]
         return f"<Scene{name}: {', '.join(parts)}>"
 
     @property

@@ -29,9 +29,9 @@ def segments(
     3)."""
     result = []
     for axis in range(3):
-        others = [edges[other] for other in range(3) if other != axis]
+        one, other = np.delete(edges, axis, axis=0)
         for first, second in product((0.0, 1.0), repeat=2):
-            start = origin + first * others[0] + second * others[1]
+            start = origin + first * one + second * other
             result.append((start, start + edges[axis]))
     return result
 

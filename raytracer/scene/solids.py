@@ -32,31 +32,15 @@ class SolidSet:
     """
 
     noun: str
-
     start: SphereSet
-
-    even_colors = False
-    """Whether the colour changes linearly from end to end."""
-
-    are_bonds = False
-    """Whether they are bonds of particles, to be remade when these change."""
-
-    made_for = ""
-    """The glyph they belong to, to be remade with it: "arrows", "box", or ""."""
-
-    scales: Sequence[ColorScale] = ()
-    """Colour scales of glyphs."""
-
-    file: Path | None = None
-    """The file of their arrays in a scene file, or None."""
-
-    particles: tuple[NDArray[Any], NDArray[Any]] | None = None
-    """Of bonds: the particles where they start and end, by number in the set `of_set`."""
-
-    replaces: NDArray[Any] | None = None
-    """Of ribbons: the particles, by number in the set `of_set`, that they are shown for."""
-
-    of_set = 0
+    even_colors = False  # whether the colour changes linearly from end to end
+    are_bonds = False  # whether they are bonds of particles, to be remade when these change
+    made_for = ""  # the glyph they belong to, to be remade with it: "arrows", "box", or ""
+    scales: Sequence[ColorScale] = ()  # of glyphs
+    file: Path | None = None  # of their arrays in a scene file
+    of_set = 0  # number of the set of the particles
+    particles: tuple[NDArray[Any], NDArray[Any]] | None = None  # where bonds start and end
+    replaces: NDArray[Any] | None = None  # the particles that ribbons are shown for
 
     @property
     def balls(self) -> tuple[SphereSet, ...]:
@@ -288,12 +272,7 @@ class EllipsoidSet(SolidSet):
         where = Where("", names, self.noun)
         self.start: SphereSet = Balls(self.noun, centers, 1.0, color, names=names, **looks)
         axes = check_rows(semi_axes, "semi_axes", 3, self.count, where)
-        if not (axes > 0.0).all():
-            row = int(np.argmin((axes > 0.0).all(axis=1)))
-            raise where.wrong(
-                "semi_axes",
-                f"ellipsoid {row} has a semi-axis {axes[row].min():g}; it must be positive",
-            )
+        check_radius(axes.min(axis=1), len(axes), where, "semi_axes")
         turn = np.array([[1.0, 0.0, 0.0, 0.0]])
         if orientation is not None:
             turn = check_rows(orientation, "orientation", 4, self.count, where)

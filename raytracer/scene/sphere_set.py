@@ -257,13 +257,10 @@ class SphereSet:
         """
         taken = copy(self)
         taken.centers = self.centers[rows]
-        if not isinstance(self.radius, float):
-            taken.radius = self.radius[rows]
-        if self.opacity is not None and not isinstance(self.opacity, float):
-            taken.opacity = self.opacity[rows]
-        if self.color_id is not None:
-            taken.color_id = self.color_id[rows]
-        elif len(self.color) > 1:
+        for name in ("radius", "opacity", "color_id"):
+            if isinstance(values := getattr(self, name), np.ndarray):
+                setattr(taken, name, values[rows])
+        if self.color_id is None and len(self.color) > 1:
             taken.color = self.color[rows]
         if self.labels is not None:
             taken.labels = self.labels._replace(ids=self.labels.ids[rows])
@@ -287,11 +284,10 @@ class SphereSet:
     def faded(self, share: float, kept: NDArray[np.bool_] | None = None) -> SphereSet:
         """Return the set with its opacity times a share, except `kept` spheres, bool (N,)."""
         before: Any = 1.0 if self.opacity is None else self.opacity
-        opacity = before * share
-        if kept is not None:
-            before = np.asarray(before, np.float32)
-            opacity = np.where(kept, before, np.float32(share) * before)
-        return self.changed(opacity=opacity)
+        if kept is None:
+            return self.changed(opacity=before * share)
+        before = np.asarray(before, np.float32)
+        return self.changed(opacity=np.where(kept, before, np.float32(share) * before))
 
     def without_columns(self) -> SphereSet:
         """Return the set without its file, columns and labels, for other spheres in its place."""

@@ -76,7 +76,7 @@ spheres[0].bonds: there is no type 'X' | <file>; bonds = { O-X = 1.2 }
 spheres[0].color.by | <file>; color = { by = 'q' }
 spheres[0].color.by | <file>; color = { map = 'magma' }
 spheres[0].color.rang | <file>; color = { by = 'z', rang = [0, 1] }
-spheres[0].color.range | <file>; color = { by = 'z', range = [1, 0] }
+spheres[0].color: range: 1 is above 0 | <file>; color = { by = 'z', range = [1, 0] }
 spheres[0].radius: '0 * x': sphere 0 has radius | <file>; radius = '0 * x'
 spheres[0].select: 'x >' is not a valid expression | <file>; select = 'x >'
 spheres[0].palette | <file>; palette = { O = 'nocolour' }
@@ -90,7 +90,7 @@ capsules[0].file: words.csv: x1 does not hold numbers | <lines> = 'words.csv'
 cones[0].end_radius: cone 1: both radii are 0 | <cones>; radii = [1, 0]
 cones[0].caps | <cones>; radius = 1; caps = 'flat'
 ellipsoids[0].semi_axes: is missing | <eggs>
-ellipsoids[0].semi_axes: ellipsoid 0 has a semi-axis 0 | <eggs>; semi_axes = [1, 0, 3]
+ellipsoids[0].semi_axes: ellipsoid 0 has radius 0 | <eggs>; semi_axes = [1, 0, 3]
 ellipsoids[0].orientations | <eggs>; semi_axes = [1, 1, 1]; orientations = [0, 0, 0, 0]
 """
 

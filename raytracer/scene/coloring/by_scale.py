@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import SceneError, counted, shown
+from raytracer.errors import SceneError, counted, naming, shown
 from raytracer.scene.arrays import extremes as extremes_of
 from raytracer.scene.coloring.expression import Texts, evaluate, texts_of
 from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, distinct, name_of
@@ -174,10 +174,6 @@ def _continuous(
     if is_symmetric:
         high = max(abs(low), abs(high))
         low = -high
-    if low > high:
-        least, most = limits_of((None, None), values)
-        problem = f"its start {low:g} is above its end {high:g}: '{shown(by)}' goes from"
-        raise style.wrong("range", f"{problem} {least:g} to {most:g}")
     unit = next((u for s in sets if (u := s.columns.unit(by))), "")
     steps = (settings.color_steps or STEPS) if kind == "discrete" else None
     return _scale(
@@ -187,17 +183,16 @@ def _continuous(
 
 
 def _log_start(low: float, is_free: bool, values: list[NDArray[Any]], style: SetStyle) -> float:
-    by = shown(style.settings.color_by or "")
-    if low > 0.0:
+    if low > 0.0 or not is_free:
         return low
+    by, name = shown(style.settings.color_by or ""), style.named("color_scale")
     least = min(float(np.min(each, initial=inf, where=each > 0)) for each in values)
-    if least == inf or not is_free:
-        start = f"'{by}' has no values above 0" if is_free else f"{low:g} has no logarithm"
-        raise style.wrong("color_scale" if is_free else "range", f"{start}; use the scale symlog")
+    if least == inf:
+        raise SceneError(f"{name}: '{by}' has no values above 0; use the scale symlog")
     if count := sum(int(np.count_nonzero(each <= 0.0)) for each in values):
         warn(
-            f"{style.named('color_scale')}: {counted(count, 'particle')} with '{by}' at or below 0 "
-            "cannot be on it and have the colour of missing values: the scale symlog shows them"
+            f"{name}: {counted(count, 'particle')} with '{by}' at or below 0 cannot be on it and "
+            "have the colour of missing values: the scale symlog shows them"
         )
     return least
 
@@ -205,18 +200,12 @@ def _log_start(low: float, is_free: bool, values: list[NDArray[Any]], style: Set
 def _scale(style: SetStyle, colors: Any, unit: str, **values: Any) -> ColorScale:
     settings = style.settings
     label = settings.color_label if settings.color_label is not None else settings.color_by
-    try:
+    unit = unit if settings.color_unit is None else settings.color_unit
+    missing = settings.missing_color or MISSING
+    with naming(style.named("map").rpartition(".")[0]):
         return ColorScale(
-            colors,
-            **values,
-            label=(label or "").strip("`"),
-            unit=unit if settings.color_unit is None else settings.color_unit,
-            missing=settings.missing_color or MISSING,
+            colors, **values, label=(label or "").strip("`"), unit=unit, missing=missing
         )
-    except SceneError as error:
-        setting = "range" if str(error).startswith("range") else "map"
-        problem = str(error).removeprefix("range: ").removeprefix("map: ")
-        raise style.wrong(setting, problem) from None
 
 
 def _recolored(spheres: SphereSet, values: Any, scale: ColorScale) -> SphereSet:

@@ -239,7 +239,8 @@ class _Evaluator:
             case ast.BoolOp(op=op, values=values):
                 return self.logic(op, values, rows)
             case ast.Compare():
-                sides = zip([node.left, *node.comparators], node.ops, node.comparators)  # noqa: B905
+                lefts = [node.left, *node.comparators[:-1]]
+                sides = zip(lefts, node.ops, node.comparators, strict=True)
                 return reduce(np.logical_and, [self.compared(*each, rows) for each in sides])
             case ast.IfExp(test=test, body=body, orelse=other):
                 return self.where([test, body, other], rows)

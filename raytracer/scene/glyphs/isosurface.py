@@ -89,14 +89,8 @@ def default_levels(values: Doubles) -> tuple[float, ...]:
     """Return mean plus twice the standard deviation of the absolute values, of each sign."""
     sizes = np.abs(values)
     level = float(sizes.mean() + 2.0 * sizes.std())
-    levels = tuple(each for each in (level, -level) if values.min() < each < values.max())
-    if not levels:
-        raise SceneError(
-            f"isosurface.level: is missing: values of the grid go from {values.min():g} to "
-            f"{values.max():g}, and the level that is taken by default, {level:g}, is not between "
-            "them"
-        )
-    return levels
+    inside = tuple(each for each in (level, -level) if values.min() < each < values.max())
+    return inside or (level,)
 
 
 def _source(scene: Scene, isosurface: Isosurface) -> tuple[SphereSet | None, Path]:

@@ -202,7 +202,7 @@ def test_radius_by_an_expression(atoms: Path) -> None:
     [
         ({"color_by": "log(0*charge - 1)"}, "has no finite values"),
         ({"color_by": "species", "color_scale": "log"}, "holds no numbers"),
-        ({"color_by": "charge", "range": (200, None)}, "start 200 is above its end 100"),
+        ({"color_by": "charge", "range": (200, None)}, "range: 200 is above 100"),
         ({"color_by": "-abs(charge)", "color_scale": "log"}, "no values above 0"),
         ({"select": "z > 7"}, "no particle .* fulfils 'z > 7': z is 0 to 0"),
     ],
