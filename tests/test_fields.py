@@ -1,6 +1,5 @@
 """A field is defined once: options, documentation and keyword arguments follow."""
 
-import inspect
 from dataclasses import fields
 from runpy import run_path
 from typing import Any
@@ -12,8 +11,7 @@ import pytest
 import raytracer
 from raytracer import RenderSettings, ToneSettings
 from raytracer.cli import program
-from raytracer.errors import UserError, suggestion
-from raytracer.field_types import AnyOf, Choice, Kind, Number, Percentiles, Truth
+from raytracer.errors import suggestion
 from raytracer.fields import definitions
 from raytracer.settings import FILTERS
 from raytracer.synonyms import NAMES
@@ -55,36 +53,6 @@ def test_keyword_arguments_are_the_settings() -> None:
     stub = (PACKAGE / "keywords.pyi").read_text(encoding="utf-8")
     made = run_path(str(DOCS / "keyword_types.py"))["stub"]()
     assert stub == made, "python docs/keyword_types.py"
-
-
-@pytest.mark.parametrize(
-    ("kind", "right", "wrong"),
-    [
-        (
-            AnyOf(Choice(["auto"]), Number(-2, 2)),
-            ["auto", "1.5", -2, 2.0],
-            ["", "aut", 2.1, None, [1]],
-        ),
-        (Percentiles(), [(0, 100), "10,95", [1, 2]], ["10", "a,b", (95, 10), (5, 5), (-1, 5), 3]),
-        (Choice(("a", "b"), "letter"), ["a"], ["c", 1, None]),
-        (Truth(), [True, 0, 1], ["yes", 2, None]),
-    ],
-)
-def test_kinds(kind: Kind, right: list[Any], wrong: list[Any]) -> None:
-    for value in right:
-        assert kind.checked(kind.checked(value, "it", UserError), "it", UserError) is not None
-    for value in wrong:
-        with pytest.raises(UserError, match=r"^it(\[0\])?: "):
-            kind.checked(value, "it", UserError)
-
-
-def test_the_settings_are_in_the_signature_of_render() -> None:
-    parameters = inspect.signature(raytracer.render).parameters
-    for name in definitions(RenderSettings):
-        assert parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
-        assert parameters[name].default is None
-        assert f"\n        {name}: " in str(raytracer.render.__doc__)
-    assert not any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values())
 
 
 @pytest.mark.parametrize(

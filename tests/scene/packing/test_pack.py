@@ -10,7 +10,6 @@ from raytracer import (
     Background,
     Camera,
     Material,
-    PointLight,
     Scene,
     SphereSet,
 )
@@ -192,11 +191,3 @@ def test_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setenv("RAYTRACER_THREADS", threads)
         digests.add(pack(scene).digest())
     assert len(digests) == 1
-
-
-@pytest.mark.parametrize("falloff", ["none", "inverse-square"])
-@pytest.mark.parametrize("far", [-1e30, 1e300])
-def test_lights_too_far_for_float32_are_refused(far: float, falloff: str) -> None:
-    light = PointLight((0, far, 0), falloff=falloff)
-    with pytest.raises(SceneError, match=r"lights\[0\].position: is too far"):
-        pack(Scene.from_arrays(np.eye(3), 0.1, lights=[light]))

@@ -42,16 +42,6 @@ def test_atoms(tmp_path: Path) -> None:
     }
 
 
-def test_a_table(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", "x [nm],y,z,name,m\n1,2,3,a,nan\n4,5,6,b,7\n")
-    found = summary_of(path)
-    assert found["particles"] == 2
-    assert found["columns"][0] == {
-        "name": "x [nm]", "type": "number", "unit": "nm", "low": 1, "high": 4,
-    }  # fmt: skip
-    assert found["columns"][4] == {"name": "m", "type": "number", "low": 7, "high": 7}
-
-
 def test_columns_are_read_one_by_one_where_memory_is_short(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
