@@ -1,14 +1,9 @@
 """What a client gets over connections of different rates, and its messages."""
 
+import json
 from typing import Any
 
 import numpy as np
-import pytest
-
-pytest.importorskip("PIL")
-
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,6 +21,8 @@ from raytracer.browser.link import (
 from raytracer.browser.messages import Ack, parse
 from raytracer.errors import UserError
 from raytracer.viewer.session import Picture
+
+pytest.importorskip("PIL")
 
 SIDES = (400, 300)
 SLOW = 50e3
