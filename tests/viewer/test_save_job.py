@@ -11,7 +11,8 @@ import raytracer
 from raytracer import Annotations, Axes, Camera, Outline, Scene, TextLabel
 from raytracer.errors import OutputError, UserError
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.viewer.save_job import SaveJob
+from raytracer.settings import MAX_SIDE
+from raytracer.viewer.save_job import SaveJob, parse_size
 from support.previews import balls, first_camera, loaded_scene_of
 from support.workers import Window, request_of
 
@@ -53,7 +54,17 @@ def test_what_cannot_be_written_is_refused_before_it_is_rendered(
     assert list(tmp_path.iterdir()) == []
 
 
-# Names and sizes
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        *((text, "is not a size") for text in ("64", "²x20", "9" * 5000 + "x20")),
+        ("0x20", "width: must be at least 1"),
+        (f"{MAX_SIDE + 1}x10", "width: must be at most"),
+    ],
+)
+def test_sizes_that_are_refused(text: str, why: str) -> None:
+    with pytest.raises(UserError, match=why):
+        parse_size(text, (64, 48), 16)
 
 
 SIZE = (160, 120)
