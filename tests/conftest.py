@@ -1,9 +1,11 @@
 """Fixtures that every test file shares: backends, settings of hypothesis, picture comparison."""
 
 import gc
+import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,6 @@ from support.display import drawing_missing, missing
 from support.pictures import Bench
 from support.probe import TARGETS, Probe, cpu
 from support.probe import cuda as cuda_probe
-from support.record import write_record
 
 _COMMON: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 # The same examples on every machine; HYPOTHESIS_PROFILE=explore looks for new ones.
@@ -180,3 +181,28 @@ def egl_reason() -> str:
 def egl(egl_reason: str) -> None:
     """Skips where nothing can be drawn without a display."""
     missing(egl_reason)
+
+
+def write_record(path: Path, stats: Mapping[str, Sequence[Any]], exit_status: int) -> None:
+    """Write counts of outcomes, failures, the device and the digest of the kernels as JSON.
+
+    stats: pytest's outcome name -> reports.
+    """
+    import raytracer
+    from raytracer.benchmark.run import kernel_digest
+
+    record: dict[str, Any] = {
+        "what": "pytest -m gpu",
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "version": raytracer.__version__,
+        "kernel_digest": kernel_digest(),
+        "devices": [d for d in raytracer.devices() if d["backend"] == "cuda"],
+        "outcomes": {
+            name: len(stats.get(name, ())) for name in ("passed", "failed", "error", "skipped")
+        },
+        "failures": [
+            report.nodeid for name in ("failed", "error") for report in stats.get(name, ())
+        ],
+        "exit_status": exit_status,
+    }
+    path.write_text(json.dumps(record, indent=1, default=str) + "\n")

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer import Annotations, Axes, Camera, Labels, Legend, ScaleBar, Scene, SphereSet
 from raytracer.annotations.from_scene import plan_of, scales_of
-from raytracer.annotations.labels import _apart
 from raytracer.annotations.sheet import Sheet
 from raytracer.drawing.shapes import Text
 from raytracer.errors import SceneError
@@ -258,19 +257,6 @@ def texts_of(image: Any) -> list[str]:
     return [each.text for each in image.overlay.drawing.shapes if isinstance(each, Text)]
 
 
-def test_labels_keep_apart_and_the_nearer_one_stays() -> None:
-    rng = np.random.default_rng(1)
-    centers, sizes = rng.uniform(0, 300, (400, 2)), rng.uniform(5, 40, (400, 2))
-    depths = rng.permutation(400).astype(float)
-    kept = _apart(centers, sizes, depths)
-    gaps = np.abs(centers[:, None] - centers) - (sizes[:, None] + sizes) / 2
-    overlap = np.asarray((gaps < 0).all(axis=2) & ~np.eye(400, dtype=bool))
-    assert not overlap[np.ix_(kept, kept)].any()
-    for row in set(range(400)) - set(kept.tolist()):
-        assert any(overlap[row, other] and depths[other] < depths[row] for other in kept)
-    assert len(_apart(centers[:0], sizes[:0], depths[:0])) == 0
-
-
 @pytest.mark.parametrize("first", ["bottom", "top", "left", "right"])
 def test_boxes_at_different_places_do_not_overlap(first: str) -> None:
     sheet = Sheet(300, 200, dpi=72.0)
@@ -314,11 +300,3 @@ def test_a_scale_bar_has_the_unit_of_the_file(
     assert shown.partition(" ")[2] == unit
     assert texts_of(stated)[0].endswith(" pc")
     assert " " not in texts_of(none)[0]
-
-
-def test_ink_contrasts_with_the_background_at_its_place() -> None:
-    white, black = (1.0, 1.0, 1.0), (0.0, 0.0, 0.0)
-    sheet = Sheet(100, 100, paper=(0.6, 0.6, 0.6), edges=(black, white))
-    inks = [sheet.ink(None, place) for place in ("bottom-left", "top", "right", "")]
-    assert inks == [white, black, black, black]
-    assert sheet.ink("white", "top") == white

@@ -94,21 +94,6 @@ def test_architecture_of_each_generation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arch", "others"),
-    [
-        ("sm_75", ["sm_74", "sm_73", "sm_72", "sm_71", "sm_70"]),
-        ("sm_86", ["sm_85", "sm_84", "sm_83", "sm_82", "sm_81", "sm_80", "compute_80"]),
-        ("sm_90a", ["sm_90", "compute_80"]),
-        ("sm_100a", ["sm_100", "compute_80"]),
-        ("sm_121", ["sm_120", "compute_80"]),
-        ("sm_140", ["compute_80"]),
-    ],
-)
-def test_a_device_runs_code_of_its_generation_and_ptx(arch: str, others: list[str]) -> None:
-    assert compiler.runs_on(arch) == [arch, *others]
-
-
-@pytest.mark.parametrize(
     ("arch", "served"), [("sm_89", "sm_80"), ("sm_121", "sm_120"), ("sm_103", "compute_80"),
                          ("sm_130", "compute_80"), ("sm_90a", "compute_80"), ("sm_75", None)],
 )  # fmt: skip

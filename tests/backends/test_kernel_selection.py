@@ -40,18 +40,6 @@ def spheres(*rows: Any) -> Any:
     return np.array(rows, np.float32)
 
 
-@pytest.mark.parametrize("kind", [0, 1])
-def test_radius_in_pixels(kind: int) -> None:
-    view = camera(kind, 0.5 if kind == 0 else 5.0)
-    # 10 in front: the picture is 10 units high there, in both projections
-    seen = spheres((0, 0, -10, 1), (9.9, 0, -10, 2), (0, -6, -10, 3))
-    unseen = spheres((0, 0, 10, 50), (0, 7, -10, 1), (30, 0, -10, 1))
-    both = np.concatenate([seen, unseen])
-    assert selection.median_radius(both, view, 500) == pytest.approx(100)
-    assert selection.median_radius(unseen, view, 500) == np.inf
-    assert selection.median_radius(seen[:0], view, 500) == np.inf
-
-
 def test_kernel_by_count_tree_and_size() -> None:
     view, large, small = camera(0, 0.5), spheres((0, 0, -10, 1)), spheres((0, 0, -10, 0.001))
 
@@ -149,18 +137,6 @@ def test_a_kernel_lacks_nothing_that_a_picture_needs(
                 forms = {"RT_FORMS"} if has_forms else set()
                 assert not {*lacks} & (needed | forms), macros
                 assert lacks in selection.every_variant(selection.CAPSULES)
-
-
-def test_a_plain_picture_needs_nothing_more() -> None:
-    plain = view_of("direct", {}, principled=False, mirror=False)
-    assert selection.missing_features(plain) == selection.FEATURES
-    assert selection.missing_with_capsules(plain, has_forms=False) == selection.ROUND_FEATURES
-    paths = view_of("path", {}, principled=False, mirror=False)
-    rest = (*selection.RARE, *selection.FILTERS, *selection.MATERIALS_AND_EMITTERS)
-    wanted = {"RT_LARGE_SPHERES", *selection.WITHOUT_LOCAL, *rest, *selection.SKY_LIT}
-    assert {*selection.missing_features(paths)} == wanted
-    occlusion = view_of("ao", {}, principled=False, mirror=False)
-    assert {*selection.missing_features(occlusion)} == {*selection.OCCLUSION, *selection.LIGHTS}
 
 
 def test_features_are_macros_of_the_kernels() -> None:

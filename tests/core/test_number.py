@@ -1,12 +1,14 @@
-"""log2_, exp2_, pow_ and their fast forms against float64; the same bits in lanes and alone."""
+"""log2_, exp2_, pow_ and their fast forms against float64, the same bits in lanes; the probe."""
 
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 
 from reference.scene import Array
-from support.probe import ISAS, Floats, Probe
+from support.probe import ISAS, SOURCES, Floats, Probe, cubin, functions, listed
 
 COUNT = 40_000
 HALF_ULP = 2.0**-24
@@ -154,3 +156,26 @@ def test_sine_and_cosine(probe: Probe) -> None:
     assert np.abs(found - np.stack([np.sin(exact), np.cos(exact)], axis=1)).max() < 4 * HALF_ULP
     quarters = probe("sincos_turns", np.arange(5, dtype=np.float32) / 4)
     assert quarters.tolist() == [[0, 1], [1, 0], [0, -1], [-1, 0], [0, 1]]
+
+
+def test_every_function_is_listed_once_and_has_a_body_for_each_side() -> None:
+    """C++ would compile the same name with other numbers, as another function."""
+    text = (SOURCES / "functions.h").read_text(encoding="utf-8")
+    names = Counter(name for name, _ in listed(text))
+    assert set(names.values()) == {1}
+    bodies = Counter(re.findall(r"^PROBE\((\w+)\)", text, re.MULTILINE))
+    assert bodies == names
+    for_cuda = re.findall(r"RT_DEVICE void eval_(\w+)\(", text)
+    assert set(for_cuda) <= set(names)
+
+
+def test_functions_have_the_numbers_of_their_list(probes: Callable[[str], Probe]) -> None:
+    assert functions()["sphere_surface"] == (10, 7, True)
+    assert probes("portable")("sphere_chord", np.ones((5, 7))).shape == (5, 2)
+
+
+@pytest.mark.usefixtures("cuda_compiler")
+def test_it_compiles_for_gpus() -> None:
+    code = cubin("sm_80")
+    for name in functions():
+        assert f"scalar_{name}\0".encode() in code

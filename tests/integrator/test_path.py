@@ -1,4 +1,4 @@
-"""The integrator path: closed forms, an independent path tracer, and its promises."""
+"""The integrator path: closed forms, an independent path tracer; direct light at a surface."""
 
 import itertools
 from dataclasses import replace
@@ -21,12 +21,15 @@ from raytracer import (
     Scene,
     SphereSet,
 )
+from raytracer.layout import code
 from raytracer.scene.colors import linear_to_srgb
 from raytracer.scene.lights import Ambient
 from reference import View
 from reference import path_scene as exact
 from reference.path_tracer import agree, estimate_of, trace
 from reference.radiometry import sphere_irradiance
+from reference.scene import unit
+from support.probe import Probe
 
 PATH: dict[str, Any] = {"integrator": "path"}
 DIFFUSE = Material(ambient=1.0, diffuse=1.0, specular=0.0)
@@ -388,3 +391,33 @@ def test_colour_of_a_mirror(backend: str, integrator: str) -> None:
     )
     found = shoot(shown, 6, 6, samples=4, integrator=integrator, backend=backend)
     assert found == pytest.approx(np.broadcast_to(0.8 * np.array(color), found.shape), rel=1e-5)
+
+
+COUNT = 5_000
+
+
+@pytest.mark.parametrize("color", [1.0, np.inf])
+@pytest.mark.parametrize("kind", ["point", "directional"])
+def test_light_arrives_where_a_surface_faces_it(probe: Probe, kind: str, color: float) -> None:
+    """Its radiance is never NaN there, and it arrives nowhere else, however bright it is."""
+    rng = np.random.default_rng(4)
+    inside = np.arange(COUNT) % 2 == 0
+    direction = unit(rng.normal(size=(COUNT, 3)))
+    origin = np.where(inside[:, None], 0.3, -3.0) * direction
+    vector = np.array([0.0, 0.0, 5.0 if kind == "point" else 1.0])
+    light = {"kind": code("LightKind", kind), "vector": vector, "color": (color,) * 3}
+    shadows = {"shadows": 1}
+    found = probe(
+        "light_arrival", np.zeros((1, 3)), 1.0, origin, direction, light=light, frame=shadows
+    )
+    arrives = found[:, 0] == 1
+    towards = vector + direction if kind == "point" else np.broadcast_to(vector, direction.shape)
+    # Rays from outside meet the sphere at -direction. From inside, the sphere itself is in the way.
+    cosine = (unit(towards) * -direction).sum(axis=1)
+    clear = np.abs(cosine) > 1e-3
+    assert (arrives == (~inside & (cosine > 0)))[clear].all()
+    assert not np.isnan(found[arrives]).any()
+    expected = cosine[arrives, None] if color == 1 else np.inf
+    np.testing.assert_allclose(
+        found[arrives, 1:], np.broadcast_to(expected, (arrives.sum(), 3)), rtol=1e-2, atol=1e-3
+    )

@@ -1,4 +1,4 @@
-"""The same bytes whatever the threads, tiles and crops, and from samples in two goes."""
+"""The same bytes whatever threads, tiles and crops; the same picture scaled or moved."""
 
 from functools import cache
 from typing import Any
@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer import _core
+from reference import RefScene, render_bounds
 from support.pictures import Bench
-from support.project import to_project
+from support.project import shoot, to_project
 from support.scenes import random_scene
 
 SIZE = (97, 61)
@@ -75,7 +76,7 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def shoot(kind: str = "spheres", **changes: Any) -> NDArray[np.float32]:
+def exposed(kind: str = "spheres", **changes: Any) -> NDArray[np.float32]:
     """The sums of a picture; of the spheres through the centres of pixels with samples=None."""
     scene, settings = KINDS[kind]
     size = {"width": SIZE[0], "height": SIZE[1]}
@@ -86,12 +87,12 @@ def shoot(kind: str = "spheres", **changes: Any) -> NDArray[np.float32]:
 @cache
 def plain(kind: str, backend: str = "cpu") -> NDArray[np.float32]:
     """The whole picture, as it is without further settings."""
-    return shoot(kind, backend=backend)
+    return exposed(kind, backend=backend)
 
 
 @pytest.mark.parametrize("threads", [1, 7])
 def test_threads(kind: str, threads: int) -> None:
-    np.testing.assert_array_equal(shoot(kind, threads=threads), plain(kind))
+    np.testing.assert_array_equal(exposed(kind, threads=threads), plain(kind))
 
 
 @pytest.mark.parametrize("crop", [(13, 7, 14, 8), (31, 17, 83, 60), (96, 0, 97, 61)])
@@ -99,7 +100,7 @@ def test_crop_is_a_part_of_the_full_picture(
     backend: str, kind: str, crop: tuple[int, int, int, int]
 ) -> None:
     x0, y0, x1, y1 = crop
-    full, part = plain(kind, backend), shoot(kind, backend=backend, crop=crop)
+    full, part = plain(kind, backend), exposed(kind, backend=backend, crop=crop)
     np.testing.assert_array_equal(part, full[y0:y1, x0:x1])
 
 
@@ -126,15 +127,15 @@ def test_samples_in_two_goes(backend: str, first: int, more: int, filter_name: s
 
 def test_the_caller_keeps_its_floating_point_mode(backend: str) -> None:
     """Flushing tiny numbers to zero is the kernels' own business."""
-    shoot(backend=backend)
+    exposed(backend=backend)
     tiny = np.array([1e-310])
     assert (tiny * 1.0)[0] > 0
 
 
 def test_seeds_differ_and_the_centre_of_a_pixel_has_none(backend: str) -> None:
-    a, b = (shoot(backend=backend, seed=seed) for seed in (1, 2))
+    a, b = (exposed(backend=backend, seed=seed) for seed in (1, 2))
     assert np.abs(a - b).max() > 0.01
-    a, b = (shoot(backend=backend, samples=1, filter="point", seed=seed) for seed in (1, 2))
+    a, b = (exposed(backend=backend, samples=1, filter="point", seed=seed) for seed in (1, 2))
     np.testing.assert_array_equal(a, b)
 
 
@@ -145,10 +146,70 @@ def test_instruction_sets(kind: str, pictures: Bench) -> None:
     films = {}
     for isa in _core.isas():
         _core.use_isa(isa)
-        films[isa] = shoot(kind)
+        films[isa] = exposed(kind)
     portable, best = films.pop("portable"), films.get(_core.isas()[0])
     for film in films.values():
         np.testing.assert_array_equal(film, best)
     if best is not None:
         share = 2e-3 if kind == "spheres" else 1e-2
         pictures.agree(best, portable, tolerance=1e-3, share=share, mean=1e-2)
+
+
+PICTURE = (72, 48)
+
+
+@pytest.fixture(params=[False, True], ids=["perspective", "orthographic"])
+def scene(request: pytest.FixtureRequest) -> RefScene:
+    """Balls with shadows, highlights and mirrors under all kinds of light."""
+    return random_scene(31, 60, mirror=True, ortho=bool(request.param))
+
+
+@pytest.mark.parametrize("scale", [2.0**-20, 2.0**-3, 2.0**20])
+def test_powers_of_two_change_no_bit(backend: str, scene: RefScene, scale: float) -> None:
+    plain = shoot(scene, *PICTURE, backend=backend)
+    np.testing.assert_array_equal(shoot(scene.moved(scale), *PICTURE, backend=backend), plain)
+
+
+@pytest.mark.parametrize(
+    ("scale", "offset"),
+    [
+        *((scale, (0, 0, 0)) for scale in (1e-6, 0.37, 1e6)),
+        # Float64 keeps 1e-10 of a scene moved by 1e6, and 1e-7 of one moved by 1e9.
+        *((1.0, offset) for offset in ((1e6, 0, 0), (-1e6, 1e6, 1e6), (0, 0, 1e9))),
+        (1e-6, (1.0, -2.0, 3.0)),
+    ],
+)
+def test_scale_and_offset(
+    backend: str, scene: RefScene, pictures: Bench, scale: float, offset: tuple[float, ...]
+) -> None:
+    picture = shoot(scene.moved(scale, offset), *PICTURE, backend=backend)
+    pictures.within(render_bounds(scene, *PICTURE), picture)
+
+
+def test_a_giant_does_not_spoil_the_origin(backend: str, pictures: Bench) -> None:
+    """A ball a million times as large, far behind the camera, changes nothing."""
+    scene = random_scene(32, 60).but(lights=())
+    with_giant = scene.but(
+        centers=np.concatenate([scene.centers, [[3e6, 2e6, 5e6]]]),
+        radii=np.append(scene.radii, 1e6),
+        colors=np.concatenate([scene.colors, [[1.0, 0, 0]]]),
+        material_id=np.append(scene.material_id, 0),
+    )
+    picture = shoot(with_giant, *PICTURE, backend=backend)
+    pictures.within(render_bounds(scene, *PICTURE), picture)
+
+
+def test_the_order_of_the_spheres_does_not_matter(backend: str, pictures: Bench) -> None:
+    scene = random_scene(33, 200, mirror=True)
+    shuffle = np.random.default_rng(0).permutation(200)
+    shuffled = scene.but(
+        centers=scene.centers[shuffle],
+        radii=scene.radii[shuffle],
+        colors=scene.colors[shuffle],
+        material_id=scene.material_id[shuffle],
+    )
+    pictures.agree(
+        shoot(scene, *PICTURE, backend=backend),
+        shoot(shuffled, *PICTURE, backend=backend),
+        tolerance=0.0,
+    )

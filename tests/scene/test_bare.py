@@ -1,4 +1,4 @@
-"""Defaults of particles without a scene: view, simulation box, and radius of points of a scan."""
+"""Defaults of particles without a scene, and periodic boxes: images, wrapping, the up axis."""
 
 from math import asin, degrees, hypot
 from pathlib import Path
@@ -9,13 +9,14 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer import Annotations, Scene, SimulationBox
+from raytracer import Annotations, Scene, SimulationBox, UserError
 from raytracer.cli import main
 from raytracer.scene.annotations import PLAIN_BOX
 from raytracer.scene.bare import ELEVATION, VERTICAL_FOV, is_filled
 from raytracer.scene.inferred import InferredDefaults, inferring
 from raytracer.scene.particles.source import Box
 from raytracer.scene.spacing import local_spacing
+from support.particle_files import dump, write
 
 Points = NDArray[np.float64]
 SMALL: dict[str, Any] = {"width": 64, "height": 48, "samples": 1, "backend": "cpu"}
@@ -32,7 +33,7 @@ def box(*lengths: float, periodic: tuple[bool, bool, bool] = (True, True, True))
     return Box((0.0, 0.0, 0.0), ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z)), periodic)
 
 
-def write(path: Path, *frames: Points, side: float = SIDE) -> Path:
+def trajectory(path: Path, *frames: Points, side: float = SIDE) -> Path:
     """A trajectory in extended XYZ, in a periodic cube."""
     head = f'Lattice="{side} 0 0 0 {side} 0 0 0 {side}" Properties=species:S:1:pos:R:3'
     texts = [
@@ -58,7 +59,7 @@ def test_the_view_is_as_high_as_its_elevation(up: Any) -> None:
 
 
 def test_particle_files_are_seen_from_above_and_scenes_as_before(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.xyz", lattice())
+    path = trajectory(tmp_path / "a.xyz", lattice())
     (tmp_path / "a.toml").write_text('[[spheres]]\nfile = "a.xyz"\n')
     bare, scene = raytracer.load(path).camera, raytracer.load(tmp_path / "a.toml")
     assert bare is not None
@@ -103,7 +104,7 @@ def test_a_filled_box_of_any_shape() -> None:
 
 
 def test_a_filled_box_is_drawn_and_framed(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.xyz", lattice())
+    path = trajectory(tmp_path / "a.xyz", lattice())
     scene = raytracer.load(path)
     assert box_shown(scene) is PLAIN_BOX
     with_box, without = (
@@ -115,12 +116,12 @@ def test_a_filled_box_is_drawn_and_framed(tmp_path: Path) -> None:
         hypot(*image.camera.backward()) for image in (with_box, without) if image.camera is not None
     ]
     assert distances[0] > distances[1]
-    empty = write(tmp_path / "b.xyz", lattice() * 0.3 + 2.0)
+    empty = trajectory(tmp_path / "b.xyz", lattice() * 0.3 + 2.0)
     assert raytracer.load(empty).annotations is None
 
 
 def test_who_asks_for_a_box_gets_its_defaults(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.xyz", lattice())
+    path = trajectory(tmp_path / "a.xyz", lattice())
     annotations = raytracer.load(path).annotations
     assert annotations is not None
     for asked in (True, {"color": "red"}, SimulationBox()):
@@ -140,7 +141,7 @@ def test_objects_are_as_files() -> None:
 
 
 def test_the_first_frame_decides_on_the_box(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.xyz", lattice(), lattice() * 0.3 + 2.0)
+    path = trajectory(tmp_path / "a.xyz", lattice(), lattice() * 0.3 + 2.0)
     assert box_shown(raytracer.load(path, 1)) is None
     defaults = InferredDefaults()
     with inferring(defaults):
@@ -153,7 +154,7 @@ def test_the_first_frame_decides_on_the_box(tmp_path: Path) -> None:
 def test_the_command_says_that_it_draws_the_box(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = write(tmp_path / "a.xyz", lattice())
+    path = trajectory(tmp_path / "a.xyz", lattice())
     words = ["render", str(path), "-o", str(tmp_path / "a.png"), "--size=48x32", "--samples=1"]
     assert main(words) == 0
     said = capsys.readouterr().out
@@ -206,3 +207,115 @@ def test_particles_are_no_scan(tmp_path: Path) -> None:
     assert Scene.from_object(flat).spheres[0].radius == raytracer.SphereSet(flat).radius
     stated = Scene.from_object(points, radius=0.25)
     assert stated.spheres[0].radius == 0.25
+
+
+EDGES = np.array([[4.0, 0.0, 0.0], [1.0, 5.0, 0.0], [0.5, -1.0, 6.0]])
+"""A triclinic cell."""
+
+
+def extended(path: Path, centers: Any, head: str = "", edges: Any = EDGES) -> Path:
+    """Write an extended XYZ file in a cell, its particles numbered by the column "tag"."""
+    lattice = " ".join(map(str, np.ravel(edges)))
+    rows = [f"O {x!r} {y!r} {z!r} {i}" for i, (x, y, z) in enumerate(np.asarray(centers).tolist())]
+    comment = f'Lattice="{lattice}" Properties=species:S:1:pos:R:3:tag:I:1 {head}'
+    return write(path, "\n".join([str(len(rows)), comment, *rows, ""]))
+
+
+def test_particles_are_wrapped_into_a_triclinic_box(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    inside = rng.uniform(0.01, 0.99, (50, 3))
+    boxes = rng.integers(-3, 4, (50, 3))
+    boxes[:10] = 0
+    path = extended(tmp_path / "a.xyz", (inside + boxes) @ EDGES)
+    loaded = raytracer.load(path)
+    wrapped = loaded.styled(wrap=True)
+    np.testing.assert_allclose(wrapped.spheres[0].centers, inside @ EDGES, atol=1e-12)
+    assert np.array_equal(wrapped.spheres[0].centers[:10], loaded.spheres[0].centers[:10])
+    # A condition is one on coordinates in the box.
+    half = loaded.styled(wrap=True, select="z < 3")
+    assert half.count == np.count_nonzero((inside @ EDGES)[:, 2] < 3)
+
+
+def test_an_edge_that_does_not_repeat_keeps_its_particles(tmp_path: Path) -> None:
+    path = extended(tmp_path / "a.xyz", [[9.5, 1, 7]], 'pbc="T T F"', np.diag([4.0, 4.0, 4.0]))
+    scene = raytracer.load(path).styled(wrap=True)
+    assert scene.spheres[0].centers.tolist() == [[1.5, 1.0, 7.0]]
+
+
+def test_images_have_the_rows_colours_and_radii_of_their_particles(tmp_path: Path) -> None:
+    path = extended(tmp_path / "a.xyz", [[0.5, 0.5, 0.5], [1, 1, 1]])
+    scene = raytracer.load(path).styled(
+        color_by="tag", map="red,blue", radius="1 + tag", replicate=[2, 1, 3]
+    )
+    spheres = scene.spheres[0]
+    assert spheres.count == 12
+    shifts = {tuple(row) for row in np.round(spheres.centers[::2] - [0.5, 0.5, 0.5], 9).tolist()}
+    assert shifts == {
+        tuple((a * EDGES[0] + c * EDGES[2]).tolist()) for a in (0, 1) for c in range(3)
+    }
+    assert np.array_equal(spheres.radius, [1, 2] * 6)
+    assert np.array_equal(spheres.columns["tag"], [0, 1] * 6)
+    assert spheres.color_id is not None
+    assert np.array_equal(spheres.color_id, np.tile(spheres.color_id[:2], 6))
+    assert scene.describe(11).row == 1
+    box = spheres.columns.box
+    assert box is not None
+    assert np.array_equal(box.edges, EDGES * [[2], [1], [3]])
+    # The box is that of all images: more of them go beside these.
+    again = scene.styled(replicate=(2, 1, 1)).spheres[0].centers
+    assert len(np.unique(np.round(again, 9), axis=0)) == 24
+
+
+def test_images_that_do_not_fit_and_open_boxes_are_refused(tmp_path: Path) -> None:
+    path = extended(tmp_path / "a.xyz", np.zeros((100, 3)), 'pbc="F F F"')
+    scene = raytracer.load(path)
+    with pytest.raises(UserError, match=r"needs about .* of memory for the images"):
+        scene.styled(replicate=1000)
+    with pytest.raises(UserError, match=r"the box of .*a\.xyz is not periodic; leave this out"):
+        scene.styled(wrap=True)
+
+
+@pytest.mark.parametrize("edges", [[[1, 0, 0], [2, 0, 0], [0, 0, 1]], np.diag([1, 1, 1e-200])])
+def test_boxes_without_a_volume_are_refused(edges: Any, tmp_path: Path) -> None:
+    scene = raytracer.load(extended(tmp_path / "a.xyz", [[0, 0, 0]], edges=edges))
+    for settings in ({"wrap": True}, {"replicate": 2}):
+        with pytest.raises(UserError, match=r"the box of .*a\.xyz is invalid"):
+            scene.styled(**settings)
+
+
+@pytest.mark.parametrize(
+    ("head", "up"),
+    [
+        ("", (0, 0, 1)),
+        ('pbc="F T T"', (1, 0, 0)),
+        ('pbc="T F T"', (0, 1, 0)),
+        ('pbc="F F T"', (0, 0, 1)),
+        ('pbc="F T T" gravity="0 -9.81 0"', (0, 9.81, 0)),
+        ('gravity="down"', (0, 0, 1)),
+    ],
+)
+def test_up_is_what_the_file_says(head: str, up: tuple[float, ...], tmp_path: Path) -> None:
+    path = extended(tmp_path / "a.xyz", [[0, 0, 0]], head, np.diag([2.0, 3.0, 4.0]))
+    camera = raytracer.load(path).camera
+    assert camera is not None
+    assert camera.up == up
+
+
+def test_boxes_and_gravity_of_other_kinds(tmp_path: Path) -> None:
+    text = dump("id x y z", ["1 10 10 -1"], box="pp ff pp", edge=9)
+    scene = raytracer.load(write(tmp_path / "a.dump", text))
+    assert scene.camera is not None
+    assert scene.camera.up == (0, 1, 0)
+    assert scene.styled(wrap=True).spheres[0].centers.tolist() == [[1, 10, 8]]
+    centers = np.zeros((2, 3))
+    np.savez(tmp_path / "a.npz", centers=centers, box=[2.0, 3.0, 4.0], gravity=[0, -1, 0])
+    scene = raytracer.load(tmp_path / "a.npz")
+    assert scene.camera is not None
+    assert scene.camera.up == (0, 1, 0)
+    assert scene.spheres[0].box is not None
+    assert np.array_equal(scene.spheres[0].box.edges, np.diag([2, 3, 4]))
+    ase = pytest.importorskip("ase")
+    atoms = ase.Atoms("H", cell=[3, 4, 5], pbc=(False, True, True))
+    scene = Scene.from_object(atoms)
+    assert scene.camera is not None
+    assert scene.camera.up == (1, 0, 0)

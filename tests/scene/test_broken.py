@@ -263,6 +263,7 @@ lights[0].position: is too far | <far>; <bulb>; position = [1e40, 0, 0]
 lights[0].intensity: 1e+39 | <far>; <bulb>; position = [1, 0, 0]; intensity = 1e39
 ambient.intensity: 1e+39 | <far>; [ambient]; intensity = 1e39
 camera.position: too far | <far>; [camera]; position = [1e40, 0, 0]; look_at = [0, 0, 0]
+camera.up: is parallel | <ball>; [camera]; position = [0, 9, 0]
 camera.look_at: is missing | <ball>; [camera]; position = [0, 0, 0]
 sphere 0 is too far away, too large or | <ball>; <speck>
 the spheres extend over 1e+305 scene units | [[spheres]]; centers = [[0, 0, 0]]; radius = 1e305

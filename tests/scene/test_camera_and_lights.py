@@ -58,15 +58,6 @@ def test_refuses(kind: Any, arguments: dict[str, Any], field: str) -> None:
         kind(**arguments)
 
 
-def test_fit_is_the_default_without_a_position() -> None:
-    assert Camera().fit is True
-    assert Camera(position=(0, 0, 1)).fit is False
-    assert Camera(position=(0, 0, 1), fit=True).fit is True
-    assert Camera(fit="all").fit == "all"
-    assert Camera(position=(3, 2, 1), look_at=(1, 1, 1)).backward() == (2.0, 1.0, 0.0)
-    assert Camera(direction=(0, 0, 2)).backward() == (0.0, 0.0, 2.0)
-
-
 def test_background_edges() -> None:
     assert Background().edges() == ((1.0, 1.0, 1.0), (1.0, 1.0, 1.0))
     assert Background(bottom="black", top="red").edges() == ((0, 0, 0), (1, 0, 0))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from raytracer import UserError, load
-from raytracer.scene.elements import Element, symbol_of, table
+from raytracer.scene.elements import Element, find, symbol_of, table
 from raytracer.scene.particles.read import read
 from support.particle_files import write
 
@@ -55,6 +55,9 @@ def test_all_elements_are_there_in_order() -> None:
 def test_labels() -> None:
     labels = {"fe": "Fe", "FE": "Fe", "C12": "C", "26": "Fe", "D": "H", "Uuo": None, "0": None}
     assert {label: symbol_of(label) for label in labels} == labels
+    own = {"Au": Element(radius=2.0), "Bead": Element(3.0)}
+    assert find("Au", own) == Element(2.0, table()["Au"].color)
+    assert find("Bead", own).radius == 3.0
 
 
 ROWS = "0,0,{a}\n90,0,{b}\n0,90,{c}\n"

@@ -90,14 +90,6 @@ def test_launch_of_a_variant(tmp_path: Path) -> None:
     assert found.launch({"n": 1}, 1).grid == (1, 2, 1)
 
 
-def test_every_variant_of_the_package_is_sound() -> None:
-    """Each can be compiled for at least one architecture that the checks compile for."""
-    found = [variant for op in operations() for variant in discover(op)]
-    assert "render" in operations()
-    for kernel in [*products(), *found]:
-        assert any(kernel.admits(arch) for arch in ARCHITECTURES), kernel.path
-
-
 @pytest.mark.parametrize(
     ("n", "dtype", "order"),
     [(2, "float32", [2, 3, 1]), (8, "float32", [1, 3, 2]), (8, "float64", [3, 2, 1]),

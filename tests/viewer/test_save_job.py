@@ -16,8 +16,6 @@ from raytracer.viewer.save_job import SaveJob, parse_size
 from support.previews import balls, first_camera, loaded_scene_of
 from support.workers import Window, request_of
 
-TONE = ToneSettings()
-
 
 def saved(job: SaveJob) -> SaveJob:
     """Render and write a picture."""
@@ -56,15 +54,10 @@ def test_what_cannot_be_written_is_refused_before_it_is_rendered(
     assert list(tmp_path.iterdir()) == []
 
 
-# Names and sizes
-
-
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("64", "is not a size"),
-        ("²x20", "is not a size"),
-        ("9" * 5000 + "x20", "is not a size"),
+        *((text, "is not a size") for text in ("64", "²x20", "9" * 5000 + "x20")),
         ("0x20", "width: must be at least 1"),
         (f"{MAX_SIDE + 1}x10", "width: must be at most"),
     ],

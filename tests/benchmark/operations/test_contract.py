@@ -9,7 +9,7 @@ from raytracer import ops as functions
 from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.call import matched
-from raytracer.benchmark.operations.base import draw, relative_error
+from raytracer.benchmark.operations.base import relative_error
 from raytracer.compile_all import ARCHITECTURES, jobs
 from raytracer.variants.discovery import discover, operations
 from raytracer.variants.kernel import Variant
@@ -97,17 +97,6 @@ def test_every_architecture_computes_every_operation_that_it_can(arch: str) -> N
     """Tensor cores multiply bfloat16 from sm_80 on."""
     without = {name for name in operations() if not any(each.admits(arch) for each in ladder(name))}
     assert without == ({"matmul_bf16"} if arch == "sm_75" else set())
-
-
-def test_drawn_values() -> None:
-    assert (draw((3, 4), "float32", "zeros", 1) == 0).all()
-    assert len(set(draw((9,), "uint8", "constant", 1).tolist())) == 1
-    values = draw((1 << 16,), "uint8", "normal", 1)
-    assert 109 < values.mean() < 111
-    assert 24 < values.std() < 26
-    ordered = draw((5000,), "uint8", "sorted", 1)
-    assert (np.diff(ordered.astype(int)) >= 0).all()
-    assert abs(draw((100,), "float64", "uniform", 1)).max() <= 1
 
 
 def test_relative_error() -> None:

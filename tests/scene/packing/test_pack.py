@@ -1,25 +1,28 @@
-"""Packing: render space, colours, materials, lights and camera as the kernels take them."""
+"""Packing: colours and materials as kernels take them, spheres described by their surface."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import raytracer
 from raytracer import (
     Background,
     Camera,
     Material,
-    PointLight,
     Scene,
     SphereSet,
 )
 from raytracer.buffers import SceneBuffers
 from raytracer.errors import SceneError
 from raytracer.scene.colors import srgb_to_linear
+from raytracer.scene.packing.large_spheres import MAX_LARGE
 from raytracer.scene.packing.pack import pack, place, render_space
 from raytracer.scene.packing.render_space import Space
 from raytracer.scene.transform import Transform
+from raytracer.warning import collected
 
 
 @pytest.mark.parametrize("count", [1, 8])
@@ -194,9 +197,97 @@ def test_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(digests) == 1
 
 
-@pytest.mark.parametrize("falloff", ["none", "inverse-square"])
-@pytest.mark.parametrize("far", [-1e30, 1e300])
-def test_lights_too_far_for_float32_are_refused(far: float, falloff: str) -> None:
-    light = PointLight((0, far, 0), falloff=falloff)
-    with pytest.raises(SceneError, match=r"lights\[0\].position: is too far"):
-        pack(Scene.from_arrays(np.eye(3), 0.1, lights=[light]))
+def packed(*large: tuple[tuple[float, float, float], float]) -> SceneBuffers:
+    sets = [raytracer.SphereSet([[0.0, 1.0, 0.0], [3.0, 1.0, 0.5]], 1.0)]
+    sets += [raytracer.SphereSet([center], radius) for center, radius in large]
+    return pack(raytracer.Scene(spheres=sets))
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.25, -3.0])
+@pytest.mark.parametrize("radius", [2.0**20, 2.0**50])
+def test_the_height_of_the_middle_above_the_surface(radius: float, gap: float) -> None:
+    """Exact, where the float32 centre and radius are wrong by R / 2^24."""
+    buffers = packed(((0.0, -radius - gap, 0.0), radius))
+    row = buffers.large[0]
+    assert buffers.large_id.tolist() == [2]
+    assert buffers.frame["scene"]["large_count"][0] == 1
+    assert row["prim"] == 2
+    np.testing.assert_array_equal(np.round(row["normal"], 6), (0, -1, 0))
+    middle = Fraction(float(buffers.center[1]))
+    length = Fraction(radius) + Fraction(gap) + middle
+    height = (length**2 - Fraction(radius) ** 2) / (2 * length)
+    assert row["height"] * buffers.scale == pytest.approx(float(height), rel=2e-7)
+
+
+def test_a_sphere_around_everything_stays_as_it_is() -> None:
+    with collected() as warnings:
+        buffers = packed(((0.0, 0.0, 0.0), 4e8))
+    assert len(buffers.large) == 0
+    assert not warnings
+
+
+def test_surfaces_beyond_the_limit_are_a_warning() -> None:
+    """Specks in two places, of which only one is the middle."""
+    specks = raytracer.SphereSet([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [0.0, 0.0, 1.0]], 1e-7)
+    balls = raytracer.SphereSet([[0.0, 0.0, 0.0], [0.0, -1.0, -1.0]], 1.0)
+    with collected() as warnings:
+        buffers = pack(raytracer.Scene(spheres=[specks, balls]))
+    assert buffers.large_id.tolist() == [3]
+    assert len(warnings) == 1
+    assert "sphere 4" in warnings[0]
+    assert "1e6" in warnings[0]
+
+
+@pytest.mark.parametrize(("size", "warned"), [(1e5, False), (1e8, True)])
+def test_other_solids_beyond_the_limit_are_a_warning(size: float, warned: bool) -> None:
+    small = raytracer.SphereSet([[0.0, 1.0, 0.0]], 1.0)
+    wide = raytracer.EllipsoidSet([[0.0, -size, 0.0]], (size, size, size))
+    with collected() as warnings:
+        pack(raytracer.Scene(spheres=[small], ellipsoids=[wide]))
+    assert any("number 1, a capsule, cone or ellipsoid" in each for each in warnings) == warned
+
+
+def test_at_most_sixteen() -> None:
+    walls = [((-1e7 - k, 0.0, 0.0), 1e7) for k in range(MAX_LARGE + 4)]
+    with collected() as warnings:
+        buffers = packed(*walls)
+    assert len(buffers.large) == MAX_LARGE
+    assert (np.diff(buffers.large_id) > 0).all()
+    assert len(warnings) == 1
+
+
+BELOW = 2.0**24
+"""Radius of a sphere whose top is at y = 0, below two of radius 1."""
+
+
+@pytest.mark.parametrize(
+    ("clip", "described"),
+    [
+        ({"keep": "z < 1e9"}, 1),  # kept whole
+        ({"remove": "y > 1"}, 1),
+        ({"keep": "z < 0.5"}, 1),  # cut
+        ({"remove": "x > 0 and z > 0"}, 1),
+        ({"keep": "y > 0.5"}, 0),  # not there
+        ({"remove": "y < 0.5"}, 0),
+    ],
+)
+def test_planes_that_leave_a_part_of_a_large_sphere(clip: dict[str, str], described: int) -> None:
+    small = raytracer.SphereSet([[0.0, 1.0, 0.0], [3.0, 1.0, -0.5]], 1.0)
+    large = raytracer.SphereSet([[0.0, -BELOW, 0.0]], BELOW)
+    with collected() as warnings:
+        buffers = pack(raytracer.Scene(spheres=[small, large], clip=raytracer.Clip(**clip)))
+    assert len(buffers.large) == described
+    assert not warnings
+
+
+def test_a_clipped_scene_on_a_large_sphere_that_is_whole_is_the_scene_without_clipping() -> None:
+    small = raytracer.SphereSet([[0.0, 1.0, 0.0], [3.0, 1.0, -0.5]], 1.0, "red")
+    large = raytracer.SphereSet([[0.0, -BELOW, 0.0]], BELOW, "gray")
+    camera = raytracer.Camera(position=(1.0, 4.0, 9.0), look_at=(1.0, 0.5, 0.0))
+    scene = raytracer.Scene([small, large], camera)
+    size: dict[str, Any] = {"width": 96, "height": 64, "samples": 1, "backend": "cpu"}
+    plain, clipped = (
+        raytracer.render(scene, clip=clip, **size).to_uint8().astype(int)
+        for clip in (None, "z < 1e9")
+    )
+    np.testing.assert_array_equal(clipped, plain)

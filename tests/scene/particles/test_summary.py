@@ -1,6 +1,5 @@
 """Summaries of particle files: columns with types, units and ranges, frames and boxes."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,6 @@ import numpy as np
 import pytest
 
 from raytracer import load
-from raytracer.cli import main
 from raytracer.errors import MemoryNeedError
 from raytracer.scene.particles.formats import npz
 from raytracer.scene.particles.summary import summary
@@ -42,16 +40,6 @@ def test_atoms(tmp_path: Path) -> None:
     }
 
 
-def test_a_table(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.csv", "x [nm],y,z,name,m\n1,2,3,a,nan\n4,5,6,b,7\n")
-    found = summary_of(path)
-    assert found["particles"] == 2
-    assert found["columns"][0] == {
-        "name": "x [nm]", "type": "number", "unit": "nm", "low": 1, "high": 4,
-    }  # fmt: skip
-    assert found["columns"][4] == {"name": "m", "type": "number", "low": 7, "high": 7}
-
-
 def test_columns_are_read_one_by_one_where_memory_is_short(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -68,17 +56,3 @@ def test_columns_are_read_one_by_one_where_memory_is_short(
     monkeypatch.setattr(npz.Source, "load", at_most_one)
     assert summary_of(path) == whole
     assert whole["columns"][1] == {"name": "radius", "type": "number", "low": 1, "high": 3}
-
-
-def test_the_command_lists_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = write(tmp_path / "a_b.xyz", XYZ)
-    assert main(["scene", "check", str(path)]) == 0
-    said = capsys.readouterr().out
-    assert str(path) in said
-    assert "name pos, type 3 numbers, low 0, high 5" in said
-    assert main(["scene", "check", str(path), "--json"]) == 0
-    data = json.loads(capsys.readouterr().out)["data"]
-    made = data[str(path)].pop("derived")
-    assert data == {str(path): summary_of(path)}
-    assert {"name": "x", "type": "number", "low": 0, "high": 3} in made
-    assert {"name": "element", "type": "text", "values": 2, "texts": ["C", "O"]} in made
