@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import SimpleNamespace
@@ -188,7 +189,8 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             return name.lower()
         lower = name.lower()
         is_of_file = any(named.lower() == lower for named in self._file_columns)
-        return naming.plain(name) if is_of_file else naming.bare(name)
+        # What may be a unit stays: "vx / 2" and "velocities[0]" are expressions.
+        return naming.plain(name) if is_of_file else re.sub(r"[\s.:]+", "_", lower.strip())
 
     def _of_file(self, name: str) -> _Known:
         return _Known(self._file_columns[name], lambda: self._read(name), (name,))

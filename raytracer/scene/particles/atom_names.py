@@ -23,17 +23,11 @@ _CHARMM = {"CLA": "Cl", "SOD": "Na", "POT": "K", "CAL": "Ca", "CES": "Cs"}
 
 
 def elements_of(names: NDArray[Any], residues: NDArray[Any]) -> NDArray[Any]:
-    """Return the element symbols of atoms, or their names if these give none.
+    """Return the element symbols of atoms, or their names if these give none, texts (N,).
 
     An atom whose residue has the same name is an ion. Otherwise the first letter is the element
-    ("CA" in an amino acid is carbon), unless a small letter follows it ("Cu").
-
-    Args:
-        names: names of the atoms, texts (N,).
-        residues: names of their residues, texts (N,).
-
-    Returns:
-        Texts, (N,).
+    ("CA" in an amino acid is carbon), unless a small letter follows it ("Cu"). `names` and
+    `residues` are texts, (N,).
     """
     if not len(names):
         return np.zeros(0, "S2")

@@ -5,7 +5,7 @@ pole.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import shown
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.selected import Selected
-from raytracer.scene.particles.source import Particles, ParticleSource
+from raytracer.scene.particles.source import Particles, ParticleSource, Selected
 
 LIGHT_SPEED = 299_792.458  # km/s
 HUBBLE = 70.0  # km/s/Mpc, for distances from redshifts
@@ -56,15 +55,14 @@ class Far(NamedTuple):
     is_inverse: bool = False  # whether the column is a parallax
 
 
-def directions(names: Iterable[str]) -> tuple[str, str] | None:
-    """Return the columns of longitude and latitude, or None."""
-    known = list(names)
+def directions(names: Collection[str]) -> list[str]:
+    """Return the columns of longitude and latitude, or []."""
     for pair in _ANGLES:
-        lon, lat = (next((name for name in known if re.fullmatch(each, naming.plain(name))), "")
-                    for each in pair)  # fmt: skip
-        if lon and lat:
-            return lon, lat
-    return None
+        found = [next((name for name in names if re.fullmatch(each, naming.plain(name))), "")
+                 for each in pair]  # fmt: skip
+        if all(found):
+            return found
+    return []
 
 
 def placed(source: ParticleSource) -> ParticleSource:
@@ -76,9 +74,9 @@ def placed(source: ParticleSource) -> ParticleSource:
     has_places = naming.usual("centers", columns) or all(
         naming.usual(axis, numbers) for axis in "xy"
     )
-    if angles is None or has_places:
+    if not angles or has_places:
         return source
-    made = Celestial(source, *angles, numbers)
+    made = Celestial(source, angles, [name for name in numbers if name not in angles])
     are_letters = all(len(naming.plain(name)) == 1 for name in angles)  # l and b of anything
     return source if are_letters and not made.has_distances else made
 
@@ -88,14 +86,14 @@ class Celestial(Selected):
 
     Args:
         table: the source of all rows.
-        lon, lat: its columns of angles.
-        numbers: its columns of numbers.
+        angles: its columns of longitude and latitude.
+        numbers: its other columns of numbers.
     """
 
-    def __init__(self, table: ParticleSource, lon: str, lat: str, numbers: list[str]) -> None:
+    def __init__(self, table: ParticleSource, angles: list[str], numbers: list[str]) -> None:
         super().__init__(table)
-        self._angles = lon, lat
-        self._far = self._distances([each for each in numbers if each not in self._angles])
+        self._angles = angles
+        self._far = self._distances(numbers)
 
     @property
     def has_distances(self) -> bool:

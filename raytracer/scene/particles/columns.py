@@ -80,7 +80,8 @@ class ColumnSource(ParticleSource):
         for group, members in GROUPS.items():
             used = tuple(parts[part] for part in members if part in parts)
             result.columns[group], result.names[group] = used, ", ".join(used) or group
-        result.unit = naming.unit_of_all(result.columns["centers"])
+        units = {naming.unit(name) for name in result.columns["centers"]}
+        result.unit = units.pop() if len(units) == 1 else ""
         return result
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
@@ -177,9 +178,9 @@ class ColumnSource(ParticleSource):
     def _unused(self, chosen: Mapping[str, str]) -> Notes:
         """Return warnings about unused columns whose names suggest sizes or colours."""
         left = [name for name in self.columns if name not in chosen.values()]
-        sizes = [] if {"radius", "diameter", "label"} & set(chosen) else naming.sizes(left)
-        colors = [] if {"color", "r", "label"} & set(chosen) else naming.colors(left)
-        return naming.unused(self.name, self.noun, sizes, colors)
+        known = {"radius": {*SIZES, "label"}, "color": {"color", "r", "label"}}
+        parts = [part for part, others in known.items() if chosen.keys().isdisjoint(others)]
+        return naming.unused(self.name, self.noun, left, parts)
 
     def _set_color(self, result: Particles, values: NDArray[Any], name: str) -> None:
         if self.columns[name].kind != "text":
@@ -205,15 +206,8 @@ def label_in(names: Sequence[str], taken: Collection[str] = ()) -> str | None:
 
 
 def label_ids(values: NDArray[Any], source: str) -> tuple[list[str], NDArray[Any]]:
-    """Return the distinct labels of a column in order of first use, and the index of each row.
-
-    Args:
-        values: (N,), texts (bytes) or integers.
-        source: the file, for messages.
-
-    Returns:
-        K names and int32 (N,).
-    """
+    """Return the K distinct labels of a column in order of first use, and the index of each row,
+    int32 (N,). values: (N,), texts (bytes) or integers; source: the file, for messages."""
     if values.dtype.kind == "S":
         width = -(-max(values.dtype.itemsize, 1) // 8) * 8
         return distinct(values.astype(f"S{width}", copy=False), source)

@@ -60,12 +60,9 @@ def split_inner(path: Path) -> tuple[Path, str]:
     text = str(path)
     if text.startswith("-:") and not is_file(path):  # standard input
         return Path("-"), text[2:]
-    place = text.find(":")
-    while place >= 0 and not is_file(path):
-        if is_file(text[:place]) and text[place + 1 :]:
-            return Path(text[:place]), text[place + 1 :]
-        place = text.find(":", place + 1)
-    return path, ""
+    ends = [] if is_file(path) else [place for place, each in enumerate(text[:-1]) if each == ":"]
+    place = next((place for place in ends if is_file(text[:place])), None)
+    return (path, "") if place is None else (Path(text[:place]), text[place + 1 :])
 
 
 def may_be_series(path: Path, frame: int | None) -> bool:

@@ -32,10 +32,9 @@ def starts_with(file: OpenFile, text: bytes) -> Iterator[int]:
     wanted = b"\n" + text
     for piece in pieces(file):
         block = rest + piece
-        first = place - len(rest)
         at = block.find(wanted)
         while at >= 0:
-            yield first + at + 1
+            yield place - len(rest) + at + 1
             at = block.find(wanted, at + len(wanted))
         place += len(piece)
         rest = block[-len(wanted) + 1 :]
@@ -56,10 +55,8 @@ def lacks_end(file: OpenFile) -> bool:
     """
     size = min(MAX_LINE_BYTES, file.size)
     tail = os.pread(file.file.fileno(), size, file.size - size)
-    rows = tail.splitlines()
-    if len(rows) < 2 or tail.endswith(b"\n"):
-        return bool(rows) and not tail.endswith(b"\n")
-    return len(rows[-1].split()) >= len(rows[-2].split())
+    *others, last = [line.split() for line in tail.splitlines()] or [[]]
+    return not tail.endswith(b"\n") and bool(tail) and (not others or len(last) >= len(others[-1]))
 
 
 def first_line_from(file: OpenFile, place: int) -> str:
@@ -100,8 +97,7 @@ def counted_frames(file: OpenFile, place: int, more: int) -> list[int]:
     is invalid.
 
     Args:
-        file: a text.
-        place: index of the line that begins with the number, from 0.
+        place: index of the line of a frame that begins with the number, from 0.
         more: further lines of a frame.
 
     Returns:

@@ -13,8 +13,14 @@ from numpy.typing import NDArray
 
 from raytracer.errors import shown
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.selected import Selected
-from raytracer.scene.particles.source import Moment, Notes, Particles, ParticleSource, moment_of
+from raytracer.scene.particles.source import (
+    Moment,
+    Notes,
+    Particles,
+    ParticleSource,
+    Selected,
+    moment_of,
+)
 
 KEPT_BYTES = 1 << 30  # most bytes of a table that are kept for its other frames
 MAX_KEPT = 2  # tables that are kept: those of two files that are shown together
@@ -177,6 +183,7 @@ class LongTable(Selected):
             values = self.load([name])[name]
             if values.dtype.kind in "iuf" and len(values) and (values == values[0]).all():
                 suffix = re.fullmatch(_TIME, naming.plain(name))
-                unit = self.columns[name].unit or (suffix and suffix["unit"]) or ""
-                return moment_of(values[0], unit)
+                return moment_of(
+                    values[0], self.columns[name].unit or (suffix and suffix["unit"]) or ""
+                )
         return moment_of(self._of.times[self.frame], "steps")

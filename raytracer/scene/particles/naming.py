@@ -91,24 +91,10 @@ def plain(name: str) -> str:
     return text.removeprefix("particle_")
 
 
-def bare(name: str) -> str:
-    """Return a requested name in the form for comparison, with what may be a unit.
-
-    "vx / 2" and "velocities[0]" are expressions.
-    """
-    return re.sub(r"[\s.:]+", "_", name.strip().lower())
-
-
 def unit(name: str) -> str:
     """Return the unit in a name, without brackets, or ""."""
     match = re.search(_UNIT, name)
     return match[1].strip("[]()/ ") if match else ""
-
-
-def unit_of_all(names: Iterable[str]) -> str:
-    """Return the common unit of some names, or ""."""
-    units = {unit(name) for name in names}
-    return units.pop() if len(units) == 1 else ""
 
 
 def usual(part: str, known: Iterable[str]) -> str | None:
@@ -120,7 +106,9 @@ def usual(part: str, known: Iterable[str]) -> str | None:
             return name
         if name in by_plain:
             return by_plain[name]
-    return _placed(names).get(part) if part in "xyz" else _named_last(names, part)
+    if part == "centers":
+        return _named_last(names)
+    return _placed(names).get(part) if part in "xyz" else None
 
 
 def axes(names: Iterable[str]) -> list[str]:
@@ -155,13 +143,13 @@ def _placed(names: list[str]) -> dict[str, str]:
     return {axis: whole[place] for place, axis in enumerate("xyz") if whole}
 
 
-def _named_last(names: list[str], part: str) -> str | None:
-    """Return the first name of centres whose last word says so: GroupPos of halo finders."""
-    if part != "centers":
-        return None
-    last = ((name, re.findall(_WORDS, name)[1:]) for name in names)
-    return next((name for name, words in last if words and words[-1].lower() in _CENTERS
-                 and _OTHERS.isdisjoint(map(str.lower, words))), None)  # fmt: skip
+def _named_last(names: list[str]) -> str | None:
+    """Return the first name whose last word is one of centres: GroupPos of halo finders."""
+    for name in names:
+        words = [word.lower() for word in re.findall(_WORDS, name)[1:]]
+        if words and words[-1] in _CENTERS and _OTHERS.isdisjoint(words):
+            return name
+    return None
 
 
 def is_other(name: str) -> bool:
@@ -212,14 +200,6 @@ def guess(names: Iterable[str], source: str, kind: str) -> tuple[str, str, str] 
     return part, name, sentence
 
 
-def sizes(names: Iterable[str]) -> list[str]:
-    return [name for name in names if re.search(_SIZE, plain(name))]
-
-
-def colors(names: Iterable[str]) -> list[str]:
-    return [name for name in names if re.search(_COLOR, plain(name))]
-
-
 def listed(names: Sequence[str], most: int = 8) -> str:
     """Join names in quotes, only the first `most`."""
     quoted = ", ".join(f"'{shown(name)}'" for name in names[:most])
@@ -227,19 +207,18 @@ def listed(names: Sequence[str], most: int = 8) -> str:
 
 
 def unused(
-    source: str, noun: str, sizes: Sequence[str], colors: Sequence[str]
+    source: str, noun: str, names: Sequence[str], parts: Iterable[str]
 ) -> list[tuple[str, str]]:
-    """Return the warnings about unused names that suggest sizes or colours, if there are any."""
+    """Return the warnings about unused names that suggest `parts`, of "radius" and "color"."""
     warnings = []
-    for part, what, names, key in (
-        ("radius", "radii", sizes, f'radii = "{shown(sizes[0])}"' if sizes else ""),
-        ("color", "colours", colors, 'colors = "..."'),
-    ):
-        if names:
+    for part in parts:
+        what, pattern = {"radius": ("radii", _SIZE), "color": ("colours", _COLOR)}[part]
+        if found := [name for name in names if re.search(pattern, plain(name))]:
+            key = f'radii = "{shown(found[0])}"' if part == "radius" else 'colors = "..."'
             stated = key.replace(" = ", "=").replace('"', "").replace("radii", "radius")
-            subject, verb = (plural(noun), "are") if len(names) > 1 else (noun, "is")
+            subject, verb = (plural(noun), "are") if len(found) > 1 else (noun, "is")
             warnings.append((part, (
-                f"{source}: {subject} {listed(names)} {verb} not used: to take {what} from "
+                f"{source}: {subject} {listed(found)} {verb} not used: to take {what} from "
                 f"there, give --columns {stated}, or set arrays = {{{key}}} in a scene file"
             )))  # fmt: skip
     return warnings

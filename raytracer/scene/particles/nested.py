@@ -48,9 +48,9 @@ class NestedSource(ArraySource, LoadedSource):
         return self.arrays[name] if frame is None else self.arrays[name][frame]
 
     def found(self, value: Any) -> Columns:
-        """Return the columns of the first table with coordinates, each (N,) or (N, K). Raises
-        DataFileError: there is no table; the message lists its columns. value: dictionaries, lists,
-        arrays, numbers and texts."""
+        """Return the columns of the first table with coordinates, each (N,) or (N, K), of
+        dictionaries, lists, arrays, numbers and texts. Raises DataFileError: there is none; the
+        message lists its columns."""
         matrices: list[tuple[str, Columns]] = []
         others: list[Columns] = []
         first: list[str] = []

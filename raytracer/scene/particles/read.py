@@ -137,7 +137,7 @@ def source_of(
             stream = stack.enter_context(opened(file.path, file.name))
         source = stack.enter_context(frame_source(file, stream, others))
         if file.topology is not None:
-            from raytracer.scene.particles.topology import SourceWithAtoms
+            from raytracer.scene.particles.together import SourceWithAtoms
 
             source = SourceWithAtoms(
                 source, stack.enter_context(source_of(DataFile(file.topology)))

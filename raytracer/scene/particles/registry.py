@@ -82,8 +82,8 @@ class Format(NamedTuple):
                 f"{file.source}: a path after a colon is for HDF5 and spreadsheets; this is a "
                 f"{self.name} file"
             )
-        source: ParticleSource
         variant = inner or self.variant
+        source: ParticleSource
         if self.module in LIBRARIES:
             from raytracer.scene.particles.isolated import IsolatedSource  # few files need it
 

@@ -124,22 +124,14 @@ def _of_lists(file: OpenFile, start: bytes) -> OpenFile | None:
     """
     if not re.search(_LIST + rb"\s*[-+.\d]", start) or file.size > MAX_LISTS:
         return None
-    text = os.pread(file.file.fileno(), file.size, 0)
-    lists = re.findall(_LIST + _VALUES, text)
+    lists = re.findall(_LIST + _VALUES, os.pread(file.file.fileno(), file.size, 0))
     found = {name.decode(): re.findall(rb"[^\s,;]+", values) for name, values in lists}
-    if len(found) < len(lists):  # several times one after another
-        return None
     axes = naming.axes(found)
     counts = {len(found[name]) for name in axes}
-    if len(axes) < len("xyz") or len(counts) != 1:
+    several = len(found) < len(lists)  # times one after another
+    if several or len(axes) < len("xyz") or len(counts) != 1:
         return None
-    columns = {name: values for name, values in found.items() if len(values) in counts}
-
-    def write(copy: IO[bytes]) -> None:
-        copy.write(",".join(columns).encode() + b"\n")
-        copy.writelines(b",".join(row) + b"\n" for row in zip(*columns.values(), strict=True))
-
-    return copied(file.path, file.source, write)
+    return _of_columns(file, [{name: each for name, each in found.items() if len(each) in counts}])
 
 
 def _of_variables(file: OpenFile, start: bytes) -> OpenFile | None:
@@ -152,25 +144,26 @@ def _of_variables(file: OpenFile, start: bytes) -> OpenFile | None:
     may_be = start.count(b"\n") < FEW_LINES or naming.usual("x", map(_variable, names))
     if not names or not may_be or file.size > MAX_LISTS:
         return None
-    text = os.pread(file.file.fileno(), file.size, 0)
     blocks: list[dict[str, list[bytes]]] = [{}]
-    for name, values in re.findall(_VARIABLE, text):
+    for name, values in re.findall(_VARIABLE, os.pread(file.file.fileno(), file.size, 0)):
         if (key := _variable(name)) in blocks[-1]:
             blocks.append({})
         blocks[-1][key] = re.findall(rb"[^\s,;]+", values)
     axes = [naming.usual(axis, blocks[0]) or "" for axis in "xyz"]
-    tables = []
     for block in blocks:
         count = len(block.get(axes[0], ()))
-        columns = [values * count if len(values) == 1 else values for values in block.values()]
-        lengths = {len(block.get(name, ())) for name in axes} | set(map(len, columns))
+        block |= {name: each * count for name, each in block.items() if len(each) == 1}
+        lengths = {len(block.get(name, ())) for name in axes} | set(map(len, block.values()))
         if count < 2 or lengths != {count} or list(block) != list(blocks[0]):
             return None
-        tables.append(zip(*columns, strict=True))
+    return _of_columns(file, blocks)
 
+
+def _of_columns(file: OpenFile, tables: list[dict[str, list[bytes]]]) -> OpenFile:
     def write(copy: IO[bytes]) -> None:
-        copy.write(",".join(blocks[0]).encode() + b"\n")
-        copy.writelines(b",".join(row) + b"\n" for row in chain.from_iterable(tables))
+        copy.write(",".join(tables[0]).encode() + b"\n")
+        for table in tables:
+            copy.writelines(b",".join(row) + b"\n" for row in zip(*table.values(), strict=True))
 
     return copied(file.path, file.source, write)
 

@@ -57,8 +57,9 @@ def series_of(path: str | Path, folders: bool = True) -> Series | None:
     except (OSError, ValueError):
         return None  # opening it reports the error
     text = str(path)
-    parts = [(text[:place], text[place + 1 :]) for place, each in enumerate(text) if each == ":"]
-    patterns = [each for each in ((text, ""), *parts) if _WILD.search(Path(each[0]).name)]
+    ends = [len(text), *(place for place, each in enumerate(text) if each == ":")]
+    parts = [(text[:place], text[place + 1 :]) for place in ends]
+    patterns = [each for each in parts if _WILD.search(Path(each[0]).name)]
     for name, inner in patterns:
         if files := _matching(Path(name)):
             return Series(name, files, inner)

@@ -1,4 +1,5 @@
-"""Rows of a text: columns of numbers and texts, separated or at fixed positions.
+"""Rows of a text: columns of numbers and texts, separated or at fixed positions; and particles in
+them: the common part of XYZ, LAMMPS files and tables.
 
 The compiled parser reads them block by block. It rejects anything unusual without a reason; the
 text is then read line by line here, and errors are reported with line and column.
@@ -9,8 +10,9 @@ import re
 from array import array
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
+from functools import cached_property
 from math import nan
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,9 @@ from raytracer.errors import DataFileError, shown
 from raytracer.files.access import MAX_LINE_BYTES, OpenFile
 from raytracer.memory import require_room
 from raytracer.resources import thread_count
-from raytracer.scene.particles.lines import count_lines
+from raytracer.scene.particles.columns import ColumnSource
+from raytracer.scene.particles.lines import count_lines, first_line_from
+from raytracer.scene.particles.source import Column, Particles, more_frames
 
 EXACT = 1 << 53  # integers up to this size are exact in float64, the type of parsed text
 COLOR_BYTES = 32  # longest text of a colour; the longest CSS name has 20 letters
@@ -83,13 +87,12 @@ class Layout(NamedTuple):
 
     def cut(self, line: str) -> list[str]:
         separator = None if self.split == SPACES else self.split
-        if self.comment and not (self.columns and self._has_all(cells_of(line, separator))):
-            line = line.partition(self.comment)[0]
-        return cells_of(line, separator)
-
-    def _has_all(self, cells: list[str]) -> bool:
-        """Whether cells fill the columns of a table, in which a colour may be `#ff8800`."""
-        return 0 < len(cells) <= self.columns and not cells[0].startswith(self.comment)
+        cells = cells_of(line, separator)
+        # Cells that fill the columns of a table may have a colour, `#ff8800`.
+        is_whole = 0 < len(cells) <= self.columns and not cells[0].startswith(self.comment)
+        if is_whole or not self.comment:
+            return cells
+        return cells_of(line.partition(self.comment)[0], separator)
 
 
 class Rows(NamedTuple):
@@ -194,9 +197,11 @@ class _Table:
         layout, numbers, texts = self.layout, array("d"), list[Any]()
         count = end = 0
         for line, (text, after) in enumerate(file.text_lines(layout.split != FIXED), 1):
-            if count == self.most or (layout.stop and text.startswith(layout.stop)):
-                break
-            if layout.end and after > layout.end:
+            if (
+                count == self.most
+                or (layout.stop and text.startswith(layout.stop))
+                or (layout.end and after > layout.end)
+            ):
                 break
             if line <= layout.skip or not text.startswith(layout.records or ""):
                 continue
@@ -212,11 +217,9 @@ class _Table:
                                    for place, word in enumerate(words[name]))  # fmt: skip
             except _MistakeError as problem:
                 raise DataFileError(f"{file.source}: line {line}{problem}") from None
-            encoded = (
-                tuple(word.encode(errors="surrogateescape") for word in words[name])
-                for name in self.texts
-            )
-            texts.append(tuple(each if len(each) > 1 else each[0] for each in encoded))
+            row = [[word.encode(errors="surrogateescape") for word in words[name]]
+                   for name in self.texts]  # fmt: skip
+            texts.append(tuple(each if len(each) > 1 else each[0] for each in row))
             end, count = after, count + 1
         width = sum(self.cells[name].repeat for name in self.numbers)
         values = np.array(numbers).reshape(count, width)
@@ -229,9 +232,11 @@ class _Table:
             starts = (cell.place + place * cell.width for place in range(cell.repeat))
             return [text[start : start + cell.width].strip() for start in starts]
         words = cells[cell.place : cell.place + cell.repeat]
-        if len(words) < cell.repeat and self.layout.columns and '"' in text:
-            raise _MistakeError(": a quoted cell continues on the next line; write it on one line")
         if len(words) < cell.repeat:
+            if self.layout.columns and '"' in text:
+                raise _MistakeError(
+                    ": a quoted cell continues on the next line; write it on one line"
+                )
             raise _MistakeError(f": too few columns for {', '.join(self.cells)}")
         return words
 
@@ -286,8 +291,8 @@ def _after_lines(head: bytes, count: int, end_of_line: bytes) -> int:
     """Return the offset after `count` lines; -1 if one has another line end."""
     lines = head.split(end_of_line, count)
     place = len(head) - len(lines[-1])
-    is_mixed = head[:place].count(b"\r") != head[:place].count(b"\r\n")
-    return -1 if len(lines) <= count or (is_mixed and end_of_line == b"\n") else place
+    is_mixed = end_of_line == b"\n" and b"\r" in head[:place].replace(b"\r\n", b"")
+    return -1 if len(lines) <= count or is_mixed else place
 
 
 def _last_break(text: NDArray[np.uint8]) -> int:
@@ -345,3 +350,64 @@ def counted_values(values: NDArray[Any]) -> NDArray[Any]:
     """Return numbers as int64 if all are whole and of moderate size, otherwise unchanged."""
     is_whole = bool(((np.abs(values) < 1e12) & (values % 1 == 0)).all())
     return values.astype(np.int64) if is_whole else values
+
+
+class TextSource(ColumnSource):
+    """A text with a row of cells per particle.
+
+    Attributes:
+        layout: layout of the rows, with all columns.
+        atoms: number of rows that the text states, or None.
+        announced: start of the message about it, "line 1 states".
+        integers: columns that hold integers.
+        next_frame: regular expression of the line after the last row if another frame begins; "" if
+            files have one frame.
+    """
+
+    layout: Layout
+    atoms: int | None = None
+    announced = ""
+    integers: ClassVar[frozenset[str]] = frozenset()
+    next_frame: ClassVar[str] = ""
+
+    @cached_property
+    def columns(self) -> Mapping[str, Column]:
+        columns = {}
+        for name, cell in self.layout.cells.items():
+            kind = "integer" if name in self.integers else "number"
+            columns[name] = Column("text" if cell.kind == Kind.TEXT else kind)
+        return columns
+
+    @property
+    def count(self) -> int | None:
+        return self.atoms
+
+    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        return self.load_rows(self.layout, names)
+
+    def load_rows(self, layout: Layout, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Return columns of all rows of a layout; integers as such if all values are whole."""
+        rows = read_rows(self.file, layout, names, self.atoms)
+        if self.atoms is not None and rows.length != self.atoms:
+            raise self.error(
+                f"{self.announced} {self.atoms} atoms, but there are {rows.length}: the file is "
+                "incomplete"
+            )
+        self._end, self._most = rows.end, rows.most
+        return {name: self._whole(name, values) for name, values in rows.columns.items()}
+
+    def _whole(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
+        is_whole = self.columns[name].kind == "integer" and bool(np.all(values % 1 == 0))
+        return whole(values, self.name, name) if is_whole else values
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        result = super().particles(names)
+        if self.next_frame and (line := first_line_from(self.file, self._end).strip()):
+            note = more_frames(self.name)
+            if not re.match(self.next_frame, line):
+                note = (
+                    f"{self.name}: {self.announced} {self.atoms} atoms; further lines are ignored, "
+                    f"the first is '{shown(line)}'"
+                )
+            result.notes.append(("", note))
+        return result

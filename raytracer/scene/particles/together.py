@@ -1,20 +1,35 @@
-"""Several sets of particles of one file as one, with the column `type` of their names."""
+"""Sources of particles from several: sets of one file, with the column `type` of their names; files
+of a snapshot, whose names have a number after a point (snap.0.hdf5, snap_003.1); a trajectory with
+only coordinates, and its atoms."""
 
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import cached_property
+from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import shown
-from raytracer.files.access import OpenFile
+from raytracer.errors import DataFileError, shown
+from raytracer.files.access import OpenFile, is_file, opened
+from raytracer.memory import require_room
+from raytracer.scene.particles import naming
+from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.loaded import texts
 from raytracer.scene.particles.source import Column, Particles, ParticleSource, Value, of
 
+MAX_PARTS = 10_000  # most files of a snapshot
 TYPE = "type"  # the column with the name of the set of each particle
+
+COORDINATES = ("position", "positions", "coordinates", "velocity", "velocities", "force", "forces",
+               *"xyz", "vx", "vy", "vz", "fx", "fy", "fz", "ix", "iy", "iz")  # fmt: skip
+"""Columns of the atoms that belong to another time than the frame; they are left out."""
 
 
 class Together(ParticleSource):
@@ -125,3 +140,142 @@ class Together(ParticleSource):
                 yield from each.row(index, length, used)
                 return
             index -= length
+
+
+def parts_of(path: Path, count: int) -> list[Path]:
+    """Return the files of a snapshot in the order of their numbers, which are 0 to `count` - 1.
+
+    The list is empty for a snapshot in one file, or if a file is missing.
+    """
+    named = re.fullmatch(r"(.+\.)\d+((?:\.[A-Za-z]\w*)?)", path.name)
+    if named is None or not 1 < count <= MAX_PARTS:
+        return []
+    files = [path.with_name(f"{named[1]}{part}{named[2]}") for part in range(count)]
+    return files if path in files and all(map(is_file, files)) else []
+
+
+class Snapshot(ColumnSource):
+    """The particles of a snapshot in several files, in sequence; all else is that of this one.
+
+    Attributes:
+        stated: number of files that the header states.
+        rows: number of particles in this file.
+        optional: columns that some of the files may lack.
+    """
+
+    stated: int
+    rows: int | None
+    optional: ClassVar[frozenset[str]] = frozenset()
+
+    @abstractmethod
+    def part(self, file: OpenFile) -> Snapshot | None:
+        """Return the source of one of the files; None if it has no such particles."""
+
+    @abstractmethod
+    def load_own(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Return columns of this file."""
+
+    @cached_property
+    def files(self) -> Sequence[Path]:
+        """All files in order, [] for a snapshot in one, or if some are missing."""
+        return parts_of(self.file.path, self.stated)
+
+    @property
+    def further_files(self) -> Sequence[Path]:
+        return [path for path in self.files if path != self.file.path]
+
+    def _parts(self) -> Iterator[Snapshot]:
+        for path in self.files:
+            with opened(path) as file:
+                if (part := self.part(file)) is not None:
+                    yield part
+
+    @cached_property
+    def count(self) -> int | None:
+        return sum(int(part.rows or 0) for part in self._parts()) if self.files else self.rows
+
+    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        if not self.files:
+            return self.load_own(names)
+        cells = sum(prod(self.columns[name].shape) for name in names)
+        require_room(self.name, 16 * int(self.count or 0) * cells)
+        parts = []
+        for part in self._parts():
+            lacking = (name for name in names if name not in self.optional
+                       and part.columns.get(name) != self.columns[name])  # fmt: skip
+            if name := next(lacking, None):
+                raise part.error(f"has no {self.noun} '{shown(name)}', unlike {self.name}")
+            parts.append(part.load_own(names))
+        return {name: np.concatenate([part[name] for part in parts]) for name in names}
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        result = super().particles(names)
+        if self.stated > 1 and not self.files:
+            result.notes.append(("", (
+                f"{self.name}: is one of {self.stated} files of a snapshot, and some of the others "
+                "are missing: only its particles are shown"
+            )))  # fmt: skip
+        return result
+
+
+class SourceWithAtoms(ParticleSource):
+    """A frame of a trajectory with labels, bonds and further columns of a topology.
+
+    Data of the trajectory take precedence, except for labels.
+
+    Args:
+        moving: the trajectory, at its frame.
+        atoms: the topology, with atoms in the same order.
+    """
+
+    count = of("moving", "count")
+    frames = of("moving", "frames")
+    box = of("moving", "box")
+    gravity = of("moving", "gravity")
+    time = of("moving", "time")
+    bonds = of("_bonded", "bonds")
+    bond_columns = of("_bonded", "bond_columns")
+
+    def __init__(self, moving: ParticleSource, atoms: ParticleSource) -> None:
+        super().__init__(moving.file, moving.variant)
+        self.moving, self.atoms = moving, atoms
+        self.notes, self.format, self.is_chosen = moving.notes, moving.format, moving.is_chosen
+
+    @cached_property
+    def columns(self) -> Mapping[str, Column]:
+        return {**self.moving.columns, **self._of_atoms}
+
+    @cached_property
+    def _of_atoms(self) -> dict[str, Column]:
+        hidden = {*COORDINATES, *map(naming.plain, self.moving.columns)}
+        return {name: column for name, column in self.atoms.columns.items()
+                if naming.plain(name) not in hidden}  # fmt: skip
+
+    @property
+    def _bonded(self) -> ParticleSource:
+        return self.atoms if self.moving.bonds is None else self.moving
+
+    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        columns: dict[str, NDArray[Any]] = {}
+        for source, is_of_atoms in ((self.moving, False), (self.atoms, True)):
+            if here := [name for name in names if (name in self._of_atoms) == is_of_atoms]:
+                columns |= source.load(here)
+        return {name: columns[name] for name in names}
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        self.moving.also = [name for name in self.also if name not in self._of_atoms]
+        result = self.moving.particles(names)
+        count = len(result.centers) if result.centers.ndim else 1
+        labels = self.atoms.labels_of_atoms()
+        if labels is None:
+            raise DataFileError(f"{self.atoms.name}: has no elements or types of atoms")
+        if len(labels.ids) != count:
+            raise DataFileError(
+                f"{self.atoms.name}: has {len(labels.ids):,} atoms, but {self.name} has "
+                f"{count:,}: give the topology of the same atoms"
+            )
+        result.labels = labels
+        return result
+
+    def labels_of_atoms(self) -> Labels | None:
+        return self.atoms.labels_of_atoms()

@@ -22,7 +22,6 @@ from raytracer.scene.particles.lines import pieces, starts_with
 from raytracer.scene.particles.rewritten import tabular
 from raytracer.scene.particles.source import Box, Column, Notes, Particles, Value
 from raytracer.scene.particles.table_layout import MANY, NBODY, end_of_rows, is_numbers
-from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import (
     BLANK,
     COLOR_BYTES,
@@ -30,6 +29,7 @@ from raytracer.scene.particles.text_table import (
     Cell,
     Kind,
     Layout,
+    TextSource,
     cells_of,
 )
 

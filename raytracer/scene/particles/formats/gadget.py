@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
 from raytracer.scene.particles.cell import cell_box
-from raytracer.scene.particles.snapshot_parts import Snapshot
 from raytracer.scene.particles.source import Box, Column, Moment, Notes, moment_of
+from raytracer.scene.particles.together import Snapshot
 
 HEADER = [("counts", "i4", 6), ("masses", "f8", 6), ("time", "f8"), ("redshift", "f8"),
           ("flags", "i4", 2), ("total", "i4", 6), ("cooling", "i4"), ("files", "i4"),

@@ -35,9 +35,8 @@ from raytracer.scene.particles.hdf5_members import (
     values_of,
 )
 from raytracer.scene.particles.loaded import library, texts
-from raytracer.scene.particles.snapshot_parts import Snapshot
 from raytracer.scene.particles.source import NANOMETRE, Box, Moment, ParticleSource, moment_of
-from raytracer.scene.particles.together import Together
+from raytracer.scene.particles.together import Snapshot, Together
 
 MAX_DEPTH = 6  # most levels of nested groups that are searched
 MAX_COLUMNS = 100  # columns from which a matrix is none of particles

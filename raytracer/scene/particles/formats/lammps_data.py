@@ -17,11 +17,11 @@ from raytracer.files.access import MAX_LINE_BYTES, OpenFile
 from raytracer.scene.elements import symbol_of
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.source import Box, Particles
-from raytracer.scene.particles.text_source import TextSource
 from raytracer.scene.particles.text_table import (
     Cell,
     Kind,
     Layout,
+    TextSource,
     kind_of,
     number,
     read_rows,

@@ -20,8 +20,7 @@ from raytracer.scene.particles.cell import lammps_box
 from raytracer.scene.particles.columns import stacked
 from raytracer.scene.particles.lines import LineEnds, starts_with
 from raytracer.scene.particles.source import Box, Column, Moment, Particles, moment_of
-from raytracer.scene.particles.text_source import TextSource
-from raytracer.scene.particles.text_table import Cell, Kind, Layout, kind_of
+from raytracer.scene.particles.text_table import Cell, Kind, Layout, TextSource, kind_of
 
 HEAD_LINES = 64  # most lines before the atoms; LAMMPS writes 9 to 13
 HEAD_BYTES = 1 << 16

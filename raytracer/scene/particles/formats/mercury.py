@@ -9,8 +9,7 @@ from raytracer.files.access import OpenFile
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.lines import counted_frames
 from raytracer.scene.particles.source import Box, Moment, moment_of
-from raytracer.scene.particles.text_source import TextSource
-from raytracer.scene.particles.text_table import Cell, Kind, Layout
+from raytracer.scene.particles.text_table import Cell, Kind, Layout, TextSource
 
 ROW = "x y z vx vy vz radius ax ay az wx wy wz info"
 """Columns: position, velocity, radius, angles, angular velocity, and a quantity of the user."""

@@ -25,8 +25,7 @@ from raytracer.scene.particles.source import (
     direction_of,
     moment_of,
 )
-from raytracer.scene.particles.text_source import TextSource
-from raytracer.scene.particles.text_table import COLOR_BYTES, Cell, Kind, Layout
+from raytracer.scene.particles.text_table import COLOR_BYTES, Cell, Kind, Layout, TextSource
 
 LABEL_BYTES = 16  # longest distinct label of an atom
 READ_KEYS = ("Lattice", "Properties")  # keys of the comment that are read

@@ -9,7 +9,7 @@ import pytest
 
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.read import frame_count, read, source_of
-from raytracer.scene.particles.snapshot_parts import parts_of
+from raytracer.scene.particles.together import parts_of
 from support.particle_files import write
 
 POINTS = np.random.default_rng(7).uniform(size=(6, 3)).astype("f4")
