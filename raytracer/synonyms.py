@@ -105,11 +105,14 @@ REMOVED = {
     "explain": "`raytracer bench OP --list` prints ideas, and `python -m raytracer.compile_all` "
     "registers",
     "farm": _PARTS,
+    "fit_to": "a fitted camera shows all frames",
+    "grain": "all frames of a movie have the same noise",
     "half": "OpenEXR files have 32-bit floats",
     "histogram": "'--stats' prints the distribution of the light",
     "legend_file": "give --legend and save as .svg or .pdf, where it can be moved elsewhere",
     "lock": "give all films one exposure: '--exposure' with the number that '--stats' prints",
     "ncu": "`ncu --profile-from-start off raytracer bench OP --profile` counts each kernel",
+    "no_poster": "a movie has its poster, NAME.poster.png",
     "plot": "`python docs/research/bench_plot.py RECORD.json PLOT.png` of the sources draws a "
     "saved record",
     "progressive": "`raytracer preview` and `serve` show the picture while samples are added",
@@ -133,6 +136,14 @@ ELSEWHERE = {
     "'--select \"random 0.1\"'",
     "hide show types element species only particle_type": "use '--select \"element == 'O'\"', "
     '"type != 2", ...',
+    "frames step timestep time": "a frame of a trajectory is chosen by its number, '--frame "
+    "NUMBER'; movies are made by `raytracer animate`",
+    "depth_of_field dof lens f_number fstop": "'--aperture' is the size of the lens, and '--focus "
+    "X,Y,Z' a point that is in focus",
+    "denoise denoiser": "pictures are denoised by `raytracer render --denoise` and `raytracer tone "
+    "--denoise`",
+    "motion_blur shutter shutter_time velocity": "moving particles are blurred by `raytracer "
+    "render --shutter 0.5` and `raytracer animate --shutter 0.5`",
     "fps animation animate movie turntable duration orbit follow": "one picture is rendered; "
     "movies are made by `raytracer animate`",
     "overwrite force f y yes": "an earlier picture of the same scene is replaced without an "

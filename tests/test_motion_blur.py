@@ -439,7 +439,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"velocity": "charge"}, "velocity: 'charge' has one number per particle"),
+        ({"velocity": "charge"}, "velocity: 'charge' does not have three numbers"),
         ({"velocity": "charge, 1/(charge-charge), 0"}, "velocity: that of particle 0 is not"),
         ({"arrows": "charge,0,0"}, "shutter: arrows are made from the particles of one moment"),
         ({"velocity": "1e300,0,0"}, "camera.shutter: .*too far away"),

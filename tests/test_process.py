@@ -127,7 +127,7 @@ def test_ctrl_c_while_modules_are_imported_is_one_sentence() -> None:
     )
     for module in ("raytracer.process", "raytracer.errors", "click", "raytracer.commands.hints"):
         done = subprocess.run(
-            [sys.executable, "-c", code, module, "bench", "--help"],
+            [sys.executable, "-c", code, module, "bnch"],
             capture_output=True,
             text=True,
             check=False,

@@ -6,10 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from raytracer.files.access import is_file
-
-CASE = ".foam"
-"""Ending of the empty file that marks a case of OpenFOAM, with its clouds in folders beside it."""
-
+from raytracer.scene.particles import CASE
 
 _PATTERN = frozenset("*?[%")  # characters of patterns for series of files
 
