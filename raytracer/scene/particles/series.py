@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import is_file
-from raytracer.scene.particles import CASE
 from raytracer.scene.particles.compressed import SUFFIXES as COMPRESSED
+from raytracer.scene.particles.data_file import CASE
 from raytracer.scene.particles.frames import checked
 from raytracer.scene.particles.registry import SUFFIXES
 
