@@ -120,6 +120,13 @@ def temporary(folder: Path, mode: int = 0o666) -> Iterator[Path]:
         _live.discard(path)
 
 
+def cache_folder(kind: str) -> Path:
+    """Return the folder for cached files of a kind, in $RAYTRACER_CACHE or else in the user's cache
+    folder. Raises RuntimeError: there is no home folder."""
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(os.environ.get("RAYTRACER_CACHE") or f"{base}/raytracer", kind).expanduser()
+
+
 def tidy() -> None:
     for path in list(_live):
         with suppress(OSError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -130,8 +131,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
     @property
     def has_ids(self) -> bool:
         """Whether particles have ids in the file; otherwise `id` counts rows."""
-        column = self._find("id")
-        return column is not None and bool(column.made_of)
+        return bool(self.made_of("id"))
 
     def has(self, name: str) -> bool:
         """Return whether there is a column of this name."""
@@ -163,25 +163,39 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return self._plain(name) in (*ELEMENT_NAMES, *TYPE_NAMES, "typeid", "particle_type")
 
     def _find(self, name: str) -> _Known | None:
-        plain, of_file, labels = self._plain(name), self._file_columns, self._spheres.labels
-        file = self._spheres.file
+        plain, of_file, file = self._plain(name), self._file_columns, self._spheres.file
         if plain in AXES and name != plain and name in of_file and file and file.converted:
             return self._of_file(name)  # in the file's unit, unlike the centres
-        if known := self._in_memory(plain):
-            return known
-        if labels is not None and plain in ELEMENT_NAMES:
-            return _Known(Column("text"), lambda: _labels(labels, plain != "species"))
-        if named := name if name in of_file else self._called((plain,)):
-            return self._of_file(named)
-        if labels is not None and plain in TYPE_NAMES:
-            return _Known(Column("text"), lambda: _labels(labels, False))
-        if labels is not None and plain in RADII:
-            return _Known(Column("number", (), "angstrom"), lambda: _radii(labels, plain))
-        if plain == "speed":
-            return self._speed()
-        if usual := self._called(EXPECTED.get(plain, ())):
-            return self._of_file(usual)
-        return self._component(plain) or (self._in_memory("index") if plain == "id" else None)
+        own, otherwise = self._made()
+        return (
+            own.get(plain)
+            or self._of_file(name if name in of_file else self._called((plain,)))
+            or otherwise.get(plain)
+            or (self._speed() if plain == "speed" else None)
+            or self._of_file(self._called(EXPECTED.get(plain, ())))
+            or self._component(plain)
+            or (own["index"] if plain == "id" else None)
+        )
+
+    def _made(self) -> tuple[dict[str, _Known], dict[str, _Known]]:
+        """Return columns of the spheres, whatever the file calls them, and those it may have."""
+        it, labels, number = self._spheres, self._spheres.labels, Column("number")
+        own = {
+            "x": _Known(number, lambda: it.centers[:, 0]),
+            "y": _Known(number, lambda: it.centers[:, 1]),
+            "z": _Known(number, lambda: it.centers[:, 2]),
+            "radius": _Known(number, lambda: np.broadcast_to(it.radius, (it.count,))),
+            "index": _Known(
+                Column("integer"), lambda: np.arange(it.count) if it.rows is None else it.rows
+            ),
+        }
+        if labels is None:
+            return own, {}
+        types = _Known(Column("text"), lambda: Texts(labels.names, labels.ids))
+        own |= dict.fromkeys(ELEMENT_NAMES, _Known(Column("text"), lambda: _elements(labels)))
+        angstrom = Column("number", (), "angstrom")
+        radii = {kind: _Known(angstrom, partial(_radii, labels, kind)) for kind in RADII}
+        return own | {"species": types}, dict.fromkeys(TYPE_NAMES, types) | radii
 
     def _plain(self, name: str) -> str:
         """Return a name in the form for comparison, without its unit if the file has the name."""
@@ -192,23 +206,10 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         # What may be a unit stays: "vx / 2" and "velocities[0]" are expressions.
         return naming.plain(name) if is_of_file else re.sub(r"[\s.:]+", "_", lower.strip())
 
-    def _of_file(self, name: str) -> _Known:
+    def _of_file(self, name: str | None) -> _Known | None:
+        if name is None:
+            return None
         return _Known(self._file_columns[name], lambda: self._read(name), (name,))
-
-    def _in_memory(self, name: str) -> _Known | None:
-        """Return a column that belongs to the spheres, whatever the file calls it."""
-        spheres, rows = self._spheres, self._spheres.rows
-        if name in (*AXES,):
-            return _Known(Column("number"), lambda: spheres.centers[:, AXES.index(name)])
-        if name == "radius":
-            return _Known(
-                Column("number"), lambda: np.broadcast_to(spheres.radius, (spheres.count,))
-            )
-        if name == "index":
-            return _Known(
-                Column("integer"), lambda: np.arange(spheres.count) if rows is None else rows
-            )
-        return None
 
     def _called(self, names: Iterable[str]) -> str | None:
         """Return the file's name for the first of these that it has, or None."""
@@ -302,12 +303,9 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return array if rows is None else array[rows]
 
 
-def _labels(labels: Labels, symbols: bool) -> Texts:
-    names = labels.names
-    if symbols:
-        symbols_of = zip(names, element_symbols(labels), strict=True)
-        names = [symbol or name for name, symbol in symbols_of]
-    return Texts(names, labels.ids)
+def _elements(labels: Labels) -> Texts:
+    pairs = zip(element_symbols(labels), labels.names, strict=True)
+    return Texts([symbol or name for symbol, name in pairs], labels.ids)
 
 
 def _radii(labels: Labels, kind: str) -> NDArray[Any]:
@@ -328,10 +326,7 @@ def _length(parts: list[Any]) -> NDArray[Any]:
     result = np.empty(len(parts[0]), np.float64)
 
     def work(rows: slice) -> None:
-        squares = np.zeros(rows.stop - rows.start)
-        for part in parts:
-            squares += np.square(part[rows], dtype=np.float64)
-        np.sqrt(squares, out=result[rows])
+        result[rows] = np.sqrt(sum(np.square(part[rows], dtype=np.float64) for part in parts))
 
     each_block(len(result), work)
     return result

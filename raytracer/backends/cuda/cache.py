@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from raytracer.files.output import temporary
+from raytracer.files.output import cache_folder, temporary
 
 _MARK = b"RTCUBIN1"
 _DIGEST_BYTES = 32
@@ -43,17 +43,9 @@ class Cubin:
     compiler: str = ""  # with its release
 
 
-def cache_folder() -> Path:
-    """Where compiled cubins are kept: $RAYTRACER_CACHE, else the user's cache folder."""
-    if chosen := os.environ.get("RAYTRACER_CACHE"):
-        return Path(chosen).expanduser() / "cubins"
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "raytracer" / "cubins"
-
-
 def own_folder() -> Path:
     """Return the folder of the cache, created for the user alone. Raises OSError."""
-    folder = cache_folder()
+    folder = cache_folder("cubins")
     folder.mkdir(0o700, parents=True, exist_ok=True)
     if not _is_own(folder):
         raise PermissionError(f"{folder} belongs to another user")
@@ -73,9 +65,8 @@ def find(name: CubinName, root: Path, shipped: bool = True) -> Cubin | None:
         chosen = os.environ.get("RAYTRACER_CUBINS")
         for folder in (*([Path(chosen).expanduser()] if chosen else []), root / "cubins"):
             paths += sorted(folder.glob(replace(name, compiler_key="").file))
-    if _is_own(cache_folder()):
-        exact = cache_folder() / name.file
-        paths += [exact] if name.compiler_key else sorted(cache_folder().glob(name.file))
+    if _is_own(folder := cache_folder("cubins")):
+        paths += sorted(folder.glob(name.file))
     return next(filter(None, map(read, paths)), None)
 
 
@@ -101,15 +92,9 @@ def write(folder: Path, name: CubinName, cubin: Cubin) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     note = json.dumps({"log": cubin.log, "compiler": cubin.compiler}).encode()
     body = cubin.code + note + len(note).to_bytes(_LENGTH_BYTES, "little")
-    store(folder / name.file, body + _digest(body) + _MARK)
-    return folder / name.file
-
-
-def store(path: Path, data: bytes) -> None:
-    """Write a file of a cache under a temporary name, then rename it. Raises OSError."""
-    with temporary(path.parent, 0o644) as new:
-        new.write_bytes(data)
-        new.replace(path)
+    with temporary(folder, 0o644) as new:
+        new.write_bytes(body + _digest(body) + _MARK)
+        return new.replace(folder / name.file)
 
 
 def _digest(data: bytes) -> bytes:

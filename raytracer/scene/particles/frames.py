@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, counted
 from raytracer.files.access import OpenFile, copied
-from raytracer.files.output import temporary
+from raytracer.files.output import cache_folder, temporary
 from raytracer.scene.particles.lines import HEAD_BYTES
 from raytracer.scene.particles.registry import Format
 from raytracer.scene.particles.source import ParticleSource
@@ -97,10 +97,8 @@ def starts_of(source: ParticleSource, file: OpenFile) -> NDArray[np.int64]:
     if file.size >= MIN_BYTES and not file.is_standard_input:
         state = (file.path.absolute(), type(source).__module__, file.size, file.modified)
         name = hashlib.blake2b(os.fsencode("\0".join(map(str, state))), digest_size=16).hexdigest()
-        base = f"{os.environ.get('XDG_CACHE_HOME') or '~/.cache'}/raytracer"
-        folder = Path(os.environ.get("RAYTRACER_CACHE") or base, "frames")
         with suppress(RuntimeError):  # there may be no home folder
-            path = folder.expanduser() / f"{name}.npy"
+            path = cache_folder("frames") / f"{name}.npy"
     if path is None:
         return np.asarray(source.frame_starts(), np.int64)
     with suppress(OSError, ValueError, EOFError, TypeError):
