@@ -12,6 +12,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from io import BufferedReader, TextIOWrapper
 from itertools import islice
 from pathlib import Path
@@ -28,7 +29,7 @@ from raytracer.errors import (
 )
 from raytracer.files import inputs
 from raytracer.memory import size_text
-from raytracer.resources import available_memory, is_lack_of_memory, is_lack_of_threads
+from raytracer.resources import is_lack_of_memory, is_lack_of_threads
 
 STANDARD_INPUT = Path("-")  # the name of standard input on the command line and in `raytracer.load`
 MAX_LINE_BYTES = 1 << 20  # maximum length of a line of a text file, with its end
@@ -115,12 +116,9 @@ class OpenFile:
         finally:
             text.detach()
 
-    def too_long(self, line: int | None = None) -> DataFileError:
-        """Return the error for a line that is too long; line: its number, or None."""
-        which = "a line" if line is None else f"line {line}"
-        return DataFileError(
-            f"{self.source}: {which} has more than {size_text(MAX_LINE_BYTES)}: is it text?"
-        )
+    def too_long(self, line: int) -> DataFileError:
+        most = size_text(MAX_LINE_BYTES)
+        return DataFileError(f"{self.source}: line {line} has more than {most}: is it text?")
 
 
 def copied(path: Path, source: str, write: Callable[[IO[bytes]], object]) -> OpenFile:
@@ -173,8 +171,7 @@ def opened(
     """
     path = Path(path)
     if standard_input and path == STANDARD_INPUT:
-        with _standard_input(error) as file:
-            yield file
+        yield _standard_input(error)
         return
     source = str(path) if source is None else source
     try:
@@ -230,25 +227,21 @@ def reason(problem: OSError) -> str:
     return _REASONS.get(problem.errno or 0) or f"cannot be read ({problem.strerror or problem})"
 
 
-_spooled: BufferedReader | None = None
+_spooled: list[OpenFile] = []  # the copy of standard input, once it is read
 
 
-@contextmanager
-def _standard_input(error: type[UserError]) -> Iterator[OpenFile]:
-    """Yield standard input as a file; the first use copies it to an unnamed file."""
-    global _spooled
+def _standard_input(error: type[UserError]) -> OpenFile:
+    """Return standard input as a file; the first use copies it to an unnamed file."""
     source = "standard input"
-    if _spooled is None:
-        _spooled = _spool(source, error)
-    _spooled.seek(0)
-    file = OpenFile(_spooled, STANDARD_INPUT, source)
+    if not _spooled:
+        _spooled.append(_spool(source, error))
+    file = OpenFile(_spooled[0].file, STANDARD_INPUT, source)
+    file.file.seek(0)
     file.is_standard_input = True
-    yield file
+    return file
 
 
-def _spool(source: str, error: type[UserError]) -> BufferedReader:
-    import tempfile
-
+def _spool(source: str, error: type[UserError]) -> OpenFile:
     if sys.stdin is None:
         raise error(f"{source}: is closed")
     with suppress(OSError, ValueError):  # it may be redirected from a file
@@ -256,13 +249,9 @@ def _spool(source: str, error: type[UserError]) -> BufferedReader:
         if stat.S_ISREG(status.st_mode):
             inputs.note(status, Path("/dev/stdin"), str(STANDARD_INPUT))
     try:
-        copy: Any = tempfile.TemporaryFile()  # noqa: SIM115 - it is kept to the end
-        shutil.copyfileobj(sys.stdin.buffer, copy)
-        copy.flush()
+        return copied(STANDARD_INPUT, source, partial(shutil.copyfileobj, sys.stdin.buffer))
     except OSError as problem:
         raise error(f"{source}: {reason(problem)}") from None
-    spooled: BufferedReader = copy
-    return spooled
 
 
 @contextmanager
@@ -322,16 +311,7 @@ def _first_line(problem: Exception) -> str:
     """Return the first line of a library's message, or the class of its exception."""
     if isinstance(problem, OSError) and problem.strerror:
         return problem.strerror
-    try:
-        text = str(problem)[:400].strip()
-        if isinstance(problem, ValueError) and "int_max_str_digits" in text:
-            return "a number has thousands of digits"
-        lines = text.splitlines()
-    except Exception:  # an exception that cannot be printed
-        lines = []
-    return shown(lines[0], 160) if lines else type(problem).__name__
-
-
-def memory_share(bytes_per_byte: int) -> int:
-    """Return the maximum size of a file that needs this many bytes of memory per byte."""
-    return max((available_memory() or 4 << 30) // bytes_per_byte, 1 << 20)
+    text = str(problem)[:400].strip()
+    if "int_max_str_digits" in text:
+        return "a number has thousands of digits"
+    return shown(text.splitlines()[0], 160) if text else type(problem).__name__

@@ -170,16 +170,13 @@ class Source(TextSource):
         optional = {name: cells[name]._replace(kind=Kind.OPTIONAL) for name in axes}
         wanted = list(dict.fromkeys([*names, *axes]))
         rows = self.load_rows(self.layout._replace(cells={**cells, **optional}), wanted)
-        if not any(_may_be_nan(rows[name]) for name in axes):
-            return {name: rows[name] for name in names}
         missing = np.array([np.isnan(rows[name]) for name in axes])
-        if (missing != missing[0]).any():  # an empty cell is an error of its line
+        if missing.any() and (missing != missing[0]).any():  # an empty cell is an error of its line
             rows = self.load_rows(self.layout._replace(cells=cells), wanted)
-        kept = np.asarray(~missing.all(axis=0))
+        kept = ~missing.all(axis=0)
         if kept.all() or not kept.any():
             return {name: rows[name] for name in names}
-        left_out = len(kept) - np.count_nonzero(kept)
-        note = f"{self.name}: rows without coordinates are left out: {left_out:,}"
+        note = f"{self.name}: rows without coordinates are left out: {np.count_nonzero(~kept):,}"
         self.notes += [("", note)] if ("", note) not in self.notes else []
         return {name: rows[name][kept] for name in names}
 
@@ -322,9 +319,3 @@ def _are_radii(values: NDArray[Any], centers: NDArray[Any]) -> bool:
     sides = np.ptp(centers, axis=0) + 2 * values.max()
     share = 4 / 3 * np.pi * float((values**3).sum()) / float(np.prod(sides))
     return bool(2 * values.max() < np.ptp(centers, axis=0).max()) and MIN_SHARE < share < 1
-
-
-def _may_be_nan(values: NDArray[Any]) -> bool:
-    """Whether a value may be NaN; False is certain, without an array of truth values."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        return bool(np.isnan(values.sum()))
