@@ -67,10 +67,8 @@ class OpenFile:
         self.file.seek(0)
         data = self.file.read(limit + 1)
         if len(data) > limit:
-            raise error(
-                f"{self.source}: has more than {size_text(limit)}, the limit for a file of this "
-                "kind"
-            )
+            most = size_text(limit)
+            raise error(f"{self.source}: has more than {most}, the limit for a file of this kind")
         return data
 
     def guess_encoding(self) -> None:
@@ -170,11 +168,12 @@ def opened(
         OutputError: the command is to write this file.
     """
     path = Path(path)
-    if standard_input and path == STANDARD_INPUT:
-        yield _standard_input(error)
-        return
     source = str(path) if source is None else source
     try:
+        if standard_input and path == STANDARD_INPUT:
+            source = "standard input"
+            yield _standard_input(source, error)
+            return
         with _regular(path, source, error) as stream:
             if is_input:
                 inputs.note(os.fstat(stream.fileno()), path, source)
@@ -230,28 +229,21 @@ def reason(problem: OSError) -> str:
 _spooled: list[OpenFile] = []  # the copy of standard input, once it is read
 
 
-def _standard_input(error: type[UserError]) -> OpenFile:
+def _standard_input(source: str, error: type[UserError]) -> OpenFile:
     """Return standard input as a file; the first use copies it to an unnamed file."""
-    source = "standard input"
     if not _spooled:
-        _spooled.append(_spool(source, error))
+        if sys.stdin is None:
+            raise error(f"{source}: is closed")
+        with suppress(OSError, ValueError):  # it may be redirected from a file
+            status = os.fstat(sys.stdin.fileno())
+            if stat.S_ISREG(status.st_mode):
+                inputs.note(status, Path("/dev/stdin"), str(STANDARD_INPUT))
+        fill = partial(shutil.copyfileobj, sys.stdin.buffer)
+        _spooled.append(copied(STANDARD_INPUT, source, fill))
     file = OpenFile(_spooled[0].file, STANDARD_INPUT, source)
     file.file.seek(0)
     file.is_standard_input = True
     return file
-
-
-def _spool(source: str, error: type[UserError]) -> OpenFile:
-    if sys.stdin is None:
-        raise error(f"{source}: is closed")
-    with suppress(OSError, ValueError):  # it may be redirected from a file
-        status = os.fstat(sys.stdin.fileno())
-        if stat.S_ISREG(status.st_mode):
-            inputs.note(status, Path("/dev/stdin"), str(STANDARD_INPUT))
-    try:
-        return copied(STANDARD_INPUT, source, partial(shutil.copyfileobj, sys.stdin.buffer))
-    except OSError as problem:
-        raise error(f"{source}: {reason(problem)}") from None
 
 
 @contextmanager

@@ -133,18 +133,14 @@ def tidy() -> None:
 def _target(path: Path, replaces: str | Path | None) -> Path:
     """Return the file to replace, with symbolic links followed."""
     try:
-        link = path.lstat()
-    except FileNotFoundError:
+        is_link = stat.S_ISLNK(path.lstat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
         return path
-    except NotADirectoryError:
-        raise OutputError(f"{path}: there is no folder {path.parent}: create it first") from None
-    target = path
-    if stat.S_ISLNK(link.st_mode):
-        target = Path(os.path.realpath(path))
-        if target.is_symlink():
-            raise OutputError(f"{path}: is a symbolic link that points at itself")
-        if not target.exists():
-            return target
+    target = Path(os.path.realpath(path)) if is_link else path
+    if target.is_symlink():
+        raise OutputError(f"{path}: is a symbolic link that points at itself")
+    if not target.exists():
+        return target
     mode = target.stat().st_mode
     if stat.S_ISDIR(mode):
         raise OutputError(f"{path}: is a folder: give the name of a file")

@@ -95,10 +95,10 @@ class Source(TextSource):
             which = [names.index(axis) + 1 for axis in "xyz"]
             after = "" if mass is None else f", column {mass + 1} as the mass"
             why, other = "To choose others, give their numbers, as in", which
+            radius = "" if count in which else f",radius={count}"
             if mass is None and len(self.table.numbers) >= NBODY:
                 why = f"If column {which[0]} is another quantity, as the mass, give"
-                other = [place + 1 for place in self.table.numbers[1:4]]
-            radius = "" if count in other or other != which else f",radius={count}"
+                other, radius = [place + 1 for place in self.table.numbers[1:4]], ""
             self._taken = (
                 f"{self.name}: the columns have no names; columns {which[0]}, {which[1]} and "
                 f"{which[2]} are taken as x, y and z{after}. {why} --columns x={other[0]},"
@@ -277,21 +277,17 @@ class Source(TextSource):
     def _choose_color(self, chosen: dict[str, str]) -> None:
         super()._choose_color(chosen)
         if not {"r", "color"} & set(chosen) and not naming.has_bands(self.names):
-            there = [part for part in "rgb" if naming.usual(part, self.columns)]
-            if len(there) == 2:
-                missing = next(part for part in "rgb" if part not in there)
-                hint = suggestion(missing, self.names)
-                raise self.error(f"there is no column '{missing}'; {hint}")
+            missing = [part for part in "rgb" if not naming.usual(part, self.columns)]
+            if len(missing) == 1:
+                hint = suggestion(missing[0], self.names)
+                raise self.error(f"there is no column '{missing[0]}'; {hint}")
 
     def _unused(self, chosen: Mapping[str, str]) -> Notes:
         notes = super()._unused(chosen)
-        left = [column for column in self.names if column and column not in chosen.values()]
-        if "r" in chosen and (
-            alpha := [each for each in left if naming.plain(each) in naming.ALPHA]
-        ):
-            notes.append(
-                ("color", f"{self.name}: column '{shown(alpha[0])}' is ignored; {OPACITY}")
-            )
+        alpha = [name for name in self.names if naming.plain(name) in naming.ALPHA]
+        left = [shown(name) for name in alpha if name not in chosen.values()]
+        if "r" in chosen and left:
+            notes.append(("color", f"{self.name}: column '{left[0]}' is ignored; {OPACITY}"))
         return notes
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
