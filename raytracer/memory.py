@@ -7,31 +7,28 @@ whichever is larger.
 """
 
 from dataclasses import dataclass, field, replace
-from math import prod
 
 from raytracer.errors import MemoryNeedError, UserError
-from raytracer.layout import draft_shape
 from raytracer.resources import available_memory, thread_count
 
 MIB = 1 << 20
 ELSEWHERE = "use a part of it, or a machine with more memory"
 SMALLER = "use fewer spheres and a smaller picture"
 
-PACKED, BUILD, LEAVES = 16, 40, 20
-"""Bytes of a sphere: x, y, z and radius; two copies with numbers, to build; in leaf order."""
+PACKED, BUILD, TREE = 16, 40, 32
+"""Bytes of a sphere: x, y, z and radius; two copies with numbers, to build; with its nodes."""
 
 MIN_PLACED = 1 << 20  # spheres of the host from which a GPU packs them, a part at a time
-MOVING = PACKED + LEAVES  # bytes of a sphere that moves on the host: by number, its old tree
+MOVING = 36  # bytes of a sphere that moves on the host: by number, its old tree
 MOVED = 48  # bytes of a sphere that moves while the shutter is open: its offset, and where it is
 STAGED = 128 * MIB  # bytes of page-locked memory for copies to a GPU, and what its driver adds
-MAX_NODES = 12  # bytes of nodes per sphere, of which 3 are usual
 SOLID, SOLID_LEAF = 144, 32  # additional bytes of other solids: to build, and in the tree
 TRIANGLE, TRIANGLE_LEAF = 600, 64  # further bytes of a triangle: to be packed, and in the tree
-FILM, COUNT = 16, 4  # bytes of a pixel: float32 sums of four channels, and its number of samples
+FILM, PARTS = 16, 36  # bytes of a pixel: float32 sums of four channels; a second film and counts
 HITS = 8 * MIB  # bytes of first hits that are turned into output variables at a time
-BLOOM, OVERLAY, WINDOW = 200, 48, 40  # bytes of a pixel; a window has copies of its pictures
+BLOOM, OVERLAY, WINDOW = 200, 48, 72  # bytes of a pixel; a window has copies, and draft planes
 DENOISE, MAX_DENOISE = 720, 3000 * MIB  # bytes of a pixel; at the maximum there are tiles
-EXR_ROWS, EXR_COPIES = 16, 3  # rows that OpenEXR compresses at a time, and their copies
+EXR_ROWS = 48  # rows that OpenEXR compresses at a time, with their copies
 
 THREAD, FIXED = 3 * MIB, 120 * MIB
 """Bytes of a thread that renders or encodes, and of modules, archives, OpenGL, the allocator, and
@@ -44,10 +41,9 @@ SMALLER_BY = 0.9  # of both sides, until a proposed picture fits
 @dataclass(frozen=True)
 class Output:
     bits: int = 8
-    aov_channels: int = 0  # of the output variables that are rendered
+    aov_channels: int = 0  # of the output variables, those of a film that goes on too
     film: str = ""  # ".npz" or ".exr" if the film is saved
     begun: bool = False  # whether the film is in memory already
-    film_channels: int = 0  # of the output variables that it has
     window: bool = False  # whether a window shows it while samples are added
     denoise: bool = False
     bloom: bool = False
@@ -83,37 +79,29 @@ class Need:
         return spheres + SOLID * self.solids + TRIANGLE * self.triangles + self.appearance
 
     @property
-    def tree(self) -> int:
-        """Bytes of the tree with its spheres."""
-        each = LEAVES + MAX_NODES + (SOLID_LEAF if self.solids else 0)
-        return each * self.count + TRIANGLE_LEAF * self.triangles
-
-    @property
     def picture(self) -> int:
         pixels, out = self.width * self.height, self.output
         aovs = 4 * out.aov_channels
-        film = (0 if out.begun else FILM) + (2 * FILM + COUNT if out.parts else 0)
-        later = max(BLOOM * out.bloom + OVERLAY * out.overlay, WINDOW * out.window)
+        film = FILM * (not out.begun) + PARTS * out.parts
+        later = BLOOM * out.bloom + OVERLAY * out.overlay + WINDOW * out.window
         size = (film + aovs + out.bits // 2 + later) * pixels
         if out.film == ".exr":  # the mean, and a plane for each channel
-            planes = 3 * FILM + aovs + 4 * out.film_channels
-            size += planes * (pixels + EXR_COPIES * self.width * min(EXR_ROWS, self.height))
-        if out.denoise:
-            size += min(DENOISE * pixels, MAX_DENOISE)
-        if out.window:
-            size += 4 * prod(draft_shape(self.height, self.width))
-        return size + 4 * HITS * bool(aovs)
+            size += (3 * FILM + aovs) * (pixels + EXR_ROWS * self.width)
+        return size + min(DENOISE * pixels, MAX_DENOISE) * out.denoise + 4 * HITS * bool(aovs)
 
     @property
     def extra(self) -> int:
         """Bytes that the job adds to the memory of the process."""
-        build, tree = self.packed + STAGED, 0
+        build, tree = STAGED, 0
         if not self.tree_there:
-            build = self.packed + (BUILD + (SOLID_LEAF if self.solids else 0)) * self.count
-            tree = self.tree + MOVING * self.count * self.output.moves
+            leaf = SOLID_LEAF if self.solids else 0
+            build = (BUILD + leaf) * self.count
+            tree = (TREE + leaf + MOVING * self.output.moves) * self.count
+            tree += TRIANGLE_LEAF * self.triangles
         render = self.appearance + tree + self.picture
         threads = min(thread_count(self.threads), -(-self.width * self.height // 4096))
-        return max(build + self.kept, render + self.kept, self.picture) + threads * THREAD + FIXED
+        most = max(self.packed + build + self.kept, render + self.kept, self.picture)
+        return most + threads * THREAD + FIXED
 
 
 def require_host(need: Need) -> None:

@@ -184,10 +184,9 @@ def run(call: Call) -> None:
     resumed = Film.load(call.resume, unchanged) if call.resume else None
     crop = call.crop or crop_of(resumed)
     output = Output(
-        bits=call.bits, aov_channels=channels(aovs),
+        bits=call.bits, aov_channels=channels([*aovs, *(resumed.aovs if resumed else ())]),
         film=Path(call.film or "").suffix.lower() or exr,
         begun=resumed is not None, bloom=bool(call.tone.get("bloom")),
-        film_channels=channels(resumed.aovs) if resumed else 0,
     )  # fmt: skip
     with prepared(call, crop, output) as job:
         film = film_for(job.settings, crop, resumed, in_place=True)

@@ -12,6 +12,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from io import BufferedReader, TextIOWrapper
 from itertools import islice
 from pathlib import Path
@@ -28,7 +29,7 @@ from raytracer.errors import (
 )
 from raytracer.files import inputs
 from raytracer.memory import size_text
-from raytracer.resources import available_memory, is_lack_of_memory, is_lack_of_threads
+from raytracer.resources import is_lack_of_memory, is_lack_of_threads
 
 STANDARD_INPUT = Path("-")  # the name of standard input on the command line and in `raytracer.load`
 MAX_LINE_BYTES = 1 << 20  # maximum length of a line of a text file, with its end
@@ -66,10 +67,8 @@ class OpenFile:
         self.file.seek(0)
         data = self.file.read(limit + 1)
         if len(data) > limit:
-            raise error(
-                f"{self.source}: has more than {size_text(limit)}, the limit for a file of this "
-                "kind"
-            )
+            most = size_text(limit)
+            raise error(f"{self.source}: has more than {most}, the limit for a file of this kind")
         return data
 
     def guess_encoding(self) -> None:
@@ -115,12 +114,9 @@ class OpenFile:
         finally:
             text.detach()
 
-    def too_long(self, line: int | None = None) -> DataFileError:
-        """Return the error for a line that is too long; line: its number, or None."""
-        which = "a line" if line is None else f"line {line}"
-        return DataFileError(
-            f"{self.source}: {which} has more than {size_text(MAX_LINE_BYTES)}: is it text?"
-        )
+    def too_long(self, line: int) -> DataFileError:
+        most = size_text(MAX_LINE_BYTES)
+        return DataFileError(f"{self.source}: line {line} has more than {most}: is it text?")
 
 
 def copied(path: Path, source: str, write: Callable[[IO[bytes]], object]) -> OpenFile:
@@ -172,12 +168,12 @@ def opened(
         OutputError: the command is to write this file.
     """
     path = Path(path)
-    if standard_input and path == STANDARD_INPUT:
-        with _standard_input(error) as file:
-            yield file
-        return
     source = str(path) if source is None else source
     try:
+        if standard_input and path == STANDARD_INPUT:
+            source = "standard input"
+            yield _standard_input(source, error)
+            return
         with _regular(path, source, error) as stream:
             if is_input:
                 inputs.note(os.fstat(stream.fileno()), path, source)
@@ -230,39 +226,24 @@ def reason(problem: OSError) -> str:
     return _REASONS.get(problem.errno or 0) or f"cannot be read ({problem.strerror or problem})"
 
 
-_spooled: BufferedReader | None = None
+_spooled: list[OpenFile] = []  # the copy of standard input, once it is read
 
 
-@contextmanager
-def _standard_input(error: type[UserError]) -> Iterator[OpenFile]:
-    """Yield standard input as a file; the first use copies it to an unnamed file."""
-    global _spooled
-    source = "standard input"
-    if _spooled is None:
-        _spooled = _spool(source, error)
-    _spooled.seek(0)
-    file = OpenFile(_spooled, STANDARD_INPUT, source)
+def _standard_input(source: str, error: type[UserError]) -> OpenFile:
+    """Return standard input as a file; the first use copies it to an unnamed file."""
+    if not _spooled:
+        if sys.stdin is None:
+            raise error(f"{source}: is closed")
+        with suppress(OSError, ValueError):  # it may be redirected from a file
+            status = os.fstat(sys.stdin.fileno())
+            if stat.S_ISREG(status.st_mode):
+                inputs.note(status, Path("/dev/stdin"), str(STANDARD_INPUT))
+        fill = partial(shutil.copyfileobj, sys.stdin.buffer)
+        _spooled.append(copied(STANDARD_INPUT, source, fill))
+    file = OpenFile(_spooled[0].file, STANDARD_INPUT, source)
+    file.file.seek(0)
     file.is_standard_input = True
-    yield file
-
-
-def _spool(source: str, error: type[UserError]) -> BufferedReader:
-    import tempfile
-
-    if sys.stdin is None:
-        raise error(f"{source}: is closed")
-    with suppress(OSError, ValueError):  # it may be redirected from a file
-        status = os.fstat(sys.stdin.fileno())
-        if stat.S_ISREG(status.st_mode):
-            inputs.note(status, Path("/dev/stdin"), str(STANDARD_INPUT))
-    try:
-        copy: Any = tempfile.TemporaryFile()  # noqa: SIM115 - it is kept to the end
-        shutil.copyfileobj(sys.stdin.buffer, copy)
-        copy.flush()
-    except OSError as problem:
-        raise error(f"{source}: {reason(problem)}") from None
-    spooled: BufferedReader = copy
-    return spooled
+    return file
 
 
 @contextmanager
@@ -322,16 +303,7 @@ def _first_line(problem: Exception) -> str:
     """Return the first line of a library's message, or the class of its exception."""
     if isinstance(problem, OSError) and problem.strerror:
         return problem.strerror
-    try:
-        text = str(problem)[:400].strip()
-        if isinstance(problem, ValueError) and "int_max_str_digits" in text:
-            return "a number has thousands of digits"
-        lines = text.splitlines()
-    except Exception:  # an exception that cannot be printed
-        lines = []
-    return shown(lines[0], 160) if lines else type(problem).__name__
-
-
-def memory_share(bytes_per_byte: int) -> int:
-    """Return the maximum size of a file that needs this many bytes of memory per byte."""
-    return max((available_memory() or 4 << 30) // bytes_per_byte, 1 << 20)
+    text = str(problem)[:400].strip()
+    if "int_max_str_digits" in text:
+        return "a number has thousands of digits"
+    return shown(text.splitlines()[0], 160) if text else type(problem).__name__

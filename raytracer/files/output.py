@@ -93,7 +93,10 @@ def replacing(path: str | Path, replaces: str | Path | None = None) -> Iterator[
     path = path_of(path)
     try:
         target = _target(path, replaces)
-        with _beside(target) as new:
+        old = stat.S_IMODE(target.stat().st_mode) & 0o777 if target.exists() else None
+        with temporary(target.parent, 0o666 if old is None else 0o600) as new:
+            if old is not None:
+                new.chmod(old)
             with open(str(new), "r+b") as file:  # noqa: PTH123 - libraries ask for its name as text
                 yield file
             target = _target(path, replaces)  # it may have been read meanwhile
@@ -137,18 +140,14 @@ def tidy() -> None:
 def _target(path: Path, replaces: str | Path | None) -> Path:
     """Return the file to replace, with symbolic links followed."""
     try:
-        link = path.lstat()
-    except FileNotFoundError:
+        is_link = stat.S_ISLNK(path.lstat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
         return path
-    except NotADirectoryError:
-        raise OutputError(f"{path}: there is no folder {path.parent}: create it first") from None
-    target = path
-    if stat.S_ISLNK(link.st_mode):
-        target = Path(os.path.realpath(path))
-        if target.is_symlink():
-            raise OutputError(f"{path}: is a symbolic link that points at itself")
-        if not target.exists():
-            return target
+    target = Path(os.path.realpath(path)) if is_link else path
+    if target.is_symlink():
+        raise OutputError(f"{path}: is a symbolic link that points at itself")
+    if not target.exists():
+        return target
     mode = target.stat().st_mode
     if stat.S_ISDIR(mode):
         raise OutputError(f"{path}: is a folder: give the name of a file")
@@ -167,13 +166,3 @@ def _overwrites(name: str, what: str) -> OutputError:
     return OutputError(
         f"{name}: is read by this command and would be overwritten{by}: give another name"
     )
-
-
-@contextmanager
-def _beside(target: Path) -> Iterator[Path]:
-    """Create a temporary file with the mode of the old file."""
-    old = target.stat() if target.exists() else None
-    with temporary(target.parent, 0o666 if old is None else 0o600) as path:
-        if old is not None:
-            path.chmod(stat.S_IMODE(old.st_mode) & 0o777)
-        yield path

@@ -5,7 +5,6 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -79,14 +78,12 @@ def test_a_file_without_permission(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def standard_input(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.BytesIO]:
+def standard_input(monkeypatch: pytest.MonkeyPatch) -> io.BytesIO:
     """Standard input that a test can fill."""
     stream = io.BytesIO()
-    monkeypatch.setattr(access, "_spooled", None)
+    monkeypatch.setattr(access, "_spooled", [])
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream))
-    yield stream
-    if access._spooled is not None:
-        access._spooled.close()
+    return stream
 
 
 def npz() -> bytes:
@@ -150,7 +147,7 @@ def test_the_format_may_be_stated(tmp_path: Path, standard_input: io.BytesIO) ->
 
 
 def test_standard_input_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(access, "_spooled", None)
+    monkeypatch.setattr(access, "_spooled", [])
     monkeypatch.setattr(sys, "stdin", None)
     assert "standard input: is closed" in sentence(Path("-"))
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from raytracer.errors import DataFileError, shown
-from raytracer.files.access import OpenFile, copied, memory_share, reading
+from raytracer.files.access import OpenFile, copied, reading
 from raytracer.memory import size_text
+from raytracer.resources import available_memory
 
 PIECE = 1 << 20  # bytes that are decompressed at a time
 MAX_RATIO = 2000  # largest compression ratio accepted; deflate reaches 1,033
@@ -32,6 +33,7 @@ UTF-8. An archive of ZIP is read if it has one file, and is none of NumPy or of 
 
 HIDDEN = ("__MACOSX/", ".")  # starts of names of members that other programs add
 MAX_DEPTH = 4  # most times that a file is compressed
+MAX_BYTES = 1 << 32  # most bytes of a decompressed file where the free memory is unknown
 MAX_KEPT = 4  # most decompressed files that are kept: a set has a trajectory and a topology
 SUFFIXES = tuple(suffix for _, suffix in MAGIC.values() if suffix)
 
@@ -139,8 +141,7 @@ def _stream(file: OpenFile, module: str, member: str) -> IO[bytes]:
 
 
 def _copy(stream: IO[bytes], file: OpenFile, copy: IO[bytes]) -> None:
-    limit = memory_share(1)
-    total = 0
+    limit, total = available_memory() or MAX_BYTES, 0
     while piece := stream.read(PIECE):
         total += len(piece)
         if total > limit:

@@ -95,10 +95,10 @@ class Source(TextSource):
             which = [names.index(axis) + 1 for axis in "xyz"]
             after = "" if mass is None else f", column {mass + 1} as the mass"
             why, other = "To choose others, give their numbers, as in", which
+            radius = "" if count in which else f",radius={count}"
             if mass is None and len(self.table.numbers) >= NBODY:
                 why = f"If column {which[0]} is another quantity, as the mass, give"
-                other = [place + 1 for place in self.table.numbers[1:4]]
-            radius = "" if count in other or other != which else f",radius={count}"
+                other, radius = [place + 1 for place in self.table.numbers[1:4]], ""
             self._taken = (
                 f"{self.name}: the columns have no names; columns {which[0]}, {which[1]} and "
                 f"{which[2]} are taken as x, y and z{after}. {why} --columns x={other[0]},"
@@ -170,16 +170,13 @@ class Source(TextSource):
         optional = {name: cells[name]._replace(kind=Kind.OPTIONAL) for name in axes}
         wanted = list(dict.fromkeys([*names, *axes]))
         rows = self.load_rows(self.layout._replace(cells={**cells, **optional}), wanted)
-        if not any(_may_be_nan(rows[name]) for name in axes):
-            return {name: rows[name] for name in names}
         missing = np.array([np.isnan(rows[name]) for name in axes])
-        if (missing != missing[0]).any():  # an empty cell is an error of its line
+        if missing.any() and (missing != missing[0]).any():  # an empty cell is an error of its line
             rows = self.load_rows(self.layout._replace(cells=cells), wanted)
-        kept = np.asarray(~missing.all(axis=0))
+        kept = ~missing.all(axis=0)
         if kept.all() or not kept.any():
             return {name: rows[name] for name in names}
-        left_out = len(kept) - np.count_nonzero(kept)
-        note = f"{self.name}: rows without coordinates are left out: {left_out:,}"
+        note = f"{self.name}: rows without coordinates are left out: {np.count_nonzero(~kept):,}"
         self.notes += [("", note)] if ("", note) not in self.notes else []
         return {name: rows[name][kept] for name in names}
 
@@ -280,21 +277,17 @@ class Source(TextSource):
     def _choose_color(self, chosen: dict[str, str]) -> None:
         super()._choose_color(chosen)
         if not {"r", "color"} & set(chosen) and not naming.has_bands(self.names):
-            there = [part for part in "rgb" if naming.usual(part, self.columns)]
-            if len(there) == 2:
-                missing = next(part for part in "rgb" if part not in there)
-                hint = suggestion(missing, self.names)
-                raise self.error(f"there is no column '{missing}'; {hint}")
+            missing = [part for part in "rgb" if not naming.usual(part, self.columns)]
+            if len(missing) == 1:
+                hint = suggestion(missing[0], self.names)
+                raise self.error(f"there is no column '{missing[0]}'; {hint}")
 
     def _unused(self, chosen: Mapping[str, str]) -> Notes:
         notes = super()._unused(chosen)
-        left = [column for column in self.names if column and column not in chosen.values()]
-        if "r" in chosen and (
-            alpha := [each for each in left if naming.plain(each) in naming.ALPHA]
-        ):
-            notes.append(
-                ("color", f"{self.name}: column '{shown(alpha[0])}' is ignored; {OPACITY}")
-            )
+        alpha = [name for name in self.names if naming.plain(name) in naming.ALPHA]
+        left = [shown(name) for name in alpha if name not in chosen.values()]
+        if "r" in chosen and left:
+            notes.append(("color", f"{self.name}: column '{left[0]}' is ignored; {OPACITY}"))
         return notes
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
@@ -322,9 +315,3 @@ def _are_radii(values: NDArray[Any], centers: NDArray[Any]) -> bool:
     sides = np.ptp(centers, axis=0) + 2 * values.max()
     share = 4 / 3 * np.pi * float((values**3).sum()) / float(np.prod(sides))
     return bool(2 * values.max() < np.ptp(centers, axis=0).max()) and MIN_SHARE < share < 1
-
-
-def _may_be_nan(values: NDArray[Any]) -> bool:
-    """Whether a value may be NaN; False is certain, without an array of truth values."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        return bool(np.isnan(values.sum()))
