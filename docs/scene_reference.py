@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from raytracer.field_types import Kind
+from raytracer.field_types import AnyOf, Kind
 from raytracer.fields import Definition
-from raytracer.scene.key_types import Either, NamedTables, Table, Tables
+from raytracer.scene.key_types import NamedTables, Table, Tables
 from raytracer.scene.tables import SCENE
 
 
@@ -51,15 +51,12 @@ def markdown() -> str:
 def _rows(keys: Mapping[str, Definition], prefix: str) -> Iterator[Row]:
     for name, key in keys.items():
         path, inside = prefix + name, key.kind.tables()
-        if isinstance(key.kind, Either):
-            yield _row(path, key, "")
+        if not inside or isinstance(key.kind, AnyOf):
+            yield _row(path, key, key.option_name if prefix == "render." else "")
         if inside:
             joint = "[]." if isinstance(key.kind, Tables) else "."
             joint = ".NAME." if isinstance(key.kind, NamedTables) else joint
             yield from _rows(_merged(inside), path + joint)
-        else:
-            option = key.option_name if prefix == "render." else ""
-            yield _row(path, key, option)
 
 
 def _merged(tables: list[Table]) -> Mapping[str, Definition]:
@@ -68,8 +65,7 @@ def _merged(tables: list[Table]) -> Mapping[str, Definition]:
         return tables[0].keys
     types = {table.keys["type"].kind.values(): table.keys for table in tables}
     first = tables[0].keys["type"]
-    kind = Kind()
-    kind.wording = ", ".join(types)
+    kind = Kind(wording=", ".join(types))
     merged = {"type": Definition(kind, first.summary, default=first.default)}
     for name in dict.fromkeys(name for keys in types.values() for name in keys):
         if name != "type":

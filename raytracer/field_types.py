@@ -50,11 +50,6 @@ def one_of_words(words: Iterable[str]) -> Schema:
     return {"type": "string", "enum": list(words)}
 
 
-def of_types(values: dict[type, Schema]) -> Mapping[type, Schema]:
-    """Return a value for `Kind.plain`."""
-    return values
-
-
 def loaded(name: str) -> Any:
     """Import and return "package.module:name"."""
     module, _, attribute = name.partition(":")
@@ -91,19 +86,22 @@ class Kind:
             refused.
         check: converts a value to its plain type; raises `error`, which names the field.
         noun: name of such a value in messages; "" derives it from the types.
-        wording: what the reference says beside the words and the limits.
+        wording: what the reference says beside the words and the limits; by default the noun.
         metavar: the value in the help of an option; "" shows the words.
         options: further arguments of `click.Option`.
+        parsed: makes the value of a text in an option with several fields; None: by the types.
     """
 
-    plain: Mapping[type, Schema] = of_types({})
+    plain: Mapping[type, Schema] = {}
     noun = wording = metavar = ""
     options: Mapping[str, Any] = {}
+    parsed: Callable[[str], Any] | None = None
 
     def __init__(
         self, plain: Mapping[type, Schema] | None = None, check: Check | None = None, **others: Any
     ) -> None:
         self.check = check
+        others = {"wording": others.get("noun", "")} | others
         vars(self).update(({} if plain is None else {"plain": plain}) | others)
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
@@ -224,11 +222,17 @@ class Choice(Kind):
 class AnyOf(Kind):
     """A value of one of several types; types with fixed words come first.
 
-    others: noun, wording and metavar as of `Kind`; by default they are derived from the types.
+    Args:
+        check: as of `Kind`; by default the types are tried in turn.
+        made: makes the value of the checked one.
+        others: as of `Kind`; wording and metavar are by default derived from the types.
     """
 
-    def __init__(self, *kinds: Kind, **others: str) -> None:
-        self.kinds = kinds
+    def __init__(
+        self, *kinds: Kind, check: Check | None = None,
+        made: Callable[[Any], Any] = lambda checked: checked, **others: Any,
+    ) -> None:  # fmt: skip
+        self.kinds, self.made = kinds, made
         wording = [
             k.wording or k.limits() or ("a number" if float in k.plain else "")
             for k in kinds
@@ -237,18 +241,31 @@ class AnyOf(Kind):
         metavar = "|".join(filter(None, (kind.metavar for kind in kinds)))
         plain = {each: schema for kind in kinds for each, schema in kind.plain.items()}
         derived = {"wording": ", or ".join(filter(None, wording)), "metavar": metavar}
-        super().__init__(plain, None, **(derived | others))
+        super().__init__(plain, check or self._tried, **(derived | others))
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+    def _tried(self, value: Any, name: str, error: type[UserError]) -> Any:
         if isinstance(value, str) and value not in self.words:
             value = self._typed(value)
         meant = None
         for kind in self.kinds:
             try:
-                return kind.checked(value, name, error)
+                return self.made(kind.checked(value, name, error))
             except UserError as mistake:
                 meant = meant or (mistake if _is_meant(kind, value) else None)
         raise meant or error(f"{name}: must be {self.expected()}, not {shown_value(value)}")
+
+    def mistakes(self, value: Any, place: str) -> Iterator[Mistake | str]:
+        if len(self.kinds) == 2 and self.tables():  # a value, or a table
+            return self.kinds[type(value) is dict].mistakes(value, place)
+        return super().mistakes(value, place)
+
+    def schema(self) -> Schema:
+        plain = super().schema()
+        tables = [table.schema() for table in self.tables()]
+        return {"anyOf": [*plain.get("anyOf", [plain]), *tables]} if tables else plain
+
+    def tables(self) -> list[Any]:
+        return [table for kind in self.kinds for table in kind.tables()]
 
     def _typed(self, text: str) -> Any:
         """Convert a text of the command line: a number, true, false, or the text itself."""
@@ -332,15 +349,9 @@ class Direction(Numbers):
         return numbers
 
 
-class Axis(AnyOf):
+def Axis(axes: Mapping[str, tuple[float, float, float]]) -> Kind:  # noqa: N802
     """A direction: three finite numbers, or one of `axes` by its name, "z" or "-z"."""
-
-    def __init__(self, axes: Mapping[str, tuple[float, float, float]]) -> None:
-        super().__init__(
-            Choice(axes, "axis"), Vector3(), noun=f"three numbers or an axis ({', '.join(axes)})"
-        )
-        self.axes = axes
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        made = super().checked(value, name, error)
-        return self.axes[made] if isinstance(made, str) else made
+    return AnyOf(
+        Choice(axes, "axis"), Vector3(), made=lambda value: axes.get(value, value),
+        noun=f"three numbers or an axis ({', '.join(axes)})",
+    )  # fmt: skip

@@ -22,7 +22,6 @@ from raytracer.field_types import (
     Text,
     Truth,
     Vector3,
-    of_types,
 )
 from raytracer.fields import Defined, setting
 from raytracer.scene.key_types import FIELD_OF_VIEW, PICTURE_HEIGHT, Table, Tables
@@ -69,14 +68,15 @@ def parse_turn(value: Any, name: str, error: type[UserError]) -> Turn:
     return Turn(abs(number), 360.0 if number > 0.0 else -360.0)
 
 
-class TurnValue(Kind):
-    plain = of_types({int: NUMBER, float: NUMBER, str: TEXT})
-    noun = wording = 'degrees, or seconds per revolution such as "8s"'
-    metavar = "SECONDSs|DEGREES"
+def _turn(value: Any, name: str, error: type[UserError]) -> str | float:
+    parse_turn(value, name, error)
+    return str.__str__(value) if isinstance(value, str) else float(value)
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> str | float:
-        parse_turn(value, name, error)
-        return str.__str__(value) if isinstance(value, str) else float(value)
+
+TURN = Kind(
+    {int: NUMBER, float: NUMBER, str: TEXT}, _turn, metavar="SECONDSs|DEGREES",
+    noun='degrees, or seconds per revolution such as "8s"',
+)  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -100,16 +100,6 @@ class Keyframe(Defined, place="keyframe"):
     vertical_fov: float | None = setting(None, FIELD_OF_VIEW, default_text="as before")
     height: float | None = setting(None, PICTURE_HEIGHT, default_text="as before")
     ease: str = setting("smooth", Choice(EASINGS, "easing"))
-
-
-class Keyframes(Tables):
-    """Keyframes in ascending order."""
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[Keyframe, ...]:
-        made: tuple[Keyframe, ...] = super().checked(value, name, error)
-        if any(later.time <= one.time for one, later in pairwise(made)):
-            raise error(f"{name}: the times of keyframes must increase")
-        return made
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -148,7 +138,7 @@ class AnimationSettings(Defined, place="animation"):
         default_text="one picture for each frame of a trajectory; else that of the turntable "
         "or of the keyframes, or 6 s",
     )
-    turntable: str | float | None = setting(None, TurnValue())
+    turntable: str | float | None = setting(None, TURN)
     orbit: tuple[float, float] | None = setting(
         None, Numbers(2, "two angles in degrees", "AZIMUTH,ELEVATION", -MAX_DEGREES, MAX_DEGREES)
     )
@@ -167,7 +157,12 @@ class AnimationSettings(Defined, place="animation"):
     )
     quality: int = setting(75, Integer(1, 100))
     codec: str | None = setting(None, Choice(CODECS, "codec"), default_text="h264, of .webm vp9")
-    keyframes: Sequence[Keyframe] = setting((), Keyframes(Table.of(f"{__name__}:Keyframe")))
+    keyframes: Sequence[Keyframe] = setting((), Tables(Table.of(f"{__name__}:Keyframe")))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if any(later.time <= one.time for one, later in pairwise(self.keyframes)):
+            raise SceneError("animation.keyframes: the times of keyframes must increase")
 
     @property
     def turn(self) -> Turn | None:

@@ -268,8 +268,10 @@ class Part(Kind):
 
     def given(self, value: Any, name: str, error: type[UserError] = SceneError) -> Any:
         """Return the object, None to leave it out, or the fields that are stated."""
-        if isinstance(value, str):
-            value = self._parsed(value, name)
+        if isinstance(value, str) and value in ("on", "", "off"):
+            value = value != "off"
+        elif isinstance(value, str):
+            value = fields_of(value, definitions(self.kind), name, self.alone)
         if value is None or isinstance(value, bool):
             return {} if value else None
         if not isinstance(value, Mapping):
@@ -280,11 +282,6 @@ class Part(Kind):
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         given = self.given(value, name, error)
         return self.kind(**given) if isinstance(given, Mapping) else given
-
-    def _parsed(self, text: str, name: str) -> Any:
-        if text in ("on", "", "off"):
-            return text != "off"
-        return fields_of(text, definitions(self.kind), name, self.alone)
 
 
 @dataclass(frozen=True, repr=False, eq=False)

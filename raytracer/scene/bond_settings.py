@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from raytracer.arguments import mapping, text
 from raytracer.errors import UserError
-from raytracer.field_types import AnyOf, Choice, Kind, Number, Truth, number_of, of_types
+from raytracer.field_types import AnyOf, Choice, Kind, Number, Truth, number_of
 
 WORDS = {
     "auto": "bonds of the file, else by distance",
@@ -34,38 +34,30 @@ PLAIN_BOND = 0.12  # radius of a bond without a style, in angstrom if atoms have
 LENGTH = Number(0.0, above=True)
 
 
-class Lengths(Kind):
-    """Longest bonds by pair of types: {Si-O = 2.0}, or "Si-O=2,O-H=1.2" as a text."""
-
-    plain = of_types({dict: {"type": "object", "additionalProperties": LENGTH.schema()}})
-    wording = "a table of distances by pairs of types"
-    metavar = "A-B=LENGTH,..."
-    may_lack = False  # whether a pair may have no distance
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> dict[str, Any]:
-        if isinstance(value, str):
-            parts = [part.partition("=") for part in value.split(",")]
-            value = {p.strip(): number_of(end) if equals else None for p, equals, end in parts}
-        return {
-            text(pair, name, error): longest
-            if longest is None and self.may_lack
-            else LENGTH.checked(longest, f"{name}.{pair}", error)
-            for pair, longest in mapping(value, name, error).items()
-        }
+def lengths(
+    value: Any, name: str, error: type[UserError], may_lack: bool = False
+) -> dict[str, Any]:
+    """Return longest bonds by pair of types; with `may_lack`, None for pairs without a distance."""
+    if isinstance(value, str):
+        parts = [part.partition("=") for part in value.split(",")]
+        value = {p.strip(): number_of(end) if equals else None for p, equals, end in parts}
+    return {
+        text(pair, name, error): longest
+        if longest is None and may_lack
+        else LENGTH.checked(longest, f"{name}.{pair}", error)
+        for pair, longest in mapping(value, name, error).items()
+    }
 
 
-class Bonds(AnyOf):
-    """Selection of bonds: a word, the longest distance, or distances by pair of types."""
+LENGTHS = Kind(
+    {dict: {"type": "object", "additionalProperties": LENGTH.schema()}}, lengths,
+    wording="a table of distances by pairs of types", metavar="A-B=LENGTH,...",
+)  # fmt: skip
+"""Longest bonds by pair of types: {Si-O = 2.0}, or "Si-O=2,O-H=1.2" as a text."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            Choice(WORDS, "word"), LENGTH, Truth(), Lengths(), metavar="LENGTH|A-B=LENGTH,..."
-        )
-        self.wording = f"a distance, or {Lengths.wording}"
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        made = super().checked(value, name, error)
-        return ("auto" if made else "none") if isinstance(made, bool) else made
-
-
-BONDS = Bonds()
+BONDS = AnyOf(
+    Choice(WORDS, "word"), LENGTH, Truth(), LENGTHS,
+    made=lambda value: {True: "auto", False: "none"}[value] if isinstance(value, bool) else value,
+    wording=f"a distance, or {LENGTHS.wording}", metavar="LENGTH|A-B=LENGTH,...",
+)  # fmt: skip
+"""Selection of bonds: a word, the longest distance, or distances by pair of types."""

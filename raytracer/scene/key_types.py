@@ -51,9 +51,7 @@ def _color(value: Any, name: str, error: type[UserError]) -> Any:
         raise error(f"{name}: {mistake}") from None
 
 
-ColorValue = partial(
-    Kind, {str: TEXT, list: _NUMBERS}, _color, noun="a colour", wording="a colour", metavar="COLOR"
-)
+ColorValue = partial(Kind, {str: TEXT, list: _NUMBERS}, _color, noun="a colour", metavar="COLOR")
 
 COMPONENTS = "a column of vectors, or three columns, expressions or numbers"
 
@@ -71,7 +69,7 @@ def _velocity(value: Any, name: str, error: type[UserError]) -> Any:
 
 Velocity = partial(
     Kind, {str: TEXT, list: array({"anyOf": [TEXT, NUMBER]}, 3)}, _velocity,
-    noun=COMPONENTS, wording=COMPONENTS, metavar="COLUMN|X,Y,Z",
+    noun=COMPONENTS, metavar="COLUMN|X,Y,Z",
 )  # fmt: skip
 """A velocity: a column of vectors, or its three components: columns, expressions or numbers."""
 
@@ -221,31 +219,6 @@ class NamedTables(Tables):
 
     def schema(self) -> Schema:
         return {"type": "object", "additionalProperties": self.item.schema()}
-
-
-class Either(Kind):
-    """A value, or a table; the table may be given as "module:NAME"."""
-
-    def __init__(self, value: Kind, table: Kind | str) -> None:
-        self.value, self._table = value, table
-
-    @property
-    def table(self) -> Kind:
-        kind: Kind = loaded(self._table) if isinstance(self._table, str) else self._table
-        return kind
-
-    def mistakes(self, value: Any, place: str) -> Iterator[Mistake | str]:
-        return (self.table if type(value) is dict else self.value).mistakes(value, place)
-
-    def schema(self) -> Schema:
-        plain = self.value.schema()
-        return {"anyOf": [*plain.get("anyOf", [plain]), self.table.schema()]}
-
-    def values(self) -> str:
-        return f"{self.value.values()}, or a table"
-
-    def tables(self) -> list[Table]:
-        return self.table.tables()
 
 
 def Expression(number: Number | None = None) -> Kind:  # noqa: N802

@@ -54,8 +54,8 @@ def fields_of(
 
 def value_of(kind: Kind, text: str, place: str) -> Any:
     """Return a value: a text, or for other types the text parsed as TOML."""
-    if (parsed := getattr(kind, "parsed", None)) is not None:
-        return parsed(text, place)
+    if kind.parsed is not None:
+        return kind.parsed(text)
     is_word = str in kind.plain and not text.startswith("[") and kind.plain.keys() <= {str, list}
     value: Any = text.strip("\"'") if text[:1] in ("'", '"') else text
     if not is_word:

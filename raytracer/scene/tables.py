@@ -32,7 +32,6 @@ from raytracer.scene.elements import table
 from raytracer.scene.key_types import (
     PAIRS,
     ColorValue,
-    Either,
     Expression,
     NamedTables,
     Rows,
@@ -144,7 +143,7 @@ SPHERES = Table(
         ),
         "radii": _key(Rows(Number()), "One radius per inline centre."),
         "color": _key(
-            Either(ColorValue(), "raytracer.scene.coloring.style:COLOR_BY"),
+            "raytracer.scene.coloring.style:COLOR_RULE",
             "One colour for all spheres of the set, or a table of colours by a column; "
             "replaces the file's colours.",
             "the element's; light grey",

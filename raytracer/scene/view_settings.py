@@ -152,18 +152,12 @@ MESH = Kind(
 )  # fmt: skip
 
 
-class GroundOrHeight(AnyOf):
-    """The height of the ground, or whether there is one, or in Python a `Ground`."""
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        made = super().checked(value, name, error)
-        return False if isinstance(made, str) and made == "none" else made
-
-
-GROUND = GroundOrHeight(
+GROUND = AnyOf(
     Choice((BELOW, "none"), "ground"), Number(), Truth(),
     Table.of("raytracer.scene.ground:Ground"), metavar="HEIGHT",
+    made=lambda value: False if isinstance(value, str) and value == "none" else value,
 )  # fmt: skip
+"""The height of the ground, or whether there is one, or in Python a `Ground`."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -17,7 +17,7 @@ from raytracer.field_types import Choice, Integer, Number, Text
 from raytracer.fields import Defined, setting
 from raytracer.scene.arrays import Where, as_array, each_block, quiet
 from raytracer.scene.coloring import maps, ticks
-from raytracer.scene.coloring.scale_types import Map
+from raytracer.scene.coloring.scale_types import MAP
 from raytracer.scene.coloring.ticks import Tick
 from raytracer.scene.colors import RGB, Color, parse_color, srgb_to_linear
 from raytracer.scene.key_types import ColorValue, Rows
@@ -60,7 +60,7 @@ class ColorScale(Defined):
         SceneError: an argument is wrong; the message names it.
     """
 
-    map: str | Sequence[Color] = setting("viridis", Map())
+    map: str | Sequence[Color] = setting("viridis", MAP)
     kind: str = setting("linear", Choice(KINDS, "kind"))
     low: float = setting(0.0, Number())
     high: float = setting(1.0, Number())

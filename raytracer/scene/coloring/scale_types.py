@@ -7,7 +7,7 @@ from typing import Any
 
 from raytracer.arguments import as_text, one_of
 from raytracer.errors import SceneError, UserError, shown_value
-from raytracer.field_types import NUMBER, TEXT, Kind, Schema, array, of_types, one_of_words
+from raytracer.field_types import NUMBER, TEXT, Kind, Schema, array, one_of_words
 from raytracer.scene.colors import parse_color
 from raytracer.scene.key_types import COLOR
 
@@ -16,8 +16,7 @@ Limit = float | str | None  # a number, "p1" for the first percentile, None for 
 PALETTES = ("jmol", "cpk", "vesta")
 BY_LABEL: Schema = {"type": "object", "additionalProperties": COLOR}
 
-RANGE = 'two of a number, "p1" (a percentile), "min" and "max"'
-
+ENDS = 'two of a number, "p1" (a percentile), "min" and "max"'
 
 _PERCENTILE = re.compile(r"p(\d{1,3}(?:\.\d{1,9})?)%?", re.ASCII)
 
@@ -35,68 +34,63 @@ def limit_of(value: Any) -> Limit:
     return number
 
 
-class Range(Kind):
-    """Ends of a range of values: numbers, percentiles, or the ends of the data."""
-
-    plain = of_types({list: array({"anyOf": [NUMBER, TEXT]}, 2), str: TEXT})
-    noun = wording = RANGE
-    metavar = "LOW,HIGH"
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[Limit, Limit]:
-        ends = value.split(",") if isinstance(value, str) else value
-        try:
-            low, high = map(limit_of, ends)
-        except Exception:  # whatever a foreign object raises
-            raise error(
-                f"{name}: {shown_value(value)} is not a range; give {RANGE}, as in 0,5 or p1,p99"
-            ) from None
-        return low, high
+def _range(value: Any, name: str, error: type[UserError]) -> tuple[Limit, Limit]:
+    ends = value.split(",") if isinstance(value, str) else value
+    try:
+        low, high = map(limit_of, ends)
+    except Exception:  # whatever a foreign object raises
+        raise error(
+            f"{name}: {shown_value(value)} is not a range; give {ENDS}, as in 0,5 or p1,p99"
+        ) from None
+    return low, high
 
 
-class Map(Kind):
-    """A colour map: its name, colours, or colours by category."""
-
-    plain = of_types(
-        {str: TEXT, list: {"type": "array", "items": COLOR, "minItems": 1}, dict: BY_LABEL}
-    )
-    noun = wording = "a name, a list of colours, or a table of colours by category"
-    metavar = "MAP"
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        palette = _spelt(as_text(value)) if isinstance(value, str) else value
-        if isinstance(palette, str):
-            return palette
-        try:
-            if isinstance(palette, Mapping):
-                return {str(key): parse_color(color) for key, color in palette.items()}
-            if colors := tuple(parse_color(color) for color in palette):
-                return colors
-            raise SceneError("holds no colours")
-        except UserError as mistake:
-            raise error(f"{name}: {mistake}") from None
-        except Exception:  # whatever a foreign object raises
-            raise error(
-                f"{name}: {shown_value(value)} is neither the name of a colour map nor a list of "
-                "colours"
-            ) from None
+RANGE = Kind(
+    {list: array({"anyOf": [NUMBER, TEXT]}, 2), str: TEXT}, _range, noun=ENDS, metavar="LOW,HIGH"
+)
+"""Ends of a range of values: numbers, percentiles, or the ends of the data."""
 
 
-class Palette(Kind):
-    """Colours of elements: name of a palette, or colours by label."""
+def _map(value: Any, name: str, error: type[UserError]) -> Any:
+    palette = _spelt(as_text(value)) if isinstance(value, str) else value
+    if isinstance(palette, str):
+        return palette
+    try:
+        if isinstance(palette, Mapping):
+            return {str(key): parse_color(color) for key, color in palette.items()}
+        if colors := tuple(parse_color(color) for color in palette):
+            return colors
+        raise SceneError("holds no colours")
+    except UserError as mistake:
+        raise error(f"{name}: {mistake}") from None
+    except Exception:  # whatever a foreign object raises
+        raise error(
+            f"{name}: {shown_value(value)} is neither the name of a colour map nor a list of "
+            "colours"
+        ) from None
 
-    plain = of_types({str: one_of_words(PALETTES), dict: BY_LABEL})
-    wording = "a table of colours by label"
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        parsed = _spelt(value) if isinstance(value, str) else value
-        if isinstance(parsed, str):
-            return one_of(parsed, name, PALETTES, "palette", error)
-        if not isinstance(parsed, Mapping):
-            raise error(
-                f"{name}: {shown_value(value)} is neither the name of a palette nor colours by "
-                "label such as O=red,H=white"
-            )
-        return Map().checked(parsed, name, error)
+MAP = Kind(
+    {str: TEXT, list: {"type": "array", "items": COLOR, "minItems": 1}, dict: BY_LABEL}, _map,
+    noun="a name, a list of colours, or a table of colours by category", metavar="MAP",
+)  # fmt: skip
+
+
+def _palette(value: Any, name: str, error: type[UserError]) -> Any:
+    parsed = _spelt(value) if isinstance(value, str) else value
+    if isinstance(parsed, str):
+        return one_of(parsed, name, PALETTES, "palette", error)
+    if not isinstance(parsed, Mapping):
+        raise error(
+            f"{name}: {shown_value(value)} is neither the name of a palette nor colours by "
+            "label such as O=red,H=white"
+        )
+    return _map(parsed, name, error)
+
+
+PALETTE = Kind(
+    {str: one_of_words(PALETTES), dict: BY_LABEL}, _palette, wording="a table of colours by label"
+)
 
 
 def _spelt(text: str) -> Any:

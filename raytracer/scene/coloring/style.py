@@ -9,12 +9,12 @@ from typing import Any
 
 from raytracer.arguments import as_text
 from raytracer.errors import SceneError, UserError
-from raytracer.field_types import Choice, Integer, Number, Text, Truth
+from raytracer.field_types import AnyOf, Choice, Integer, Number, Text, Truth
 from raytracer.fields import Defined, Definition, check_fields, definitions, setting
 from raytracer.scene.bond_settings import BONDS, STYLES
-from raytracer.scene.coloring.scale_types import Limit, Map, Palette, Range
+from raytracer.scene.coloring.scale_types import MAP, PALETTE, RANGE, Limit
 from raytracer.scene.colors import Color, parse_color
-from raytracer.scene.key_types import ColorValue, Either, Table
+from raytracer.scene.key_types import ColorValue, Table
 from raytracer.scene.option_text import fields_of
 from raytracer.scene.periodic import REPLICATE
 
@@ -58,9 +58,9 @@ class StyleSettings(Defined, error=UserError):
 
     color_by: str | None = setting(None, Text())
     map: str | Sequence[Color] | Mapping[str, Color] | None = setting(
-        None, Map(), default_text="viridis; for categories the colours of elements, or tab10"
+        None, MAP, default_text="viridis; for categories the colours of elements, or tab10"
     )
-    range: tuple[Limit, Limit] | None = setting(None, Range(), default_text="the ends of the data")
+    range: tuple[Limit, Limit] | None = setting(None, RANGE, default_text="the ends of the data")
     color_scale: str | None = setting(
         None, Choice(SCALES, "scale"), default_text="linear; categorical for texts and types"
     )
@@ -71,7 +71,7 @@ class StyleSettings(Defined, error=UserError):
     missing_color: Color | None = setting(None, ColorValue(), default_text="#888888")
     color_label: str | None = setting(None, Text(), default_text="the column")
     color_unit: str | None = setting(None, Text(), default_text="the unit of the column")
-    palette: str | Mapping[str, Color] | None = setting(None, Palette(), default_text="jmol")
+    palette: str | Mapping[str, Color] | None = setting(None, PALETTE, default_text="jmol")
     select: str | None = setting(None, Text(), default_text="all")
 
     rest: float | None = setting(None, Number(0.0, 1.0), default_text="hidden")
@@ -139,40 +139,36 @@ COLOR_BY = Table(
 """The table `color` of a set in a scene file."""
 
 
-class ColorRule(Either):
-    """One colour, or a table of colours by value: {by = "length", map = "magma"}."""
-
-    def __init__(self) -> None:
-        super().__init__(ColorValue(), COLOR_BY)
-
-    def parsed(self, text: str, place: str) -> Any:
-        """Return a colour, or the value to colour by, of a text of the command line."""
-        try:
-            parse_color(text)
-        except SceneError:
-            return {"by": text}
-        return text
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        given = as_text(value) if isinstance(value, str) else value
-        if isinstance(given, StyleSettings):
-            return given
-        if isinstance(given, str) and given.startswith("by="):
-            given = fields_of(given, COLOR_BY.keys, name)
-        if not isinstance(given, Mapping):
-            return ColorValue().checked(value, name, error)
-        check_fields(given, KEYS, name, error)
-        if "by" not in given:
-            raise error(f"{name}.by: missing; name the value that the colours show")
-        try:
-            return StyleSettings(**{KEYS[key]: each for key, each in given.items()})
-        except UserError as mistake:
-            raise error(f"{name}: {mistake}") from None
+def _color_rule(value: Any, name: str, error: type[UserError]) -> Any:
+    given = as_text(value) if isinstance(value, str) else value
+    if isinstance(given, StyleSettings):
+        return given
+    if isinstance(given, str) and given.startswith("by="):
+        given = fields_of(given, COLOR_BY.keys, name)
+    if not isinstance(given, Mapping):
+        return ColorValue().checked(value, name, error)
+    check_fields(given, KEYS, name, error)
+    if "by" not in given:
+        raise error(f"{name}.by: missing; name the value that the colours show")
+    try:
+        return StyleSettings(**{KEYS[key]: each for key, each in given.items()})
+    except UserError as mistake:
+        raise error(f"{name}: {mistake}") from None
 
 
-COLOR_RULE = ColorRule()  # the type of `bond_color`, and of `color` of arrows, trails and contacts
+def _color_or_value(text: str) -> str | dict[str, str]:
+    try:
+        parse_color(text)
+    except SceneError:
+        return {"by": text}
+    return text
 
-PALETTE = definitions(StyleSettings)["palette"].kind
+
+COLOR_RULE = AnyOf(
+    ColorValue(), COLOR_BY, check=_color_rule, parsed=_color_or_value,
+    noun="a colour", wording="a colour, or a table",
+)  # fmt: skip
+"""One colour, or a table of colours by value: {by = "length", map = "magma"}."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from raytracer.arguments import items
@@ -18,11 +19,10 @@ from raytracer.field_types import (
     Truth,
     array,
     number_of,
-    of_types,
 )
 from raytracer.fields import Defined, check_fields, definitions, setting
 from raytracer.scene import GLYPHS as FIRST
-from raytracer.scene.bond_settings import LENGTH, Lengths
+from raytracer.scene.bond_settings import LENGTH, LENGTHS, lengths
 from raytracer.scene.coloring.style import COLOR_BY, COLOR_RULE, StyleSettings, columns_in
 from raytracer.scene.colors import Color, parse_color
 from raytracer.scene.glyphs.shape_columns import columns_needed
@@ -32,35 +32,25 @@ from raytracer.scene.option_text import fields_of, parts_of
 ANCHORS = ("tail", "center", "tip")  # points of an arrow that can be at its particle
 
 
-class _Parsed(Kind):
-    def parsed(self, text: str, place: str) -> Any:
-        """Return the value of a text of the command line."""
-        return self.checked(text, place, SceneError)
-
-
-class Components(_Parsed):
+def Components(width: int = 3) -> Kind:  # noqa: N802
     """A vector: the name of a column with its numbers, or expressions of its components."""
-
-    def __init__(self, width: int = 3) -> None:
-        self.width = width
-        self.plain = {str: TEXT, list: array(TEXT, width)}
-        self.noun = self.wording = (
-            f"a column of {width} numbers per particle, or {width} columns or expressions"
-        )
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        rows = parts_of(value) if isinstance(value, str) else items(value, name, error)
-        if len(rows) not in ((1, self.width) if isinstance(value, str) else (self.width,)):
-            raise error(f"{name}: takes {self.noun}, not {len(rows)}")
-        parts = tuple(text_of(each, name, error).strip() for each in rows)
-        return parts[0] if len(parts) == 1 else parts
+    noun = f"a column of {width} numbers per particle, or {width} columns or expressions"
+    check = partial(_components, width=width, noun=noun)
+    return Kind({str: TEXT, list: array(TEXT, width)}, check, noun=noun, parsed=str)
 
 
-class Pair(Components):
-    def __init__(self) -> None:
-        super().__init__(2)
-        self.plain = of_types({list: array(TEXT, 2)})
-        self.noun = self.wording = "the names of two columns"
+def _components(
+    value: Any, name: str, error: type[UserError], width: int, noun: str
+) -> str | tuple[str, ...]:
+    rows = parts_of(value) if isinstance(value, str) else items(value, name, error)
+    if len(rows) not in ((1, width) if isinstance(value, str) else (width,)):
+        raise error(f"{name}: takes {noun}, not {len(rows)}")
+    parts = tuple(text_of(each, name, error).strip() for each in rows)
+    return parts[0] if len(parts) == 1 else parts
+
+
+_TWO = "the names of two columns"
+PAIR = Kind({list: array(TEXT, 2)}, partial(_components, width=2, noun=_TWO), noun=_TWO, parsed=str)
 
 
 def _optional(kind: Kind | str, default_text: str = "all") -> Any:
@@ -70,45 +60,45 @@ def _optional(kind: Kind | str, default_text: str = "all") -> Any:
 SHARE = Number(0.0, 1.0)
 
 
-class CenterPairs(_Parsed, Lengths):
-    """Pairs of a central and a neighbouring type: "Ti-O", "Ti-O=2.4,Al-O", {Ti-O = 2.4}."""
-
-    plain = of_types({str: TEXT, **Lengths.plain})
-    noun = wording = "pairs of types such as Ti-O, or a table of their longest distances"
-    may_lack = True
-
-
-class Levels(_Parsed):
-    """Values at isosurfaces: a number, or a list of numbers."""
-
-    plain = of_types({float: NUMBER, list: {"type": "array", "items": NUMBER, "minItems": 1}})
-    noun = wording = "a number or a list of numbers"
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[float, ...]:
-        given = value
-        if isinstance(value, str):
-            given = [number_of(each) for each in value.split(",")]
-        rows = [given] if isinstance(given, (int, float)) else items(given, name, error)
-        levels = tuple(Number().checked(each, name, error) for each in rows)
-        if not levels or 0.0 in levels:
-            raise error(f"{name}: needs at least one level other than 0")
-        return levels
+CENTER_PAIRS = Kind(
+    {str: TEXT, **LENGTHS.plain}, partial(lengths, may_lack=True), parsed=str,
+    noun="pairs of types such as Ti-O, or a table of their longest distances",
+    metavar=LENGTHS.metavar,
+)  # fmt: skip
+"""Pairs of a central and a neighbouring type: "Ti-O", "Ti-O=2.4,Al-O", {Ti-O = 2.4}."""
 
 
-class SurfaceColors(Kind):
-    """One colour, or two: of surfaces of positive and of negative levels."""
+def _levels(value: Any, name: str, error: type[UserError]) -> tuple[float, ...]:
+    given = value
+    if isinstance(value, str):
+        given = [number_of(each) for each in value.split(",")]
+    rows = [given] if isinstance(given, (int, float)) else items(given, name, error)
+    levels = tuple(Number().checked(each, name, error) for each in rows)
+    if not levels or 0.0 in levels:
+        raise error(f"{name}: needs at least one level other than 0")
+    return levels
 
-    plain = of_types({str: TEXT, list: {"type": "array"}})
-    noun = wording = "a colour, or two: of positive and of negative levels"
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[Color, ...]:
-        try:
-            return (parse_color(value),)
-        except UserError:
-            pair = [value] if isinstance(value, str) else items(value, name, error)
-        if len(pair) not in (1, 2):
-            raise error(f"{name}: takes one or two colours, not {len(pair)}")
-        return tuple(ColorValue().checked(each, name, error) for each in pair)
+LEVELS = Kind(
+    {float: NUMBER, list: {"type": "array", "items": NUMBER, "minItems": 1}}, _levels,
+    noun="a number or a list of numbers", parsed=str,
+)  # fmt: skip
+
+
+def _surface_colors(value: Any, name: str, error: type[UserError]) -> tuple[Color, ...]:
+    try:
+        return (parse_color(value),)
+    except UserError:
+        pair = [value] if isinstance(value, str) else items(value, name, error)
+    if len(pair) not in (1, 2):
+        raise error(f"{name}: takes one or two colours, not {len(pair)}")
+    return tuple(ColorValue().checked(each, name, error) for each in pair)
+
+
+SURFACE_COLORS = Kind(
+    {str: TEXT, list: {"type": "array"}}, _surface_colors,
+    noun="a colour, or two: of positive and of negative levels",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -185,7 +175,7 @@ class Contacts(_Glyph, place="contacts"):
     """
 
     file: str | None = _optional(Text(), "the particles that touch")
-    ids: tuple[str, str] | None = _optional(Pair(), "columns with usual names, else the first two")
+    ids: tuple[str, str] | None = _optional(PAIR, "columns with usual names, else the first two")
     by: str | None = _optional(Text(), "force, else the third column; overlap")
     radius: float | None = _optional(LENGTH, "0.4 of the median radius of the particles")
     least: float = setting(0.02, SHARE)
@@ -247,7 +237,7 @@ class Polyhedra(_Glyph, place="polyhedra"):
         edge_color: Colour of the edges.
     """
 
-    pairs: str | Mapping[str, float] | None = _optional(CenterPairs(), "none: they must be given")
+    pairs: str | Mapping[str, float] | None = _optional(CENTER_PAIRS, "none: they must be given")
     color: Color | None = setting(None, ColorValue(), default_text="that of the central atom")
     opacity: float = setting(0.6, SHARE, "Opacity of the faces.")
     edges: float | None = _optional(Number(0.0), "1/80 of the distance of the neighbours")
@@ -266,11 +256,11 @@ class Isosurface(_Glyph, place="isosurface"):
     """
 
     level: float | tuple[float, ...] | None = _optional(
-        Levels(), "mean plus twice the standard deviation of the absolute values, of each sign"
+        LEVELS, "mean plus twice the standard deviation of the absolute values, of each sign"
     )
     file: str | None = _optional(Text(), "the file of the particles")
     color: Color | tuple[Color, Color] | None = setting(
-        None, SurfaceColors(), default_text="blue; red for negative levels"
+        None, SURFACE_COLORS, default_text="blue; red for negative levels"
     )
     opacity: float = setting(0.6, SHARE, "Opacity of the surfaces.")
     periodic: bool | None = _optional(
