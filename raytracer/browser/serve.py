@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 
 from raytracer.arguments import function, truth, whole
 from raytracer.errors import UserError
-from raytracer.process import SIGNALS
 
 if TYPE_CHECKING:
     from raytracer.browser.server import Server
     from raytracer.browser.widget import SceneWidget
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 HEIGHTS = (100, 4000)  # limits of the height of a view in a notebook, in CSS pixels
 
 

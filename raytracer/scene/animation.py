@@ -170,11 +170,9 @@ class AnimationSettings(Defined, place="animation"):
     keyframes: Sequence[Keyframe] = setting((), Keyframes(Table.of(f"{__name__}:Keyframe")))
 
     @property
-    def turn(self) -> Turn | None:
-        """Turntable motion of the camera, or None."""
-        if self.turntable is None:
-            return None
-        return parse_turn(self.turntable, "animation.turntable", SceneError)
+    def turn(self) -> Turn:
+        """Turntable motion of the camera, by no degrees if there is none."""
+        return parse_turn(self.turntable or 0.0, "animation.turntable", SceneError)
 
     @property
     def moves(self) -> bool:
