@@ -7,8 +7,8 @@ from raytracer.animation.animate import Animation as Animation
 from raytracer.animation.animate import animate as animate
 from raytracer.backends.select import devices as devices
 from raytracer.benchmark.run import bench as bench
-from raytracer.browser.notebook import show as show
 from raytracer.browser.serve import serve as serve
+from raytracer.browser.serve import show as show
 from raytracer.device_array import DeviceArray as DeviceArray
 from raytracer.errors import RaytracerError as RaytracerError
 from raytracer.errors import UserError as UserError

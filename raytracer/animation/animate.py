@@ -208,9 +208,8 @@ def _shots(frames: list[int], settings: AnimationSettings, name: str) -> tuple[l
             "a motion of the camera such as turntable 8s"
         )
     if seconds is None and len(frames) == 1:
-        turn = settings.turn.seconds if settings.turn is not None else None
         last = settings.keyframes[-1].time if settings.keyframes else 0.0
-        seconds = max(turn or 0.0, last) or STILL_SECONDS
+        seconds = max(settings.turn.seconds or 0.0, last) or STILL_SECONDS
     count = len(frames) if seconds is None else max(round(seconds * settings.fps), 1)
     if count > MAX_SHOTS:
         raise UserError(

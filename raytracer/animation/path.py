@@ -150,8 +150,6 @@ class CameraPath:
     def _azimuth(self, time: float) -> float:
         """Return the angle of the turntable; the frame after the last one closes the circle."""
         turn = self._settings.turn
-        if turn is None:
-            return 0.0
         if turn.seconds is not None:
             return turn.degrees * time / turn.seconds
         return turn.degrees * eased(time / self._duration, self._settings.ease)

@@ -231,8 +231,7 @@ class Renderer:
         up = np.array(camera.upward, np.float64)
         stand = Stand(np.zeros(3), backward, up / np.linalg.norm(up), 1.0)
         azimuth, elevation = settings.orbit or (0.0, 0.0)
-        if settings.turn is not None:
-            azimuth += settings.turn.degrees
+        azimuth += settings.turn.degrees
         shares = [k / FIT_DIRECTIONS for k in range(FIT_DIRECTIONS + 1)]
         return [turned(stand, azimuth * share, elevation * share).offset for share in shares]
 

@@ -50,7 +50,8 @@ Result = TypeVar("Result")
 class Host:
     """Shows a session to clients until it is closed. Public methods are thread-safe."""
 
-    def __init__(self, open_session: Callable[[Callable[[], None]], Session]) -> None:
+    def __init__(self, caller: str, scene: object, settings: Mapping[str, Any]) -> None:
+        """Open a session; arguments as for `raytracer.preview`, which messages call `caller`."""
         self.failure: BaseException | None = None
         self.on_end: Callable[[], object] = _nothing
         self._calls: SimpleQueue[Callable[[], object]] = SimpleQueue()
@@ -61,7 +62,11 @@ class Host:
         self._state_due = self._rows_due = 0.0
         self._rows: dict[str, Any] = {}  # of the panel
         self._stopped = False
-        self._session = open_session(lambda: self._calls.put(_nothing))
+        given = {name: value for name, value in settings.items() if value is not None}
+        self._session = Session.open(
+            scene, wake=lambda: self._calls.put(_nothing), say=lambda _: None, caller=caller,
+            **START_SIZE | given,
+        )  # fmt: skip
         self.name = self._session.state()["name"]
         self._encoder = ThreadPoolExecutor(1, "encode")
         self._thread = Thread(target=self._run, name="view", daemon=True)
@@ -305,13 +310,3 @@ def _rings(viewer: ViewerState) -> list[list[tuple[float, float]]]:
 
 def _nothing() -> None:
     """Wake the thread."""
-
-
-def opener(
-    name: str, scene: object, settings: Mapping[str, Any]
-) -> Callable[[Callable[[], None]], Session]:
-    """Return a function that opens a session; its argument is called by the render thread."""
-    stated = {key: value for key, value in settings.items() if value is not None}
-    return lambda wake: Session.open(
-        scene, wake=wake, say=lambda _: None, caller=name, **START_SIZE | stated
-    )

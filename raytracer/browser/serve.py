@@ -1,4 +1,4 @@
-"""`raytracer.serve`: shows a scene to browsers until Ctrl-C."""
+"""`raytracer.serve` and `raytracer.show`: a scene in browsers until Ctrl-C, or in a notebook."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from raytracer.arguments import function, truth, whole
 from raytracer.errors import UserError
 
 if TYPE_CHECKING:
     from raytracer.browser.server import Server
+    from raytracer.browser.widget import SceneWidget
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+HEIGHTS = (100, 4000)  # limits of the height of a view in a notebook, in CSS pixels
 
 
 def serve(
@@ -47,18 +50,41 @@ def serve(
     """
     truth(open_browser, "open_browser", UserError)
     function(say, "say")
-    check_port(port)
-    require_library()
-    from raytracer.browser.host import Host, opener
+    require_page(port)
+    from raytracer.browser.host import Host
     from raytracer.browser.server import Server, bound, new_token
 
-    open_session = opener("serve", scene, settings)
     with bound(port) as listening:  # before a large scene is loaded
         _require_no_loop()
-        server = Server(Host(open_session), new_token())
+        server = Server(Host("serve", scene, settings), new_token())
         if (notice := settings.get("notice")) is not None:
             notice("")  # from here on the page shows the progress
         run_server(server, listening, open_browser, say)
+
+
+def show(scene: object, *, height: int = 480, **settings: Any) -> SceneWidget:
+    """Return an interactive view of a scene, which a notebook shows as the result of a cell.
+
+    Args:
+        scene: a Scene, the path of a scene or particle file, or an object with particles.
+        height: of the view in CSS pixels; it is as wide as the cell.
+        settings: of `raytracer.preview` for the content: `frame`, `backend`, `threads`, `tone`,
+            `annotations`, `watch`, `samples`, `look`, `color_by` and others.
+
+    Returns:
+        The widget; its `do` performs an action from another cell, and `close` ends it.
+
+    Raises:
+        UserError: the scene or a setting is wrong, or the extra `notebook` is missing.
+        TypeError: there is no such setting.
+    """
+    least, most = HEIGHTS
+    if not least <= whole(height, "height", error=UserError) <= most:
+        raise UserError(f"height {height}: give one from {least} to {most} pixels")
+    _require("anywidget", "show", "notebook")
+    from raytracer.browser.widget import SceneWidget
+
+    return SceneWidget(scene, height, settings)
 
 
 def run_server(
@@ -94,27 +120,31 @@ def _require_no_loop() -> None:
     )
 
 
-def check_port(port: int | None) -> None:
+def require_page(port: int | None) -> None:
+    """Raise UserError if a page cannot be served: the port is wrong, or the extra is missing."""
     if port is not None and not 1 <= whole(port, "port", error=UserError) <= 65535:
         raise UserError(f"port: must be from 1 to 65535, not {port}")
+    _require("aiohttp", "serve", "serve")
 
 
-def require_library() -> None:
+def _require(library: str, caller: str, extra: str) -> None:
     try:
-        import aiohttp  # noqa: F401
+        __import__(library)
     except ImportError:
-        raise UserError("serve: needs aiohttp: pip install 'raytracer[serve]'") from None
+        raise UserError(f"{caller}: needs {library}: pip install 'raytracer[{extra}]'") from None
 
 
-def ssh_line(port: int | None) -> str:
-    """Return the command that forwards a port of this machine to the user's."""
+def say_address(name: str, address: str, say: Callable[[str], None]) -> None:
+    """Print the address of a page, and the command that forwards its port to another machine."""
     import getpass
 
     try:
         user = f"{getpass.getuser()}@"
     except (KeyError, OSError):  # a user without a name
         user = ""
-    return f"ssh -N -L {port}:127.0.0.1:{port} {user}{socket.gethostname()}"
+    port = urlsplit(address).port
+    say(f"{name} is shown at {address}")
+    say(f"from another machine: ssh -N -L {port}:127.0.0.1:{port} {user}{socket.gethostname()}")
 
 
 async def _run(
@@ -135,8 +165,7 @@ async def _run(
     server.host.on_end = lambda: loop.call_soon_threadsafe(ended.set)
     try:
         await server.start(listening)
-        say(f"{server.host.name} is shown at {server.address}")
-        say(f"from another machine: {ssh_line(server.port)}")
+        say_address(server.host.name, server.address, say)
         say("Ctrl-C ends the server")
         if open_browser:
             with suppress(webbrowser.Error):

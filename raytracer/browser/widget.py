@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 from uuid import uuid4
 
@@ -16,7 +16,6 @@ from raytracer.browser.host import Host, hello
 from raytracer.browser.messages import parse
 from raytracer.errors import UserError
 from raytracer.scene.camera import Camera
-from raytracer.viewer.session import Session
 
 FIRST_PICTURE = 0.5  # seconds to wait for the picture that is stored for viewers without widgets
 
@@ -41,7 +40,7 @@ class SceneWidget(anywidget.AnyWidget):
     shows at most five pictures per second.
 
     Args:
-        open_session: opens the session; its argument is called when there is a picture.
+        scene, settings: as for `raytracer.show`.
         height: of the view, in CSS pixels.
     """
 
@@ -51,10 +50,10 @@ class SceneWidget(anywidget.AnyWidget):
     view_id = traitlets.Unicode().tag(sync=True)  # of the model
     still_pixels = traitlets.Int(STILL_PIXELS).tag(sync=True)
 
-    def __init__(self, open_session: Callable[[Callable[[], None]], Session], height: int) -> None:
+    def __init__(self, scene: object, height: int, settings: Mapping[str, Any]) -> None:
         model_id = uuid4().hex
         super().__init__(height=height, model_id=model_id, view_id=model_id)
-        self._host = Host(open_session)
+        self._host = Host("show", scene, {**settings, "height": height})
         self._outlet = _Outlet(self)
         self._views = 0  # cells that show it
         self._is_closed = False

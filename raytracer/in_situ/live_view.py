@@ -10,7 +10,6 @@ from os import PathLike
 from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self, Unpack
-from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -120,15 +119,13 @@ def live(
         if open is not None:
             shown = given | _spared(threads)
             if open == "page":
-                from raytracer.browser.serve import check_port, require_library, ssh_line
+                from raytracer.browser.serve import require_page, say_address
 
-                check_port(port)
-                require_library()
+                require_page(port)
                 shown |= {"port": port, "open_browser": open_browser}
             view._open(View(ProcessRunner(open, shown, gpu), view._logged))
             if view.address:
-                say(f"{TITLE} is shown at {view.address}")
-                say(f"from another machine: {ssh_line(urlsplit(view.address).port)}")
+                say_address(TITLE, view.address, say)
         if record is not None:
             to_file = given | {"path": str(Path(path).absolute()), "fps": fps}
             view._open(Movie(ProcessRunner("record", to_file, gpu), view._logged, every))
@@ -278,7 +275,7 @@ class LiveView:
         Raises:
             UserError: nothing was logged, or the extra `notebook` is missing.
         """
-        from raytracer.browser.notebook import show
+        from raytracer.browser.serve import show
 
         if not self._logged:
             raise UserError("show: nothing was logged yet: call log_points first")

@@ -149,15 +149,15 @@ class InlineRunner:
         self.gpu = gpu
         self.writer, reader = mailbox()
         self.feed = Feed(reader)
-        self.is_closed: Callable[[], bool] | None = None
-        """Returns whether what shows the feed was closed; None: it was not."""
+        self.is_closed: Callable[[], bool] = lambda: False
+        """Returns whether what shows the feed was closed."""
 
     def ready(self) -> str:
         return ""
 
     @property
     def has_ended(self) -> bool:
-        return self.is_closed is not None and self.is_closed()
+        return self.is_closed()
 
     def close(self) -> None:
         """The last state stays shown."""

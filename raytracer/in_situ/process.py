@@ -93,7 +93,7 @@ def _window(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
 
 
 def _page(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
-    from raytracer.browser.host import Host, opener
+    from raytracer.browser.host import Host
     from raytracer.browser.serve import run_server
     from raytracer.browser.server import Server, address_of, bound, new_token
 
@@ -101,7 +101,7 @@ def _page(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
     with bound(settings.pop("port")) as listening:  # a browser may connect before the first state
         token = new_token()
         ready(address_of(listening.getsockname()[1], token))
-        server = Server(Host(opener("live", feed, settings)), token)
+        server = Server(Host("live", feed, settings), token)
         run_server(server, listening, open_browser, say=lambda _: None)
 
 

@@ -165,11 +165,9 @@ class AnimationSettings(Defined, place="animation"):
             raise SceneError("animation.keyframes: the times of keyframes must increase")
 
     @property
-    def turn(self) -> Turn | None:
-        """Turntable motion of the camera, or None."""
-        if self.turntable is None:
-            return None
-        return parse_turn(self.turntable, "animation.turntable", SceneError)
+    def turn(self) -> Turn:
+        """Turntable motion of the camera, by no degrees if there is none."""
+        return parse_turn(self.turntable or 0.0, "animation.turntable", SceneError)
 
     @property
     def moves(self) -> bool:

@@ -20,7 +20,7 @@ from raytracer.browser.messages import MAX_BYTES
 from raytracer.browser.server import Server, bound
 from raytracer.errors import UserError
 from raytracer.viewer.session import Session
-from support.previews import balls, opened
+from support.previews import balls
 
 TOKEN = "secret-of-this-test"
 SIZE = '{"type":"size","width":16,"height":12}'
@@ -45,7 +45,8 @@ class Site:
 
 @asynccontextmanager
 async def serving() -> AsyncIterator[Site]:
-    host = Host(lambda wake: opened(balls(title="balls"), size=(16, 12), samples=4, wake=wake))
+    settings = {"width": 16, "height": 12, "samples": 4, "threads": 1, "backend": "cpu"}
+    host = Host("preview", balls(title="balls"), settings)
     server = Server(host, TOKEN)
     await server.start(bound(0))
     try:

@@ -118,9 +118,8 @@ class Site:
     async def _run(self) -> None:
         from raytracer.browser.host import Host
         from raytracer.browser.server import Server, bound
-        from raytracer.viewer.session import Session
 
-        host = Host(lambda wake: Session.open(self._scene, wake=wake, **self._settings))
+        host = Host("preview", self._scene, self._settings)
         self.server: Server = Server(host, "token-of-a-test")
         self._loop, self._ended = asyncio.get_running_loop(), asyncio.Event()
         try:
