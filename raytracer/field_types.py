@@ -66,8 +66,12 @@ class Mistake(NamedTuple):
     known: Collection[str] = ()
 
     def __str__(self) -> str:
-        hint = f"; {suggestion(self.name, self.known)}" if self.known else ""
-        return f"{self.place or 'the file'}: {self.problem}{hint}"
+        from raytracer.synonyms import REMOVED_KEYS
+
+        hint = REMOVED_KEYS.get(self.place) or (
+            suggestion(self.name, self.known) if self.known else ""
+        )
+        return f"{self.place or 'the file'}: {self.problem}" + f"; {hint}" * bool(hint)
 
 
 def must_be(place: str, wanted: str, value: Any) -> Mistake:

@@ -108,6 +108,7 @@ REMOVED = {
     "fit_to": "a fitted camera shows all frames",
     "grain": "all frames of a movie have the same noise",
     "half": "OpenEXR files have 32-bit floats",
+    "help": "use `raytracer --help` or `raytracer COMMAND --help`",
     "histogram": "'--stats' prints the distribution of the light",
     "legend_file": "give --legend and save as .svg or .pdf, where it can be moved elsewhere",
     "lock": "give all films one exposure: '--exposure' with the number that '--stats' prints",
@@ -115,13 +116,18 @@ REMOVED = {
     "no_poster": "a movie has its poster, NAME.poster.png",
     "plot": "`python docs/research/bench_plot.py RECORD.json PLOT.png` of the sources draws a "
     "saved record",
+    "poster": "a movie has its poster, NAME.poster.png",
     "progressive": "`raytracer preview` and `serve` show the picture while samples are added",
     "schema": "raytracer/benchmark/record.py describes the keys of a record",
     "sustained": "'--hot --min-time 2' reaches the power limit",
     "text": "the key I of a preview shows and hides the text over the picture",
+    "version": "use `raytracer --version`",
     "workers": _PARTS,
 }
 """Options, arguments and commands of earlier versions, and what to use in their place."""
+
+REMOVED_KEYS = {f"animation.{name}": REMOVED[name] for name in ("fit_to", "grain")}
+"""Keys of scene files of earlier versions, and what holds in their place."""
 
 _FILE = "is set in a scene file"
 

@@ -214,10 +214,15 @@ class LiveView:
         with self._lock:
             begins = name in self._step or not self._step
             takers = [outlet for outlet in self._outlets if outlet.takes(begins)]
-            if takers or name not in self._logged:  # else, as mostly, in a microsecond
-                points = Points.of(name, given)
-                if name not in self._logged:
-                    scene_of(self._state({name: points}))  # for its errors
+            try:
+                if takers or name not in self._logged:  # else, as mostly, in a microsecond
+                    points = Points.of(name, given)
+                    if name not in self._logged:
+                        scene_of(self._state({name: points}))  # for its errors
+            except UserError:
+                for outlet in self._outlets:
+                    outlet.refuse(begins)
+                raise
             if begins:
                 self._last, self._step = self._step, []
             self._logged[name] = given
@@ -252,8 +257,12 @@ class LiveView:
         Raises:
             UserError: they are no finite numbers of these shapes, or span no volume.
         """
-        vectors: Any = np.diag(edges) if np.shape(edges) == (3,) else edges
-        box = box_of(Scene(), SimulationBox(vectors, origin))
+        edges = () if edges is None else edges
+        try:
+            vectors: Any = np.diag(edges) if np.shape(edges) == (3,) else edges
+            box = box_of(Scene(), SimulationBox(vectors, origin))
+        except ValueError:  # of ragged lists
+            raise UserError("log_box: edges: must be three lengths or three vectors") from None
         self._about = self._about | {"box": box}
 
     @property

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from math import inf
 from multiprocessing import Pipe
 from multiprocessing.reduction import send_handle
 from time import perf_counter, sleep
@@ -180,9 +181,6 @@ class _Outlet:
         logged: what the simulation has logged last of each set, by name.
     """
 
-    leaves_out = False
-    """Whether sets are left out while all their memory is in use."""
-
     def __init__(self, runner: ProcessRunner | InlineRunner, logged: Mapping[str, Given]) -> None:
         self.runner, self.writer, self._logged = runner, runner.writer, logged
         self._sent = dict[str, Given]()
@@ -191,20 +189,25 @@ class _Outlet:
         self._unpublished = False
         self._about: Mapping[str, Any] = {}  # of the latest state
 
-    def _write(self, name: str) -> None:
+    def _write(self, name: str, seconds: float = inf) -> None:
+        """Copy a set; left out if all its memory stays in use for that long."""
+        until = perf_counter() + seconds
         given = self._sent[name] = self._logged[name]  # what is wrong is said once
         points = Points.of(name, given).near(name, self.runner.gpu)
         while not self.writer.write(name, points.arrays, points.values, points.stream):
-            if self.leaves_out or self.runner.has_ended:
+            if self.runner.has_ended or perf_counter() >= until:
                 del self._sent[name]
                 return
             sleep(LOOK)
         self._unpublished = True
 
-    def _write_newer(self) -> None:
+    def _write_newer(self, seconds: float = inf) -> None:
         """Copy the sets of steps that were not taken."""
         for name in [n for n, given in self._logged.items() if given is not self._sent.get(n)]:
-            self._write(name)
+            self._write(name, seconds)
+
+    def refuse(self, begins: bool) -> None:
+        """Undo what `takes` has counted: what is wrong with the set was raised."""
 
     def _publish(self) -> None:
         if self._unpublished:
@@ -227,7 +230,6 @@ class View(_Outlet):
     of the time; `flush` copies one that was left out.
     """
 
-    leaves_out = True
     _spent = _due = 0.0
     """Seconds of copying in this step, and the time before which the next one is not taken."""
 
@@ -249,9 +251,9 @@ class View(_Outlet):
         start = perf_counter()
         self._about = about
         try:
-            self._write(name)
+            self._write(name, 0.0)
             if is_last:
-                self._write_newer()
+                self._write_newer(0.0)
                 self._publish()
         finally:
             end = perf_counter()
@@ -259,9 +261,9 @@ class View(_Outlet):
             self._due = end + max(self._spent * (1.0 / SHARE - 1.0), INTERVAL - self._spent)
 
     def flush(self, about: Mapping[str, Any]) -> None:
-        """Publish what was logged and not published."""
+        """Publish what was logged and not published; wait at most `PATIENCE` for free memory."""
         self._about = about
-        self._write_newer()
+        self._write_newer(PATIENCE)
         self._publish()
 
     def finish(self) -> None:
@@ -294,6 +296,9 @@ class Movie(_Outlet):
             while self._is_taken and self.look() and not self.writer.is_taken:
                 sleep(LOOK)
         return self._is_taken and self.look()
+
+    def refuse(self, begins: bool) -> None:
+        self._step -= begins
 
     def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
         self._about = about

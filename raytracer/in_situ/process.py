@@ -77,6 +77,8 @@ def _listen(connection: Connection, reader: Reader, feed: Feed, tell: Callable[.
                 reader.receive(kind, number, MappedMemory(content[0]))
     except (EOFError, OSError):
         pass  # the simulation has ended
+    except RuntimeError:  # of `recv_handle`
+        tell("error", "live: the view cannot open more files: log fewer sets, or raise `ulimit -n`")
     except RaytracerError as error:
         tell("error", *error.sentences)
     finally:

@@ -40,7 +40,7 @@ def colors_of(color: Any, color_id: Any, color_space: str, count: int, where: Wh
         keys = [each if isinstance(each, str) else row for row, each in enumerate(color)]
         ids = np.array([places.setdefault(key, len(places)) for key in keys], np.int32)
         rows = np.array([
-            _named(each, color_space, where) if isinstance(each, str)
+            (*_named(each, color_space, where), 1.0) if isinstance(each, str)
             else _row(color[each], each, where)
             for each in places
         ])  # fmt: skip
@@ -79,8 +79,14 @@ def _check_count(colors: int, count: int, where: Where) -> None:
 
 
 def _row(color: Any, row: int, where: Where) -> tuple[float, ...]:
+    """Return the red, green, blue and alpha of numbers in a list with names."""
+    alpha = 1.0
     try:
-        return parse_color(color)
+        if isinstance(color, list | tuple | np.ndarray) and len(color) == 4:
+            steps = 255.0 if isinstance(color, np.ndarray) and color.dtype.kind == "u" else 1.0
+            alpha = float(opacities_of(color[3] / steps, 1, where))
+            color = color[:3]
+        return (*parse_color(color), alpha)
     except SceneError as error:
         raise where.wrong("color", f"colour {row} is none: {error}") from None
 

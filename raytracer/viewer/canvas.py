@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from pyglet import gl, image
 from pyglet.image.buffer import Framebuffer
 
+from raytracer.errors import DisplayError
+
 Size = tuple[int, int]
 
 SOFTWARE = ("llvmpipe", "softpipe", "SwiftShader")  # names of OpenGL renderers that run on the CPU
@@ -33,12 +35,15 @@ class Canvas:
         return int(self._image.id)
 
     def allocate(self, size: Size) -> None:
-        """Resize the texture; a new size clears it. Raises `gl.GLException` without room."""
+        """Resize the texture; a new size clears it. Raises DisplayError without room."""
         if self._image is None or size != (self._image.width, self._image.height):
             self._image = None
-            self._image = image.Texture.create(
-                *size, min_filter=gl.GL_LINEAR, mag_filter=gl.GL_LINEAR, blank_data=False
-            )
+            try:
+                self._image = image.Texture.create(
+                    *size, min_filter=gl.GL_LINEAR, mag_filter=gl.GL_LINEAR, blank_data=False
+                )
+            except gl.GLException as error:
+                raise DisplayError(f"OpenGL: {error}: make the window smaller") from error
             self._source.attach_texture(self._image, gl.GL_READ_FRAMEBUFFER)
 
     def fill(self, pixels: NDArray[np.uint8]) -> None:

@@ -217,7 +217,8 @@ class Overlay:
         assert self.panel.paper is not None
         pad, count, paper = borders(self._dpi)[1], len(self.panel.lines), self.panel.paper
         down = paper.y + paper.height - pad - y
-        return self._rows[min(max(int(down * count // (paper.height - 2 * pad)), 0), count - 1)]
+        index = min(max(int(down * count // (paper.height - 2 * pad)), 0), count - 1)
+        return None if self.panel.lines[index].startswith(CUT) else self._rows[index]
 
     def draw_alone(self, text: str, window: Size) -> None:
         """Draw a text in the middle of an otherwise empty window."""

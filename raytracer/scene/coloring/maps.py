@@ -94,8 +94,7 @@ def _unknown(name: str) -> str:
     if near := nearest(name, known):
         hint = f"did you mean '{near}'?"
     else:
-        hint = (
-            f"known are {', '.join(NAMES)}; pip install 'raytracer[maps]' adds those of "
-            f"{', '.join(_PACKAGES)}"
-        )
+        missing = ", ".join(each for each in _PACKAGES if _maps_of(each) is None)
+        more = f"; pip install 'raytracer[maps]' adds those of {missing}" if missing else ""
+        hint = f"known are {', '.join(NAMES)}{more}"
     return f"there is no colour map named '{shown(name)}'; {hint}"

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.arguments import items, text
-from raytracer.errors import SceneError
+from raytracer.errors import SceneError, naming
 from raytracer.field_types import Choice, Integer, Number, Text
 from raytracer.fields import Defined, setting
 from raytracer.scene.arrays import Where, as_array, each_block, quiet
@@ -112,7 +112,8 @@ class ColorScale(Defined):
 
     def _colors(self) -> NDArray[np.uint8]:
         is_named = isinstance(self.map, str)
-        colors = maps.table(self.map) if isinstance(self.map, str) else _parsed(self.map)
+        with naming("map"):
+            colors = maps.table(self.map) if isinstance(self.map, str) else _parsed(self.map)
         count = len(colors)
         if self.kind == "categorical" and not (is_named and count > 100):
             return colors[np.arange(len(self.names)) % count]
