@@ -22,6 +22,7 @@ from support.particle_files import complaint, write
 pytestmark = pytest.mark.slow
 
 SUFFIX = {each.module: each.suffixes[0] for each in reversed(FORMATS) if each.suffixes}
+SUFFIX["formats.point_clouds"] = ".las"  # which laspy reads
 """The ending of a file that a module reads."""
 
 HANG = "while True: pass"
