@@ -128,9 +128,9 @@ def test_a_stream_copies_and_waits_for_nobody(gpu: Gpu) -> None:
         calls = [call for call in gpu.driver.calls if call[0] in names]
         assert [call[0] for call in calls] == list(names[:2])
         assert calls[0][1] == calls[1][2] == 77
-        names = "cuEventSynchronize", "cuStreamWaitEvent"
-        assert not [call for call in gpu.driver.calls if call[0] in names]
+        waits = "cuEventSynchronize", "cuStreamWaitEvent"
+        assert not [call for call in gpu.driver.calls if call[0] in waits]
         feed_of(view).load(0)  # who reads it waits
-        assert {call[0] for call in gpu.driver.calls if call[0] in names} == {names[0]}
+        assert {call[0] for call in gpu.driver.calls if call[0] in waits} == {waits[0]}
         with pytest.raises(raytracer.UserError, match="stream: 'x' is not a CUDA stream"):
             view.log_points("points", grid(9), stream="x")
