@@ -14,15 +14,15 @@ import numpy as np
 
 from raytracer.backends.base import DeviceScene
 from raytracer.buffers import SceneBuffers
+from raytracer.device_array import DeviceArray
 from raytracer.layout import code
 from raytracer.pipeline import Job, date_of_now, load_applied
 from raytracer.scene.arrays import aligned, given
 from raytracer.scene.colors import linear_rgb
-from raytracer.scene.device_spheres import on_device
 from raytracer.scene.materials import AnyMaterial
 from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.packing.large_spheres import RATIO
-from raytracer.scene.packing.pack import PER_SPHERE, end_colors, pack_colors, place
+from raytracer.scene.packing.pack import PER_SPHERE, coloring, end_colors, pack_colors, place
 from raytracer.scene.packing.render_space import REACH, Space
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import SolidSet
@@ -84,7 +84,7 @@ def follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Sc
         device_scene.update(space.update(group, first, **arrays))
     for (one, other), first, row in zip(pairs, ends, first_color, strict=False):
         if not _is_same(_colors(one), _colors(other)):
-            change = space.update([other], first, first_color=row, **_coloring(other))
+            change = space.update([other], first, first_color=row, **coloring(other))
             device_scene.update(change)
 
 
@@ -167,23 +167,14 @@ def _filled(scene: Scene) -> list[SphereSet]:
     return [each for each in scene.spheres if each.count]
 
 
-def _coloring(spheres: SphereSet) -> dict[str, Any]:
-    there = on_device(spheres, "color")
-    if there is None:
-        return {"colors": linear_rgb(spheres.color, spheres.color_space)}
-    colors, scale = there
-    if scale is not None:
-        return {"colors": colors, "color_map": scale.color_map()}
-    return {"colors": colors, "color_space": spheres.color_space}
-
-
-def _is_there(spheres: SphereSet) -> bool:
-    """Return whether centres or radii are on a GPU alone."""
-    return any(on_device(spheres, name) is not None for name in ("centers", "radius"))
+def _is_there(spheres: SphereSet, *names: str) -> bool:
+    """Return whether centres or radii, or one of them, are on a GPU alone."""
+    arrays = (given(spheres, name) for name in names or ("centers", "radius"))
+    return any(isinstance(array, DeviceArray) for array in arrays)
 
 
 def _centers(sets: Sequence[SphereSet]) -> Any:
-    if len(sets) == 1 and on_device(sets[0], "centers"):
+    if len(sets) == 1 and _is_there(sets[0], "centers"):
         return given(sets[0], "centers")
     return _joined([each.centers for each in sets])
 
@@ -194,7 +185,7 @@ def _joined(arrays: Sequence[Any]) -> Any:
 
 def _radii(sets: Sequence[SphereSet]) -> Any:
     """Return the radii of sets, (N,), or (1,) if all spheres have the same."""
-    if len(sets) == 1 and on_device(sets[0], "radius"):
+    if len(sets) == 1 and _is_there(sets[0], "radius"):
         return given(sets[0], "radius")
     first = sets[0].radius
     if all(isinstance(each.radius, float) and each.radius == first for each in sets):
@@ -222,8 +213,8 @@ def _is_alike(old: Scene, one: SphereSet, new: Scene, other: SphereSet) -> bool:
 
 
 def _colors(spheres: SphereSet) -> tuple[Any, ...]:
-    colors = on_device(spheres, "color") or spheres.color
-    return colors, spheres.color_id, spheres.color_space
+    color = given(spheres, "color")
+    return color, spheres.color_scale, spheres.color_id, spheres.color_space
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -247,7 +238,7 @@ def _is_tabled(scene: Scene, buffers: SceneBuffers) -> bool:
     which rays start, large spheres, and a ground below the lowest sphere."""
     ground = scene.ground
     solids = buffers.radius[buffers.spheres :] if len(buffers.axis) else np.empty(0)
-    radii = [each.radius for each in _filled(scene) if on_device(each, "radius") is None]
+    radii = [each.radius for each in _filled(scene) if not _is_there(each, "radius")]
     radii += [solids * buffers.scale] if len(solids) else []
     low, high = min(map(np.min, radii), default=1.0), max(map(np.max, radii), default=1.0)
     return (

@@ -290,7 +290,9 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         if name not in arrays:
             with self._open() as source:
                 arrays |= source.load([name])
-        array = arrays[name]
+        array: Any = arrays[name]
+        if hasattr(array, "to_host"):  # it is on a GPU
+            array = arrays[name] = array.to_host()
         where = f"{self._spheres.source or 'columns'}: column '{shown(name)}'"
         if len(array) != total:
             raise SceneError(f"{where} has {len(array):,} values for {total:,} particles")
@@ -300,7 +302,8 @@ class Columns(Mapping[str, "NDArray[Any]"]):
                 return texts if rows is None else Texts(texts.names, texts.ids[rows])
         if array.dtype.kind not in "iufb":
             raise SceneError(f"{where} holds neither numbers nor texts")
-        return array if rows is None else array[rows]
+        found: NDArray[Any] = array if rows is None else array[rows]
+        return found
 
 
 def _elements(labels: Labels) -> Texts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -122,7 +123,7 @@ class SphereSet:
         there = left_there(centers, "positions", None, "centers", where)
         self.centers = check_centers(centers, where) if there is None else there
         count = self.count
-        size = default_radius(self.centers) if radius is None else radius
+        size = default_radius(count, lambda: self.centers) if radius is None else radius
         there = left_there(size, "radii", count, "radius", where)
         self.radius = check_radius(size, count, where) if there is None else there
         there = None if color_id is not None else left_there(color, "colors", count, "color", where)
@@ -288,6 +289,13 @@ class SphereSet:
             return self.changed(opacity=before * share)
         before = np.asarray(before, np.float32)
         return self.changed(opacity=np.where(kept, before, np.float32(share) * before))
+
+    def colored_there(self, name: str, scale: ColorScale) -> Self | None:
+        """Return the set coloured by a column on a GPU; None: it is not there."""
+        column: Any = self._data.arrays.get(name)
+        if isinstance(column, (np.ndarray, NoneType)) or column.ndim > 1 or scale.is_categorical:
+            return None
+        return self.changed(color=column, color_scale=scale, color_id=None, color_space="linear")
 
     def without_columns(self) -> SphereSet:
         """Return the set without its file, columns and labels, for other spheres in its place."""

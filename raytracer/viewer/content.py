@@ -20,7 +20,6 @@ from raytracer.scene.coloring.apply import styled, with_bonds
 from raytracer.scene.coloring.expression import evaluate
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import KEYS, StyleSettings
-from raytracer.scene.device_spheres import DeviceSpheres
 from raytracer.scene.glyphs.make import without_glyphs
 from raytracer.scene.glyphs.shared import radii_of
 from raytracer.scene.scene import Scene
@@ -160,10 +159,7 @@ def colored_there(content: Content, scene: Scene, scale: ColorScale | None) -> S
     is_more = content.hidden or content.faded or content.slice or content.selection
     if scale is None or is_more or "color_by" not in style or style - set(KEYS.values()):
         return None
-    sets = [
-        each.colored(content.style["color_by"], scale) if isinstance(each, DeviceSpheres) else None
-        for each in scene.spheres
-    ]
+    sets = [each.colored_there(content.style["color_by"], scale) for each in scene.spheres]
     colored = [each for each in sets if each is not None]
     if len(colored) < len(sets):
         return None

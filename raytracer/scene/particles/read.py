@@ -227,7 +227,8 @@ def _look_up(result: Particles, labels: Labels) -> None:
         if np.isnan(radii).any():
             elements = not np.isnan(radii).all() and any(map(symbol_of, labels.names))
             where = Where(result.source, result.names)
-            other = BEAD if elements else default_radius(check_centers(result.centers, where))
+            centers = check_centers(result.centers, where)
+            other = BEAD if elements else default_radius(len(centers), lambda: centers)
             radii = np.where(np.isnan(radii), other, radii)
         result.radius = radii[labels.ids]
         result.names["radius"] = BY_LABEL
