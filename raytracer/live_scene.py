@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
@@ -18,7 +18,7 @@ from raytracer.backends.base import Device, DeviceFilm
 from raytracer.buffers import SceneBuffers, radii_of
 from raytracer.cuda_driver import LEGACY_STREAM, is_captured, order, stream_handle
 from raytracer.device_array import DeviceArray, device_array
-from raytracer.errors import SceneError, UserError, naming
+from raytracer.errors import SceneError, UserError, counted, naming
 from raytracer.fields import check_names, takes
 from raytracer.film.aovs import check_aovs
 from raytracer.film.film import Film
@@ -27,18 +27,28 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.following import first_rows, is_listed
 from raytracer.layout import code
 from raytracer.memory import Output, require_count
-from raytracer.moving_set import ValueScale, changed, check, moving_set
 from raytracer.pipeline import MAX_NUMBER, VIEW_SETTINGS, Job, plan_of, prepare
 from raytracer.scene.annotations import Annotations
+from raytracer.scene.arrays import (
+    Where,
+    aligned,
+    as_array,
+    check_centers,
+    check_radius,
+    check_shape,
+    floats,
+)
 from raytracer.scene.arrays import given as array_of
 from raytracer.scene.camera import Camera
-from raytracer.scene.coloring import STYLE
+from raytracer.scene.coloring import OF_SCALE, STYLE
+from raytracer.scene.coloring.by_scale import by_scale
 from raytracer.scene.coloring.scale import ColorScale
-from raytracer.scene.colors import linear_rgb
+from raytracer.scene.coloring.style import SetStyle, StyleSettings
 from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.large_spheres import RATIO
 from raytracer.scene.packing.pack import (
     UNIFORM,
+    coloring,
     ends_of,
     pack_with_camera,
     place,
@@ -49,6 +59,7 @@ from raytracer.scene.packing.pack import (
 from raytracer.scene.packing.pose import Pose, posed
 from raytracer.scene.packing.render_space import Space
 from raytracer.scene.scene import Scene
+from raytracer.scene.set_colors import SetColors, colors_of
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.scene.view_settings import check_shutter
 from raytracer.settings import RenderSettings
@@ -56,6 +67,12 @@ from raytracer.sphere_update import OutOfRangeError, is_readable
 
 if TYPE_CHECKING:
     from raytracer.keywords import Keywords
+
+VALUES = "values"
+"""Name of the column of the values that colours follow."""
+
+WHERE = Where(names={"centers": "positions", "radius": "radii", "color": "colors"})
+"""What messages call the arrays of an update."""
 
 
 class LiveScene:
@@ -105,7 +122,10 @@ class LiveScene:
         check_names(type(self).__init__, settings)
         given: dict[str, Any] = {k: v for k, v in settings.items() if v is not None}
         check_shutter(given)
-        self._values = ValueScale(given)
+        taken = () if "color_by" in given else OF_SCALE
+        of_values = {name: given.pop(name) for name in taken if name in given}
+        self._style = SetStyle(StyleSettings(color_by=VALUES, **of_values))
+        self._scale: ColorScale | None = None
         self._lock = RLock()
         self._film: DeviceFilm | None = None
         self._picture: Any = None  # of the device, for `device_pixels`
@@ -121,12 +141,13 @@ class LiveScene:
         try:
             self._tone = ToneSettings.of(tone, self._job.tone)
             scene, buffers = self._kept
-            self._place = moving_set(scene, set)
+            self._place = _moving_set(scene, set)
             self._color_space = scene.spheres[self._place].color_space
             self._settings = self._job.settings
             self._pose = _pose_of(self.camera, self._settings, buffers)
             self._fit = (scene.camera and scene.camera.fit) or True
-            self._values.take(scene.color_scales)
+            if scene.color_scales and not of_values:
+                self._scale = scene.color_scales[0]
             self._is_plan_old = False
             self._untold: SceneError | None = None  # of a GPU's arrays, for the next picture
             self._is_torn = False  # whether an update was interrupted, nobody knows where
@@ -160,7 +181,7 @@ class LiveScene:
     @property
     def color_scale(self) -> ColorScale | None:
         """The scale of `values`; None until they are given first, if the scene has none."""
-        return self._values.scale
+        return self._scale
 
     def update(
         self,
@@ -210,11 +231,11 @@ class LiveScene:
         given = {"positions": positions, "radii": radii, "colors": colors, "values": values}
         given = {name: each for name, each in given.items() if each is not None}
         with self._lock:
-            scale = self._values.scale
+            scale = self._scale
             try:
                 self._update(given, handle)
             except BaseException as error:
-                self._values.scale = scale  # the first values do not make it
+                self._scale = scale  # the first values do not make it
                 self._is_torn |= not isinstance(error, UserError)
                 raise
 
@@ -259,12 +280,12 @@ class LiveScene:
             positions=there.get("positions", spheres.centers if "positions" in here else None),
             radii=there.get("radii", np.atleast_1d(spheres.radius) if "radii" in here else None),
             first_color=self._first_color, stream=stream, in_graph=in_graph,
-            **self._coloring(spheres, old, there),
+            **self._coloring(spheres, there),
         )  # fmt: skip
         try:
             job.scene.update(change)
         except OutOfRangeError:
-            self._check_reach(self._changed(**given))
+            self._check(self._changed(**given))
             raise
         except SceneError:  # of arrays of the GPU before
             if not in_graph:  # a capture must not be waited in
@@ -289,25 +310,22 @@ class LiveScene:
             )
         wrong = self._settle()
         spheres = self._changed(**given)
-        try:
-            self._repack(spheres)
-        except OutOfRangeError:
-            self._check_reach(spheres)
-            raise
+        self._repack(spheres)
         self._untold = self._untold or wrong  # the scene that would have told it is closed
 
-    def _check_reach(self, spheres: SphereSet) -> None:
-        """Refuse the first sphere that cannot be placed, by the name of its array."""
-        check(spheres)
-        space, placed = Space.of(self._kept[1]), spheres.changed(source="")  # not of its file
-        try:
-            place([placed], space)
-        except OutOfRangeError:
-            small = placed.changed(radius=1.0 / self._radius_scale)  # one that can be placed
-            with naming("positions"):
-                place([small], space)
-            with naming("radii"):
-                raise
+    def _check(self, spheres: SphereSet) -> None:
+        """Refuse numbers that are not finite, radii that are not positive, colours of others, and
+        spheres that cannot be placed."""
+        check_centers(spheres.centers, WHERE)
+        check_radius(spheres.radius, spheres.count, WHERE)
+        ids = spheres.color_id
+        colors = len(spheres.color) if ids is None else len(ids)
+        if colors != spheres.count and (colors > 1 or ids is not None):
+            raise SceneError(
+                f"positions: {counted(spheres.count, 'sphere')} in place of {colors:,} with "
+                "different colours: give colors or values too"
+            )
+        place([spheres.changed(source="")], Space.of(self._kept[1]))  # not of its file
 
     def _readable(
         self, on_gpu: Mapping[str, DeviceArray], stream: int, in_graph: bool
@@ -322,28 +340,36 @@ class LiveScene:
             for name, each in on_gpu.items()
             if is_readable(name, each, count, job.device.number)
         }
-        if "values" in there and self._values.scale is None:
+        if "values" in there and self._scale is None:
             if in_graph:
                 raise SceneError(
                     "values: the first ones make the scale on the host: call update with them once "
                     "before the capture of a CUDA graph"
                 )
             order(LEGACY_STREAM, stream, job.device.number)
-        if "values" in there and self._values.of(there["values"].to_host).is_categorical:
+        if "values" in there and self._scale_of(there["values"].to_host).is_categorical:
             del there["values"]
         return there
 
-    def _coloring(
-        self, spheres: SphereSet, old: SphereSet, there: Mapping[str, DeviceArray]
-    ) -> dict[str, Any]:
+    def _coloring(self, spheres: SphereSet, there: Mapping[str, DeviceArray]) -> dict[str, Any]:
+        """Return what an update says of colours."""
         if "values" in there:
-            color_map = self._values.of(there["values"].to_host).color_map()
-            return {"colors": there["values"], "color_space": "linear", "color_map": color_map}
-        if "colors" in there:
-            return {"colors": there["colors"], "color_space": self._color_space}
-        is_colored = array_of(spheres, "color") is not array_of(old, "color")
-        colors = linear_rgb(spheres.color, spheres.color_space) if is_colored else None
-        return {"colors": colors, "color_space": "linear"}
+            scale = self._scale_of(there["values"].to_host)
+            spheres = spheres.changed(color=there["values"], color_scale=scale)
+        elif "colors" in there:
+            changes = {"color": there["colors"], "color_space": self._color_space}
+            spheres = spheres.changed(color_scale=None, **changes)
+        elif array_of(spheres, "color") is array_of(self._spheres, "color"):
+            return {}
+        return coloring(spheres)
+
+    def _scale_of(self, first: Callable[[], NDArray[Any]]) -> ColorScale:
+        """Return the scale of values; `first` returns those that make it."""
+        if self._scale is None:
+            values = first()
+            column = SphereSet(np.zeros((len(values), 3)), 1.0, columns={VALUES: values})
+            self._scale = by_scale([column], self._style)[1]
+        return self._scale
 
     def _settle(self) -> SceneError | None:
         """Copy the arrays of updates from the GPU to the set on the host.
@@ -357,7 +383,7 @@ class LiveScene:
         for name, array in arrays.items():
             try:
                 spheres = self._changed(**{name: array})
-                self._check_reach(spheres)
+                self._check(spheres)
                 self._keep(spheres)
             except SceneError as error:
                 wrong = wrong or error
@@ -534,8 +560,45 @@ class LiveScene:
     def _spheres(self) -> SphereSet:
         return self._kept[0].spheres[self._place]
 
-    def _changed(self, **given: Any) -> SphereSet:
-        return changed(self._spheres, self._color_space, self._values, **given)
+    def _changed(
+        self, positions: Any = None, radii: Any = None, colors: Any = None, values: Any = None
+    ) -> SphereSet:
+        """Return the set with what an update says; centres and radii are not checked."""
+        spheres = moved = self._spheres
+        if positions is not None:
+            moved = moved.changed(centers=aligned(check_shape(positions, WHERE)))
+        count = moved.count
+        if radii is not None:
+            sizes = floats(radii, "radius", WHERE)
+            is_row = sizes.ndim == 1 and len(sizes) == count
+            size = aligned(sizes) if is_row else check_radius(sizes, count, WHERE)
+            moved = moved.changed(radius=size)
+        if count != spheres.count:
+            others = f"{counted(count, 'sphere')} in place of {spheres.count:,} with different"
+            if radii is None and isinstance(spheres.radius, np.ndarray):
+                raise SceneError(f"positions: {others} radii: give radii too")
+            if isinstance(spheres.opacity, np.ndarray):
+                raise SceneError(f"positions: {others} opacities: make a new LiveScene")
+            moved = moved.without_columns()
+        space, colored = self._color_space, None
+        if values is not None:
+            numbers, space = as_array(values, VALUES, WHERE), "linear"
+            if numbers.shape != (count,):
+                shape = numbers.shape
+                raise SceneError(f"values: has shape {shape} for {counted(count, 'sphere')}")
+            colored = SetColors(self._scale_of(lambda: numbers).rgb(numbers))
+        elif colors is not None:
+            colored = colors_of(colors, None, space, count, WHERE)
+        if colored is None:
+            return moved
+        rows, ids, opacity = colored  # without an alpha the opacity stays
+        rows, opacity = (
+            rows if ids is None else rows[ids],
+            moved.opacity if opacity is None else opacity,
+        )
+        return moved.changed(
+            color=rows, color_id=None, color_space=space, has_color=True, opacity=opacity
+        )
 
     def _examine(self) -> None:
         """Find out how the spheres lie in the packed scene, and whether they change in place."""
@@ -583,7 +646,7 @@ class LiveScene:
 
     def _repack(self, spheres: SphereSet) -> None:
         """Pack the scene anew in the same space, with another tree in other memory."""
-        check(spheres)
+        self._check(spheres)
         job, (scene, buffers) = self._open(), self._kept
         settings, pose = self._settings, self._pose
         scene = self._with(spheres)
@@ -615,9 +678,8 @@ class LiveScene:
         """Return the scene with another set, unchecked, and with the scale of its values."""
         scene = copy(self._kept[0])
         scene.spheres = [*scene.spheres[: self._place], spheres, *scene.spheres[self._place + 1 :]]
-        scale = self._values.scale
-        if scale is not None and scale not in scene.color_scales:
-            scene.color_scales = (scale,)
+        if self._scale is not None and self._scale not in scene.color_scales:
+            scene.color_scales = (self._scale,)
         return scene
 
     @property
@@ -691,3 +753,27 @@ def _aspect(settings: RenderSettings) -> float:
 def _pose_of(camera: Camera, settings: RenderSettings, buffers: SceneBuffers) -> Pose:
     """Return where the camera of a packed scene stands."""
     return posed(camera, buffers.balls, Space.of(buffers), _aspect(settings))[0]
+
+
+def _moving_set(scene: Scene, number: int | None) -> int:
+    """Return the place of the set that moves. Raises SceneError."""
+    filled = [place for place, each in enumerate(scene.spheres) if each.count]
+    if not scene.spheres:
+        raise SceneError("scene: has no set of spheres")
+    if number is not None:
+        place = whole(number, "set", 0, len(scene.spheres) - 1)
+    elif len(filled) == 1 or len(scene.spheres) == 1:
+        place = (*filled, 0)[0]
+    else:
+        raise SceneError(
+            f"set: the scene has {counted(len(filled), 'set')} of spheres: give the number of the "
+            f"one that moves, 0 to {len(scene.spheres) - 1}"
+        )
+    made = [each for each in scene.solids if each.count and (each.are_bonds or each.made_for)]
+    made = [each for each in made if each.made_for not in ("box", "axes")]
+    if made:
+        what = "bonds" if made[0].are_bonds else made[0].made_for
+        raise SceneError(
+            f"scene: its {what} are made from the particles and do not follow them: leave them out"
+        )
+    return place

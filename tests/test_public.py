@@ -38,7 +38,7 @@ LAYERS = [
     {"annotations", "trajectory"},
     {"passes", "adaptive", "brightness", "motion_blur"},
     {"pipeline", "progress"},
-    {"following", "live_scene", "measurements", "moving_set"},
+    {"following", "live_scene", "measurements"},
     {"animation", "viewer"},
     {"browser"},
     {"in_situ", "exporting"},
