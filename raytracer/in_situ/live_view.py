@@ -163,6 +163,7 @@ class LiveView:
         self._settings, self._fps, self._gpu = settings, fps, gpu
         self._outlets: list[View | Movie] = []
         self._logged, self._lock = dict[str, Given](), RLock()
+        self._steps = 0  # that have begun
         self._step: list[str] = []  # names that were logged in this step
         self._last: list[str] = []  # those of the step before
         self._about: dict[str, Any] = {}  # of the state as a whole
@@ -213,18 +214,14 @@ class LiveView:
         given = positions, radii, colors, columns, stream
         with self._lock:
             begins = name in self._step or not self._step
-            takers = [outlet for outlet in self._outlets if outlet.takes(begins)]
-            try:
-                if takers or name not in self._logged:  # else, as mostly, in a microsecond
-                    points = Points.of(name, given)
-                    if name not in self._logged:
-                        scene_of(self._state({name: points}))  # for its errors
-            except UserError:
-                for outlet in self._outlets:
-                    outlet.refuse(begins)
-                raise
+            number = self._steps if begins else None
+            takers = [outlet for outlet in self._outlets if outlet.takes(number)]
+            if takers or name not in self._logged:  # else, as mostly, in a microsecond
+                points = Points.of(name, given)
+                if name not in self._logged:
+                    scene_of(self._state({name: points}))  # for its errors
             if begins:
-                self._last, self._step = self._step, []
+                self._last, self._step, self._steps = self._step, [], self._steps + 1
             self._logged[name] = given
             self._step.append(name)
             is_last = not self._last or name == self._last[-1]

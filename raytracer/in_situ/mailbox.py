@@ -83,11 +83,6 @@ class Writer:
         self._look()
         return self._taken >= self.published
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of memory for all sets."""
-        return sum(memory.size for memory in self._memories.values())
-
     def receive(self, kind: str, number: int) -> None:
         """Take a message of the reader: a state is "taken", or a block "free"."""
         if kind == "taken":

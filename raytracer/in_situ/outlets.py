@@ -144,14 +144,13 @@ class ProcessRunner:
 
 
 class InlineRunner:
-    """No process: a widget of a notebook shows the feed until the end; see `ProcessRunner`."""
+    """No process: a widget of a notebook shows the feed until the end."""
 
     def __init__(self, gpu: int | None) -> None:
         self.gpu = gpu
         self.writer, reader = mailbox()
         self.feed = Feed(reader)
-        self.is_closed: Callable[[], bool] = lambda: False
-        """Returns whether what shows the feed was closed."""
+        self.is_closed: Callable[[], bool] = lambda: False  # whether what shows the feed was
 
     def ready(self) -> str:
         return ""
@@ -206,9 +205,6 @@ class _Outlet:
         for name in [n for n, given in self._logged.items() if given is not self._sent.get(n)]:
             self._write(name, seconds)
 
-    def refuse(self, begins: bool) -> None:
-        """Undo what `takes` has counted: what is wrong with the set was raised."""
-
     def _publish(self) -> None:
         if self._unpublished:
             self.writer.publish(self._about)
@@ -233,9 +229,9 @@ class View(_Outlet):
     _spent = _due = 0.0
     """Seconds of copying in this step, and the time before which the next one is not taken."""
 
-    def takes(self, begins: bool) -> bool:
-        """Return whether it takes the next set, which may begin a step."""
-        if begins:
+    def takes(self, step: int | None) -> bool:
+        """Return whether it takes the next set; step: the number of the step that it begins."""
+        if step is not None:
             self._is_taken = perf_counter() >= self._due
             if self._is_taken:
                 self._publish()  # of fewer sets than in the step before
@@ -285,20 +281,16 @@ class Movie(_Outlet):
         self, runner: ProcessRunner | InlineRunner, logged: Mapping[str, Given], every: int
     ) -> None:
         super().__init__(runner, logged)
-        self._every, self._step = every, -1
+        self._every = every
 
-    def takes(self, begins: bool) -> bool:
+    def takes(self, step: int | None) -> bool:
         """Return whether it takes the next set; it waits until the state before is taken."""
-        if begins:
+        if step is not None:
             self.flush(self._about)
-            self._step += 1
-            self._is_taken = self._step % self._every == 0
+            self._is_taken = step % self._every == 0
             while self._is_taken and self.look() and not self.writer.is_taken:
                 sleep(LOOK)
         return self._is_taken and self.look()
-
-    def refuse(self, begins: bool) -> None:
-        self._step -= begins
 
     def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
         self._about = about

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, counted, shown_value
 from raytracer.scene.arrays import Where, as_array, blocks, first_not_finite, floats
-from raytracer.scene.colors import DEFAULT_COLOR, color_numbers, out_of_range, parse_color
+from raytracer.scene.colors import DEFAULT_COLOR, color_numbers, out_of_range, parse_rgba
 
 Opacity = float | NDArray[np.float32] | None
 
@@ -34,16 +34,13 @@ def colors_of(color: Any, color_id: Any, color_space: str, count: int, where: Wh
         rows = _rows(color, color_space, where)
         ids = _ids(color_id, count, len(rows), where)
     elif isinstance(color, str):
-        rows, ids = np.array([_named(color, color_space, where)]), None
+        rows, ids = np.array([_rgba(color, color_space, where)]), None
     elif isinstance(color, list | tuple) and any(isinstance(item, str) for item in color):
-        places: dict[str | int, int] = {}  # of names, which may repeat, and of rows
         keys = [each if isinstance(each, str) else row for row, each in enumerate(color)]
-        ids = np.array([places.setdefault(key, len(places)) for key in keys], np.int32)
-        rows = np.array([
-            (*_named(each, color_space, where), 1.0) if isinstance(each, str)
-            else _row(color[each], each, where)
-            for each in places
-        ])  # fmt: skip
+        row_of = {key: row for row, key in enumerate(keys)}  # names may repeat
+        rows = np.array([_rgba(color[row], color_space, where, row) for row in row_of.values()])
+        place = dict(zip(row_of, range(len(row_of)), strict=True))
+        ids = np.array([place[key] for key in keys], np.int32)
         _check_count(len(ids), count, where)
     else:
         rows, ids = _rows(color, color_space, where), None
@@ -78,26 +75,15 @@ def _check_count(colors: int, count: int, where: Where) -> None:
         raise where.wrong("color", f"has {colors} colours for {count} {where.noun}s")
 
 
-def _row(color: Any, row: int, where: Where) -> tuple[float, ...]:
-    """Return the red, green, blue and alpha of numbers in a list with names."""
-    alpha = 1.0
-    try:
-        if isinstance(color, list | tuple | np.ndarray) and len(color) == 4:
-            steps = 255.0 if isinstance(color, np.ndarray) and color.dtype.kind == "u" else 1.0
-            alpha = float(opacities_of(color[3] / steps, 1, where))
-            color = color[:3]
-        return (*parse_color(color), alpha)
-    except SceneError as error:
-        raise where.wrong("color", f"colour {row} is none: {error}") from None
-
-
-def _named(color: str, color_space: str, where: Where) -> tuple[float, ...]:
-    if color_space == "linear":
+def _rgba(color: Any, color_space: str, where: Where, row: int | None = None) -> tuple[float, ...]:
+    """Return the numbers of one colour, which may be that of a row of a list."""
+    if isinstance(color, str) and color_space == "linear":
         raise where.wrong("color", f"{shown_value(color)} is sRGB, but color_space is linear")
     try:
-        return parse_color(color)
+        return parse_rgba(color)
     except SceneError as error:
-        raise where.wrong("color", str(error)) from None
+        place = "" if row is None else f"colour {row} is none: "
+        raise where.wrong("color", f"{place}{error}") from None
 
 
 def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:

@@ -325,12 +325,15 @@ class _Evaluator:
             raise self.wrong(f"'{_text(node)}': give arguments without names")
         if name in _REDUCTIONS and len(arguments) == 1:
             return self.once(node, lambda: self.reduced(_REDUCTIONS[name], arguments[0]))
-        if name not in _FUNCTIONS and name not in self.calls:
+        if name in self.calls:
+            call, least, most = self.calls[name]
+        elif name in _FUNCTIONS:
+            call = _FUNCTIONS[name]
+            least = getattr(call, "nin", 3)  # 3: clip
+            most = MAX_LETTERS if name in ("min", "max") else least
+        else:
             known = [*_FUNCTIONS, *_REDUCTIONS, *self.calls]
             raise self.wrong(f"there is no function '{shown(name)}'; {suggestion(name, known)}")
-        least = getattr(function := _FUNCTIONS.get(name), "nin", 3)  # 3: clip
-        most = MAX_LETTERS if name in ("min", "max") else least
-        call, least, most = self.calls.get(name, (function, least, most))
         if not least <= len(arguments) <= most:
             raise self.wrong(f"{name}() takes {counted(least, 'argument')}, not {len(arguments)}")
         if name in self.calls:
