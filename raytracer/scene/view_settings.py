@@ -387,21 +387,16 @@ class ViewSettings(Defined, error=UserError):
             return [self._sphere_set(s) if s in changed else s for s in sets]
 
     def _sphere_set(self, spheres: SphereSet) -> SphereSet:
-        from raytracer.scene.coloring.apply import with_opacity, with_radius
+        from raytracer.scene.coloring.apply import with_values
 
         spheres = copy(spheres)
-        if isinstance(self.radius, str):
-            spheres = with_radius(spheres, self.radius, "radius")
-        elif self.radius is not None:
-            spheres.radius = self.radius
+        for name in ("radius", "opacity"):
+            if (value := getattr(self, name)) is not None:
+                spheres = with_values(spheres, name, value, name)
         if self.color is not None:
             has_color = spheres.has_color  # else the material's colour is used
             spheres = spheres.in_color(self.color)
             spheres.has_color = has_color
-        if isinstance(self.opacity, str):
-            spheres = with_opacity(spheres, self.opacity, "opacity")
-        elif self.opacity is not None:
-            spheres.opacity = self.opacity
         for name in ("material", "velocity"):
             if (value := getattr(self, name)) is not None:
                 setattr(spheres, name, value)

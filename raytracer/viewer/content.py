@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import SceneError, shown
+from raytracer.errors import SceneError
 from raytracer.scene.clip import Clip
 from raytracer.scene.coloring.apply import styled, with_bonds
-from raytracer.scene.coloring.expression import evaluate
+from raytracer.scene.coloring.expression import rows_of
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import KEYS, StyleSettings
 from raytracer.scene.glyphs.make import without_glyphs
@@ -61,7 +61,8 @@ class Chosen:
         mistakes: list[SceneError] = []
         for spheres in scene.spheres:
             try:
-                masks.append(_fulfils(spheres, self.condition))
+                masks.append(np.zeros(spheres.count, bool))
+                masks[-1][rows_of(self.condition, spheres.columns, "select")] = True
             except SceneError as error:  # a set may lack columns of another
                 mistakes.append(error)
                 masks.append(np.zeros(spheres.count, bool))
@@ -166,15 +167,6 @@ def colored_there(content: Content, scene: Scene, scale: ColorScale | None) -> S
     return replace(scene, spheres=colored, color_scales=(scale,))
 
 
-def _fulfils(spheres: SphereSet, condition: str) -> Mask:
-    """Return which particles of a set fulfil a condition, bool (N,)."""
-    values = evaluate(condition, spheres.columns, "select")
-    if values.dtype != bool:
-        text = shown(condition)
-        raise SceneError(f"select: '{text}' is not a condition; compare it, as in '{text} > 0'")
-    return values
-
-
 def places_on(scene: Scene, axis: str) -> NDArray[np.float64]:
     """Return the coordinates of all centres on an axis, scene units, float64 (N,)."""
     index = AXES.index(axis)
@@ -186,11 +178,7 @@ def places_on(scene: Scene, axis: str) -> NDArray[np.float64]:
 
 
 def _faded(opacity: float, spheres: SphereSet, mask: Mask) -> SphereSet:
-    if not mask.any():
-        return spheres
-    before = np.float32(1.0) if spheres.opacity is None else spheres.opacity
-    values = np.where(mask, np.float32(opacity) * before, before).astype(np.float32)
-    return spheres.changed(opacity=values)
+    return spheres.faded(opacity, ~mask) if mask.any() else spheres
 
 
 def ids_of(scene: Scene) -> NDArray[Any] | None:

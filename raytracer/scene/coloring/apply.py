@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from raytracer.scene.inferred import making_set
 from raytracer.scene.key_types import Expression, Share
 from raytracer.scene.periodic import wrapped
 from raytracer.scene.replicated_set import replicated
+from raytracer.scene.set_colors import opacities_of
 
 if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
@@ -141,11 +143,11 @@ def _selected(spheres: SphereSet, style: SetStyle) -> SphereSet:
     if settings.wrap:
         spheres = wrapped(spheres, style.named("wrap"))
     if style.opacity is not None:
-        spheres = with_opacity(spheres, style.opacity, style.named("opacity"))
+        spheres = with_values(spheres, "opacity", style.opacity, style.named("opacity"))
     if settings.select is not None:
         spheres = _with_condition(spheres, settings.select, style)
     if style.radius is not None:
-        spheres = with_radius(spheres, style.radius, style.named("radius"))
+        spheres = with_values(spheres, "radius", style.radius, style.named("radius"))
     return spheres
 
 
@@ -180,27 +182,17 @@ def _ranges(condition: str, columns: Columns) -> str:
     return f": {'; '.join(ranges)}" if ranges else ""
 
 
-def with_radius(spheres: SphereSet, text: str, place: str) -> SphereSet:
-    """Return a set with the radii of an expression; its arrays are shared."""
+def with_values(spheres: SphereSet, name: str, value: float | str, place: str) -> SphereSet:
+    """Return a set with a "radius" or "opacity": a number, or an expression over its columns."""
+    values: Any = value
+    with suppress(ValueError):
+        values = float(value)
+    if isinstance(values, str):
+        values = evaluate(values, spheres.columns, place)
+        values = values.astype(np.float32) if values.dtype == bool else values
+    where = Where("", {name: f"'{shown(str(value))}'"})
     try:
-        values = float(text)
-    except ValueError:
-        values = evaluate(text, spheres.columns, place)  # type: ignore[assignment]
-    try:
-        where = Where("", {"radius": f"'{shown(text)}'"})
-        return spheres.changed(radius=check_radius(values, spheres.count, where))
+        read = check_radius if name == "radius" else opacities_of
+        return spheres.changed(**{name: read(values, spheres.count, where)})
     except SceneError as error:
         raise SceneError(f"{place}: {error}") from None
-
-
-def with_opacity(spheres: SphereSet, text: str, place: str) -> SphereSet:
-    """Return a set with the opacities of an expression; its arrays are shared."""
-    values = np.asarray(evaluate(text, spheres.columns, place), np.float32)
-    good = (values >= 0.0) & (values <= 1.0)
-    if not good.all():
-        row = int(np.argmin(good))
-        raise SceneError(
-            f"{place}: '{shown(text)}' is {values[row]:g} for particle {row}; limit it to 0 to 1: "
-            f"clip({shown(text)}, 0, 1)"
-        )
-    return spheres.changed(opacity=values)
