@@ -20,7 +20,7 @@ from raytracer.scene.elements import RADII, radii_of_elements
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import label_ids
 from raytracer.scene.particles.labels import Labels, element_symbols
-from raytracer.scene.particles.source import Box, Column, Data, ParticleSource, kind_of
+from raytracer.scene.particles.source import Column, Data, ParticleSource, kind_of
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -124,18 +124,9 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return [name for name in self._file_columns if not {name, naming.plain(name)} & placing]
 
     @property
-    def box(self) -> Box | None:
-        """Simulation box that the file states, in the units of the set, or None."""
-        return self._data.box
-
-    @property
     def has_ids(self) -> bool:
         """Whether particles have ids in the file; otherwise `id` counts rows."""
         return bool(self.made_of("id"))
-
-    def has(self, name: str) -> bool:
-        """Return whether there is a column of this name."""
-        return name in self
 
     def value(self, name: str) -> NDArray[Any] | Texts:
         """Return a column; texts as distinct values and indices.
@@ -367,7 +358,7 @@ def shared_names(sets: Sequence[SphereSet]) -> list[str]:
 
 def _has(columns: Columns, name: str) -> bool:
     """Whether the file has a column: an `id` that counts rows is none of it."""
-    return columns.has_ids if name.lower() == "id" else columns.has(name)
+    return columns.has_ids if name.lower() == "id" else name in columns
 
 
 def shared_values(name: str, sets: Sequence[SphereSet]) -> list[NDArray[Any] | Texts] | None:

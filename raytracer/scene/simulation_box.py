@@ -84,7 +84,7 @@ def nearest_boxes(steps: NDArray[np.float64], box: Box | None) -> NDArray[np.flo
 
 def box_of_file(spheres: SphereSet) -> Box | None:
     """Return the simulation box of a set's file in scene units, or None."""
-    box = spheres.columns.box
+    box = spheres.box
     if box is None:
         return None
     linear, move = spheres.transform.linear(), spheres.transform.translate

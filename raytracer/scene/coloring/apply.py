@@ -75,7 +75,7 @@ def styled(
     size = None if radius is None else str(Expression().checked(radius, "radius", UserError))
     has_box = any(each.box for each in scene.spheres)
     values = columns_in(settings.color_by)
-    has_values = [all(map(each.columns.has, values)) for each in scene.spheres]
+    has_values = [all(name in each.columns for name in values) for each in scene.spheres]
     plain = replace(settings, **dict.fromkeys(KEYS.values())) if any(has_values) else settings
     styles = []
     for spheres, is_meant, has in zip(scene.spheres, meant, has_values, strict=True):
@@ -170,7 +170,7 @@ def _with_condition(spheres: SphereSet, condition: str, style: SetStyle) -> Sphe
 def _ranges(condition: str, columns: Columns) -> str:
     ranges: list[str] = []
     for name in names_in(condition):
-        if not columns.has(name) or len(ranges) == MAX_SHOWN:
+        if name not in columns or len(ranges) == MAX_SHOWN:
             continue
         values = columns.value(name)
         if isinstance(values, Texts):

@@ -73,7 +73,7 @@ def rows_of(condition: str, columns: Columns, place: str) -> NDArray[np.intp]:
 def texts_of(text: str, source: Columns) -> Texts | None:
     """Return the text column that an expression names, or None."""
     name = _without_quotes(text)
-    column = source.value(name) if source.has(name) else None
+    column = source.value(name) if name in source else None
     return column if isinstance(column, Texts) else None
 
 
@@ -186,7 +186,7 @@ class _Evaluator:
             raise self.wrong(f"the expression is longer than {MAX_LETTERS:,} letters")
         try:
             name = _without_quotes(text)
-            self.tree = ast.Name(name) if source.has(name) else _parsed(text)
+            self.tree = ast.Name(name) if name in source else _parsed(text)
         except _MISTAKES:
             raise self.wrong(
                 f"'{shown(text)}' is not a valid expression; write for example z > 2 and type == 1"
@@ -207,7 +207,7 @@ class _Evaluator:
                 is_long = isinstance(value, int) and abs(value) >= 2**63
                 return float(str(value)) if is_long else value
             case ast.Name(id=name):
-                is_constant = name in _CONSTANTS and not self.source.has(name)
+                is_constant = name in _CONSTANTS and name not in self.source
                 return _CONSTANTS[name] if is_constant else self.column(name, rows)
             case ast.Attribute():
                 return self.column(ast.unparse(node), rows)
@@ -270,7 +270,7 @@ class _Evaluator:
 
     def component(self, node: ast.Subscript, rows: slice) -> Any:
         """Return a column whose name has brackets, or one component of a vector."""
-        if self.source.has(ast.unparse(node)):
+        if ast.unparse(node) in self.source:
             return self.column(ast.unparse(node), rows)
         base, index = self.value(node.value, rows), getattr(node.slice, "value", None)
         if _kind(base) != "vector":

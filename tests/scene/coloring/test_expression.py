@@ -32,7 +32,7 @@ class Table:
     }
     count = 4
 
-    def has(self, name: str) -> bool:
+    def __contains__(self, name: str) -> bool:
         return name in self.columns
 
     def value(self, name: str) -> Any:
