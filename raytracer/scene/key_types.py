@@ -13,14 +13,17 @@ from raytracer.field_types import (
     NUMBER,
     TEXT,
     AnyOf,
+    Integer,
     Kind,
     Mistake,
     Number,
+    Numbers,
     Schema,
     Text,
     array,
     loaded,
     must_be,
+    number_of,
 )
 from raytracer.fields import Definition, check_fields, definitions
 from raytracer.scene.colors import parse_color
@@ -52,6 +55,24 @@ def _color(value: Any, name: str, error: type[UserError]) -> Any:
 
 
 ColorValue = partial(Kind, {str: TEXT, list: _NUMBERS}, _color, noun="a colour", metavar="COLOR")
+
+MAX_BOXES = 1000  # most boxes along one edge
+
+
+class Counts(Numbers):
+    """Numbers of boxes along the three edges: three whole numbers, or one for all."""
+
+    def __init__(self) -> None:
+        noun = f"three whole numbers from 1 to {MAX_BOXES}"
+        super().__init__(3, noun, "A,B,C", item=Integer(1, MAX_BOXES))
+
+    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+        if isinstance(value, str):  # from the command line
+            value = number_of(value.lower().replace("x", ","))
+        return super().checked([value] * 3 if isinstance(value, int) else value, name, error)
+
+
+REPLICATE = Counts()
 
 COMPONENTS = "a column of vectors, or three columns, expressions or numbers"
 

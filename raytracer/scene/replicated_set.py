@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.scene.particles.source import Box
-from raytracer.scene.periodic import box_of_set
+from raytracer.scene.simulation_box import box_of_set
 from raytracer.scene.sphere_set import SphereSet
 
 ARRAYS = ("centers", "radius", "color", "color_id", "opacity", "labels", "rows", "keys")

@@ -18,9 +18,9 @@ from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings, columns_in
 from raytracer.scene.inferred import making_set
 from raytracer.scene.key_types import Expression, Share
-from raytracer.scene.periodic import wrapped
 from raytracer.scene.replicated_set import replicated
 from raytracer.scene.set_colors import opacities_of
+from raytracer.scene.simulation_box import wrapped
 
 if TYPE_CHECKING:
     from raytracer.scene.columns import Columns

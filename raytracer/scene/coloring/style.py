@@ -14,9 +14,8 @@ from raytracer.fields import Defined, Definition, check_fields, definitions, set
 from raytracer.scene.bond_settings import BONDS, STYLES
 from raytracer.scene.coloring.scale_types import MAP, PALETTE, RANGE, Limit
 from raytracer.scene.colors import Color, parse_color
-from raytracer.scene.key_types import ColorValue, Table
+from raytracer.scene.key_types import REPLICATE, ColorValue, Table
 from raytracer.scene.option_text import fields_of
-from raytracer.scene.periodic import REPLICATE
 
 SCALES = ("linear", "log", "symlog", "symmetric", "discrete", "categorical")
 MAX_STEPS = 256
