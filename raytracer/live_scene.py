@@ -28,34 +28,16 @@ from raytracer.following import first_rows, is_listed
 from raytracer.layout import code
 from raytracer.memory import Output, require_count
 from raytracer.pipeline import MAX_NUMBER, VIEW_SETTINGS, Job, plan_of, prepare
+from raytracer.scene import arrays
 from raytracer.scene.annotations import Annotations
-from raytracer.scene.arrays import (
-    Where,
-    aligned,
-    as_array,
-    check_centers,
-    check_radius,
-    check_shape,
-    floats,
-)
-from raytracer.scene.arrays import given as array_of
 from raytracer.scene.camera import Camera
 from raytracer.scene.coloring import OF_SCALE, STYLE
 from raytracer.scene.coloring.by_scale import by_scale
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import SetStyle, StyleSettings
+from raytracer.scene.packing import pack
 from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.large_spheres import RATIO
-from raytracer.scene.packing.pack import (
-    UNIFORM,
-    coloring,
-    ends_of,
-    pack_with_camera,
-    place,
-    repack,
-    retake,
-    with_boxes,
-)
 from raytracer.scene.packing.pose import Pose, posed
 from raytracer.scene.packing.render_space import Space
 from raytracer.scene.scene import Scene
@@ -71,7 +53,7 @@ if TYPE_CHECKING:
 VALUES = "values"
 """Name of the column of the values that colours follow."""
 
-WHERE = Where(names={"centers": "positions", "radius": "radii", "color": "colors"})
+WHERE = arrays.Where(names={"centers": "positions", "radius": "radii", "color": "colors"})
 """What messages call the arrays of an update."""
 
 
@@ -316,8 +298,8 @@ class LiveScene:
     def _check(self, spheres: SphereSet) -> None:
         """Refuse numbers that are not finite, radii that are not positive, colours of others, and
         spheres that cannot be placed."""
-        check_centers(spheres.centers, WHERE)
-        check_radius(spheres.radius, spheres.count, WHERE)
+        arrays.check_centers(spheres.centers, WHERE)
+        arrays.check_radius(spheres.radius, spheres.count, WHERE)
         ids = spheres.color_id
         colors = len(spheres.color) if ids is None else len(ids)
         if colors != spheres.count and (colors > 1 or ids is not None):
@@ -325,7 +307,7 @@ class LiveScene:
                 f"positions: {counted(spheres.count, 'sphere')} in place of {colors:,} with "
                 "different colours: give colors or values too"
             )
-        place([spheres.changed(source="")], Space.of(self._kept[1]))  # not of its file
+        pack.place([spheres.changed(source="")], Space.of(self._kept[1]))  # not of its file
 
     def _readable(
         self, on_gpu: Mapping[str, DeviceArray], stream: int, in_graph: bool
@@ -359,9 +341,9 @@ class LiveScene:
         elif "colors" in there:
             changes = {"color": there["colors"], "color_space": self._color_space}
             spheres = spheres.changed(color_scale=None, **changes)
-        elif array_of(spheres, "color") is array_of(self._spheres, "color"):
+        elif arrays.given(spheres, "color") is arrays.given(self._spheres, "color"):
             return {}
-        return coloring(spheres)
+        return pack.coloring(spheres)
 
     def _scale_of(self, first: Callable[[], NDArray[Any]]) -> ColorScale:
         """Return the scale of values; `first` returns those that make it."""
@@ -377,10 +359,10 @@ class LiveScene:
         Returns what is wrong with an array that cannot be shown, which is dropped.
         """
         wrong = None
-        arrays = self._replayed | self._there
-        if arrays:
+        there = self._replayed | self._there
+        if there:
             self._open().scene.wait()
-        for name, array in arrays.items():
+        for name, array in there.items():
             try:
                 spheres = self._changed(**{name: array})
                 self._check(spheres)
@@ -566,12 +548,12 @@ class LiveScene:
         """Return the set with what an update says; centres and radii are not checked."""
         spheres = moved = self._spheres
         if positions is not None:
-            moved = moved.changed(centers=aligned(check_shape(positions, WHERE)))
+            moved = moved.changed(centers=arrays.aligned(arrays.check_shape(positions, WHERE)))
         count = moved.count
         if radii is not None:
-            sizes = floats(radii, "radius", WHERE)
+            sizes = arrays.floats(radii, "radius", WHERE)
             is_row = sizes.ndim == 1 and len(sizes) == count
-            size = aligned(sizes) if is_row else check_radius(sizes, count, WHERE)
+            size = arrays.aligned(sizes) if is_row else arrays.check_radius(sizes, count, WHERE)
             moved = moved.changed(radius=size)
         if count != spheres.count:
             others = f"{counted(count, 'sphere')} in place of {spheres.count:,} with different"
@@ -582,7 +564,7 @@ class LiveScene:
             moved = moved.without_columns()
         space, colored = self._color_space, None
         if values is not None:
-            numbers, space = as_array(values, VALUES, WHERE), "linear"
+            numbers, space = arrays.as_array(values, VALUES, WHERE), "linear"
             if numbers.shape != (count,):
                 shape = numbers.shape
                 raise SceneError(f"values: has shape {shape} for {counted(count, 'sphere')}")
@@ -618,8 +600,8 @@ class LiveScene:
         is_packed = is_large or is_listed(scene.material_of(spheres), buffers)
         self._can_move = job.scene.can_update and spheres.count > 0 and not is_packed
         self._has_rows = (
-            buffers.frame["scene"]["color_mode"][0] != code("ColorMode", UNIFORM)
-            and len(array_of(spheres, "color")) == spheres.count
+            buffers.frame["scene"]["color_mode"][0] != code("ColorMode", pack.UNIFORM)
+            and len(arrays.given(spheres, "color")) == spheres.count
             and spheres.color_id is None
         )
         self._first_color = first_rows(buffers, scene.spheres)[place]
@@ -654,10 +636,10 @@ class LiveScene:
         require_count(scene.count + scene.solid_count, job.device.max_spheres, job.device.name)
         camera = self.camera
         if buffers.count:
-            buffers = repack(buffers, scene, settings, pose, job.device)
+            buffers = pack.repack(buffers, scene, settings, pose, job.device)
         else:  # there was nothing that space and camera could be fitted to
             around = self._surroundings
-            buffers, camera = pack_with_camera(scene, settings, around, job.device)
+            buffers, camera = pack.pack_with_camera(scene, settings, around, job.device)
             pose = _pose_of(camera, settings, buffers)
         on_device = job.device.scene(buffers, job.device.build(buffers))
         buffers.release()
@@ -731,11 +713,13 @@ class LiveScene:
         scene = copy(scene)
         scene.camera = camera
         with naming(scene.source):
-            sets = [each for each in scene.spheres if each.count] + ends_of(scene.solids)
-            space, around = Space.of(buffers), with_boxes(scene, self._surroundings)
-            pose, camera = posed(camera, place(sets, space), space, _aspect(self._settings), around)
+            sets = [each for each in scene.spheres if each.count] + pack.ends_of(scene.solids)
+            space, around = Space.of(buffers), pack.with_boxes(scene, self._surroundings)
+            pose, camera = posed(
+                camera, pack.place(sets, space), space, _aspect(self._settings), around
+            )
         scene.camera = camera
-        buffers = retake(buffers, scene, self._settings, pose)
+        buffers = pack.retake(buffers, scene, self._settings, pose)
         job.scene.take_sky(buffers.sky)
         job.view, job.kept = buffers.view, (scene, buffers)
         self._take_camera(camera, pose)
