@@ -36,7 +36,7 @@ FIXED = (
 """Parts of a scene that stay as they are packed."""
 
 NOT_PACKED = (
-    "_data", "file", "labels", "rows", "source", "where", "scales", "made_for", "particles",
+    "data", "file", "labels", "rows", "source", "where", "scales", "made_for", "particles",
     "of_set", "velocity", "keys",
 )  # fmt: skip
 """Attributes of sets that are no part of a picture."""

@@ -391,7 +391,7 @@ def test_another_number_of_spheres_has_no_columns_of_the_old_ones(tmp_path: Path
         (spheres,) = live.scene.spheres
         assert list(spheres.columns) == ["x", "y", "z", "radius", "index", "id"]
         assert spheres.columns["index"].tolist() == [0, 1, 2, 3, 4]
-        assert spheres.total == 5
+        assert spheres.data.total == 5
         with pytest.raises(raytracer.UserError, match="there is no column 'element'"):
             raytracer.render(live.scene, color_by="element", backend="cpu", **SIZE)
         check(live, raytracer.Scene.from_arrays(x, r, colors))

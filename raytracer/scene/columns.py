@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -66,11 +65,10 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     Args:
         spheres: the set.
-        data: the set's record of its file.
     """
 
-    def __init__(self, spheres: SphereSet, data: Data) -> None:
-        self._spheres, self._data = spheres, data
+    def __init__(self, spheres: SphereSet) -> None:
+        self._spheres = spheres
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         known = self._find(name) if isinstance(name, str) else None
@@ -225,27 +223,27 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     @property
     def _file_columns(self) -> Mapping[str, Column]:
-        if self._data.about is not None:
-            return self._data.about
+        if self._spheres.data.about is not None:
+            return self._spheres.data.about
         about = {
             name: Column(kind_of(array.dtype) or "text", array.shape[1:])
-            for name, array in self._data.arrays.items()
+            for name, array in self._spheres.data.arrays.items()
         }
-        if self._spheres.file is not None or self._data.origin is not None:
+        if self._spheres.file is not None or self._spheres.data.origin is not None:
             with self._open() as source:
                 about = {**source.columns, **about}
-        self._data = self._spheres._data = self._data._replace(about=about)
+        self._spheres.data = self._spheres.data._replace(about=about)
         return about
 
     def bond_table(self) -> tuple[NDArray[Any], dict[str, NDArray[Any]]] | None:
         """Return the bonds of the file between shown spheres, int64 (M, 2), and its values for
         each: "order", "type"; or None, also if particles are shown several times, as images."""
-        if self._data.origin is None and self._spheres.file is None:
+        if self._spheres.data.origin is None and self._spheres.file is None:
             return None
         with self._open() as source:
             pairs = source.bonds
             columns = {} if pairs is None else dict(source.bond_columns)
-        rows, total = self._spheres.rows, self._data.total
+        rows, total = self._spheres.rows, self._spheres.data.total
         if pairs is None or not len(pairs) or int(pairs.max()) >= total:
             return None
         if rows is not None:
@@ -262,8 +260,8 @@ class Columns(Mapping[str, "NDArray[Any]"]):
     def _open(self) -> Iterator[ParticleSource]:
         from raytracer.scene.particles.read import source_of
 
-        if self._data.origin is not None:
-            yield self._data.origin
+        if self._spheres.data.origin is not None:
+            yield self._spheres.data.origin
             return
         file = self._spheres.file
         if file is None:
@@ -277,7 +275,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             yield source
 
     def _read(self, name: str) -> NDArray[Any] | Texts:
-        arrays, rows, total = self._data.arrays, self._spheres.rows, self._data.total
+        rows, (total, arrays, *_) = self._spheres.rows, self._spheres.data
         if name not in arrays:
             with self._open() as source:
                 arrays |= source.load([name])
@@ -328,11 +326,11 @@ def _length(parts: list[Any]) -> NDArray[Any]:
 
 def columns_for(names: Iterable[str], about: Mapping[str, Column]) -> list[str]:
     """Return the file columns that the named columns need."""
-    nothing: Any = SimpleNamespace(
-        centers=None, radius=1.0, rows=None, labels=None, count=0, file=None
-    )
-    finder = Columns(nothing, Data(0, {}, about))
-    needed = (name for wanted in names for name in finder.made_of(wanted))
+    from raytracer.scene.sphere_set import SphereSet
+
+    spheres = SphereSet(np.zeros((0, 3)), 1.0)
+    spheres.data = Data(0, {}, about)
+    needed = (name for wanted in names for name in spheres.columns.made_of(wanted))
     return list(dict.fromkeys(needed))
 
 

@@ -120,7 +120,7 @@ def _by_velocities(spheres: SphereSet) -> Keys | None:
             raise SceneError(f"velocity: that of particle {bad} is not finite")
     is_stated = isinstance(named, tuple) and not any(name in columns for name in columns_in(*named))
     if not is_stated:  # in numbers
-        velocities = velocities * spheres.length
+        velocities = velocities * spheres.data.length
     return Keys((0.0, 1.0), (np.zeros((1, 3)), velocities))
 
 

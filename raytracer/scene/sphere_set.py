@@ -146,7 +146,7 @@ class SphereSet:
         self.plain_radius: NDArray[np.floating[Any]] | float | None = None
         self.rows: NDArray[np.int64] | None = None
         self.is_unwrapped = False
-        self._data = Data(self.count, _given(columns, self.count, where))
+        self.data = Data(self.count, _given(columns, self.count, where))
         self.velocity: str | tuple[str, str, str] | None = None
         if velocity is not None:
             self._take_velocity(velocity)
@@ -187,7 +187,7 @@ class SphereSet:
             labels=data.labels,
             **options,
         )
-        spheres._data = Data(
+        spheres.data = Data(
             spheres.count, data.extra, data.about, data.origin, data.box, data.time, data.length
         )
         return spheres
@@ -200,7 +200,7 @@ class SphereSet:
             return
         rows = check_rows(velocity, "velocity", 3, self.count, self.where)
         rows = np.broadcast_to(rows, (self.count, 3))
-        self._data = self._data._replace(arrays={**self._data.arrays, VELOCITY: rows}, about=None)
+        self.data = self.data._replace(arrays={**self.data.arrays, VELOCITY: rows}, about=None)
         self.velocity = VELOCITY
 
     @property
@@ -219,36 +219,21 @@ class SphereSet:
         return colors_of(array, None, self.color_space, self.count, self.where).rows
 
     @property
-    def total(self) -> int:
-        """Number of particles of the file, some of which may be hidden."""
-        return self._data.total
-
-    @property
     def time(self) -> Moment | None:
         """The time of the frame in its file, value and unit, or None."""
-        return self._data.time
+        return self.data.time
 
     @property
     def box(self) -> Box | None:
         """The simulation box in the unit of the centres, or None; it includes periodic images."""
-        return self._data.box
-
-    @property
-    def length(self) -> float:
-        """Unit of length of the file's velocities, in that of the centres."""
-        return self._data.length
-
-    @property
-    def kept(self) -> list[NDArray[Any]]:
-        """The columns of its file that are in memory."""
-        return list(self._data.arrays.values())
+        return self.data.box
 
     @property
     def columns(self) -> Columns:
         """Values of the spheres by name: from the set's file or arrays, and derived ones."""
         from raytracer.scene.columns import Columns
 
-        return Columns(self, self._data)
+        return Columns(self)
 
     def taken(self, rows: NDArray[np.int64]) -> SphereSet:
         """Return a set of some of the spheres, which keep their rows in the file.
@@ -292,7 +277,7 @@ class SphereSet:
 
     def colored_there(self, name: str, scale: ColorScale) -> Self | None:
         """Return the set coloured by a column on a GPU; None: it is not there."""
-        column: Any = self._data.arrays.get(name)
+        column: Any = self.data.arrays.get(name)
         if isinstance(column, (np.ndarray, NoneType)) or column.ndim > 1 or scale.is_categorical:
             return None
         return self.changed(color=column, color_scale=scale, color_id=None, color_space="linear")
@@ -301,12 +286,12 @@ class SphereSet:
         """Return the set without its file, columns and labels, for other spheres in its place."""
         data = Data(self.count, {}, box=self.box, time=self.time)
         nothing = dict.fromkeys(("file", "labels", "bonding", "plain_radius", "rows"))
-        return self.changed(_data=data, **nothing)
+        return self.changed(data=data, **nothing)
 
     def release_columns(self) -> None:
         """Drop the columns of the file from memory; `columns` reads them again."""
         if self.file is not None:
-            self._data = self._data._replace(arrays={})
+            self.data = self.data._replace(arrays={})
 
     def __repr__(self) -> str:
         origin = f" from {self.source}" if self.source else ""

@@ -663,7 +663,8 @@ def nbytes(scene: Scene) -> int:
     owners: dict[int, int] = {}
     for each in (*scene.spheres, *ends_of(scene.solids)):
         arrays = [given(each, name) for name in ("centers", "radius", "color")]
-        arrays += [each.color_id, each.rows, each.labels and each.labels.ids, *each.kept]
+        arrays += [each.color_id, each.rows, each.labels and each.labels.ids]
+        arrays += each.data.arrays.values()
         for owner in arrays:
             while getattr(getattr(owner, "base", None), "nbytes", None) is not None:
                 owner = owner.base
