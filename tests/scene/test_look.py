@@ -117,7 +117,7 @@ def test_the_world_of_lights_has_the_up_axis_of_the_background() -> None:
 
 def test_a_direction_is_the_same_for_both_placements() -> None:
     for placement in ("camera", "world"):
-        (light,) = packed(look="soft", light=(0.0, -2.0, 0.0), placement=placement).lights
+        (light,) = packed(look="soft", light=(0.0, -2.0, 0.0), placement=placement).view.lights
         np.testing.assert_allclose(light["vector"], (0, 1, 0), atol=1e-7)
 
 

@@ -162,8 +162,10 @@ def test_one_far_sphere_is_left_out(
     near, every, found = views(centers, 0.1, kind)
     alone, _, _ = views(NEAR, 0.1, kind)
     for name in ("origin", "right", "up"):
-        place = near.camera[0][name] * near.scale + (near.center if name == "origin" else 0)
-        wanted = alone.camera[0][name] * alone.scale + (alone.center if name == "origin" else 0)
+        place, wanted = (
+            b.view.camera[0][name] * b.space.scale + (b.space.center if name == "origin" else 0)
+            for b in (near, alone)
+        )
         np.testing.assert_allclose(place, wanted, rtol=1e-4, atol=1e-4)
     if distance < 1e3:  # float32 can tell
         assert reach(every).max() == pytest.approx(1 - MARGIN, abs=1e-3)
@@ -224,7 +226,7 @@ def test_strays_are_left_out_if_they_are_few(
             assert near.camera.tobytes() == every.camera.tobytes()
     elif found:  # strays in the line of sight need no room
         assert found[0].startswith(f"{strays} of {count + strays:,} spheres")
-        eye = near.camera["origin"][0] * near.scale + near.center
+        eye = near.view.camera["origin"][0] * near.space.scale + near.space.center
         assert np.linalg.norm(eye) < 10
 
 
