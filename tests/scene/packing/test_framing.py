@@ -203,7 +203,7 @@ def test_what_is_a_part_of_the_scene_is_in_the_frame(name: str) -> None:
     centers = WHOLE[name](np.random.default_rng(1))
     near, every, found = views(centers, 0.2)
     assert found == []
-    assert near.camera.tobytes() == every.camera.tobytes()
+    assert near.view.camera.tobytes() == every.view.camera.tobytes()
 
 
 @given(
@@ -223,7 +223,7 @@ def test_strays_are_left_out_if_they_are_few(
     if strays > (count + strays) // 100:
         assert all("1 of" in each[:4] or int(each.split()[0]) <= count // 100 for each in found)
         if not found:
-            assert near.camera.tobytes() == every.camera.tobytes()
+            assert near.view.camera.tobytes() == every.view.camera.tobytes()
     elif found:  # strays in the line of sight need no room
         assert found[0].startswith(f"{strays} of {count + strays:,} spheres")
         eye = near.view.camera["origin"][0] * near.space.scale + near.space.center
@@ -235,7 +235,7 @@ def test_a_giant_is_not_far_away() -> None:
     centers = np.concatenate([NEAR, [[0, -1e4, 0]]])
     near, every, found = views(centers, np.r_[np.full(500, 0.1), 1e4])
     assert found == []
-    assert near.camera.tobytes() == every.camera.tobytes()
+    assert near.view.camera.tobytes() == every.view.camera.tobytes()
 
 
 def shell(count: int, distance: float) -> NDArray[np.float64]:
