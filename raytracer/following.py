@@ -23,7 +23,7 @@ from raytracer.scene.materials import AnyMaterial
 from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.packing.large_spheres import RATIO
 from raytracer.scene.packing.pack import PER_SPHERE, coloring, end_colors, pack_colors, place
-from raytracer.scene.packing.render_space import REACH, Space
+from raytracer.scene.packing.render_space import REACH
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import SolidSet
 from raytracer.scene.source import Source
@@ -77,7 +77,7 @@ def follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Sc
         groups = [sets]  # the tree is refitted once
     else:
         groups = [[sets[k]] for k in moved]
-    first_color, space = first_rows(buffers, sets), Space.of(buffers)
+    first_color, space = first_rows(buffers, sets), buffers.space
     for group in groups:
         first = ends[sets.index(group[0])]
         arrays = {"positions": _centers(group), "radii": _radii(group)}
@@ -90,7 +90,7 @@ def follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Sc
 
 def first_rows(buffers: SceneBuffers, sets: Sequence[SphereSet]) -> list[int]:
     """Return the first row of the colours of each set, and the row after the last."""
-    if buffers.frame["scene"]["color_mode"][0] == code("ColorMode", PER_SPHERE):
+    if buffers.view.frame["scene"]["color_mode"][0] == code("ColorMode", PER_SPHERE):
         return _ends([each.count for each in sets])
     return _ends([len(given(each, "color")) if each.count else 0 for each in sets])
 
@@ -107,9 +107,7 @@ def packed(buffers: SceneBuffers, scene: Scene) -> SceneBuffers:
     """Return the packed scene of a state that was followed, in the space of the one before."""
     x, y, z, radius = (
         np.concatenate([column, old[buffers.spheres :]])
-        for column, old in zip(
-            place(_filled(scene), Space.of(buffers)), buffers.placed, strict=True
-        )
+        for column, old in zip(place(_filled(scene), buffers.space), buffers.placed, strict=True)
     )
     solids = [each for each in scene.solids if each.count]
     color, color_id, _ = pack_colors([*scene.surfaces(), *end_colors(solids)])
@@ -239,7 +237,7 @@ def _is_tabled(scene: Scene, buffers: SceneBuffers) -> bool:
     ground = scene.ground
     solids = buffers.radius[buffers.spheres :] if len(buffers.axis) else np.empty(0)
     radii = [each.radius for each in _filled(scene) if not _is_there(each, "radius")]
-    radii += [solids * buffers.scale] if len(solids) else []
+    radii += [solids * buffers.space.scale] if len(solids) else []
     low, high = min(map(np.min, radii), default=1.0), max(map(np.max, radii), default=1.0)
     return (
         any(is_listed(scene.material_of(each), buffers) for each in _filled(scene))
@@ -254,10 +252,10 @@ def _is_near(sets: Sequence[SphereSet], buffers: SceneBuffers) -> bool:
     if any(map(_is_there, sets)):
         return True
     stride = -(-sum(each.count for each in sets) // SAMPLE)
-    center = np.asarray(buffers.center) - np.asarray(sets[0].transform.translate)
+    center = np.asarray(buffers.space.center) - np.asarray(sets[0].transform.translate)
     places = np.concatenate([each.centers[::stride] for each in sets]).astype(np.float64)
     away = np.abs(places @ sets[0].transform.linear().T - center).max(axis=1)
     radii = np.concatenate([np.broadcast_to(e.radius, e.count)[::stride] for e in sets])
-    reach = (away + radii * sets[0].transform.scale) / buffers.scale
+    reach = (away + radii * sets[0].transform.scale) / buffers.space.scale
     typical = float(np.quantile(reach, REACH))
     return 1.0 / MAX_DRIFT < typical < MAX_DRIFT

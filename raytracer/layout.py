@@ -44,6 +44,13 @@ def dtype(name: str) -> np.dtype[Any]:
     )
 
 
+def none_of(struct: str) -> np.ndarray[Any, np.dtype[np.void]]:
+    """Return an empty array of a struct of the kernels, structured (0,)."""
+    import numpy as np
+
+    return np.zeros(0, dtype(struct))
+
+
 def _format(kind: str, count: int) -> Any:
     numbers = dtype(kind) if kind in table() else kind
     return numbers if count == 1 else (numbers, (count,))

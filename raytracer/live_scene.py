@@ -39,7 +39,6 @@ from raytracer.scene.packing import pack
 from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.large_spheres import RATIO
 from raytracer.scene.packing.pose import Pose, posed
-from raytracer.scene.packing.render_space import Space
 from raytracer.scene.scene import Scene
 from raytracer.scene.set_colors import SetColors, colors_of
 from raytracer.scene.sphere_set import SphereSet
@@ -257,7 +256,7 @@ class LiveScene:
         if not in_place:
             self._pack_anew(given, in_graph)
             return
-        change = Space.of(self._kept[1]).update(
+        change = self._kept[1].space.update(
             [spheres], self._first,
             positions=there.get("positions", spheres.centers if "positions" in here else None),
             radii=there.get("radii", np.atleast_1d(spheres.radius) if "radii" in here else None),
@@ -307,7 +306,7 @@ class LiveScene:
                 f"positions: {counted(spheres.count, 'sphere')} in place of {colors:,} with "
                 "different colours: give colors or values too"
             )
-        pack.place([spheres.changed(source="")], Space.of(self._kept[1]))  # not of its file
+        pack.place([spheres.changed(source="")], self._kept[1].space)  # not of its file
 
     def _readable(
         self, on_gpu: Mapping[str, DeviceArray], stream: int, in_graph: bool
@@ -587,7 +586,7 @@ class LiveScene:
         job, (scene, buffers) = self._open(), self._kept
         place, spheres, placed = self._place, self._spheres, buffers.placed
         self._first = sum(each.count for each in scene.spheres[:place])
-        self._radius_scale = spheres.transform.scale / buffers.scale
+        self._radius_scale = spheres.transform.scale / buffers.space.scale
         first, last, total = self._first, self._first + spheres.count, buffers.count
         ranges = [radii_of(placed, slice(a, b)) for a, b in ((0, first), (last, total)) if a < b]
         self._others = (
@@ -600,7 +599,7 @@ class LiveScene:
         is_packed = is_large or is_listed(scene.material_of(spheres), buffers)
         self._can_move = job.scene.can_update and spheres.count > 0 and not is_packed
         self._has_rows = (
-            buffers.frame["scene"]["color_mode"][0] != code("ColorMode", pack.UNIFORM)
+            buffers.view.frame["scene"]["color_mode"][0] != code("ColorMode", pack.UNIFORM)
             and len(arrays.given(spheres, "color")) == spheres.count
             and spheres.color_id is None
         )
@@ -646,7 +645,7 @@ class LiveScene:
         job.scene.close()
         job.scene, job.view, job.kept = on_device, buffers.view, (scene, buffers)
         job.plan, self._is_plan_old = plan, False
-        job.space = buffers.center, buffers.scale
+        job.space = buffers.space
         job.about["spheres"] = scene.count
         self._take_camera(camera, pose)
         self._examine()
@@ -714,14 +713,13 @@ class LiveScene:
         scene.camera = camera
         with naming(scene.source):
             sets = [each for each in scene.spheres if each.count] + pack.ends_of(scene.solids)
-            space, around = Space.of(buffers), pack.with_boxes(scene, self._surroundings)
+            space, around = buffers.space, pack.with_boxes(scene, self._surroundings)
             pose, camera = posed(
                 camera, pack.place(sets, space), space, _aspect(self._settings), around
             )
         scene.camera = camera
-        buffers = pack.retake(buffers, scene, self._settings, pose)
-        job.scene.take_sky(buffers.sky)
-        job.view, job.kept = buffers.view, (scene, buffers)
+        job.view = pack.retake(buffers, scene, self._settings, pose)
+        job.kept = scene, replace(buffers, view=job.view)
         self._take_camera(camera, pose)
 
 
@@ -736,7 +734,7 @@ def _aspect(settings: RenderSettings) -> float:
 
 def _pose_of(camera: Camera, settings: RenderSettings, buffers: SceneBuffers) -> Pose:
     """Return where the camera of a packed scene stands."""
-    return posed(camera, buffers.balls, Space.of(buffers), _aspect(settings))[0]
+    return posed(camera, buffers.balls, buffers.space, _aspect(settings))[0]
 
 
 def _moving_set(scene: Scene, number: int | None) -> int:

@@ -24,7 +24,6 @@ from raytracer.buffers import SceneBuffers
 from raytracer.errors import UserError, naming
 from raytracer.scene.motion import at_time
 from raytracer.scene.packing.pack import ends_of, place, repack
-from raytracer.scene.packing.render_space import Space
 from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.view import View
@@ -73,7 +72,7 @@ class MotionBlur:
             )
         assert scene.camera is not None
         self._scene, self._buffers = scene, buffers
-        self._shutter, self._space = scene.camera.shutter, Space.of(buffers)
+        self._shutter, self._space = scene.camera.shutter, buffers.space
         self._in_place = device_scene.can_update and _moves_in_place(scene, buffers)
         with naming("camera.shutter"):
             for end in (-0.5, 0.5):

@@ -14,7 +14,6 @@ import raytracer
 from raytracer.film.film import Film
 from raytracer.scene.packing.pack import repack
 from raytracer.scene.packing.pose import posed
-from raytracer.scene.packing.render_space import Space
 
 SIZE: dict[str, Any] = {"width": 48, "height": 36}
 
@@ -30,7 +29,7 @@ def fresh(live: raytracer.LiveScene, scene: raytracer.Scene) -> NDArray[np.float
     stated = replace(
         scene, render=job.settings, camera=live.camera, background=live.scene.background
     )
-    pose = posed(live.camera, before.balls, Space.of(before), SIZE["width"] / SIZE["height"])[0]
+    pose = posed(live.camera, before.balls, before.space, SIZE["width"] / SIZE["height"])[0]
     buffers = repack(before, stated, job.settings, pose)
     with job.device.scene(buffers) as on_device:
         film = job.device.film(Film.blank(**SIZE))

@@ -47,8 +47,8 @@ class BoxLines:
 
 
 def box_lines(box: Box, wanted: SimulationBox, sheet: Sheet, projection: Projection) -> BoxLines:
-    origin = projection.to_render_space(np.array(box.origin, np.float64))
-    edges = np.array(box.edges, np.float64) / projection.scale
+    origin = projection.space.point(np.array(box.origin, np.float64))
+    edges = np.array(box.edges, np.float64) / projection.space.scale
     width = wanted.width * sheet.point
     lines = [_line(np.stack(ends), projection, width) for ends in segments(origin, edges)]
     return BoxLines(sheet, [each for each in lines if each], width, sheet.ink(wanted.color))

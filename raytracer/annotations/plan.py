@@ -29,14 +29,13 @@ from raytracer.scene.annotations import Annotations, DepthCue
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_to_srgb, parse_color, srgb_to_linear
 from raytracer.scene.packing.framing import Room, Surroundings
+from raytracer.scene.packing.render_space import Space
 from raytracer.scene.particles.source import Box
 from raytracer.scene.simulation_box import triple
 from raytracer.view import View
 
 AIR = 4.0  # distance that a fitted camera leaves between the spheres and texts or legend, in points
 MAX_ROOM = 0.35  # maximum part of the width or the height of a picture that is left free at a side
-
-Space = tuple["NDArray[np.float64]", float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +54,8 @@ class Plan:
     meshes: tuple[int, ...] = ()  # number of the first triangle of each mesh, and after the last
 
     def overlay(self, scene: DeviceScene, view: View, space: Space, crop: Crop) -> Overlay:
-        """Return the overlay of a crop, x0, y0, x1, y1, of the picture of a view; space: centre,
-        float64 (3,), and scale of render space."""
-        projection = Projection.of(view, *space)
+        """Return the overlay of a crop, x0, y0, x1, y1, of the picture of a view."""
+        projection = Projection.of(view, space)
         sheet = self.over(view).sheet(*view.size)
         fog, lines = _draw_seen(self, sheet, projection, view, scene, crop)
         self._draw(sheet, projection)
@@ -71,7 +69,7 @@ class Plan:
         spheres."""
         sheet = self.over(view).sheet(*view.size)
         with suppress(UserError):  # a window may be too small for what its pictures show
-            self._draw(sheet, Projection.of(view, *space))
+            self._draw(sheet, Projection.of(view, space))
             raster.draw(sheet.drawing, pixels)
 
     def box_lines(self, view: View, space: Space, scale: float = 1.0) -> BoxLines | None:
@@ -82,7 +80,7 @@ class Plan:
             return None
         dpi = None if self.dpi is None else self.dpi * scale
         sheet = replace(self.over(view), dpi=dpi).sheet(*view.size)
-        return box_lines(box, wanted, sheet, Projection.of(view, *space))
+        return box_lines(box, wanted, sheet, Projection.of(view, space))
 
     def over(self, view: View) -> Plan:
         """Return the plan of pictures with the background of a view, which a window changes."""
@@ -151,8 +149,8 @@ class Plan:
 
     def target_depth(self, projection: Projection) -> float:
         """Return the depth at which the scale bar is right, render space."""
-        target = projection.center if self.target is None else np.array(self.target, np.float64)
-        depth = float(projection.depth(projection.to_render_space(target[None]))[0])
+        target = np.array(self.target or projection.space.center, np.float64)
+        depth = float(projection.depth(projection.space.point(target[None]))[0])
         if not projection.perspective:
             return 1.0
         if depth <= 0.0:  # the target is behind a camera that was moved: the spheres' middle
@@ -183,7 +181,7 @@ def _draw_seen(
         rows = slice(strip.y0 - crop[1], strip.y1 - crop[1])
         if line is not None and lines is not None:
             whole = replace(strip, id=_with_meshes_as_one(strip.id, plan.meshes))
-            lines[rows] = outline.coverage(whole, line, projection.scale)
+            lines[rows] = outline.coverage(whole, line, projection.space.scale)
         if cue is not None and fog is not None:
             fog[rows] = _fading(strip, *depths, cue.strength, plan.transparent)
         if box is not None:
@@ -212,8 +210,8 @@ def _fog_depths(
     cue: DepthCue, scene: DeviceScene, view: View, projection: Projection
 ) -> tuple[float, float]:
     near, far = (0.0, 0.0) if cue.near and cue.far else extent(scene, view, projection)
-    near = near if cue.near is None else cue.near / projection.scale
-    return near, far if cue.far is None else cue.far / projection.scale
+    near = near if cue.near is None else cue.near / projection.space.scale
+    return near, far if cue.far is None else cue.far / projection.space.scale
 
 
 def _fading(

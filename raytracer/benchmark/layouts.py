@@ -32,7 +32,7 @@ def arrange(layout: str, buffers: SceneBuffers, tree: Bvh) -> Bvh:
 
 def _colors(buffers: SceneBuffers) -> NDArray[np.float32]:
     """Return the colour of each sphere, float32 (N, 3)."""
-    mode = int(buffers.frame["scene"]["color_mode"][0])
+    mode = int(buffers.view.frame["scene"]["color_mode"][0])
     if mode == code("ColorMode", "uniform"):
         return np.broadcast_to(buffers.color[0], (buffers.count, 3))
     return (

@@ -1,5 +1,7 @@
 """Levels of a picture on which render kernels are checked and timed."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,7 +38,7 @@ def view(buffers: SceneBuffers, level: str, size: tuple[int, int]) -> SceneBuffe
     (width, height), whole = size, buffers.view
     level_view = whole.with_size(width, height).with_samples(0, samples(level))
     if "phong" not in parts:
-        level_view = level_view.with_lights(buffers.lights[:0], 1.0)
+        level_view = level_view.with_lights(buffers.view.lights[:0], 1.0)
     level_view = level_view.but(shadows=int("shadows" in parts))
     if "mirrors" not in parts:
         level_view = level_view.but(max_depth=0)
@@ -47,8 +49,8 @@ def view(buffers: SceneBuffers, level: str, size: tuple[int, int]) -> SceneBuffe
             filter=code("FilterKind", "gaussian"), filter_radius=FILTER_RADII["gaussian"]
         )
     aspect = width / height / (whole.width / whole.height)
-    camera = _camera(buffers.camera, aspect, "perspective" in parts)
-    return buffers.seen(level_view.with_camera(camera))
+    camera = _camera(buffers.view.camera, aspect, "perspective" in parts)
+    return replace(buffers, view=level_view.with_camera(camera))
 
 
 def _camera(camera: NDArray[np.void], aspect: float, perspective: bool) -> NDArray[np.void]:

@@ -177,10 +177,10 @@ def _bounds(scene: Scene, buffers: SceneBuffers) -> dict[str, list[float]]:
     highs: list[NDArray[np.float64]] = []
     radii: dict[str, list[float]] = {}
     if count := scene.count:
-        radius, scale = buffers.radius[:count], float(buffers.scale)
+        radius, (center, scale) = buffers.radius[:count], buffers.space
         rows = [axis[:count] for axis in (buffers.x, buffers.y, buffers.z)]
-        lows.append(buffers.center + scale * np.array([(row - radius).min() for row in rows]))
-        highs.append(buffers.center + scale * np.array([(row + radius).max() for row in rows]))
+        lows.append(center + scale * np.array([(row - radius).min() for row in rows]))
+        highs.append(center + scale * np.array([(row + radius).max() for row in rows]))
         radii = {"radii": [scale * float(edge) for edge in (radius.min(), radius.max())]}
     for each in scene.solids:
         for ball in each.balls:

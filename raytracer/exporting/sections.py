@@ -122,11 +122,11 @@ def with_box(rods: Rods, plan: Plan | None, projection: Projection) -> Rods:
     if plan is None or plan.box is None or plan.annotations.box is None:
         return rods
     wanted, sheet = plan.annotations.box, plan.sheet(projection.width, projection.height)
-    origin = projection.to_render_space(np.array(plan.box.origin, np.float64))
-    ends = np.array(segments(origin, np.array(plan.box.edges, np.float64) / projection.scale))
+    origin = projection.space.point(np.array(plan.box.origin, np.float64))
+    ends = np.array(segments(origin, np.array(plan.box.edges, np.float64) / projection.space.scale))
     middle = ends.reshape(-1, 3).mean(axis=0)
     depth = max(float(projection.depth(middle[None])[0]), 1e-6)
-    per_unit = projection.pixels_per_unit(depth) * projection.scale
+    per_unit = projection.pixels_per_unit(depth) * projection.space.scale
     width = max(wanted.width * sheet.point, 1.0)
     ink = [round(255 * value) for value in sheet.ink(wanted.color)] + [255]
     count = len(ends)

@@ -351,9 +351,9 @@ class Scene:
         Raises:
             SceneError: float32 cannot hold a sphere.
         """
-        from raytracer.scene.packing.pack import camera_of
+        from raytracer.scene.packing.pack import pack_with_camera
 
-        return camera_of(self, self.render.override(width=width, height=height))
+        return pack_with_camera(self, self.render.override(width=width, height=height))[1]
 
     def surfaces(self) -> list[SphereSet]:
         """Return the nonempty sets, and the ground, unless there is nothing else.

@@ -49,7 +49,7 @@ class SaveJob:
         settings = (request.settings or loaded.job.settings).override(
             width=width, height=height, samples=request.samples
         )
-        digest = loaded.packed.seen(request.buffers.view).digest()
+        digest = replace(loaded.packed, view=request.buffers.view).digest()
         about = loaded.job.about | {
             "scene": loaded.job.about["scene"] | {"digest": digest},
             "settings": vars(settings).copy(), "view": self._view,
@@ -66,7 +66,6 @@ class SaveJob:
             check()
 
         with job.film(Film.blank(*request.size)) as film:
-            job.scene.take_sky(request.buffers.sky)
             job.expose(film, request.samples, progress)
             self._image = job.image(film, request.tone, 8)
 

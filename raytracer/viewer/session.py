@@ -311,7 +311,7 @@ def _receive_loaded(viewer: ViewerState, loaded: LoadedScene, reloaded: bool) ->
     elif viewer.view.fits_all and (reloaded or other_box):
         viewer.view = viewer.showing_all(viewer.view)
     else:
-        same = orbit_camera.rebased(viewer.view, old.buffers, loaded.buffers)
+        same = orbit_camera.rebased(viewer.view, old.buffers.space, loaded.buffers.space)
         viewer.view = loaded.giants.kept_out(same, same)
     if reloaded:
         viewer.reload_error, viewer.samples = "", loaded.job.settings.samples

@@ -138,7 +138,7 @@ class ViewerState:
 
     @property
     def space(self) -> Space:
-        return Space.of(self.loaded_scene.buffers)
+        return self.loaded_scene.buffers.space
 
     @property
     def aspect(self) -> float:

@@ -191,7 +191,7 @@ def turn_light(viewer: ViewerState, right: float, up: float) -> None:
     if not lights:
         viewer.notify("the scene has no light to turn")
         return
-    pivot = viewer.view.pivot * buffers.scale + buffers.center
+    pivot = viewer.view.pivot * buffers.space.scale + buffers.space.center
     first = edits.turned(lights[0], axes, right, up, pivot)
     viewer.set_edits(replace(viewer.edits, lights=(first, *lights[1:])))
 

@@ -326,6 +326,6 @@ def test_example_scenes_get_the_kernel_that_was_measured_best() -> None:
             continue  # a million spheres take long to make; the other is like plummer
         ladder = render_benchmark.ladder_of(name, render_benchmark.SIZE)
         buffers, tree = ladder.buffers, ladder.arranged("")
-        sample = selection.Sample(buffers.placed)
-        label = selection.kernel_for(buffers.count, len(tree.nodes), sample, buffers.camera, 720)
+        sample, camera = selection.Sample(buffers.placed), buffers.view.camera
+        label = selection.kernel_for(buffers.count, len(tree.nodes), sample, camera, 720)
         assert label == best.get(name, selection.PACKETS), name

@@ -163,7 +163,8 @@ def test_fit_keeps_the_direction(tmp_path: Path) -> None:
         "[camera]\nfit = true\nposition = [0, 0, -9]\nlook_at = [0, 0, 0]\n"
         "[[spheres]]\ncenters = [[5, 5, 5]]\nradius = 1\n"
     )
-    np.testing.assert_array_equal(pack(load(tmp_path / "a.toml")).camera["forward"], [[0, 0, 1]])
+    view = pack(load(tmp_path / "a.toml")).view
+    np.testing.assert_array_equal(view.camera["forward"], [[0, 0, 1]])
 
 
 ROOT = Path(__file__).parents[2]

@@ -56,7 +56,7 @@ def test_right_and_up_of_each_view(up: Any, table: dict[str, tuple[str, str]]) -
     for view, (right, above) in table.items():
         scene.camera = Camera(view=view, up=up)
         buffers, _ = pack_with_camera(scene)
-        camera = buffers.camera[0]
+        camera = buffers.view.camera[0]
         for name, axis in (("right", right), ("up", above)):
             found = camera[name] / np.linalg.norm(camera[name])
             assert np.array_equal(found, along(axis)), (view, up, name, found)

@@ -13,6 +13,7 @@ from PIL import Image
 from raytracer import Camera, Scene
 from raytracer.buffers import SceneBuffers
 from raytracer.settings import RenderSettings
+from raytracer.view import View as PackedView
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Pick, Picked, RenderRequest
@@ -58,8 +59,8 @@ def view_of(buffers: SceneBuffers, aspect: float = 4.0 / 3.0, **camera: Any) -> 
     return initial_view(Camera(**camera) if camera else None, buffers, aspect)
 
 
-def assert_same_buffers(a: SceneBuffers, b: SceneBuffers) -> None:
-    for (name, one), (_, two) in zip(a._hashed(), b._hashed(), strict=True):
+def assert_same_view(a: PackedView, b: PackedView) -> None:
+    for (name, one), (_, two) in zip(a.arrays(), b.arrays(), strict=True):
         assert one.dtype == two.dtype, name
         assert one.shape == two.shape, name
         assert np.ascontiguousarray(one).tobytes() == np.ascontiguousarray(two).tobytes(), name

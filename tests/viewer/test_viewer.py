@@ -19,7 +19,7 @@ from raytracer.viewer.session import receive
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.view_actions import APERTURE, pan
 from support.previews import (
-    assert_same_buffers,
+    assert_same_view,
     balls,
     first_camera,
     hit_id,
@@ -60,7 +60,7 @@ def test_the_lens_focuses_on_the_picked_sphere(viewer: ViewerState) -> None:
     picked(viewer, 5)
     viewer.do("focus-picked")
     assert viewer.notice == "in focus: sphere 5"
-    shown = requests(viewer)[-1].buffers.camera[0]
+    shown = requests(viewer)[-1].buffers.view.camera[0]
     center, radius = viewer.loaded_scene.sphere(5)
     depth = (np.asarray(center) - viewer.view.pose.eye) @ viewer.view.pose.axes.forward
     assert abs(shown["focus_distance"] - depth) <= radius
@@ -77,7 +77,7 @@ def test_the_lens_focuses_on_the_picked_sphere(viewer: ViewerState) -> None:
     viewer.do("toggle-projection")
     viewer.do("cancel")
     viewer.do("focus-picked")
-    assert requests(viewer)[-1].buffers.camera[0]["lens_radius"] == 0
+    assert requests(viewer)[-1].buffers.view.camera[0]["lens_radius"] == 0
 
 
 def test_reset_brings_everything_back(viewer: ViewerState) -> None:
@@ -195,7 +195,7 @@ def test_a_camera_that_was_moved_stays_where_it_is_in_the_scene(
         viewer.do("toggle-projection")
     before, buffers = viewer.camera, viewer.loaded_scene.buffers
     loaded_scene = reload(viewer, camera=camera, count=3, seed=2)
-    assert loaded_scene.buffers.center.tolist() != buffers.center.tolist()
+    assert loaded_scene.buffers.space.center != buffers.space.center
     after = viewer.camera
     for name in ("position", "look_at", "up"):
         np.testing.assert_allclose(getattr(after, name), getattr(before, name), atol=1e-9)
@@ -209,7 +209,7 @@ def test_another_camera_in_the_file_is_taken(old: Any, new: Any) -> None:
     viewer.do("orbit", 0.5, 0.2)
     reload(viewer, camera=new)
     scene = replace(viewer.loaded_scene.scene, camera=viewer.camera)
-    assert_same_buffers(requests(viewer)[-1].buffers, pack(scene))
+    assert_same_view(requests(viewer)[-1].buffers.view, pack(scene).view)
     assert viewer.view.fits_all == (new is None)
 
 

@@ -407,7 +407,7 @@ def lengths_of(buffers: SceneBuffers) -> dict[str, int]:
     arrays = {
         "colors": buffers.colors, "color_ids": buffers.color_id,
         "material_ids": buffers.material_id, "large": buffers.large, "emitters": buffers.emitters,
-        "opacities": buffers.opacity, "texels": buffers.sky,
+        "opacities": buffers.opacity, "texels": buffers.view.sky,
     }  # fmt: skip
     return {name: len(array) for name, array in arrays.items()} | {
         "spheres": buffers.rows,
