@@ -25,8 +25,7 @@ from raytracer.settings import INTEGRATORS, LOOKS
 from raytracer.viewer.actions import action
 from raytracer.viewer.data_actions import columns, sets_of
 from raytracer.viewer.edits import BACKGROUNDS, SCENES
-from raytracer.viewer.keep import save
-from raytracer.viewer.save_job import parse_size
+from raytracer.viewer.keep import parse_size, save
 from raytracer.viewer.state import Prompt, ViewerState
 from raytracer.viewer.view_actions import set_tone
 

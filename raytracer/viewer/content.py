@@ -24,7 +24,6 @@ from raytracer.scene.glyphs.make import without_glyphs
 from raytracer.scene.glyphs.shared import radii_of
 from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
-from raytracer.viewer.orbit_camera import Vector
 
 Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -35,27 +34,18 @@ KEPT_SIDES = ("below", "above")  # of a slice, by the position on its axis
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """Particles that fulfil a condition, or have certain numbers or ids."""
+    """Particles that fulfil a condition, or have certain keys: ids, or numbers without ids."""
 
-    condition: str = ""  # an expression over the columns; "" for numbers
-    numbers: Numbers | None = None  # int64 (M,), ascending
-    # Integers (M,), which identify particles if frames have them in another order.
-    ids: NDArray[Any] | None = None
-
-    @classmethod
-    def of_numbers(cls, scene: Scene, numbers: Numbers) -> Chosen:
-        """Choose particles of a frame by id, or by number if its file has no ids."""
-        ids = ids_of(scene)
-        return cls(numbers=numbers) if ids is None else cls(ids=ids[numbers])
+    condition: str = ""  # an expression over the columns; "" for keys
+    keys: NDArray[Any] | None = None  # integers (M,)
 
     def mask(self, scene: Scene) -> Mask:
         """Return which particles of a frame are chosen, bool (N,)."""
-        if self.ids is not None:
-            ids = ids_of(scene)
-            return np.zeros(scene.count, bool) if ids is None else np.isin(ids, self.ids)
-        if self.numbers is not None:
+        if self.keys is not None:
+            if (ids := ids_of(scene)) is not None:
+                return np.isin(ids, self.keys)
             mask = np.zeros(scene.count, bool)
-            mask[self.numbers[self.numbers < scene.count]] = True
+            mask[self.keys[self.keys < scene.count]] = True
             return mask
         masks: list[Mask] = [np.empty(0, bool)]
         mistakes: list[SceneError] = []
@@ -190,17 +180,6 @@ def ids_of(scene: Scene) -> NDArray[Any] | None:
         return None
     ids = columns["id"]
     return ids if ids.dtype.kind in "iu" and ids.ndim == 1 else None
-
-
-def center_of(scene: Scene, prim_id: int) -> Vector:
-    """Return the centre of a sphere, scene units, float64 (3,)."""
-    for spheres in scene.spheres:
-        if prim_id < spheres.count:
-            center = np.asarray(spheres.centers[prim_id], np.float64)
-            moved: Vector = spheres.transform.linear() @ center
-            return moved + np.asarray(spheres.transform.translate, np.float64)
-        prim_id -= spheres.count
-    raise IndexError(prim_id)
 
 
 def _in_sets(change: Any, sets: Sequence[SphereSet], mask: Mask) -> list[SphereSet]:

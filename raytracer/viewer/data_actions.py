@@ -15,7 +15,7 @@ from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.viewer import orbit_camera
 from raytracer.viewer.actions import action
-from raytracer.viewer.content import AXES, KEPT_SIDES, Chosen, Slice
+from raytracer.viewer.content import AXES, KEPT_SIDES, Chosen, Slice, ids_of
 from raytracer.viewer.state import ViewerState
 
 UNLIKELY = ("x", "y", "z", "index", "radius", "id")  # columns that the key offers last
@@ -96,8 +96,9 @@ def invert_selection(viewer: ViewerState) -> None:
 
 
 def _chosen(viewer: ViewerState, numbers: Sequence[int] | NDArray[np.int64]) -> Chosen | None:
-    ascending = np.sort(np.asarray(numbers, np.int64))
-    return Chosen.of_numbers(_plain(viewer), ascending) if len(ascending) else None
+    """Choose particles of the shown frame by id, or by number if its file has no ids."""
+    keys, ids = np.asarray(numbers, np.int64), ids_of(_plain(viewer))
+    return Chosen(keys=keys if ids is None else ids[keys]) if len(keys) else None
 
 
 def _of_picks(viewer: ViewerState) -> Chosen | None:
