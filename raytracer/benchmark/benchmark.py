@@ -8,7 +8,7 @@ from raytracer.benchmark.cuda.timing import Session
 from raytracer.benchmark.options import BenchOptions, Tell
 from raytracer.benchmark.record import Result
 from raytracer.errors import UserError
-from raytracer.variants.kernel import Kernel
+from raytracer.variants import Kernel
 
 WIDTH = 96  # characters of a line of ideas
 

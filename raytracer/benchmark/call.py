@@ -12,7 +12,7 @@ from raytracer.benchmark.operations.base import Arrays, Op
 from raytracer.benchmark.options import select
 from raytracer.benchmark.runner import Plan, compute
 from raytracer.errors import BackendError, UserError
-from raytracer.variants.kernel import preferred
+from raytracer.variants import preferred
 
 
 def call(

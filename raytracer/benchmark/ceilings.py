@@ -8,7 +8,7 @@ from raytracer.benchmark.cuda.kernel import LoadedKernel
 from raytracer.benchmark.cuda.timing import Enqueue, Session
 from raytracer.benchmark.record import Ceilings
 from raytracer.errors import RaytracerError
-from raytracer.variants.discovery import discover
+from raytracer.variants import discover
 
 COPY_BYTES = 1 << 30
 ROUNDS = 1 << 14  # of 16 FLOP per thread: some milliseconds

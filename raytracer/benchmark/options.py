@@ -14,8 +14,7 @@ from raytracer.benchmark.operations.base import DISTRIBUTIONS, Op
 from raytracer.benchmark.user_kernel import adopt
 from raytracer.errors import UserError, suggestion
 from raytracer.files.access import path_of
-from raytracer.variants.discovery import discover
-from raytracer.variants.kernel import Variant
+from raytracer.variants import Variant, discover
 
 _SIZE = re.compile(r"(\d{1,19})(?:(?:\^|\*\*)(\d{1,2})|e(\d{1,2}))?")
 MODES = ("cold", "hot")

@@ -17,7 +17,7 @@ from raytracer.buffers import build_bvh
 from raytracer.errors import UserError
 from raytracer.scene.load import load
 from raytracer.scene.packing.pack import pack
-from raytracer.variants.discovery import discover
+from raytracer.variants import discover
 
 SIZE = (1280, 720)
 UNCUT = 1 << 40  # samples per launch, so that a frame is one launch

@@ -15,8 +15,7 @@ from raytracer.benchmark.record import Resources, Row
 from raytracer.buffers import Bvh, SceneBuffers
 from raytracer.errors import BackendError, RaytracerError
 from raytracer.film.film import Film
-from raytracer.variants.discovery import discover
-from raytracer.variants.kernel import Variant
+from raytracer.variants import Variant, discover
 from raytracer.view import View
 
 CHECKED = (321, 181)  # pixels of the compared pictures; not multiples of a tile

@@ -13,14 +13,15 @@ from raytracer.arguments import function, one_of
 from raytracer.backends.cpu import CpuDevice
 from raytracer.backends.cuda.compile import find_nvcc, nvcc_version, version
 from raytracer.backends.cuda.probe import device_details, why_not
-from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
+from raytracer.backends.cuda.sources import digest, include_closure
 from raytracer.benchmark import ceilings, registry
 from raytracer.benchmark.benchmark import Benchmark
 from raytracer.benchmark.cuda.timing import Session
 from raytracer.benchmark.options import BenchOptions, Tell, texts, validated
 from raytracer.benchmark.record import FORMAT, Device, Record, Result
 from raytracer.errors import BackendError, UserError
-from raytracer.variants.discovery import discover, operations, products
+from raytracer.resources import kernels
+from raytracer.variants import discover, operations, products
 
 BACKENDS = ("auto", "cpu", "cuda")
 
@@ -140,9 +141,7 @@ def device_of(backend: str) -> Device:
 
 def kernel_digest() -> str:
     """Return the digest of all sources of CUDA kernels: equal digests mean equal code."""
-    root = kernels_root()
-    kernels = [*products(root), *(v for op in operations(root) for v in discover(op, root))]
     closure: dict[str, bytes] = {}
-    for kernel in kernels:
-        closure |= include_closure(Path(str(kernel.path)), root)
+    for kernel in (*products(), *(each for op in operations() for each in discover(op))):
+        closure |= include_closure(kernel.path, kernels())
     return digest(dict(sorted(closure.items())))

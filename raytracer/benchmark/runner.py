@@ -20,7 +20,7 @@ from raytracer.benchmark.products.problem import problem_of
 from raytracer.benchmark.record import Clock, Resources, Result, Row
 from raytracer.benchmark.statistics import Turn, in_turns, timed
 from raytracer.errors import RaytracerError
-from raytracer.variants.kernel import Variant
+from raytracer.variants import Variant
 
 # The timed sizes are checked too if NumPy computes them in about a second.
 CHECKED_BYTES, CHECKED_FLOP = 128 << 20, 4e9

@@ -18,7 +18,7 @@ from raytracer.benchmark.record import Result
 from raytracer.errors import RaytracerError
 from raytracer.film.film import Film, develop, measure, tone_arguments
 from raytracer.film.tone_settings import CURVES, ToneSettings
-from raytracer.variants.discovery import discover, product
+from raytracer.variants import discover, product
 
 Run = Callable[[], Any]
 Passes = dict[str, list[tuple[str, Run]]]  # the timed functions, with labels, by result

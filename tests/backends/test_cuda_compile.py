@@ -13,9 +13,10 @@ from raytracer.backends.cuda import nvrtc
 from raytracer.backends.cuda.cache import Cubin, CubinName
 from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES
 from raytracer.backends.cuda.kernel_selection import PRODUCTION, every_variant
-from raytracer.backends.cuda.sources import include_closure, kernels_root
+from raytracer.backends.cuda.sources import include_closure
 from raytracer.errors import BackendError
-from raytracer.variants.discovery import products
+from raytracer.resources import kernels
+from raytracer.variants import products
 
 each_compiler = pytest.mark.usefixtures("cuda_compiler")
 
@@ -218,7 +219,7 @@ def test_architecture_that_a_compiler_does_not_know_is_said(tree: Path, source: 
 
 
 def test_variants_of_some_architectures_can_be_left_out() -> None:
-    made = compile_all.jobs(kernels_root(), ["sm_75", "sm_80"], complete=["sm_80"])
+    made = compile_all.jobs(kernels(), ["sm_75", "sm_80"], complete=["sm_80"])
     for arch, of_each in (("sm_75", every_variant), ("sm_80", lambda _: [()])):
         for name in PRODUCTION:
             of_kernel = [job for job in made if job.arch == arch and job.kernel.name == name]

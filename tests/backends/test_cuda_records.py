@@ -19,8 +19,8 @@ from raytracer.backends.cuda import scene as scene_module
 from raytracer.backends.cuda import tree as tree_module
 from raytracer.backends.cuda.run import MAX_SPHERES
 from raytracer.backends.cuda.scene import CudaScene
-from raytracer.backends.cuda.sources import kernels_root
 from raytracer.buffers import build_bvh
+from raytracer.resources import kernels
 from raytracer.scene.packing.pack import pack
 from support.fake_cuda import FakeDriver, cleared
 from support.libraries import FOR_CUDA, library
@@ -39,7 +39,7 @@ SCENES = {
 
 def test_the_largest_scenes_fit_the_words_of_the_kernels() -> None:
     """Numbers of primitives and nodes, and addresses, of counts that few machines can hold."""
-    headers = (kernels_root() / "cuda/bvh/collapse.cuh").read_text()
+    headers = (kernels() / "cuda/bvh/collapse.cuh").read_text()
 
     def number(name: str) -> int:
         found = re.search(rf"\b{name} = (\d+)", headers)

@@ -33,7 +33,7 @@ from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.errors import BackendError
 from raytracer.film.film import Film
 from raytracer.scene.packing.pack import pack
-from raytracer.variants.kernel import Kernel
+from raytracer.variants import Kernel
 from raytracer.view import frame_of
 from support.fake_cuda import FakeDriver, cleared
 
@@ -47,6 +47,7 @@ KERNEL = Kernel(
     needs=("sm_80+",),
     source="",
     path=Path("fake.cu"),
+    place="kernels/cuda/fake.cu",
 )
 
 

@@ -11,9 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer import layout
+from raytracer import layout, resources
 from raytracer.backends.cuda.moving import FOUND
-from raytracer.backends.cuda.sources import kernels_root
 from raytracer.backends.cuda.tree import (
     ENTRIES,
     PACKED_BYTES,
@@ -32,7 +31,7 @@ Floats = NDArray[np.float32]
 @pytest.fixture(scope="module")
 def kernels(libraries: Path) -> ctypes.CDLL:
     copied = libraries / "tree"
-    shutil.copytree(kernels_root(), copied, dirs_exist_ok=True)
+    shutil.copytree(resources.kernels(), copied, dirs_exist_ok=True)
     state = copied / "cuda/bvh/state.cuh"
     before, rest = state.read_text().split("  asm volatile", 1)
     state.write_text(before + "  v = *(const float4*)p;\n" + rest.split("\n", 4)[4])

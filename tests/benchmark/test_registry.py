@@ -10,7 +10,7 @@ from raytracer.benchmark.benchmark import Benchmark
 from raytracer.benchmark.options import BenchOptions
 from raytracer.cli import main
 from raytracer.errors import UserError
-from raytracer.variants.discovery import discover
+from raytracer.variants import discover
 
 RENDERER = ["render", "tone", "build", "live"]
 NAMES = [*operations.OPERATIONS, *RENDERER]

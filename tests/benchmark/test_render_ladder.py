@@ -16,7 +16,7 @@ from raytracer.buffers import build_bvh
 from raytracer.cli import main
 from raytracer.errors import BackendError, UserError
 from raytracer.scene.packing.pack import pack
-from raytracer.variants.discovery import discover
+from raytracer.variants import discover
 from reference import RefScene
 from support.project import to_project
 from support.scenes import KEY, LAMP, random_scene

@@ -20,8 +20,7 @@ from raytracer.benchmark.cuda import timing as device
 from raytracer.benchmark.cuda.timing import Session
 from raytracer.benchmark.options import BenchOptions
 from raytracer.benchmark.runner import Plan, measure
-from raytracer.variants.discovery import discover
-from raytracer.variants.kernel import Variant
+from raytracer.variants import Variant, discover
 from support.fake_cuda import FakeDriver
 
 # Views of a launch's vectors a, b, c (n,) and n itself.

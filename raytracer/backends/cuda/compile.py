@@ -21,10 +21,10 @@ from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import nvrtc
 from raytracer.backends.cuda.cache import Cubin, CubinName
 from raytracer.backends.cuda.driver import GET
-from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
+from raytracer.backends.cuda.sources import digest, include_closure
 from raytracer.errors import BackendError
-from raytracer.variants.discovery import flags_of
-from raytracer.variants.kernel import split_architecture
+from raytracer.resources import kernels
+from raytracer.variants import flags_of, split_architecture
 
 # Of every kernel; a kernel's header adds its own. The product's have --fmad=false there, no fused
 # multiply-add but where a kernel writes one, and never --use_fast_math: the same numbers as on the
@@ -112,7 +112,7 @@ def cubin_name(
     source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
 ) -> CubinName:
     """Return the name that covers everything a cubin is made from."""
-    root = root or kernels_root()
+    root = root or kernels()
     identity: tuple[str, ...] = ()  # what the same kernel and options depend on
     if nvcc := find_nvcc():
         identity = nvcc_version(nvcc), *(os.environ.get(name, "") for name in ENVIRONMENT)
@@ -146,7 +146,7 @@ def load(
     notify: called with a line before a compilation; by default it goes to standard error.
     shipped: whether a cubin that came with the package will do.
     """
-    root = root or kernels_root()
+    root = root or kernels()
     name = cubin_name(source, arch, root, macros)
     with _locks[name]:  # several GPUs need the same code at the same time
         if found := cubins.find(name, root, shipped):
@@ -172,7 +172,7 @@ def ready_made(
     source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
 ) -> Cubin | None:
     """Return code that was compiled before and runs on a device of `arch`, or None."""
-    root = root or kernels_root()
+    root = root or kernels()
     codes = (cubins.find(cubin_name(source, each, root, macros), root) for each in runs_on(arch))
     return next(filter(None, codes), None)
 
@@ -181,7 +181,7 @@ def compile_source(
     source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
 ) -> Cubin:
     """Run the compiler, whatever the cache holds; raises as `load` does."""
-    root = root or kernels_root()
+    root = root or kernels()
     made_by = version()
     if not made_by:
         raise NoCompilerError(

@@ -49,7 +49,7 @@ from raytracer.backends.cuda.tree import (
 from raytracer.buffers import Bvh, DeviceColors, SceneBuffers, build_bvh, host_tree
 from raytracer.errors import SceneError
 from raytracer.sphere_update import SphereUpdate
-from raytracer.variants.kernel import Kernel
+from raytracer.variants import Kernel
 from raytracer.view import View
 
 # Bytes of a scene in one copy: some milliseconds, less than a frame of a window.

@@ -17,7 +17,7 @@ from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.passes import load_module
 from raytracer.backends.cuda.transfer import staging
-from raytracer.variants.discovery import product
+from raytracer.variants import product
 
 BUILD_TREE, BUILD_TREE_OF_SOLIDS = "build_tree", "build_tree_capsules"
 ENTRIES = {

@@ -9,7 +9,7 @@ from raytracer.backends.cuda.cache import Cubin, usage
 from raytracer.benchmark.cuda import tensor_map
 from raytracer.benchmark.cuda.timing import Enqueue, RefusedError, Session, SizeError
 from raytracer.benchmark.record import Resources
-from raytracer.variants.kernel import Variant
+from raytracer.variants import Variant
 
 Located = tuple[int, tuple[int, ...], int]  # an array: address, shape, bytes of a value
 

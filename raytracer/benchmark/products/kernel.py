@@ -14,7 +14,7 @@ from raytracer.benchmark.products.model import Choice, ranked
 from raytracer.benchmark.products.problem import Operand, Problem
 from raytracer.benchmark.products.tiles import TensorTile, has_clusters
 from raytracer.benchmark.record import Resources
-from raytracer.variants.kernel import Variant
+from raytracer.variants import Variant
 
 ALIGN_BLOCKS, ALIGN_THREADS = 8, 256  # blocks of a multiprocessor
 TENSOR_ARGS, ROWS_ARGS = 512, 40  # bytes of ProductArgs and RowsToAlign

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from raytracer.benchmark.products.problem import Problem
-from raytracer.variants.kernel import split_architecture
+from raytracer.variants import split_architecture
 
 SHARED_LIMIT = 232448  # bytes of a block on sm_90 (CUDA programming guide, specifications)
 CHUNK = 2048  # bytes of C that a warp stores at a time

@@ -10,8 +10,7 @@ import pytest
 
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.operations.base import relative_error
-from raytracer.variants.discovery import discover
-from raytracer.variants.kernel import Variant
+from raytracer.variants import Variant, discover
 from support.libraries import library
 
 MULTIPROCESSORS = 1

@@ -16,8 +16,7 @@ from raytracer.benchmark.operations.base import Op
 from raytracer.benchmark.runner import Plan, wrong
 from raytracer.errors import RaytracerError, UserError
 from raytracer.resources import thread_count
-from raytracer.variants.discovery import discover
-from raytracer.variants.kernel import Variant
+from raytracer.variants import Variant, discover
 from support.alone import alone
 
 pytestmark = pytest.mark.gpu

@@ -12,7 +12,7 @@ from raytracer.benchmark.products.kernel import choose
 from raytracer.benchmark.products.model import Choice
 from raytracer.benchmark.products.problem import Problem, problem_of
 from raytracer.benchmark.products.tiles import SHARED_LIMIT, SIMT_SHAPES, kernels_of
-from raytracer.variants.discovery import discover
+from raytracer.variants import discover
 
 
 def product(name: str, *size: int) -> Problem:

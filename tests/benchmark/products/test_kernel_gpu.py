@@ -22,8 +22,7 @@ from raytracer.benchmark.products.model import Choice, candidates, ranked
 from raytracer.benchmark.products.problem import Operand, Problem
 from raytracer.benchmark.products.tiles import TENSOR_SHAPES, Shape
 from raytracer.resources import thread_count
-from raytracer.variants.discovery import discover
-from raytracer.variants.kernel import Variant
+from raytracer.variants import Variant, discover
 from support.alone import alone
 
 pytestmark = pytest.mark.gpu
