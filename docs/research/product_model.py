@@ -114,9 +114,9 @@ def drawn_sizes(count: int, seed: int) -> Iterator[dict[str, int]]:
 
 def measure(name: str, count: int, seed: int) -> Iterator[Times]:
     """Time choices of an operation at random sizes on the GPU."""
-    from raytracer.benchmark.cuda.timing import Session
+    from raytracer.benchmark.cuda.session import Session
+    from raytracer.benchmark.operation_benchmark import Plan, loaded
     from raytracer.benchmark.products.kernel import bind
-    from raytracer.benchmark.runner import Plan, loaded
 
     op, draw = operations.OPERATIONS[name], random.Random(seed)
     with Session() as session:

@@ -13,10 +13,9 @@ from raytracer.arguments import one_of, whole
 from raytracer.backends.base import Device
 from raytracer.backends.select import select
 from raytracer.benchmark import record, statistics
-from raytracer.benchmark.benchmark import Benchmark
+from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, picture_size
 from raytracer.benchmark.cuda.device_tree import DeviceTree, placed
-from raytracer.benchmark.cuda.timing import Session
-from raytracer.benchmark.options import BenchOptions, Tell, picture_size
+from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.record import Kind, Result, Row
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh

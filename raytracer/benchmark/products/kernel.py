@@ -7,9 +7,8 @@ from functools import partial
 from typing import Any
 
 from raytracer.backends.cuda import compile as compiler
-from raytracer.benchmark.cuda import tensor_map
-from raytracer.benchmark.cuda.kernel import load, resources
-from raytracer.benchmark.cuda.timing import Enqueue, Session, SizeError
+from raytracer.benchmark.cuda.kernel import MAP_BYTES, load, resources, tensor_map
+from raytracer.benchmark.cuda.session import Enqueue, Session, SizeError
 from raytracer.benchmark.products.model import Choice, ranked
 from raytracer.benchmark.products.problem import Operand, Problem
 from raytracer.benchmark.products.tiles import TensorTile, has_clusters
@@ -119,7 +118,7 @@ def _rows_to_align(operand: Operand, target: Operand) -> bytes:
 
 def _map(operand: Operand, box: tuple[int, int], swizzle: int) -> bytes:
     shape, pitch = (operand.rows, operand.cols), operand.pitch
-    return tensor_map.encode(operand.address, shape, operand.size, box, swizzle, pitch)
+    return tensor_map(operand.address, shape, operand.size, box, swizzle, pitch)
 
 
 def _tensor_arguments(problem: Problem, choice: Choice, parts: int, flags: int) -> bytes:
@@ -129,7 +128,7 @@ def _tensor_arguments(problem: Problem, choice: Choice, parts: int, flags: int) 
     depth = tile.depth
     box_a = (depth, 64) if tile.transposed_a else (tile.rows, depth)
     box_b = (depth // tile.cluster, 64) if tile.transposed_b else (tile.box_cols, depth)
-    map_c = bytes(tensor_map.BYTES)
+    map_c = bytes(MAP_BYTES)
     if c.whole_pieces:
         map_c = _map(c, tile.stored, tile.stored[1] * c.size)
     return (

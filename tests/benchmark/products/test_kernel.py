@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from raytracer.backends.cuda import compile as compiler
-from raytracer.benchmark.cuda.timing import SizeError
+from raytracer.benchmark.cuda.session import SizeError
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.products.kernel import choose
 from raytracer.benchmark.products.model import Choice

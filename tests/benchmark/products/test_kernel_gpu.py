@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from conftest import backend_missing
 from raytracer.backends.cuda import compile as compiler
-from raytracer.benchmark.cuda.guarded_memory import Memory
-from raytracer.benchmark.cuda.timing import Session
+from raytracer.benchmark.cuda.session import Memory, Session
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.operations.base import bfloat16_bits, from_bfloat16, relative_error
 from raytracer.benchmark.products.kernel import bind
