@@ -36,9 +36,10 @@ def compiled(variant: Variant, macros: dict[str, str], folder: Path) -> ctypes.C
         "#endif\n"
     )
     flags = ["-pthread", "-ffp-contract=off", *(f"-D{name}={macros[name]}" for name in macros)]
-    if "extern __shared__ unsigned" in variant.code:
+    code = variant.path.read_text(encoding="utf-8")
+    if "extern __shared__ unsigned" in code:
         flags.append("-DSHARED_TYPE=unsigned")
-    elif "  __shared__ " in variant.code:
+    elif "  __shared__ " in code:
         flags.append("-DSTATIC_SHARED")
     return library(folder, "kernel", text, *flags)
 
