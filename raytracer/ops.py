@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from raytracer.arguments import one_of, text
 from raytracer.backends.cuda.compile import NoCompilerError
 from raytracer.benchmark.cuda.session import Session, SizeError
+from raytracer.benchmark.op import Arrays, Op, bfloat16_bits, from_bfloat16
 from raytracer.benchmark.operation_benchmark import Plan, compute, select
 from raytracer.benchmark.operations import OPERATIONS
-from raytracer.benchmark.operations.base import Arrays, Op, bfloat16_bits, from_bfloat16
 from raytracer.errors import BackendError, UserError
 from raytracer.variants import preferred
 

@@ -22,7 +22,7 @@ from scipy.optimize import least_squares
 from raytracer.benchmark import operations
 from raytracer.benchmark.products import model
 from raytracer.benchmark.products.model import Choice
-from raytracer.benchmark.products.problem import Problem, problem_of
+from raytracer.benchmark.products.tiles import Problem, problem_of
 from raytracer.variants import discover
 
 FIRST, OTHERS = 16, 8  # choices that are timed at a size

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from raytracer.arguments import items, mapping, one_of, real, text, truth, whole
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.operations.base import DISTRIBUTIONS, Op
+from raytracer.benchmark.op import DISTRIBUTIONS, Op
 from raytracer.benchmark.record import Result
 from raytracer.errors import UserError, suggestion
 from raytracer.files.access import path_of

@@ -32,9 +32,9 @@ from raytracer.benchmark.cuda.session import (
     SizeError,
     clock,
 )
-from raytracer.benchmark.operations.base import Array, Arrays, Axes, Op, Peer, relative_error
+from raytracer.benchmark.op import Array, Arrays, Axes, Op, Peer, relative_error
 from raytracer.benchmark.products import kernel as products
-from raytracer.benchmark.products.problem import ALIGNMENT, problem_of
+from raytracer.benchmark.products.tiles import ALIGNMENT, problem_of
 from raytracer.benchmark.record import Clock, Resources, Result, Row
 from raytracer.benchmark.statistics import Turn, in_turns, timed
 from raytracer.benchmark.user_kernel import adopt

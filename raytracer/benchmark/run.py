@@ -12,7 +12,7 @@ from typing import Literal, cast
 from raytracer._version import __version__
 from raytracer.arguments import function, one_of
 from raytracer.backends.cpu import CpuDevice
-from raytracer.backends.cuda.compile import find_nvcc, nvcc_version, version
+from raytracer.backends.cuda.compile import version
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.sources import digest, include_closure
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, texts, validated
@@ -153,7 +153,6 @@ def _check_taken(selection: Sequence[Benchmark], options: BenchOptions) -> None:
 def _record(backend: Literal["cpu", "cuda"], device: Device, results: list[Result]) -> Record:
     import numpy
 
-    nvcc = find_nvcc()
     return {
         "format": FORMAT,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -161,7 +160,7 @@ def _record(backend: Literal["cpu", "cuda"], device: Device, results: list[Resul
         "backend": backend,
         "device": device,
         "why_no_gpu": (why_not() or "") if backend == "cpu" else "",
-        "compiler": nvcc_version(nvcc).splitlines()[-1] if nvcc else version() or "none",
+        "compiler": version() or "none",
         "kernel_digest": kernel_digest(),
         "load_average": round(os.getloadavg()[0], 2),
         "versions": {

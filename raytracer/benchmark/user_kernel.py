@@ -5,7 +5,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from raytracer.benchmark.operations.base import Op
+from raytracer.benchmark.op import Op
 from raytracer.errors import UserError
 from raytracer.files.access import opened, reading
 from raytracer.resources import kernels

@@ -8,7 +8,6 @@ tests/probe/functions.h.
 import ctypes
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -165,8 +164,8 @@ def cubin(arch: str) -> bytes:
         closure |= include_closure(header, root)
     key = digest(closure, arch, *texts)
     # of any kernel of the product: its digest of the compiler is the same
-    like = cubin_name(root / "cuda" / "render_list.cu", arch, root)
-    name = replace(like, stem="probe-cuda", source_key=key)
+    compiler = cubin_name(root / "cuda" / "render_list.cu", arch, root).split(".")[3]
+    name = f"probe-cuda.{arch}.{key}.{compiler}.cubin"
     with alone("probe"):
         found = cache.find(name, root)
         if found is None:

@@ -7,7 +7,7 @@ import pytest
 
 from raytracer import ops as functions
 from raytracer.benchmark import operations as ops
-from raytracer.benchmark.operations.base import relative_error
+from raytracer.benchmark.op import relative_error
 from raytracer.compile_all import ARCHITECTURES, jobs
 from raytracer.ops import matched
 from raytracer.resources import kernels

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from raytracer.benchmark import operations as ops
-from raytracer.benchmark.operations.base import relative_error
+from raytracer.benchmark.op import relative_error
 from raytracer.variants import Variant, discover
 from support.libraries import library
 

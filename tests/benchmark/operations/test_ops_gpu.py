@@ -12,8 +12,8 @@ from raytracer import ops as functions
 from raytracer.backends.cuda import compile as compiler
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.cuda.session import RefusedError, Session, SizeError
+from raytracer.benchmark.op import Op
 from raytracer.benchmark.operation_benchmark import Plan, wrong
-from raytracer.benchmark.operations.base import Op
 from raytracer.errors import RaytracerError, UserError
 from raytracer.resources import thread_count
 from raytracer.variants import Variant, discover

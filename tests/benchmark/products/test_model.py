@@ -14,14 +14,16 @@ from raytracer.benchmark.products.model import (
     clusters_at_once,
     ranked,
 )
-from raytracer.benchmark.products.problem import Problem, Units, problem_of
 from raytracer.benchmark.products.tiles import (
     CHUNK,
     SHARED_LIMIT,
     WARPS,
+    Problem,
     Shape,
     TensorTile,
+    Units,
     kernels_of,
+    problem_of,
     shapes_for,
 )
 from raytracer.resources import kernels
