@@ -21,7 +21,7 @@ MAX_STOPS = 64.0  # largest absolute exposure: beyond it a picture exceeds the r
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class ToneSettings(Defined, error=UserError):
+class ToneSettings(Defined):
     """Exposure and tone curve of a picture. The defaults leave colours unchanged.
 
     Args:

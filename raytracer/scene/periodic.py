@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from raytracer.errors import SceneError, UserError
+from raytracer.errors import SceneError
 from raytracer.field_types import Integer, Numbers, number_of
 
 if TYPE_CHECKING:
@@ -21,10 +21,10 @@ class Counts(Numbers):
         noun = f"three whole numbers from 1 to {MAX_BOXES}"
         super().__init__(3, noun, "A,B,C", item=Integer(1, MAX_BOXES))
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+    def checked(self, value: Any, name: str) -> Any:
         if isinstance(value, str):  # from the command line
             value = number_of(value.lower().replace("x", ","))
-        return super().checked([value] * 3 if isinstance(value, int) else value, name, error)
+        return super().checked([value] * 3 if isinstance(value, int) else value, name)
 
 
 REPLICATE = Counts()

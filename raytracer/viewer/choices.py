@@ -202,7 +202,7 @@ def _arrows(viewer: ViewerState, name: str) -> str:
 
 def _set_arrows(viewer: ViewerState, name: str, vector: str | None) -> None:
     if vector:
-        glyph_fields("arrows", vector, "arrows", UserError)
+        glyph_fields("arrows", vector, "arrows")
     _draw(viewer, name, vector or "")
 
 
