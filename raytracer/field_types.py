@@ -70,6 +70,10 @@ class Kind:
             return text == "true"
         return number_of(text) if {int, float} & self.plain.keys() else text
 
+    def of_text(self, text: str, name: str) -> Any:
+        """Return the value of an option."""
+        return self.checked(self.typed(text), name)
+
     @property
     def words(self) -> list[str]:
         """The texts that are valid; [] if none or any is."""
@@ -106,23 +110,22 @@ class Kind:
             return f"{'at least' if above is None else 'above'} {least:.15g}{upper}"
         return ""
 
-    def option(self) -> dict[str, Any]:
-        """Return the arguments of `click.Option` for an option with such a value; "is_switch" is a
-        pair of flags: --name and --no-name."""
-        is_switch = bool in self.plain and self.plain.keys() <= {bool, str}
-        if is_switch and len(self.words) < 2:
-            return {"is_switch": True}
-        if self.plain.keys() <= {int, float} and self.plain:
-            return {"type": float if float in self.plain else int}
-        words = [*["true", "false"] * is_switch, *self.words, *filter(None, [self.metavar])]
-        metavar = f"[{'|'.join(words)}]" if self.words else self.metavar
-        return {"metavar": metavar, **self.options} if metavar else {"type": str}
+    @property
+    def is_switch(self) -> bool:
+        """Whether an option with such a value is a pair of flags: --name and --no-name."""
+        return bool in self.plain and self.plain.keys() <= {bool, str} and len(self.words) < 2
+
+    def choices(self) -> str:
+        """Return the value in the help of an option: "[auto|NUMBER]"."""
+        are_shown = bool in self.plain and self.plain.keys() <= {bool, str}
+        words = [*["true", "false"] * are_shown, *self.words, *filter(None, [self.metavar])]
+        return f"[{'|'.join(words)}]" if self.words else self.metavar or "TEXT"
 
 
 class Integer(Kind):
     """A whole number of low..high."""
 
-    noun = "a whole number"
+    noun, metavar = "a whole number", "INTEGER"
 
     def __init__(self, low: int, high: int | None = None) -> None:
         schema = {"type": "integer", "minimum": low} | ({} if high is None else {"maximum": high})
@@ -133,7 +136,7 @@ class Integer(Kind):
 class Number(Kind):
     """A finite number of low..high; with `above`, low itself is refused."""
 
-    noun = "a number"
+    noun, metavar = "a number", "NUMBER"
 
     def __init__(self, low: float = -inf, high: float = inf, above: bool = False) -> None:
         limits = {"exclusiveMinimum" if above else "minimum": low, "maximum": high}

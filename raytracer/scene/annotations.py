@@ -283,6 +283,11 @@ class Part(Kind):
         given = self.given(value, name)
         return self.kind(**given) if isinstance(given, Mapping) else given
 
+    def of_text(self, text: str, name: str) -> str:
+        """Check the value of an option, which may change an annotation of the scene."""
+        self.checked(text, name)
+        return text
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Annotations(Defined):

@@ -85,6 +85,11 @@ def _camera_of(name: str) -> Camera:
         ) from None
 
 
+CAMERA = Kind(
+    {}, _camera, metavar="FILE", options={"type": str}
+)  # not read before the command runs
+
+
 def _lights(value: Any, name: str) -> Any:
     known = tuple(loaded("raytracer.scene.lights:LIGHTS").values())
     return tuple(of_kind(each, name, known) for each in items(value, name))
@@ -114,7 +119,8 @@ def _glyph(name: str) -> Kind:
     if name == "ribbons":  # one of the command's `SWITCHES`
         metavar = f"[={metavar}]"
     if name in REPEATED:
-        options = {"multiple": True, "callback": lambda _, __, values: ",".join(values) or None}
+        options = {"multiple": True, "callback": lambda *given: ",".join(given[2]) or None}
+        options["type"] = str  # checked when they are together
     return Kind({}, check, metavar=metavar, options=options)
 
 
@@ -148,7 +154,7 @@ def _mesh(value: Any, name: str) -> Mesh:
 MESH = Kind(
     {}, _meshes, metavar="FILE[,NAME=VALUE,...]",
     # None, where there are none, keeps those of the scene
-    options={"multiple": True, "callback": lambda *given: given[2] or None},
+    options={"type": str, "multiple": True, "callback": lambda *given: given[2] or None},
 )  # fmt: skip
 
 
@@ -217,7 +223,7 @@ class ViewSettings(Defined):
     zoom: float | None = setting(None, ZOOM)
     look_at: Triple | None = setting(None, Vector3())
     fit: bool | str | None = setting(None, AnyOf(Truth(), Choice(FITS)))
-    camera: Camera | None = setting(None, Kind({}, _camera, metavar="FILE"))
+    camera: Camera | None = setting(None, CAMERA)
     background: Color | Background | None = setting(
         None,
         AnyOf(ColorValue(), Table.of("raytracer.scene.background:Background"), noun="a colour"),
