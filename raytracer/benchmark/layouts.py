@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from raytracer.arguments import one_of
 from raytracer.buffers import Bvh, SceneBuffers
-from raytracer.errors import UserError
 from raytracer.layout import code
 
 LAYOUTS = {
@@ -20,7 +19,7 @@ LAYOUTS = {
 
 def arrange(layout: str, buffers: SceneBuffers, tree: Bvh) -> Bvh:
     """Return the arrays of a layout of the wide tree; raise UserError for an unknown layout."""
-    if not one_of(layout, "a render kernel", LAYOUTS, "layout", UserError):
+    if not one_of(layout, "a render kernel", LAYOUTS, "layout"):
         return tree
     spheres = tree.spheres
     if layout == "soa":

@@ -14,7 +14,6 @@ from raytracer.benchmark.options import BenchOptions, Tell, picture_size
 from raytracer.benchmark.record import Result
 from raytracer.benchmark.render_ladder import Ladder, rungs
 from raytracer.buffers import build_bvh
-from raytracer.errors import UserError
 from raytracer.scene.load import load
 from raytracer.scene.packing.pack import pack
 from raytracer.variants.discovery import discover
@@ -87,9 +86,7 @@ class RenderBenchmark(Benchmark):
 
 def chosen(selection: Sequence[str]) -> list[str]:
     """Return example scenes by name, all by default; raise UserError for an unknown one."""
-    return [
-        one_of(name, "render", SCENES, "example scene", UserError) for name in selection or SCENES
-    ]
+    return [one_of(name, "render", SCENES, "example scene") for name in selection or SCENES]
 
 
 def ladder_of(name: str, size: tuple[int, int]) -> Ladder:

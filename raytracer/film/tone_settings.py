@@ -74,7 +74,7 @@ class ToneSettings(Defined):
             return given
         if not isinstance(given, Mapping):
             raise UserError(f"tone: give ToneSettings or a dictionary, not {type_name(given)}")
-        changes, names = mapping(given, "tone", UserError), definitions(cls)
+        changes, names = mapping(given, "tone"), definitions(cls)
         for name in changes:
             if name not in names:
                 raise UserError(f"tone: there is no '{shown(name)}'; {suggestion(name, names)}")

@@ -140,7 +140,7 @@ def ending_of(name: str) -> str:
     """Return a stated format as an ending: ".xyz" for "xyz". Raises DataFileError."""
     from raytracer.scene.particles.registry import stated
 
-    ending = f".{text(name, 'format', UserError).lower().removeprefix('.')}"
+    ending = f".{text(name, 'format').lower().removeprefix('.')}"
     if ending in MESH_SUFFIXES:
         raise DataFileError(
             f"format: a mesh is known by the ending of its name: call the file NAME{ending}"
