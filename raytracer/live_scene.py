@@ -392,7 +392,7 @@ class LiveScene:
             UserError: an argument is wrong, or a sphere of the arrays of a GPU that `update` was
                 given; only the first picture after it raises this.
         """
-        names = [text(name, "aovs", UserError) for name in items(aovs, "aovs", UserError)]
+        names = [text(name, "aovs") for name in items(aovs, "aovs")]
         variables = check_aovs(",".join(names))
         with self._lock, self._rendered(samples, camera, refit_camera) as job:
             film = Film.blank(self._settings.width, self._settings.height)
@@ -684,10 +684,10 @@ class LiveScene:
             raise wrong
         job, settings = self._open(), self._settings
         if samples is not None:
-            count = whole(samples, "samples", 1, MAX_NUMBER, UserError)
+            count = whole(samples, "samples", 1, MAX_NUMBER)
             settings = replace(settings, samples=count, noise=None)
         if camera is not None:
-            camera = of_kind(camera, "camera", Camera, UserError)
+            camera = of_kind(camera, "camera", Camera)
         if refit:
             camera = replace(camera or self.camera, fit=self._fit, height=None)
         if camera is not None:

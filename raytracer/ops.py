@@ -57,8 +57,8 @@ class Operation:
         """
         op, inputs = self.declared, matched(self.declared, arrays)
         dtype = op.dtype_of(inputs) if dtype is None else dtype
-        one_of(dtype, op.name, op.dtypes, "type", UserError)
-        words = [] if variant is None else [text(variant, "variant", UserError)]
+        one_of(dtype, op.name, op.dtypes, "type")
+        words = [] if variant is None else [text(variant, "variant")]
         variants = [each for each in select(op, words) if each.supports(dtype)]
         if not variants:
             raise UserError(f"{variant} of {op.name} does not compute {dtype}")

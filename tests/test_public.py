@@ -126,7 +126,7 @@ def test_a_small_render_imports_what_it_needs(tmp_path: Path) -> None:
         " '--backend', 'cpu', '--quiet', '--output', sys.argv[1]]);"
         "print(*{'zipfile', 'csv', 'difflib', 'PIL', 'pydantic', 'rich',"
         " 'raytracer.scene.view_settings', 'raytracer.scene.glyphs.settings',"
-        " 'raytracer.scene.coloring.maps', 'raytracer.scene.clip'}"
+        " 'raytracer.scene.coloring.style', 'raytracer.scene.clip'}"
         " & {*sys.modules})"
     )
     picture = tmp_path / "a.png"

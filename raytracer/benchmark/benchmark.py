@@ -55,23 +55,23 @@ class BenchOptions:
         """Return the data type to run; raise UserError if the operation does not support it."""
         if self.dtype is None:
             return op.dtypes[0]
-        return one_of(self.dtype, op.name, op.dtypes, "dtype", UserError)
+        return one_of(self.dtype, op.name, op.dtypes, "dtype")
 
 
 def validated(given: Mapping[str, Any]) -> BenchOptions:
     """Return the options of a call of `raytracer.bench`, its arguments by name; raise UserError for
     invalid ones."""
-    axes = mapping(given["axes"] or {}, "axes", UserError)
+    axes = mapping(given["axes"] or {}, "axes")
     dtype, kernel = given["dtype"], given["with_file"]
     return BenchOptions(
         variant=texts(given["variant"], "variant"),
         axes={name: _sizes(value, f"axes[{name!r}]") for name, value in axes.items()},
         sizes=tuple(_sizes(given["size"], "size")),
-        dtype=None if dtype is None else text(dtype, "dtype", UserError),
-        distribution=one_of(given["input"], "input", DISTRIBUTIONS, "input", UserError),
-        mode=one_of(given["mode"], "mode", MODES, "mode", UserError),
-        min_time=real(given["min_time"], "min_time", 0, 3600, above=True, error=UserError),
-        peers=truth(given["peers"], "peers", UserError),
+        dtype=None if dtype is None else text(dtype, "dtype"),
+        distribution=one_of(given["input"], "input", DISTRIBUTIONS, "input"),
+        mode=one_of(given["mode"], "mode", MODES, "mode"),
+        min_time=real(given["min_time"], "min_time", 0, 3600, above=True),
+        peers=truth(given["peers"], "peers"),
         user_kernel=None if kernel is None else path_of(kernel, "with_file"),
         scenes=texts(given["scene"], "scene"),
     )
@@ -81,16 +81,16 @@ def _sizes(value: Any, name: str) -> list[int]:
     """Return one or several numbers, or a text like "1e6,2^20", as whole numbers."""
     if isinstance(value, str):
         return [parse_size(word) for word in value.split(",") if word]
-    several = [value] if isinstance(value, (int, float)) else items(value, name, UserError)
+    several = [value] if isinstance(value, (int, float)) else items(value, name)
     numbers = [int(v) if isinstance(v, float) and v.is_integer() else v for v in several]
-    return [whole(number, name, error=UserError) for number in numbers]
+    return [whole(number, name) for number in numbers]
 
 
 def texts(value: str | Sequence[str], name: str) -> tuple[str, ...]:
     """Return one or several texts as a tuple."""
     if isinstance(value, str):
-        return (text(value, name, UserError),)
-    return tuple(text(each, name, UserError) for each in items(value, name, UserError))
+        return (text(value, name),)
+    return tuple(text(each, name) for each in items(value, name))
 
 
 def matching(

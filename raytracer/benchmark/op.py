@@ -139,8 +139,8 @@ class Op:
         """Return the sizes of all axes: those of `sizes`, and defaults; refuse unknown ones."""
         known = [*self.axes, "offset"] if self.has_offset else self.axes
         for name, size in sizes.items():
-            one_of(name, self.name, known, "axis", UserError)
-            whole(size, f"{self.name}: {name}", int(name in self.axes), error=UserError)
+            one_of(name, self.name, known, "axis")
+            whole(size, f"{self.name}: {name}", int(name in self.axes))
             supported = self.macro_sizes.get(name, (size,))
             if size not in supported:
                 words = ", ".join(map(str, supported))

@@ -33,7 +33,7 @@ from raytracer.benchmark.benchmark import (
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.record import Resources, Result, Row
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
-from raytracer.errors import BackendError, RaytracerError, UserError
+from raytracer.errors import BackendError, RaytracerError
 from raytracer.film.film import Film, encode
 from raytracer.layout import code
 from raytracer.scene.load import load
@@ -103,7 +103,7 @@ class RenderBenchmark(Benchmark):
     def check(self, options: BenchOptions) -> None:
         picture_size(self.name, options.axes, SIZE)
         for name in options.scenes:
-            one_of(name, "render", SCENES, "example scene", UserError)
+            one_of(name, "render", SCENES, "example scene")
 
     def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
         size, results = picture_size(self.name, options.axes, SIZE), list[Result]()
@@ -205,7 +205,7 @@ class Ladder:
 
     def arranged(self, layout: str) -> Bvh:
         """Return the scene in a layout, converted once; raise UserError for an unknown one."""
-        one_of(layout, "a render kernel", LAYOUTS, "layout", UserError)
+        one_of(layout, "a render kernel", LAYOUTS, "layout")
         if layout not in self._trees:
             tree = self._trees[""]
             spheres = tree.spheres

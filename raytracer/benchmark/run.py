@@ -112,7 +112,7 @@ def bench(
     """
     options = validated(locals())
     names = texts(names, "names")
-    one_of(backend, "backend", BACKENDS, "backend", UserError)
+    one_of(backend, "backend", BACKENDS, "backend")
     function(progress, "progress")
     reason = why_not() if backend != "cpu" else ""
     used: Literal["cpu", "cuda"] = "cpu" if reason or backend == "cpu" else "cuda"

@@ -23,7 +23,6 @@ from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.record import Kind, Result, Row
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
-from raytracer.errors import UserError
 from raytracer.live_scene import LiveScene
 from raytracer.pipeline import render
 from raytracer.scene.packing.pack import pack
@@ -56,14 +55,13 @@ class SpheresBenchmark(Benchmark):
 
     def check(self, options: BenchOptions) -> None:
         for word in options.scenes:
-            one_of(word, f"{self.name} scene", list(KINDS), "kind of spheres", UserError)
+            one_of(word, f"{self.name} scene", list(KINDS), "kind of spheres")
         self._axes("cpu", options)
 
     def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
         device, results = select("cuda" if session else "cpu"), list[Result]()
         counts = [
-            whole(count, "size", 1, device.max_spheres, UserError)
-            for count in options.sizes or self.counts
+            whole(count, "size", 1, device.max_spheres) for count in options.sizes or self.counts
         ]
         for kind in options.scenes or KINDS:
             for count in counts:

@@ -25,9 +25,9 @@ def adopt(op: Op, path: Path, folder: Path) -> Variant:
     kernels/ as "../../core/compat.h" or "core/compat.h". Raises UserError for a file that cannot
     be read or lacks the entry, VariantError for an invalid header.
     """
-    with opened(path, error=UserError) as file:
-        data = file.read(SOURCE_BYTES, UserError)
-        with reading(file.source, "a CUDA source", UserError):
+    with opened(path) as file:
+        data = file.read(SOURCE_BYTES)
+        with reading(file.source, "a CUDA source"):
             text = data.decode("utf-8")
     if not re.search(rf"__global__[^;{{]*\b{op.name}\s*\(", text) or 'extern "C"' not in text:
         raise UserError(

@@ -99,15 +99,15 @@ def live(
     """
     check_names(live, settings)
     function(say, "say")
-    truth(open_browser, "open_browser", UserError)
+    truth(open_browser, "open_browser")
     if open is not None:
-        one_of(open, "open", KINDS, "kind of view", UserError)
+        one_of(open, "open", KINDS, "kind of view")
     given: dict[str, Any] = {"width": WIDTH, "height": HEIGHT}
     given |= {name: value for name, value in settings.items() if value is not None}
     given |= {"backend": backend, "threads": threads, "tone": tone, "annotations": annotations}
     ViewOptions.of(Scene(), **given)
-    fps = real(fps, "fps", 0.01, 1000.0, error=UserError)
-    if (every := whole(every, "every", error=UserError)) < 1:
+    fps = real(fps, "fps", 0.01, 1000.0)
+    if (every := whole(every, "every")) < 1:
         raise UserError(f"every {every}: give a number of steps, 1 or more")
     if record is not None:
         from raytracer.in_situ.recording import check_record
@@ -242,7 +242,7 @@ class LiveView:
         Raises:
             UserError: it is no finite number.
         """
-        self._about = self._about | {"time": Moment(real(time, "time", error=UserError))}
+        self._about = self._about | {"time": Moment(real(time, "time"))}
 
     def log_box(self, edges: Any, origin: Any = (0.0, 0.0, 0.0)) -> None:
         """Show the simulation box of what is logged from now on.

@@ -32,7 +32,7 @@ class Points(NamedTuple):
     @classmethod
     def of(cls, name: str, given: Given) -> Points:
         """Return what was logged, with the shapes of its arrays checked. Raises UserError."""
-        if not text(name, "name", UserError):
+        if not text(name, "name"):
             raise UserError("name: is empty; give the set of points a name, as 'grains'")
         positions, radii, colors, columns, stream = given
         handle = LEGACY_STREAM if stream is None else stream_handle(stream)
@@ -55,7 +55,7 @@ class Points(NamedTuple):
             shapes = (3,), (4,), (count, 3), (count, 4), (count,)
             wanted = f"one colour or ({count:,}, 3)"
             arrays["colors"] = array("colors", colors, wanted, lambda s: s in shapes)
-        given_columns = {} if columns is None else mapping(columns, "columns", UserError)
+        given_columns = {} if columns is None else mapping(columns, "columns")
         for key, value in given_columns.items():
             part = f"column '{shown(key)}'"
             arrays[COLUMN + key] = array(part, value, f"({count:,},)", lambda s: s[:1] == (count,))

@@ -196,7 +196,7 @@ class SphereSet:
         from raytracer.scene.motion import VELOCITY  # late: few scenes have any
 
         if isinstance(velocity, str) or np.shape(velocity) == (3,):
-            self.velocity = Velocity().checked(velocity, "velocity", SceneError)
+            self.velocity = Velocity().checked(velocity, "velocity")
             return
         rows = check_rows(velocity, "velocity", 3, self.count, self.where)
         rows = np.broadcast_to(rows, (self.count, 3))

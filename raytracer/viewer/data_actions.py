@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.arguments import one_of, real
-from raytracer.errors import UserError, counted
+from raytracer.errors import counted
 from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.viewer import orbit_camera
@@ -165,14 +165,14 @@ def slice_(
     if axis is None:
         _change(viewer, "no slice", slice=None)
         return
-    one_of(axis, "slice: axis", AXES, "axis", UserError)
+    one_of(axis, "slice: axis", AXES, "axis")
     now = viewer.content.slice
     if now is None or now.axis != axis:
         toward = viewer.view.pose.axes.forward[AXES.index(axis)]
         now = Slice(axis, keep=KEPT_SIDES[bool(toward > 0.0)])
     at = now.position if position is None else position
-    at = real(at, "slice: position", 0.0, 1.0, error=UserError)
-    side = one_of(keep or now.keep, "slice: keep", KEPT_SIDES, "side", UserError)
+    at = real(at, "slice: position", 0.0, 1.0)
+    side = one_of(keep or now.keep, "slice: keep", KEPT_SIDES, "side")
     _change(viewer, f"slice: {axis}, what is {side} {at:.0%}", slice=Slice(axis, at, side))
 
 

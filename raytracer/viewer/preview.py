@@ -127,9 +127,9 @@ def preview(
             before the scene was loaded.
     """
     check_names(preview, settings)
-    truth(interop, "interop", UserError)
+    truth(interop, "interop")
     function(say, "say")
-    if offscreen is not None and (offscreen := whole(offscreen, "offscreen", error=UserError)) < 0:
+    if offscreen is not None and (offscreen := whole(offscreen, "offscreen")) < 0:
         raise UserError(f"offscreen {offscreen}: give a number of frames, 0 or more")
     options = ViewOptions.of(
         scene, backend=backend, threads=threads, tone=tone, annotations=annotations, watch=watch,

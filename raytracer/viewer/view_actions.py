@@ -138,13 +138,13 @@ def view(viewer: ViewerState, name: str) -> None:
     elif name and name in DIGITS:
         viewer.notify(f"view {name} is not saved yet: Ctrl {name} saves it")
     else:
-        one_of(name, "view: name", [*VIEWS, *DIGITS], "view", UserError)
+        one_of(name, "view: name", [*VIEWS, *DIGITS], "view")
 
 
 @action()
 def keep_view(viewer: ViewerState, name: str) -> None:
     """Save the current view under a digit from 1."""
-    viewer.views[one_of(name, "keep-view: name", DIGITS, "digit", UserError)] = (
+    viewer.views[one_of(name, "keep-view: name", DIGITS, "digit")] = (
         viewer.view, viewer.space
     )  # fmt: skip
     viewer.notify(f"view {name} is saved")
@@ -272,7 +272,7 @@ def play(viewer: ViewerState, on: bool | None = None) -> None:
 @action()
 def set_speed(viewer: ViewerState, factor: float) -> None:
     """Set the speed relative to 10 frames per second."""
-    viewer.time.speed = real(factor, "set-speed: factor", 0.01, 100.0, error=UserError)
+    viewer.time.speed = real(factor, "set-speed: factor", 0.01, 100.0)
     viewer.notify(f"at most {FRAME_RATE * viewer.time.speed:g} frames per second")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from raytracer.errors import SceneError, UserError, shown
+from raytracer.errors import SceneError, shown
 from raytracer.scene.arrays import Where, check_radius, quiet
 from raytracer.scene.coloring import OF_BONDS
 from raytracer.scene.coloring.by_scale import by_scale, limits_of, with_palette
@@ -71,8 +71,8 @@ def styled(
     another set has these. radius, opacity: expressions; None keeps them."""
     of_data = [spheres.source != "" for spheres in scene.spheres]
     meant = of_data if any(of_data) else [True] * len(of_data)
-    shade = None if opacity is None else str(Share().checked(opacity, "opacity", UserError))
-    size = None if radius is None else str(Expression().checked(radius, "radius", UserError))
+    shade = None if opacity is None else str(Share().checked(opacity, "opacity"))
+    size = None if radius is None else str(Expression().checked(radius, "radius"))
     has_box = any(each.box for each in scene.spheres)
     values = columns_in(settings.color_by)
     has_values = [all(name in each.columns for name in values) for each in scene.spheres]

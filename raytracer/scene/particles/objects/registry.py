@@ -46,7 +46,7 @@ def read_object(
     frame: int | None = None,
 ) -> Particles:
     """Return the particles of an object; arguments and errors as for `Scene.from_object`."""
-    names = {} if arrays is None else COLUMN_NAMES.checked(arrays, "arrays", SceneError)
+    names = {} if arrays is None else COLUMN_NAMES.checked(arrays, "arrays")
     if labels is not None and labels not in MEANINGS:
         raise SceneError(f"labels: {shown_value(labels)} is neither 'elements' nor 'types'")
     source = object_source(value, frame)
