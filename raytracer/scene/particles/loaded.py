@@ -1,7 +1,7 @@
 """Sources that read a whole file: for small formats, and those that a library parses."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from importlib import import_module
 from typing import IO, Any, ClassVar
@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.memory import require_room
-from raytracer.scene.particles.columns import ColumnSource
-from raytracer.scene.particles.source import Column, kind_of
+from raytracer.scene.particles.array_source import ArraySource
 
 is_isolated = False  # whether this is a worker of `isolated`, which may import libraries
 
 
-class LoadedSource(ColumnSource):
+class LoadedSource(ArraySource):
     """A source that reads all columns when the first is needed.
 
     Attributes:
@@ -25,6 +24,7 @@ class LoadedSource(ColumnSource):
     """
 
     memory: ClassVar[int] = 1
+    of_frame = ("arrays", *ArraySource.of_frame)
 
     def require_memory(self) -> None:
         """Raise MemoryNeedError if the file is too large to be parsed."""
@@ -49,18 +49,11 @@ class LoadedSource(ColumnSource):
         return self.read()
 
     @property
-    def columns(self) -> Mapping[str, Column]:
-        return {
-            name: Column(kind_of(array.dtype), array.shape[1:])
-            for name, array in self.arrays.items()
-        }
+    def stored(self) -> dict[str, NDArray[Any]]:
+        return self.arrays
 
-    @property
-    def count(self) -> int | None:
-        return len(next(iter(self.arrays.values()), ()))
-
-    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        return {name: self.arrays[name] for name in names}
+    def values(self, name: str, frame: int | None) -> NDArray[Any]:
+        return self.arrays[name] if frame is None else self.arrays[name][frame]
 
 
 def library(module: str, source: str, extra: str) -> Any:

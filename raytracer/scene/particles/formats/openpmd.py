@@ -6,7 +6,7 @@ particle is the sum of `position` and `positionOffset`.
 """
 
 from collections.abc import Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from raytracer.errors import shown, suggestion
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles import naming
+from raytracer.scene.particles.array_source import ArraySource
 from raytracer.scene.particles.hdf5_members import (
-    Member,
-    MemberSource,
     found_at,
     is_group,
     members,
@@ -38,17 +37,31 @@ class Component(NamedTuple):
     """A component of a record."""
 
     stored: Any  # the dataset, or the group of a constant one
-    dtype: np.dtype[Any]  # type of the stored values
-    rows: int  # number of particles
-    unit: float  # factor to SI units
+    dtype: np.dtype[Any]  # type of the values
+    shape: tuple[int, ...]  # (N,)
+    factor: float  # to SI units
 
     def values(self, source: str) -> NDArray[Any]:
         """Return the values in SI units, (N,); unchanged if the factor is 1."""
         if is_group(self.stored):
-            values = np.broadcast_to(np.asarray(self.stored.attrs["value"]).reshape(()), self.rows)
+            stored = np.broadcast_to(np.ravel(self.stored.attrs["value"]), self.shape)
         else:
-            values = values_of(self.stored, source)
-        return values if self.unit == 1.0 else values * np.float64(self.unit)
+            stored = values_of(self.stored, source)
+        return stored if self.factor == 1.0 else stored * np.float64(self.factor)
+
+
+class Vectors(NamedTuple):
+    """A record with the components x, y and z, and those of an offset that is added."""
+
+    parts: list[tuple[int, Component]]  # with the number of the axis
+    shape: tuple[int, ...]  # (N, 3)
+    dtype: np.dtype[Any] = np.dtype(float)
+
+    def values(self, source: str) -> NDArray[np.float64]:
+        values = np.zeros(self.shape)
+        for axis, each in self.parts:
+            values[:, axis] += each.values(source)
+        return values
 
 
 def is_openpmd(root: Any, inner: str) -> bool:
@@ -75,17 +88,18 @@ def opened_source(file: OpenFile, variant: str, root: Any) -> ParticleSource:
             each.go_to(frame)
         return sources
 
-    for frame in range(0 if variant else first.frames):
+    for frame in range(0 if variant else first.frames or 0):
         first.go_to(frame)
         if len(first.species) > 1:
             return Together(file, species)
     return Source(file, variant, root)
 
 
-class Source(MemberSource):
+class Source(ArraySource):
     """A file of openPMD; the variant is the name of a species or its path."""
 
     noun = "record"
+    of_frame = (*ArraySource.of_frame, "stored")
 
     def __init__(self, file: OpenFile, variant: str, root: Any) -> None:
         super().__init__(file, variant)
@@ -101,7 +115,7 @@ class Source(MemberSource):
             )
 
     @property
-    def frames(self) -> int:
+    def frames(self) -> int | None:
         return len(self._iterations)
 
     @property
@@ -116,52 +130,38 @@ class Source(MemberSource):
         return members(particles) if is_group(particles) else {}
 
     @cached_property
-    def members(self) -> dict[str, Member]:
+    def _records(self) -> dict[str, Any]:
+        """The records of the species, as they are stored."""
         species, where = self.species, f"iteration {self._iterations[self.frame]}"
         if not species:
             raise self.error(f"has no particles at {where}")
         name = self._name or next(iter(species))
         if not is_group(species.get(name)):
             raise self.error(f"there is no species '{shown(name)}'; {suggestion(name, species)}")
-        stored = dict(list(members(species[name]).items())[:MAX_RECORDS])
-        records = {name: _components(each) for name, each in stored.items()}
-        if not records.get(POSITION) or not set(records[POSITION]) <= set(AXES):
-            raise self.error(
-                f"the species {shown(name)} has no record 'position' with the components x, y, z"
-            )
-        offset = records.pop(OFFSET, {})
-        known: dict[str, Member] = {}
-        for name, parts in records.items():
-            unit = _unit(stored[name])
-            if name == POSITION or set(parts) == set(AXES):
-                rows = next(iter(parts.values())).rows
-                read = partial(self._vectors, parts, offset if name == POSITION else {})
-                known[name] = Member(np.dtype(float), (rows, 3), read, unit)
-                continue
-            for key, each in parts.items():
-                dtype = each.dtype if each.unit == 1.0 else np.dtype(float)
-                known[f"{name}_{key}" if key else name] = Member(
-                    dtype, (each.rows,), partial(self._scalars, each), unit
-                )
-        return known
-
-    def _scalars(self, component: Component, _: int) -> NDArray[Any]:
-        return component.values(self.name)
-
-    def _vectors(
-        self, parts: Mapping[str, Component], offset: Mapping[str, Component], _: int
-    ) -> NDArray[np.float64]:
-        """Return the components of a record, and those of an offset added, (N, 3)."""
-        values = np.zeros((next(iter(parts.values())).rows, 3))
-        for axis, key in enumerate(AXES):
-            for each in (parts.get(key), offset.get(key)):
-                if each is not None:
-                    values[:, axis] += each.values(self.name)
-        return values
+        return dict(list(members(species[name]).items())[:MAX_RECORDS])
 
     @cached_property
-    def rows(self) -> int | None:  # type: ignore[override]
-        return self.members[POSITION].shape[0]
+    def stored(self) -> dict[str, Component | Vectors]:
+        records = {name: _components(each) for name, each in self._records.items()}
+        if not records.get(POSITION) or not set(records[POSITION]) <= set(AXES):
+            raise self.error("has no record 'position' with the components x, y, z")
+        offset = records.pop(OFFSET, {})
+        known: dict[str, Component | Vectors] = {}
+        for name, parts in records.items():
+            if name != POSITION and set(parts) != set(AXES):
+                known |= {f"{name}_{key}" if key else name: each for key, each in parts.items()}
+                continue
+            every = [*parts.items(), *(offset.items() if name == POSITION else ())]
+            (rows,) = next(iter(parts.values())).shape
+            axes = [(AXES.index(key), each) for key, each in every if key in AXES]
+            known[name] = Vectors(axes, (rows, 3))
+        return known
+
+    def unit(self, name: str) -> str:
+        return _unit(self._records.get(name) or self._records[name.rpartition("_")[0]])
+
+    def values(self, name: str, frame: int | None) -> NDArray[Any]:
+        return self.stored[name].values(self.name)
 
     @property
     def time(self) -> Moment | None:
@@ -190,8 +190,9 @@ def _component(stored: Any) -> Component | None:
     else:
         is_numeric = len(stored.shape or ()) == 1
         dtype, rows = stored.dtype, stored.shape[0] if is_numeric else 0
-    is_numeric &= dtype.kind in "iufb"
-    return Component(stored, dtype, rows, unit.value) if is_numeric else None
+    if not is_numeric or dtype.kind not in "iufb":
+        return None
+    return Component(stored, dtype if unit.value == 1.0 else np.dtype(float), (rows,), unit.value)
 
 
 def _unit(record: Any) -> str:

@@ -35,7 +35,6 @@ class Zone(NamedTuple):
 class Source(LoadedSource):
     noun = "variable"
     memory = 4
-    of_frame = ("arrays",)
 
     @cached_property
     def _zones(self) -> list[list[Zone]]:
