@@ -405,7 +405,6 @@ def opened_as(
         return form, form.open(file, inner)
     except DataFileError:
         is_certain = (form.magic or form.pattern) and form.starts(start_of(file))
-        is_certain = is_certain and form.module != "formats.netcdf"  # files of few conventions
         if inner or is_certain or is_stated:
             raise
         for other in _further(file, file.path.suffix.lower(), form):
@@ -429,8 +428,6 @@ def _further(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[For
         yield from _by_library(file, suffix, failed)
     if _text_of(start).startswith(b"<"):
         yield Format("XML", "formats.xml", ())
-    elif start.startswith(b"CDF"):
-        yield Format("NetCDF", "formats.mat", (), variant=".nc")
     elif table is not None:
         yield Format("table", TABLE, ())
     elif b"\0" in start:
