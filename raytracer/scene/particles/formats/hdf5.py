@@ -88,7 +88,7 @@ def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
     if not sets:
         return _without_names(file, root, groups)
     if len(sets) > 1 and not (steps := _in_time(list(sets))):
-        return Together(file, partial(_at_frame, file, list(sets)))
+        return Together(file, partial(_at_frame, file, root, list(sets)))
     return Source(file, steps if len(sets) > 1 else list(sets), root)
 
 
@@ -100,9 +100,9 @@ def _opened(file: OpenFile) -> Any:
     return module.File(file.name, "r", locking=False)
 
 
-def _at_frame(file: OpenFile, sets: Sequence[str], frame: int) -> dict[str, ParticleSource]:
+def _at_frame(file: OpenFile, root: Any, sets: Sequence[str], frame: int) -> dict[str, "Source"]:
     """Return the sources of sets at a frame; one without frames is the same in all of them."""
-    sources = {name: opened_source(file, name) for name in sets}
+    sources = {name: Source(file, [name], root) for name in sets}
     for each in sources.values():
         if (each.frames or 1) > 1:
             each.go_to(checked(frame, each.frames or 1, each.name))
