@@ -40,6 +40,7 @@ class Together(ColumnSource):
     Args:
         file: the file.
         sets: returns the sources of a frame by the names of the sets, of which none is empty.
+        steps: number of frames with sets of their own; 1 if the sets have frames.
     """
 
     box = of("_first", "box")
@@ -47,9 +48,11 @@ class Together(ColumnSource):
     length = of("_first", "length")
     of_frame = ("sets", "columns")
 
-    def __init__(self, file: OpenFile, sets: Callable[[int], Mapping[str, ArraySource]]) -> None:
+    def __init__(
+        self, file: OpenFile, sets: Callable[[int], Mapping[str, ArraySource]], steps: int
+    ) -> None:
         super().__init__(file)
-        self._sets = sets
+        self._sets, self._steps = sets, steps
 
     @cached_property
     def sets(self) -> Mapping[str, ArraySource]:
@@ -83,7 +86,7 @@ class Together(ColumnSource):
 
     @property
     def frames(self) -> int | None:
-        return max(each.frames or 1 for each in self.sets.values())
+        return max(self._steps, *(each.frames or 1 for each in self.sets.values()))
 
     @property
     def further_files(self) -> Sequence[Path]:

@@ -53,6 +53,7 @@ MAX_COLUMNS = 100  # columns from which a matrix is none of particles
 MDTRAJ = "Pande"  # in the attribute `conventions` of files of MDTraj
 MASSES = "Masses"  # name of the column of masses that Gadget's header states once for all
 VALUE = "value"  # dataset of a quantity that is a group, as in H5MD; its first axis is time
+OPENPMD, RECORDS = "openPMD", (openpmd.Component, openpmd.Vectors)
 _TYPE = re.compile(r"PartType\d+")
 _STEP = re.compile(
     r"(?i)(.*?)(step|frame|time|snap|snapshot|iteration|iter|cycle|dump)[^a-z\d]*(\d+(?:\.\d+)?)(.*)"
@@ -67,14 +68,17 @@ def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
         variant: path of a group, or of a dataset of coordinates, or "".
     """
     root = _opened(file)
-    if openpmd.is_openpmd(root, variant):
-        return openpmd.opened_source(file, variant, root)
     if MDTRAJ in text_of(root.attrs.get("conventions", "")) and "coordinates" in root:
         return Trajectory(file, ["coordinates"], root)
     if variant and (target := found_at(root, variant)) is not None:
         if not is_group(target) and target.dtype.names:
             return hdf5_tables.Source(file, variant, target)
         return Source(file, [variant], root)
+    if OPENPMD in root.attrs:
+        steps = [{name: path for name, path in species.items() if variant in ("", name)}
+                 for species in openpmd.steps(root)]  # fmt: skip
+        if any(steps):
+            return _in_steps(file, root, [*filter(None, steps)])
     groups = {group.name.strip("/") or "/": _arrays_in(group) for group in _groups(root)}
     sets = _sets(groups)
     if variant:
@@ -87,9 +91,15 @@ def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
         return hdf5_tables.Source(file, "", root)
     if not sets:
         return _without_names(file, root, groups)
-    if len(sets) > 1 and not (steps := _in_time(list(sets))):
-        return Together(file, partial(_at_frame, file, root, list(sets)))
-    return Source(file, steps if len(sets) > 1 else list(sets), root)
+    in_time = [{name: name} for name in _in_time(list(sets))]
+    return _in_steps(file, root, in_time or [{name: name for name in sets}])
+
+
+def _in_steps(file: OpenFile, root: Any, steps: list[dict[str, str]]) -> ParticleSource:
+    """Return the source of the sets at each step, their paths by names."""
+    if any(len(paths) > 1 for paths in steps):
+        return Together(file, partial(_at_frame, file, root, steps), len(steps))
+    return Source(file, [path for paths in steps for path in paths.values()], root)
 
 
 def _opened(file: OpenFile) -> Any:
@@ -100,9 +110,12 @@ def _opened(file: OpenFile) -> Any:
     return module.File(file.name, "r", locking=False)
 
 
-def _at_frame(file: OpenFile, root: Any, sets: Sequence[str], frame: int) -> dict[str, "Source"]:
+def _at_frame(
+    file: OpenFile, root: Any, steps: Sequence[Mapping[str, str]], frame: int
+) -> dict[str, "Source"]:
     """Return the sources of sets at a frame; one without frames is the same in all of them."""
-    sources = {name: Source(file, [name], root) for name in sets}
+    paths = steps[frame % len(steps)]
+    sources = {name: Source(file, [path], root) for name, path in paths.items()}
     for each in sources.values():
         if (each.frames or 1) > 1:
             each.go_to(checked(frame, each.frames or 1, each.name))
@@ -182,7 +195,10 @@ class Source(Snapshot, ArraySource):
         return known
 
     def unit(self, name: str) -> str:
-        return "Å" if self._is_scaled(name) else unit_of(self.stored[name])
+        stored = self.stored[name]
+        if isinstance(stored, RECORDS):
+            return stored.unit
+        return "Å" if self._is_scaled(name) else unit_of(stored)
 
     def _is_scaled(self, name: str) -> bool:
         return name == self.centers and self.length != 1.0
@@ -193,7 +209,10 @@ class Source(Snapshot, ArraySource):
                 for name in names}  # fmt: skip
 
     def values(self, name: str, frame: int | None) -> NDArray[Any]:
-        values: NDArray[Any] = values_of(self.stored[name], self.name, frame)
+        stored = self.stored[name]
+        if isinstance(stored, RECORDS):
+            return stored.values(self.name)
+        values: NDArray[Any] = values_of(stored, self.name, frame)
         return values * values.dtype.type(self.length) if self._is_scaled(name) else values
 
     @cached_property
@@ -238,7 +257,9 @@ class Source(Snapshot, ArraySource):
 
     @property
     def time(self) -> Moment | None:
-        """The time in Gadget's header, or of a frame in H5MD."""
+        """The time in Gadget's header, of an iteration of openPMD, or of a frame in H5MD."""
+        if OPENPMD in self._root.attrs:
+            return openpmd.time_of(self._root["/".join(self._path.split("/")[:2])])
         if times := self._header("Time", optional=True):
             return moment_of(times[0])
         centers = self.stored.get(self.centers or "")
@@ -347,6 +368,8 @@ def _links_last(group: Any) -> list[Any]:
 
 def _arrays_in(group: Any) -> dict[str, Any]:
     """Return the datasets of a group by name; of a group of H5MD its values."""
+    if OPENPMD in group.file.attrs:
+        return dict(openpmd.records(group))
     arrays = {}
     for name, each in members(group).items():
         value = found_at(each, VALUE) if is_group(each) else each
