@@ -191,7 +191,7 @@ FORMATS = (
     Format("points with normals", TABLE, (".xyzn",), variant=".xyzn"),
     Format("points with colours", TABLE, (".xyzrgb",), variant=".xyzrgb"),
     Format("SWC", TABLE, (".swc",), variant=".swc"),
-    Format("multislice XYZ", "formats.multislice", (), pattern=_MULTISLICE),
+    Format("multislice XYZ", _ASE, (), pattern=_MULTISLICE, variant=".prismatic"),
     Format("STAR", TABLE, (".star",), variant=".star"),
     Format("OpenFOAM cloud", "formats.foam", (), pattern=_CLOUD),
     Format("Tecplot", "formats.tecplot", (".tec",), pattern=_TECPLOT),
