@@ -19,8 +19,7 @@ from raytracer.errors import (
 )
 from raytracer.fields import split
 from raytracer.files.access import STANDARD_INPUT, is_path, path_of
-from raytracer.scene.particles.data_file import DataFile, split_inner
-from raytracer.scene.particles.locate import locate, may_be_series
+from raytracer.scene.particles.data_file import DataFile, locate, may_be_series, split_inner
 from raytracer.scene.source_settings import SourceSettings
 
 SCENE_SUFFIXES = (".toml", ".json")
