@@ -53,7 +53,7 @@ def keeping_unpacked() -> Iterator[None]:
 def unpacked(file: OpenFile) -> OpenFile:
     """Return the decompressed content of a file; an uncompressed one as it is. Raises
     DataFileError: the file is damaged, larger than memory, or its library is not installed."""
-    for _ in range(MAX_DEPTH):
+    for _ in range(MAX_DEPTH + 1):
         file.file.seek(0)
         start = file.file.read(8)
         file.file.seek(0)
@@ -76,6 +76,8 @@ def unpacked(file: OpenFile) -> OpenFile:
         file = kept[key]
         if module == UTF16:
             break
+    else:
+        raise DataFileError(f"{file.source}: is compressed more than {MAX_DEPTH} times")
     return file
 
 
