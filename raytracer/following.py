@@ -118,9 +118,7 @@ def followed(
     job: Job, scene: Scene, overrides: SceneOverrides, values: Mapping[str, Any] | None = None
 ) -> Job | None:
     """Return a job of another state in the memory of a job, to `follow`; None: it cannot be there.
-
-    overrides, values: as `prepare` was given for the state before.
-    """
+    overrides, values: as `prepare` was given for the state before."""
     assert job.kept is not None
     old, buffers = job.kept
     is_blurred = job.blur is not None or any(each.keys for each in scene.spheres)

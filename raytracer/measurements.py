@@ -171,11 +171,8 @@ def _counts(job: Job, spheres: int, samples: int) -> NDArray[np.void]:
 def _shares(
     found: NDArray[np.int32], drawn: NDArray[np.int32] | int, whole: Doubles
 ) -> tuple[Doubles, Doubles]:
-    """Return shares of points times what all are, and their standard errors.
-
-    The variance is that of a binomial distribution whose share is estimated by Laplace's rule, so
-    that it is not 0 where all points are alike.
-    """
+    """Return shares of points times what all are, and their standard errors: of a binomial
+    distribution whose share is estimated by Laplace's rule, so that none is 0."""
     drawn = np.asarray(drawn, np.float64)
     share = found / np.maximum(drawn, 1.0)
     likely = (found + 1.0) / (drawn + 2.0)
@@ -205,11 +202,8 @@ def _placed(sets: Sequence[SphereSet]) -> tuple[Doubles, Doubles]:
 
 
 def columns_of(sets: Sequence[SphereSet]) -> dict[str, NDArray[Any]]:
-    """Return what all sets have besides centres and radii, and in the same shape, by name.
-
-    Warns of columns of neither numbers nor texts, of more numbers than a row, and of those that
-    cannot be read, which are left out.
-    """
+    """Return what all sets have besides centres and radii, and in the same shape, by name; warns of
+    what is left out."""
     columns = {name: shared_values(name, sets) for name in shared_names(sets)}
     return {name: np.concatenate([np.array(v.names)[v.ids] if isinstance(v, Texts) else v
                                   for v in each])

@@ -52,14 +52,10 @@ def _directions() -> tuple[int, ...]:
 
 
 class MotionBlur:
-    """Adds samples of moving spheres to films.
-
-    The spheres move in the memory of the device, if nothing else moves and no tables are made of
-    them; otherwise the scene is packed for each sample.
-
+    """Adds samples of moving spheres to films. They move in the memory of the device, if nothing
+    else moves and no tables are made of them; otherwise the scene is packed for each sample.
     scene: in the middle of the shutter, as it is on the device between two calls of `add`. Raises
-    UserError: a sphere moves too far for float32; or the scene is striped over several GPUs.
-    """
+    UserError: a sphere moves too far for float32; or the scene is striped over several GPUs."""
 
     MOMENTS = 16
     """Number of `moments`."""

@@ -49,11 +49,7 @@ class Feed(LiveSource):
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
         """Return the latest state; before the first one, wait for that, with all of its sets.
-
-        Raises:
-            ClosedError: the simulation ended before.
-            UserError: its arrays make no spheres.
-        """
+        Raises ClosedError: the simulation ended before; UserError: its arrays make no spheres."""
         while not self._reader.number:
             if self.closed:
                 raise ClosedError("the simulation ended before it logged any points")
@@ -65,10 +61,8 @@ class Feed(LiveSource):
         return scene_of(state)
 
     def scenes(self) -> Iterator[Scene]:
-        """Yield the scenes of all states until the end.
-
-        The simulation has to wait until one is taken before it publishes the next.
-        """
+        """Yield the scenes of all states until the end; the simulation waits until one is taken
+        before it publishes the next."""
         changed = Event()
         self.on_change = changed.set
         while True:
