@@ -22,6 +22,7 @@ from raytracer.pipeline import VIEW_SETTINGS, Job, prepare
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.columns import shared_names, shared_values
+from raytracer.scene.glyphs.shared import placed, radii_of
 from raytracer.scene.scene import Scene
 from raytracer.scene.source import Source
 from raytracer.scene.source_settings import SourceSettings
@@ -144,7 +145,8 @@ def measure(
         loaded = job.kept[0]
         counts = _counts(job, loaded.count, count)
         columns = columns_of(loaded.spheres)
-    positions, radius = _placed(loaded.spheres)
+    positions = np.concatenate([np.zeros((0, 3)), *map(placed, loaded.spheres)])
+    radius = np.concatenate([np.zeros(0), *map(radii_of, loaded.spheres)])
     exposed, area = counts["exposed"], 4.0 * pi * radius**2
     if ball:
         enlarged = _enlarged(loaded, ball)
@@ -186,19 +188,6 @@ def _enlarged(scene: Scene, probe: float) -> Scene:
         )
         for each in scene.spheres
     ])  # fmt: skip
-
-
-def _placed(sets: Sequence[SphereSet]) -> tuple[Doubles, Doubles]:
-    """Return centres and radii in scene units, float64 (N, 3) and (N,)."""
-    centers = [
-        np.einsum("ij,nj->ni", each.transform.linear(), each.centers) + each.transform.translate
-        for each in sets
-    ]
-    radii = [
-        np.broadcast_to(each.radius, each.count).astype(np.float64) * each.transform.scale
-        for each in sets
-    ]
-    return np.concatenate([np.zeros((0, 3)), *centers]), np.concatenate([np.zeros(0), *radii])
 
 
 def columns_of(sets: Sequence[SphereSet]) -> dict[str, NDArray[Any]]:

@@ -20,7 +20,7 @@ from raytracer.fields import check_names, takes
 from raytracer.files.access import path_of
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.in_situ.feed import IS_FIRST, TITLE, scene_of
+from raytracer.in_situ.feed import TITLE, scene_of
 from raytracer.in_situ.mailbox import State
 from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner, View
 from raytracer.in_situ.points import Given, Points
@@ -226,12 +226,7 @@ class LiveView:
             self._step.append(name)
             is_last = not self._last or name == self._last[-1]
             for outlet in takers:
-                outlet.log(name, self._said, is_last)
-
-    @property
-    def _said(self) -> dict[str, Any]:
-        """What is said of a state as a whole."""
-        return self._about if self._last else self._about | {IS_FIRST: True}
+                outlet.log(name, self._about, is_last)
 
     def set_time(self, time: float) -> None:
         """State the time of what is logged from now on, for {time} in texts over the picture.
@@ -362,7 +357,7 @@ class LiveView:
                 for outlet in self._outlets:
                     try:
                         if outlet.look():
-                            outlet.flush(self._said)
+                            outlet.flush(self._about)
                     except UserError as error:  # of one: the others are completed
                         errors.append(error)
         finally:
@@ -379,7 +374,7 @@ class LiveView:
         with self._lock:
             for outlet in self._outlets:
                 if isinstance(outlet, View) and outlet.look():
-                    outlet.flush(self._said)
+                    outlet.flush(self._about)
 
     def _end(self) -> None:
         outlets, self._outlets = self._outlets, []

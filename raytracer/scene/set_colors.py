@@ -46,8 +46,14 @@ def colors_of(color: Any, color_id: Any, color_space: str, count: int, where: Wh
         rows, ids = _rows(color, color_space, where), None
         if np.ndim(color) != 1 or not len(rows):
             _check_count(len(rows), count, where)
-    alpha = rows[:, 3] / (255.0 if rows.dtype.kind == "u" else 1.0) if rows.shape[1] == 4 else ()
-    return SetColors(rows[:, :3], ids, _opacity_of(np.asarray(alpha, np.float32), ids))
+    opacity: Opacity = None
+    if (
+        rows.shape[1] == 4
+        and (rows[:, 3] < (top := 255.0 if rows.dtype == np.uint8 else 1.0)).any()
+    ):
+        alpha = (rows[:, 3] / top).astype(np.float32)
+        opacity = float(alpha[0]) if len(rows) == 1 else alpha if ids is None else alpha[ids]
+    return SetColors(rows[:, :3], ids, opacity)
 
 
 def opacities_of(value: Any, count: int, where: Where) -> float | NDArray[np.float32]:
@@ -62,12 +68,6 @@ def opacities_of(value: Any, count: int, where: Where) -> float | NDArray[np.flo
             "opacity", f"of {where.noun} {row} is {array.ravel()[row]:g}; it must be from 0 to 1"
         )
     return float(array) if array.ndim == 0 else np.ascontiguousarray(array, np.float32)
-
-
-def _opacity_of(alpha: NDArray[np.float32], ids: NDArray[np.int32] | None) -> Opacity:
-    if not (alpha < 1.0).any():
-        return None
-    return float(alpha[0]) if len(alpha) == 1 else alpha if ids is None else alpha[ids]
 
 
 def _check_count(colors: int, count: int, where: Where) -> None:
