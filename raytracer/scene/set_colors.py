@@ -47,10 +47,8 @@ def colors_of(color: Any, color_id: Any, color_space: str, count: int, where: Wh
         if np.ndim(color) != 1 or not len(rows):
             _check_count(len(rows), count, where)
     opacity: Opacity = None
-    if (
-        rows.shape[1] == 4
-        and (rows[:, 3] < (top := 255.0 if rows.dtype == np.uint8 else 1.0)).any()
-    ):
+    top = 255.0 if rows.dtype == np.uint8 else 1.0
+    if rows.shape[1] == 4 and (rows[:, 3] < top).any():
         alpha = (rows[:, 3] / top).astype(np.float32)
         opacity = float(alpha[0]) if len(rows) == 1 else alpha if ids is None else alpha[ids]
     return SetColors(rows[:, :3], ids, opacity)
