@@ -112,7 +112,7 @@ class LiveScene:
         self._picture: Any = None  # of the device, for `device_pixels`
         self._reader: Any = None  # the stream that reads it
         self._there: dict[str, DeviceArray] = {}  # what the spheres were given on the GPU last
-        self._replayed: dict[str, DeviceArray] = {}  # of it, what CUDA graphs read again and again
+        self._replayed = frozenset[str]()  # of it, what CUDA graphs read again and again
         self._has_graph = False
         self._is_resized = False  # whether a GPU was given radii since the last picture
         self._job: Job | None = prepare(
@@ -277,9 +277,9 @@ class LiveScene:
         self._is_resized |= "radii" in there
         gone = {*here, *(("colors", "values") if is_recolored else ())}
         self._there = {k: v for k, v in self._there.items() if k not in gone} | there
-        self._replayed = {k: v for k, v in self._replayed.items() if k not in {*gone, *there}}
+        self._replayed -= {*gone, *there}
         if in_graph:
-            self._replayed |= there
+            self._replayed |= {*there}
             self._has_graph = True
 
     def _pack_anew(self, given: Mapping[str, Any], in_graph: bool = False) -> None:
@@ -358,17 +358,16 @@ class LiveScene:
         Returns what is wrong with an array that cannot be shown, which is dropped.
         """
         wrong = None
-        there = self._replayed | self._there
-        if there:
+        if self._there:
             self._open().scene.wait()
-        for name, array in there.items():
+        for name, array in self._there.items():
             try:
                 spheres = self._changed(**{name: array})
                 self._check(spheres)
                 self._keep(spheres)
             except SceneError as error:
                 wrong = wrong or error
-        self._there.clear()
+        self._there = {k: v for k, v in self._there.items() if k in self._replayed}
         return wrong
 
     def render(
@@ -513,7 +512,7 @@ class LiveScene:
         with self._lock:
             job, self._job = self._job, None
             self._there, self._picture, self._reader = {}, None, None
-            self._replayed = {}
+            self._replayed = frozenset()
             if job is not None:
                 if self._film is not None:
                     self._film.close()
@@ -594,7 +593,6 @@ class LiveScene:
             max((b for _, b in ranges), default=0.0),
         )
         own = radii_of(placed, slice(first, last)) if spheres.count else (np.inf, 0.0)
-        self._has_large = self._has_giants(*own)
         is_large = own[1] >= RATIO * min(own[0], self._others[0])
         is_packed = is_large or is_listed(scene.material_of(spheres), buffers)
         self._can_move = job.scene.can_update and spheres.count > 0 and not is_packed
@@ -619,9 +617,7 @@ class LiveScene:
         """Pack the scene anew where radii of a GPU have made spheres large."""
         if not self._is_resized and "radii" not in self._replayed:
             return
-        least, most = self._open().scene.moved_radii()
-        is_large = most >= RATIO * min(least, self._others[0])
-        if is_large or (not self._has_large and self._has_giants(least, most)):
+        if self._has_giants(*self._open().scene.moved_radii()):
             self._pack_anew({})
         self._is_resized = False
 
