@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from os import PathLike
 from pathlib import Path
 from threading import RLock
@@ -107,8 +107,7 @@ def live(
     given |= {"backend": backend, "threads": threads, "tone": tone, "annotations": annotations}
     ViewOptions.of(Scene(), **given)
     fps = real(fps, "fps", 0.01, 1000.0)
-    if (every := whole(every, "every")) < 1:
-        raise UserError(f"every {every}: give a number of steps, 1 or more")
+    every = whole(every, "every", 1)
     if record is not None:
         from raytracer.in_situ.recording import check_record
 
@@ -351,19 +350,12 @@ class LiveView:
             UserError: the movie could not be written completely.
         """
         atexit.unregister(self._close_or_warn)
-        errors = list[UserError]()
-        try:
-            with self._lock:
-                for outlet in self._outlets:
-                    try:
-                        if outlet.look():
-                            outlet.flush(self._about)
-                    except UserError as error:  # of one: the others are completed
-                        errors.append(error)
-        finally:
-            self._end()
-        if errors:
-            raise errors[0]
+        with ExitStack() as stack:  # the others are completed where one fails
+            stack.callback(self._end)
+            stack.enter_context(self._lock)
+            for outlet in self._outlets:
+                if outlet.look():
+                    stack.callback(outlet.flush, self._about)
 
     def flush(self) -> None:
         """Show what was logged last, if it was left out because it came too soon.
