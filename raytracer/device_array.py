@@ -218,15 +218,11 @@ def on_host(value: Any, name: str = "") -> Any:
     if (found := device_array(value, name)) is not None:
         return found.to_host()
     kind = _device_kind(value)
-    if kind is None:
+    if kind is None or hasattr(value, "__array__"):
         return value
-    with suppress(Exception):  # whatever a foreign object raises
-        if hasattr(value, "__array__"):
-            return np.asarray(value)
-    with suppress(Exception):
-        if kind in HOST:
-            return np.from_dlpack(value)
     if kind in HOST:
+        with suppress(Exception):  # whatever a foreign object raises
+            return np.from_dlpack(value)
         return value
     place = f"{name}: " if name else ""
     raise SceneError(f"{place}is on a device of DLPack type {kind}: copy it to the host first")

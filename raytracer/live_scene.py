@@ -24,9 +24,10 @@ from raytracer.film.aovs import check_aovs
 from raytracer.film.film import Film
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.following import first_rows, is_listed
+from raytracer.following import first_rows
 from raytracer.layout import code
 from raytracer.memory import Output, require_count
+from raytracer.motion_blur import is_tabled
 from raytracer.pipeline import MAX_NUMBER, VIEW_SETTINGS, Job, plan_of, prepare
 from raytracer.scene import arrays
 from raytracer.scene.annotations import Annotations
@@ -592,9 +593,7 @@ class LiveScene:
             min((a for a, _ in ranges), default=np.inf),
             max((b for _, b in ranges), default=0.0),
         )
-        own = radii_of(placed, slice(first, last)) if spheres.count else (np.inf, 0.0)
-        is_large = own[1] >= RATIO * min(own[0], self._others[0])
-        is_packed = is_large or is_listed(scene.material_of(spheres), buffers)
+        is_packed = is_tabled(scene, spheres, first, buffers)
         self._can_move = job.scene.can_update and spheres.count > 0 and not is_packed
         self._has_rows = (
             buffers.view.frame["scene"]["color_mode"][0] != code("ColorMode", pack.UNIFORM)
