@@ -70,12 +70,8 @@ class LiveScene:
     `update` changes the spheres in place and refits the tree, or rebuilds it if refits have made it
     slow. Camera, lights, ground, environment and settings do not change. A picture has the same
     bytes as one that `raytracer.render` makes of the moved particles with the same camera and
-    space.
-
-    If a signal such as Ctrl-C interrupts an update, `scene` is the scene before or after the
-    update, and the next picture shows this scene.
-
-    Several threads may call the methods.
+    space. If a signal such as Ctrl-C interrupts an update, `scene` and the next picture are those
+    before or after it. Several threads may call the methods.
 
     Args:
         scene: as for `raytracer.render`; one of its sets of spheres moves.
@@ -140,10 +136,8 @@ class LiveScene:
 
     @property
     def scene(self) -> Scene:
-        """The scene as it is now; its arrays are those that `update` was given last.
-
-        Arrays of a GPU are copied to the host when the scene is asked for.
-        """
+        """The scene as it is now; its arrays are those that `update` was given last, and copies of
+        those of a GPU, made when the scene is asked for."""
         with self._lock:
             self._settle()
             return self._kept[0]
@@ -312,10 +306,8 @@ class LiveScene:
     def _readable(
         self, on_gpu: Mapping[str, DeviceArray], stream: int, in_graph: bool
     ) -> dict[str, DeviceArray]:
-        """Return the arrays of an update that the kernels read where they are, by name.
-
-        The others come to the host, which has the sentences for what is wrong with them.
-        """
+        """Return the arrays of an update that the kernels read where they are, by name; the others
+        come to the host, which has the sentences for what is wrong with them."""
         job, count = self._open(), self._spheres.count
         there = {
             name: each
@@ -354,10 +346,8 @@ class LiveScene:
         return self._scale
 
     def _settle(self) -> SceneError | None:
-        """Copy the arrays of updates from the GPU to the set on the host.
-
-        Returns what is wrong with an array that cannot be shown, which is dropped.
-        """
+        """Copy the arrays of updates from the GPU to the set on the host. Returns what is wrong
+        with an array that cannot be shown, which is dropped."""
         wrong = None
         if self._there:
             self._open().scene.wait()

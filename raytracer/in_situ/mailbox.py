@@ -10,7 +10,7 @@ The two sides are threads of one process, or two processes.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary, finalize
 
 import numpy as np
@@ -24,8 +24,6 @@ MAX_BLOCKS = 8
 
 ALIGNMENT = 256  # bytes in whose multiples arrays begin: some lines of a cache
 GROWTH = 1.25  # factor of room for more points when a set has outgrown a block
-
-Memory: TypeAlias = HostMemory | GpuMemory | MappedMemory
 
 Send = Callable[..., None]
 """Sends a message to the other side: its kind, and its content."""
@@ -180,7 +178,7 @@ class Reader:
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self._memories = dict[int, Memory]()
+        self._memories = dict[int, HostMemory | GpuMemory | MappedMemory]()
         self._uses: WeakValueDictionary[int, Any] = WeakValueDictionary()
         self._latest: tuple[int, Mapping[str, Entry], Mapping[str, Any], dict[int, Any]]
         self._latest = 0, {}, {}, {}  # with what arrays in its blocks hold, by block

@@ -159,19 +159,8 @@ def floats(value: Any, part: str, where: Where) -> NDArray[np.floating[Any]]:
         return array.astype(np.float32)
     if array.dtype.kind in "iuf":
         return array.astype(np.float64)
-    raise where.wrong(part, f"holds {_KINDS.get(array.dtype.kind, array.dtype)}, not real numbers")
-
-
-_KINDS = {
-    "O": "values of several kinds, or beyond 64 bits",
-    "b": "truth values",
-    "c": "complex numbers",
-    "M": "dates",
-    "m": "times",
-    **dict.fromkeys("SU", "text"),
-    "V": "records",
-}
-"""Names for messages of types that are not real numbers, by kind of dtype."""
+    named = {"O": "values of several kinds, or beyond 64 bits", "S": "text", "U": "text"}
+    raise where.wrong(part, f"holds {named.get(array.dtype.kind, array.dtype)}, not real numbers")
 
 
 def check_shape(value: Any, where: Where) -> NDArray[np.floating[Any]]:

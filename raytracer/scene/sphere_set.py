@@ -115,8 +115,6 @@ class SphereSet:
             raise SceneError(f"material: {shown_value(material)} is neither a Material nor a name")
         if transform is not None:
             of_kind(transform, "transform", Transform)
-        if file is not None:
-            of_kind(file, "file", DataFile)
         source = text(source, "source")
         where = Where(source, dict(mapping({} if names is None else names, "names")), self.noun)
         self.where = where
