@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, counted, shown_value
-from raytracer.scene.arrays import Where, as_array, blocks, first_not_finite, floats
+from raytracer.scene.arrays import Where, as_array, extremes, first_not_finite, floats
 from raytracer.scene.colors import DEFAULT_COLOR, color_numbers, out_of_range, parse_rgba
 
 Opacity = float | NDArray[np.float32] | None
@@ -100,16 +100,15 @@ def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
     if bad is not None:
         raise where.wrong("color", f"colour {bad} is not finite")
     top = 1.0 if color_space == "srgb" else np.inf
-    for rows in blocks(len(array)):
-        block = array[rows]
-        if block.min() < 0.0 or block.max() > top:
-            first = int(np.argmax(((block < 0.0) | (block > top)).any(axis=1)))
-            numbers = block[first].tolist()
-            raise where.wrong(
-                "color",
-                f"colour {rows.start + first} is ({', '.join(f'{v:g}' for v in numbers)}); "
-                f"{out_of_range(numbers)}, or in arrays of uint8 from 0 to 255",
-            )
+    least, most = extremes(array)
+    if least < 0.0 or most > top:
+        first = int(np.argmax(((array < 0.0) | (array > top)).any(axis=1)))
+        numbers = array[first].tolist()
+        raise where.wrong(
+            "color",
+            f"colour {first} is ({', '.join(f'{v:g}' for v in numbers)}); {out_of_range(numbers)}, "
+            "or in arrays of uint8 from 0 to 255",
+        )
     return array
 
 
