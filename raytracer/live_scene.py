@@ -583,7 +583,9 @@ class LiveScene:
             min((a for a, _ in ranges), default=np.inf),
             max((b for _, b in ranges), default=0.0),
         )
-        is_packed = is_tabled(scene, spheres, first, buffers)
+        own = radii_of(placed, slice(first, last)) if spheres.count else (np.inf, 0.0)
+        is_large = own[1] >= RATIO * min(own[0], self._others[0])  # or may be after it has moved
+        is_packed = is_large or is_tabled(scene, spheres, first, buffers)
         self._can_move = job.scene.can_update and spheres.count > 0 and not is_packed
         self._has_rows = (
             buffers.view.frame["scene"]["color_mode"][0] != code("ColorMode", pack.UNIFORM)
