@@ -24,9 +24,10 @@ from raytracer.film.aovs import check_aovs
 from raytracer.film.film import Film
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.following import first_rows, is_listed
+from raytracer.following import first_rows
 from raytracer.layout import code
 from raytracer.memory import Output, require_count
+from raytracer.motion_blur import is_tabled
 from raytracer.pipeline import MAX_NUMBER, VIEW_SETTINGS, Job, plan_of, prepare
 from raytracer.scene import arrays
 from raytracer.scene.annotations import Annotations
@@ -69,12 +70,8 @@ class LiveScene:
     `update` changes the spheres in place and refits the tree, or rebuilds it if refits have made it
     slow. Camera, lights, ground, environment and settings do not change. A picture has the same
     bytes as one that `raytracer.render` makes of the moved particles with the same camera and
-    space.
-
-    If a signal such as Ctrl-C interrupts an update, `scene` is the scene before or after the
-    update, and the next picture shows this scene.
-
-    Several threads may call the methods.
+    space. If a signal such as Ctrl-C interrupts an update, `scene` and the next picture are those
+    before or after it. Several threads may call the methods.
 
     Args:
         scene: as for `raytracer.render`; one of its sets of spheres moves.
@@ -112,7 +109,7 @@ class LiveScene:
         self._picture: Any = None  # of the device, for `device_pixels`
         self._reader: Any = None  # the stream that reads it
         self._there: dict[str, DeviceArray] = {}  # what the spheres were given on the GPU last
-        self._replayed: dict[str, DeviceArray] = {}  # of it, what CUDA graphs read again and again
+        self._replayed = frozenset[str]()  # of it, what CUDA graphs read again and again
         self._has_graph = False
         self._is_resized = False  # whether a GPU was given radii since the last picture
         self._job: Job | None = prepare(
@@ -139,10 +136,8 @@ class LiveScene:
 
     @property
     def scene(self) -> Scene:
-        """The scene as it is now; its arrays are those that `update` was given last.
-
-        Arrays of a GPU are copied to the host when the scene is asked for.
-        """
+        """The scene as it is now; its arrays are those that `update` was given last, and copies of
+        those of a GPU, made when the scene is asked for."""
         with self._lock:
             self._settle()
             return self._kept[0]
@@ -277,9 +272,9 @@ class LiveScene:
         self._is_resized |= "radii" in there
         gone = {*here, *(("colors", "values") if is_recolored else ())}
         self._there = {k: v for k, v in self._there.items() if k not in gone} | there
-        self._replayed = {k: v for k, v in self._replayed.items() if k not in {*gone, *there}}
+        self._replayed -= {*gone, *there}
         if in_graph:
-            self._replayed |= there
+            self._replayed |= {*there}
             self._has_graph = True
 
     def _pack_anew(self, given: Mapping[str, Any], in_graph: bool = False) -> None:
@@ -311,10 +306,8 @@ class LiveScene:
     def _readable(
         self, on_gpu: Mapping[str, DeviceArray], stream: int, in_graph: bool
     ) -> dict[str, DeviceArray]:
-        """Return the arrays of an update that the kernels read where they are, by name.
-
-        The others come to the host, which has the sentences for what is wrong with them.
-        """
+        """Return the arrays of an update that the kernels read where they are, by name; the others
+        come to the host, which has the sentences for what is wrong with them."""
         job, count = self._open(), self._spheres.count
         there = {
             name: each
@@ -353,22 +346,19 @@ class LiveScene:
         return self._scale
 
     def _settle(self) -> SceneError | None:
-        """Copy the arrays of updates from the GPU to the set on the host.
-
-        Returns what is wrong with an array that cannot be shown, which is dropped.
-        """
+        """Copy the arrays of updates from the GPU to the set on the host. Returns what is wrong
+        with an array that cannot be shown, which is dropped."""
         wrong = None
-        there = self._replayed | self._there
-        if there:
+        if self._there:
             self._open().scene.wait()
-        for name, array in there.items():
+        for name, array in self._there.items():
             try:
                 spheres = self._changed(**{name: array})
                 self._check(spheres)
                 self._keep(spheres)
             except SceneError as error:
                 wrong = wrong or error
-        self._there.clear()
+        self._there = {k: v for k, v in self._there.items() if k in self._replayed}
         return wrong
 
     def render(
@@ -513,7 +503,7 @@ class LiveScene:
         with self._lock:
             job, self._job = self._job, None
             self._there, self._picture, self._reader = {}, None, None
-            self._replayed = {}
+            self._replayed = frozenset()
             if job is not None:
                 if self._film is not None:
                     self._film.close()
@@ -594,9 +584,8 @@ class LiveScene:
             max((b for _, b in ranges), default=0.0),
         )
         own = radii_of(placed, slice(first, last)) if spheres.count else (np.inf, 0.0)
-        self._has_large = self._has_giants(*own)
-        is_large = own[1] >= RATIO * min(own[0], self._others[0])
-        is_packed = is_large or is_listed(scene.material_of(spheres), buffers)
+        is_large = own[1] >= RATIO * min(own[0], self._others[0])  # or may be after it has moved
+        is_packed = is_large or is_tabled(scene, spheres, first, buffers)
         self._can_move = job.scene.can_update and spheres.count > 0 and not is_packed
         self._has_rows = (
             buffers.view.frame["scene"]["color_mode"][0] != code("ColorMode", pack.UNIFORM)
@@ -619,9 +608,7 @@ class LiveScene:
         """Pack the scene anew where radii of a GPU have made spheres large."""
         if not self._is_resized and "radii" not in self._replayed:
             return
-        least, most = self._open().scene.moved_radii()
-        is_large = most >= RATIO * min(least, self._others[0])
-        if is_large or (not self._has_large and self._has_giants(least, most)):
+        if self._has_giants(*self._open().scene.moved_radii()):
             self._pack_anew({})
         self._is_resized = False
 

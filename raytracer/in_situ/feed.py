@@ -25,9 +25,6 @@ COLUMN = "."  # start of the names of arrays that are columns
 WAIT = 0.02  # seconds between two looks for the first state
 STEP_WAIT = 0.05  # seconds without another set after which the first step is taken to be complete
 
-IS_FIRST = "is_first"
-"""What a state says of itself while its step is the first, which may have further sets."""
-
 
 class Feed(LiveSource):
     """The states that a reader takes, as scenes. Several threads may use it."""
@@ -35,7 +32,7 @@ class Feed(LiveSource):
     name = TITLE
 
     def __init__(self, reader: Reader) -> None:
-        self._reader, self.closed = reader, False
+        self._reader, self.closed, self._is_first = reader, False, True
         self.on_change = lambda: None
         reader.on_change = lambda: self.on_change()
 
@@ -49,26 +46,22 @@ class Feed(LiveSource):
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
         """Return the latest state; before the first one, wait for that, with all of its sets.
-
-        Raises:
-            ClosedError: the simulation ended before.
-            UserError: its arrays make no spheres.
-        """
+        Raises ClosedError: the simulation ended before; UserError: its arrays make no spheres."""
         while not self._reader.number:
             if self.closed:
                 raise ClosedError("the simulation ended before it logged any points")
             sleep(WAIT)
-        number = 0
-        while IS_FIRST in (state := self._reader.take()).about and state.number != number:
-            number = state.number
+        state, count = self._reader.take(), 0
+        while self._is_first and len(state.sets) > count:
+            count = len(state.sets)
             sleep(STEP_WAIT)
+            state = self._reader.take()
+        self._is_first = False
         return scene_of(state)
 
     def scenes(self) -> Iterator[Scene]:
-        """Yield the scenes of all states until the end.
-
-        The simulation has to wait until one is taken before it publishes the next.
-        """
+        """Yield the scenes of all states until the end; the simulation waits until one is taken
+        before it publishes the next."""
         changed = Event()
         self.on_change = changed.set
         while True:

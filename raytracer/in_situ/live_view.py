@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from os import PathLike
 from pathlib import Path
 from threading import RLock
@@ -20,7 +20,7 @@ from raytracer.fields import check_names, takes
 from raytracer.files.access import path_of
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.in_situ.feed import IS_FIRST, TITLE, scene_of
+from raytracer.in_situ.feed import TITLE, scene_of
 from raytracer.in_situ.mailbox import State
 from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner, View
 from raytracer.in_situ.points import Given, Points
@@ -107,8 +107,7 @@ def live(
     given |= {"backend": backend, "threads": threads, "tone": tone, "annotations": annotations}
     ViewOptions.of(Scene(), **given)
     fps = real(fps, "fps", 0.01, 1000.0)
-    if (every := whole(every, "every")) < 1:
-        raise UserError(f"every {every}: give a number of steps, 1 or more")
+    every = whole(every, "every", 1)
     if record is not None:
         from raytracer.in_situ.recording import check_record
 
@@ -226,12 +225,7 @@ class LiveView:
             self._step.append(name)
             is_last = not self._last or name == self._last[-1]
             for outlet in takers:
-                outlet.log(name, self._said, is_last)
-
-    @property
-    def _said(self) -> dict[str, Any]:
-        """What is said of a state as a whole."""
-        return self._about if self._last else self._about | {IS_FIRST: True}
+                outlet.log(name, self._about, is_last)
 
     def set_time(self, time: float) -> None:
         """State the time of what is logged from now on, for {time} in texts over the picture.
@@ -356,19 +350,12 @@ class LiveView:
             UserError: the movie could not be written completely.
         """
         atexit.unregister(self._close_or_warn)
-        errors = list[UserError]()
-        try:
-            with self._lock:
-                for outlet in self._outlets:
-                    try:
-                        if outlet.look():
-                            outlet.flush(self._said)
-                    except UserError as error:  # of one: the others are completed
-                        errors.append(error)
-        finally:
-            self._end()
-        if errors:
-            raise errors[0]
+        with ExitStack() as stack:  # the others are completed where one fails
+            stack.callback(self._end)
+            stack.enter_context(self._lock)
+            for outlet in self._outlets:
+                if outlet.look():
+                    stack.callback(outlet.flush, self._about)
 
     def flush(self) -> None:
         """Show what was logged last, if it was left out because it came too soon.
@@ -379,7 +366,7 @@ class LiveView:
         with self._lock:
             for outlet in self._outlets:
                 if isinstance(outlet, View) and outlet.look():
-                    outlet.flush(self._said)
+                    outlet.flush(self._about)
 
     def _end(self) -> None:
         outlets, self._outlets = self._outlets, []

@@ -71,10 +71,8 @@ class Points(NamedTuple):
         return self._replace(arrays=arrays)
 
     def near(self, name: str, gpu: int | None) -> Points:
-        """Return the same with arrays on a GPU that it reads where they are, and others of NumPy.
-
-        name: of the set. gpu: its number; None: all come to the host.
-        """
+        """Return the same with arrays on a GPU that it reads where they are, and others of NumPy;
+        gpu: its number, or None."""
         there = dict[str, DeviceArray]()
         for key, array in self.arrays.items() if gpu is not None else ():
             found = device_array(array, key, self.stream)
@@ -86,10 +84,8 @@ class Points(NamedTuple):
 
 
 def _array(value: Any, stream: int, fits: Fits) -> Any:
-    """Return an array of the right shape, or None.
-
-    Those of other packages are read when they are copied: what computes them may not be done.
-    """
+    """Return an array of the right shape, or None. Those of other packages are read when they are
+    copied: what computes them may not be done."""
     if type(value) in (float, int):
         value = np.asarray(value)
     shape = getattr(value, "shape", None)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -326,11 +327,8 @@ def _length(parts: list[Any]) -> NDArray[Any]:
 
 def columns_for(names: Iterable[str], about: Mapping[str, Column]) -> list[str]:
     """Return the file columns that the named columns need."""
-    from raytracer.scene.sphere_set import SphereSet
-
-    spheres = SphereSet(np.zeros((0, 3)), 1.0)
-    spheres.data = Data(0, {}, about)
-    needed = (name for wanted in names for name in spheres.columns.made_of(wanted))
+    spheres: Any = SimpleNamespace(labels=None, file=None, data=Data(0, {}, about))
+    needed = (name for wanted in names for name in Columns(spheres).made_of(wanted))
     return list(dict.fromkeys(needed))
 
 

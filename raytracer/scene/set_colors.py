@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, counted, shown_value
-from raytracer.scene.arrays import Where, as_array, blocks, first_not_finite, floats
+from raytracer.scene.arrays import Where, as_array, extremes, first_not_finite, floats
 from raytracer.scene.colors import DEFAULT_COLOR, color_numbers, out_of_range, parse_rgba
 
 Opacity = float | NDArray[np.float32] | None
@@ -46,8 +46,12 @@ def colors_of(color: Any, color_id: Any, color_space: str, count: int, where: Wh
         rows, ids = _rows(color, color_space, where), None
         if np.ndim(color) != 1 or not len(rows):
             _check_count(len(rows), count, where)
-    alpha = rows[:, 3] / (255.0 if rows.dtype.kind == "u" else 1.0) if rows.shape[1] == 4 else ()
-    return SetColors(rows[:, :3], ids, _opacity_of(np.asarray(alpha, np.float32), ids))
+    opacity: Opacity = None
+    top = 255.0 if rows.dtype == np.uint8 else 1.0
+    if rows.shape[1] == 4 and (rows[:, 3] < top).any():
+        alpha = (rows[:, 3] / top).astype(np.float32)
+        opacity = float(alpha[0]) if len(rows) == 1 else alpha if ids is None else alpha[ids]
+    return SetColors(rows[:, :3], ids, opacity)
 
 
 def opacities_of(value: Any, count: int, where: Where) -> float | NDArray[np.float32]:
@@ -62,12 +66,6 @@ def opacities_of(value: Any, count: int, where: Where) -> float | NDArray[np.flo
             "opacity", f"of {where.noun} {row} is {array.ravel()[row]:g}; it must be from 0 to 1"
         )
     return float(array) if array.ndim == 0 else np.ascontiguousarray(array, np.float32)
-
-
-def _opacity_of(alpha: NDArray[np.float32], ids: NDArray[np.int32] | None) -> Opacity:
-    if not (alpha < 1.0).any():
-        return None
-    return float(alpha[0]) if len(alpha) == 1 else alpha if ids is None else alpha[ids]
 
 
 def _check_count(colors: int, count: int, where: Where) -> None:
@@ -102,16 +100,15 @@ def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
     if bad is not None:
         raise where.wrong("color", f"colour {bad} is not finite")
     top = 1.0 if color_space == "srgb" else np.inf
-    for rows in blocks(len(array)):
-        block = array[rows]
-        if block.min() < 0.0 or block.max() > top:
-            first = int(np.argmax(((block < 0.0) | (block > top)).any(axis=1)))
-            numbers = block[first].tolist()
-            raise where.wrong(
-                "color",
-                f"colour {rows.start + first} is ({', '.join(f'{v:g}' for v in numbers)}); "
-                f"{out_of_range(numbers)}, or in arrays of uint8 from 0 to 255",
-            )
+    least, most = extremes(array)
+    if least < 0.0 or most > top:
+        first = int(np.argmax(((array < 0.0) | (array > top)).any(axis=1)))
+        numbers = array[first].tolist()
+        raise where.wrong(
+            "color",
+            f"colour {first} is ({', '.join(f'{v:g}' for v in numbers)}); {out_of_range(numbers)}, "
+            "or in arrays of uint8 from 0 to 255",
+        )
     return array
 
 

@@ -115,8 +115,6 @@ class SphereSet:
             raise SceneError(f"material: {shown_value(material)} is neither a Material nor a name")
         if transform is not None:
             of_kind(transform, "transform", Transform)
-        if file is not None:
-            of_kind(file, "file", DataFile)
         source = text(source, "source")
         where = Where(source, dict(mapping({} if names is None else names, "names")), self.noun)
         self.where = where
@@ -155,17 +153,8 @@ class SphereSet:
     def of_particles(
         cls, data: Particles, radius: Any = None, color: Any = None, **options: Any
     ) -> SphereSet:
-        """Return the sphere set of a particle file or of an object of another package.
-
-        Args:
-            data: the result of `particles.read`.
-            radius: used instead of the data's.
-            color: used instead of the data's.
-            **options: for `SphereSet`.
-
-        Raises:
-            DataFileError: the arrays are not those of spheres.
-        """
+        """Return the sphere set of a particle file or of an object of another package; radius and
+        color instead of the data's. Raises DataFileError: its arrays are not those of spheres."""
         size: Any = data.radius if radius is None else radius
         has_color = color is not None
         # Values of the file that the scene file replaces remain available as columns.
@@ -236,11 +225,7 @@ class SphereSet:
         return Columns(self)
 
     def taken(self, rows: NDArray[np.int64]) -> SphereSet:
-        """Return a set of some of the spheres, which keep their rows in the file.
-
-        Args:
-            rows: int64 (M,), indices in this set, from 0.
-        """
+        """Return a set of the spheres in some rows, (M,), which keep their rows in the file."""
         taken = copy(self)
         taken.centers = self.centers[rows]
         for name in ("radius", "opacity", "color_id"):

@@ -404,7 +404,7 @@ def test_a_movie_that_is_terminated_leaves_no_file(tmp_path: Path) -> None:
         ({"record": "run.avi"}, "run.avi: a movie of a simulation ends in .mp4"),
         ({"record": "missing/run.mp4"}, "missing/run.mp4: there is no folder missing"),
         ({"record": "##.exr"}, "##.exr: a movie of a simulation ends in .mp4"),
-        ({"every": 0}, "every 0: give a number of steps, 1 or more"),
+        ({"every": 0}, "every: must be at least 1, not 0"),
         ({"fps": 0.0}, "fps: must be at least 0.01"),
     ],
 )

@@ -409,11 +409,11 @@ def render_space(sets: Sequence[SphereSet]) -> Space:
     if not sets:
         return Space((0.0, 0.0, 0.0), 1.0)
     stride = -(-sum(s.count for s in sets) // MAX_SAMPLE)
-    centers, radii = zip(*(_sample(each, stride) for each in sets), strict=True)
+    centers, radii = zip(*(sample(each, stride) for each in sets), strict=True)
     return fitted_space(np.concatenate(centers), np.concatenate(radii))
 
 
-def _sample(spheres: SphereSet, stride: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def sample(spheres: SphereSet, stride: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if spheres.cell is not None:
         spheres, stride = spheres.taken(np.arange(0, spheres.count, stride)), 1
     every = slice(None, None, stride)
