@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import mapping, of_kind
+from raytracer.arguments import mapping
 from raytracer.errors import SceneError, shown_value
-from raytracer.field_types import Choice, Kind, Number, Numbers, Text, Vector3
+from raytracer.field_types import Choice, Number, Numbers, Text, Vector3
 from raytracer.fields import Defined, check_fields, definitions, setting
 from raytracer.scene.colors import Color
 from raytracer.scene.key_types import ColorValue, Table, Tables
-from raytracer.scene.option_text import fields_of
+from raytracer.scene.option_text import Part
 
 if TYPE_CHECKING:
     from raytracer.scene.transform import Triple
@@ -258,34 +258,19 @@ class DepthCue(Defined, place="depth_cue"):
             )
 
 
-class Part(Kind):
-    """One of the annotations: an object, its fields by name or in a text, or whether it is drawn;
-    `alone`: the field that a value without a name sets."""
+class Annotation(Part):
+    """One of the annotations; the option may be without a value."""
 
-    def __init__(self, kind: type[Defined], alone: str) -> None:
-        self.kind, self.alone = kind, alone
-        self.metavar = f"[={alone.upper()}|NAME=VALUE,...|off]"
-
-    def given(self, value: Any, name: str) -> Any:
-        """Return the object, None to leave it out, or the fields that are stated."""
-        if isinstance(value, str) and value in ("on", "", "off"):
-            value = value != "off"
-        elif isinstance(value, str):
-            value = fields_of(value, definitions(self.kind), name, self.alone)
-        if value is None or isinstance(value, bool):
-            return {} if value else None
-        if not isinstance(value, Mapping):
-            return of_kind(value, name, self.kind)
-        check_fields(value, definitions(self.kind), name)
-        return value
+    def __init__(self, kind: type[Defined], first: str) -> None:
+        metavar = f"[={first.upper()}|NAME=VALUE,...|off]"
+        super().__init__(f"{__name__}:{kind.__name__}", first, metavar)
 
     def checked(self, value: Any, name: str) -> Any:
-        given = self.given(value, name)
-        return self.kind(**given) if isinstance(given, Mapping) else given
+        return self.changed(None, self.given(value, name))
 
     def of_text(self, text: str, name: str) -> str:
         """Check the value of an option, which may change an annotation of the scene."""
-        self.checked(text, name)
+        self.given(text, name)
         return text
 
 
@@ -307,14 +292,14 @@ class Annotations(Defined):
         SceneError: a part is of the wrong type.
     """
 
-    legend: Legend | None = setting(None, Part(Legend, "place"))
-    scale_bar: ScaleBar | None = setting(None, Part(ScaleBar, "length"))
-    axes: Axes | None = setting(None, Part(Axes, "place"))
+    legend: Legend | None = setting(None, Annotation(Legend, "place"))
+    scale_bar: ScaleBar | None = setting(None, Annotation(ScaleBar, "length"))
+    axes: Axes | None = setting(None, Annotation(Axes, "place"))
     texts: Sequence[TextLabel] = setting((), Tables(Table.of(f"{__name__}:TextLabel")))
-    labels: Labels | None = setting(None, Part(Labels, "by"))
-    box: SimulationBox | None = setting(None, Part(SimulationBox, "style"))
-    outline: Outline | None = setting(None, Part(Outline, "width"))
-    depth_cue: DepthCue | None = setting(None, Part(DepthCue, "color"))
+    labels: Labels | None = setting(None, Annotation(Labels, "by"))
+    box: SimulationBox | None = setting(None, Annotation(SimulationBox, "style"))
+    outline: Outline | None = setting(None, Annotation(Outline, "width"))
+    depth_cue: DepthCue | None = setting(None, Annotation(DepthCue, "color"))
 
     def __bool__(self) -> bool:
         return any(self._values())
@@ -345,7 +330,6 @@ class Annotations(Defined):
             if not isinstance(kind, Part):
                 made[name] = (*now, *value)
                 continue
-            made[name] = kind.given(value, name)
-            if isinstance(made[name], Mapping) and now is not None and now is not PLAIN_BOX:
-                made[name] = replace(now, **made[name])
+            now = None if now is PLAIN_BOX else now
+            made[name] = kind.changed(now, kind.given(value, name))
         return replace(self, **made)

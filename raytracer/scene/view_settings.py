@@ -28,6 +28,7 @@ from raytracer.scene.key_types import (
     Table,
     Velocity,
 )
+from raytracer.scene.option_text import Change
 from raytracer.scene.presets import PRESET_NAMES
 from raytracer.scene.views import AXES, FITS, VIEWS
 from raytracer.settings import LOOKS, RenderSettings
@@ -108,20 +109,15 @@ REPEATED = ("polyhedra", "isosurface")  # glyphs of several pairs or levels: opt
 
 
 def _glyph(name: str) -> Kind:
-    """Return the kind of one of the `GLYPHS`; see `glyphs.settings.glyph_fields`."""
-
-    def check(value: Any, place: str) -> Any:
-        from raytracer.scene.glyphs.settings import glyph_fields
-
-        return glyph_fields(name, value, place)
-
+    """Return the kind of one of the `GLYPHS`."""
     metavar, options = f"{GLYPHS[name].upper()}[,NAME=VALUE,...]", {}
     if name == "ribbons":  # one of the command's `SWITCHES`
         metavar = f"[={metavar}]"
     if name in REPEATED:
         options = {"multiple": True, "callback": lambda *given: ",".join(given[2]) or None}
         options["type"] = str  # checked when they are together
-    return Kind({}, check, metavar=metavar, options=options)
+    home = f"raytracer.scene.glyphs.settings:{name.capitalize()}"
+    return Change(home, GLYPHS[name], metavar, options=options)
 
 
 def _meshes(value: Any, name: str) -> list[Mesh]:
@@ -275,7 +271,7 @@ class ViewSettings(Defined):
             from raytracer.scene.motion import VELOCITY
 
             names += ["id", *columns_needed(self.velocity or VELOCITY)]
-        if glyphs := [made for name in GLYPHS if (made := self._glyph(name, None))]:
+        if glyphs := [made for name in GLYPHS if (made := self._changed_glyph(name, None))]:
             from raytracer.scene.glyphs.settings import columns_of
 
             names += columns_of(glyphs)
@@ -291,7 +287,7 @@ class ViewSettings(Defined):
             "environment": (("environment",), self._environment),
             "spheres": (OF_PARTICLES, self._spheres),
             "meshes": (("mesh", *LOOKS_OF_MESHES), partial(self._meshes, not scene.spheres)),
-            **{name: ((name,), partial(self._glyph, name)) for name in GLYPHS},
+            **{name: ((name,), partial(self._changed_glyph, name)) for name in GLYPHS},
         }
         changes = {
             part: change(getattr(scene, part))
@@ -415,13 +411,9 @@ class ViewSettings(Defined):
         known = [mesh.with_looks(**looks) for mesh in there] if looks else there
         return [*known, *(self.mesh or ())]  # type: ignore[misc]  # checked: a list
 
-    def _glyph(self, name: str, now: Any) -> Any:
-        value = getattr(self, name)
-        if not isinstance(value, dict):
-            return value or None
-        from raytracer.scene.glyphs.settings import GLYPHS as KINDS
-
-        return replace(now, **value) if now is not None else KINDS[name](**value)
+    def _changed_glyph(self, name: str, now: Any) -> Any:
+        kind: Any = definitions(ViewSettings)[name].kind
+        return kind.changed(now, getattr(self, name))
 
 
 def _projection(camera: Camera, orthographic: bool, fits: bool) -> dict[str, Any]:

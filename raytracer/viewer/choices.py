@@ -18,9 +18,9 @@ from raytracer.film.tone_settings import CURVES
 from raytracer.scene.bond_settings import STYLES
 from raytracer.scene.coloring import OF_SCALE
 from raytracer.scene.coloring.style import SCALES, StyleSettings
-from raytracer.scene.glyphs.settings import glyph_fields
 from raytracer.scene.glyphs.vectors import names_of
 from raytracer.scene.simulation_box import box_of_file
+from raytracer.scene.view_settings import ViewSettings
 from raytracer.settings import INTEGRATORS, LOOKS
 from raytracer.viewer.actions import action
 from raytracer.viewer.data_actions import columns, sets_of
@@ -201,7 +201,7 @@ def _arrows(viewer: ViewerState, name: str) -> str:
 
 def _set_arrows(viewer: ViewerState, name: str, vector: str | None) -> None:
     if vector:
-        glyph_fields("arrows", vector, "arrows")
+        ViewSettings(arrows=vector)  # refuses what is wrong
     _draw(viewer, name, vector or "")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, replace
 from typing import Any
 
 from raytracer.arguments import as_text
@@ -144,6 +144,8 @@ class ColorRule(AnyOf):
 
     def __init__(self) -> None:
         super().__init__(ColorValue(), COLOR_BY, noun="a colour", wording="a colour, or a table")
+        # Keys of the table that may stand beside it in an option: "color=length,map=magma".
+        self.beside = {key: COLOR_BY.keys[key] for key in KEYS if key not in ("by", "scale")}
 
     def checked(self, value: Any, name: str) -> Any:
         given = as_text(value) if isinstance(value, str) else value
@@ -152,6 +154,14 @@ class ColorRule(AnyOf):
         if isinstance(given, str) and given.startswith("by="):
             given = fields_of(given, COLOR_BY.keys, name)
         return super().checked(given, name)
+
+    def changed(self, color: Any, keys: Mapping[str, Any], name: str) -> StyleSettings:
+        """Return colours by value with further keys."""
+        if not isinstance(color, StyleSettings):
+            raise SceneError(
+                f"{name}: {next(iter(keys))} needs colours by a value, such as color=length"
+            )
+        return replace(color, **{KEYS[key]: value for key, value in keys.items()})
 
     def typed(self, text: str) -> Any:
         try:

@@ -1,7 +1,7 @@
 """Settings of arrows, trails, contacts, ellipsoids, ribbons, polyhedra and isosurfaces."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -20,20 +20,17 @@ from raytracer.field_types import (
     array,
     number_of,
 )
-from raytracer.fields import Defined, check_fields, definitions, setting
-from raytracer.scene import GLYPHS as FIRST
+from raytracer.fields import Defined, setting
 from raytracer.scene.bond_settings import LENGTH, LENGTHS, lengths
 from raytracer.scene.coloring.style import (
-    COLOR_BY,
     COLOR_RULE,
-    KEYS,
     StyleSettings,
     columns_in,
 )
 from raytracer.scene.colors import Color, parse_color
 from raytracer.scene.glyphs.shape_columns import columns_needed
 from raytracer.scene.key_types import ColorValue
-from raytracer.scene.option_text import fields_of, parts_of
+from raytracer.scene.option_text import parts_of
 
 ANCHORS = ("tail", "center", "tip")  # points of an arrow that can be at its particle
 
@@ -272,21 +269,6 @@ class Isosurface(_Glyph, place="isosurface"):
     )
 
 
-GLYPHS: dict[str, type[Any]] = {
-    "arrows": Arrows,
-    "trails": Trails,
-    "contacts": Contacts,
-    "shape": Shape,
-    "ribbons": Ribbons,
-    "polyhedra": Polyhedra,
-    "isosurface": Isosurface,
-}
-"""Glyphs of data, by their names in scene files, options and Python."""
-
-OF_COLOR = {key: each for key, each in COLOR_BY.keys.items() if key not in ("by", "scale")}
-"""Keys of the table `color` that an option may state beside the others."""
-
-
 def columns_of(glyphs: Iterable[Any]) -> list[str]:
     names: list[str] = []
     for each in glyphs:
@@ -306,38 +288,3 @@ def columns_of(glyphs: Iterable[Any]) -> list[str]:
         if isinstance(each, Shape):
             names += columns_needed(each.axes, each.orientation)
     return names
-
-
-DEFAULTS = ("", "on", "all", "touch")  # words of an option
-
-
-def glyph_fields(glyph: str, value: Any, name: str) -> Any:
-    """Return the fields by name of one of the `GLYPHS` in a text, a table or another value of its
-    first field; or in Python an object; or False."""
-    given, kind = value, GLYPHS[glyph]
-    if isinstance(given, (kind, bool)):
-        return {} if given is True else given
-    if isinstance(given, str):
-        if given in ("none", "off"):
-            return False
-        given = _parsed(glyph, given)
-    elif not isinstance(given, Mapping):
-        given = {FIRST[glyph]: given}
-    check_fields(given, definitions(kind), name)
-    kind(**given)  # refuses what is wrong, with the field's name
-    return dict(given)
-
-
-def _parsed(glyph: str, words: str) -> dict[str, Any]:
-    """Parse an option: "velocity,scale=2,color=length,map=magma"."""
-    known = {**OF_COLOR, **definitions(GLYPHS[glyph])}
-    words = ",".join(part for part in parts_of(words) if part.strip() not in DEFAULTS)
-    fields = fields_of(words, known, glyph, FIRST[glyph]) if words else {}
-    if colors := {key: fields.pop(key) for key in OF_COLOR if key in fields}:
-        rule = fields.get("color")
-        if not isinstance(rule, StyleSettings):
-            raise SceneError(
-                f"{glyph}: {next(iter(colors))} needs colours by a value, such as color=length"
-            )
-        fields["color"] = replace(rule, **{KEYS[key]: value for key, value in colors.items()})
-    return fields
