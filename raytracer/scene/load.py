@@ -269,10 +269,12 @@ class _Composer:
     """Makes the parts of a scene of checked names and types, and collects problems."""
 
     def __init__(
-        self, content: Values, path: Path, frame: int | None, columns: Sequence[str]
+        self, parts: Values, path: Path, frame: int | None, columns: Sequence[str]
     ) -> None:
-        self.content = content
-        self.sets: list[Values] = content.get("spheres", [])
+        parts.pop("$schema", None)
+        self.elements: dict[str, Element] = parts.pop("elements", {})
+        self.parts = parts
+        self.sets: list[Values] = parts.get("spheres", [])
         self.path = path
         self.frame = frame
         self.moves = False  # whether a file holds several frames
@@ -283,57 +285,48 @@ class _Composer:
 
     def scene(self) -> Scene:
         """Make the scene. Raises UserError with one line per problem."""
-        content = self.content
-        parts = {name: content[name] for name in (*PARTS, "lights", "materials") if name in content}
+        parts, may_be_empty = self.parts, "spheres" in self.parts
         for name in FILES.keys() & parts.keys():
             if (file := getattr(parts[name], FILES[name])) is not None:
                 file = str(self.path.parent / file)
                 parts[name] = replace(parts[name], **{FILES[name]: file})
-        if drawn := {name: content[name] for name in ANNOTATIONS if name in content}:
-            from raytracer.scene.annotations import Annotations
-
-            parts["annotations"] = Annotations(**drawn)
+        if drawn := {name: parts.pop(name) for name in ANNOTATIONS if name in parts}:
+            parts["annotations"] = loaded(PARTS["annotations"])(**drawn)
         if glyphs := [parts[name] for name in GLYPHS if name in parts]:
-            from raytracer.scene.glyphs.settings import columns_of
-
-            self.wanted += columns_of(glyphs)
-        elements = self.elements()
-        sets: dict[str, Any] = {
-            kind: [
-                made
-                for index, values in enumerate(content.get(kind, ()))
-                if (made := self.make_set(kind, index, values, elements)) is not None
-            ]
-            for kind in SETS
-        }
-        spheres: list[SphereSet] = sets.pop("spheres")
+            self.wanted += loaded("raytracer.scene.glyphs.settings:columns_of")(glyphs)
+        for kind in SETS:
+            made = (self.make_set(kind, *each) for each in enumerate(parts.get(kind, ())))
+            parts[kind] = [each for each in made if each is not None]
         if not self.problems:
-            self.check_elements(elements)
+            self.check_elements()
         if self.frame is not None and not self.moves and not self.problems:
             self.problems.append(
                 f"no file of this scene has several frames, so there is no frame {self.frame}"
             )
-        if self.problems:
-            raise SceneError(*(f"{self.path}: {p}" for p in self.problems))
-        if not any(each.count for made in (spheres, *sets.values()) for each in made):
-            self.require_empty()
-        texts: Values = {name: content.get(name, "") for name in ("title", "caption")}
-        if any(self.styles):
-            from raytracer.scene.coloring.apply import bonded_sets, styled_sets
+        if not self.problems and not any(each.count for kind in SETS for each in parts[kind]):
+            self.check_empty(may_be_empty)
+        with naming(str(self.path)):
+            if self.problems:
+                raise SceneError(*self.problems)
+            if any(self.styles):
+                self.apply_styles()
+        return Scene(**parts, source=str(self.path))
 
-            with naming(str(self.path)):
-                spheres, scales = styled_sets(spheres, self.styles)
-                spheres, bonds = bonded_sets(spheres, self.styles)
-            texts["color_scales"] = [*scales, *(scale for each in bonds for scale in each.scales)]
-            sets["capsules"] += bonds
-        return Scene(spheres=spheres, **sets, source=str(self.path), **texts, **parts)
+    def apply_styles(self) -> None:
+        from raytracer.scene.coloring.apply import bonded_sets, styled_sets
+
+        spheres, scales = styled_sets(self.parts["spheres"], self.styles)
+        self.parts["spheres"], bonds = bonded_sets(spheres, self.styles)
+        self.parts["capsules"] += bonds
+        scales += [scale for each in bonds for scale in each.scales]
+        self.parts["color_scales"] = scales
 
     @cached_property
     def styles(self) -> list[SetStyle | None]:
         """Return the styles of the sets by columns, None for sets without."""
         return [style_of(values, f"spheres[{i}]") for i, values in enumerate(self.sets)]
 
-    def particles(self, values: Values, elements: dict[str, Element]) -> Particles:
+    def particles(self, values: Values) -> Particles:
         """Return the particles of a set's file, which is read once for all sets."""
 
         def key_of(values: Values) -> str:
@@ -348,55 +341,41 @@ class _Composer:
         wanted = [name for style in styles if style is not None for name in style.columns]
         source, name = data_of(values, self.path.parent), values["file"]
         data = read(
-            source.file(self.frame_of(source, name), name), values.get("arrays", {}), elements,
-            values.get("labels"), wanted_of([*self.wanted, *wanted]),
+            source.file(self.frame_of(source, name), name), values.get("arrays", {}),
+            self.elements, values.get("labels"), wanted_of([*self.wanted, *wanted]),
         )  # fmt: skip
         if len(styles) > 1:
             self.read[key] = data
         return data
 
-    def require_empty(self) -> None:
+    def check_empty(self, may_be: bool) -> None:
         """Refuse a scene without spheres, unless it has `spheres = []`."""
-        if "spheres" not in self.content:
-            raise SceneError(
-                f"{self.path}: has no spheres; add a set, [[spheres]], or to render only the "
-                "background, spheres = []"
+        if not may_be:
+            self.problems.append(
+                "has no spheres; add a set, [[spheres]], or to render only the background, "
+                "spheres = []"
             )
-        files = [values["file"] for values in self.sets if "file" in values]
-        if files:
-            raise SceneError(
-                f"{self.path}: has no spheres: {shown(files[0])} holds no particles, so there is "
-                "nothing to show"
+        elif files := [values["file"] for values in self.sets if "file" in values]:
+            self.problems.append(
+                f"has no spheres: {shown(files[0])} holds no particles, so there is nothing to show"
             )
 
-    def elements(self) -> dict[str, Element]:
-        """Make radii and colours of elements and of user labels."""
-        made = {}
-        for name, values in self.content.get("elements", {}).items():
-            symbol = values.get("element")
-            known = Element(None, None) if symbol is None else table()[symbol]
-            radius, color = values.get("radius", known.radius), values.get("color", known.color)
-            made[name] = Element(radius, color, symbol)
-        return made
-
-    def check_elements(self, elements: dict[str, Element]) -> None:
-        for name, element in elements.items():
+    def check_elements(self) -> None:
+        for name, element in self.elements.items():
             if element.radius is None and name not in self.labels and symbol_of(name) is None:
                 self.problems.append(
                     f"elements.{shown(name)}: is not an element ({suggestion(name, table())}), "
                     "and no file has such a label"
                 )
 
-    def make_set(
-        self, kind: str, index: int, values: Values, elements: dict[str, Element]
-    ) -> SphereSet | SolidSet | None:
+    def make_set(self, kind: str, index: int, values: Values) -> SphereSet | SolidSet | None:
         """Make one set; `kind` is its key in the file."""
         place = f"{kind}[{index}]"
         try:
             check_sources(kind, place, values)
             with making_set(place):
                 if kind == "spheres":
-                    return self.spheres(place, values, elements)
+                    return self.spheres(place, values)
                 return self.solids(kind, place, values)
         except UserError as error:
             named = str(error).startswith(place)
@@ -423,7 +402,7 @@ class _Composer:
         solids.file = file
         return solids
 
-    def spheres(self, place: str, values: Values, elements: dict[str, Element]) -> SphereSet:
+    def spheres(self, place: str, values: Values) -> SphereSet:
         given = {name: values[name] for name in values.keys() - following(values).keys()}
         if "generate" in values:
             from raytracer.scene.generate import arrays
@@ -435,7 +414,7 @@ class _Composer:
         if "centers" in given:
             spheres: SphereSet = _inline("spheres", place, given)
             return spheres
-        data = self.particles(values, elements)
+        data = self.particles(values)
         if data.labels is not None:
             self.labels.update(data.labels.names)
         elif "labels" in values:

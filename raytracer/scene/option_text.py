@@ -83,7 +83,7 @@ class Part(Kind):
         """Return an object, False to leave it out, or the fields that are stated."""
         kind = loaded(self.home)
         if isinstance(value, str):
-            value = False if value in ("none", "off") else self._fields(value, name)
+            value = False if value in ("none", "off", "false") else self._fields(value, name)
         if value is None or isinstance(value, (bool, kind)):
             return {} if value is True else value or False
         fields = dict(value if isinstance(value, Mapping) else {self.first: value})
@@ -116,4 +116,4 @@ class Change(Part):
         return self.given(value, name)
 
 
-DEFAULTS = ("", "on", "all", "touch")  # words of an option that state no field
+DEFAULTS = ("", "on", "true", "all", "touch")  # words of an option that state no field

@@ -26,8 +26,8 @@ from raytracer.fields import Borrowed, Definition, definitions
 from raytracer.scene import ANNOTATIONS, GLYPHS
 from raytracer.scene.camera import CAMERA_TYPES, Camera
 from raytracer.scene.coloring import OF_SETS, STYLE
-from raytracer.scene.colors import COLOR_SPACES
-from raytracer.scene.elements import table
+from raytracer.scene.colors import COLOR_SPACES, RGB
+from raytracer.scene.elements import Element, table
 from raytracer.scene.key_types import (
     PAIRS,
     ColorOrRule,
@@ -292,6 +292,11 @@ def _symbol(value: Any, name: str) -> str:
     return one_of(value, name, table(), "element")
 
 
+def _element(element: str = "", radius: float | None = None, color: RGB | None = None) -> Element:
+    known = table()[element] if element else Element()
+    return Element(radius or known.radius, color or known.color, element)
+
+
 ELEMENT = Table(
     "Element",
     "Radius and colour of an element, or of another label, in files of atoms.",
@@ -302,6 +307,7 @@ ELEMENT = Table(
         ),
         "color": _key(ColorValue(), "Colour of the element.", "the element's"),
     },
+    _element,
 )
 
 MATERIAL = _variants("material", MATERIALS, DEFAULT)

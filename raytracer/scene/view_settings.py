@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import items, of_kind
 from raytracer.errors import DataFileError, SceneError, UserError, naming, shown_value
-from raytracer.field_types import AnyOf, Axis, Choice, Kind, Number, Text, Truth, Vector3, loaded
+from raytracer.field_types import AnyOf, Axis, Choice, Kind, Text, Truth, Vector3, loaded
 from raytracer.fields import Defined, definitions, setting
 from raytracer.files.access import is_path, opened, require_file
 from raytracer.scene import GLYPHS
 from raytracer.scene.colors import Color, parse_color
-from raytracer.scene.ground import BELOW, Ground
+from raytracer.scene.ground import Ground
 from raytracer.scene.key_types import (
     APERTURE,
     SHUTTER,
@@ -86,9 +86,7 @@ def _camera_of(name: str) -> Camera:
         ) from None
 
 
-CAMERA = Kind(
-    {}, _camera, metavar="FILE", options={"type": str}
-)  # not read before the command runs
+CAMERA = Kind({}, _camera, metavar="FILE", options={"type": str})  # not read at the option
 
 
 def _lights(value: Any, name: str) -> Any:
@@ -118,6 +116,9 @@ def _glyph(name: str) -> Kind:
         options["type"] = str  # checked when they are together
     home = f"raytracer.scene.glyphs.settings:{name.capitalize()}"
     return Change(home, GLYPHS[name], metavar, options=options)
+
+
+GROUND = Change("raytracer.scene.ground:Ground", "height", "HEIGHT[,NAME=VALUE,...]")
 
 
 def _meshes(value: Any, name: str) -> list[Mesh]:
@@ -154,14 +155,6 @@ MESH = Kind(
 )  # fmt: skip
 
 
-GROUND = AnyOf(
-    Choice((BELOW, "none"), "ground"), Number(), Truth(),
-    Table.of("raytracer.scene.ground:Ground"), metavar="HEIGHT",
-    made=lambda value: False if isinstance(value, str) and value == "none" else value,
-)  # fmt: skip
-"""The height of the ground, or whether there is one, or in Python a `Ground`."""
-
-
 @dataclass(frozen=True, repr=False, eq=False)
 class ViewSettings(Defined):
     """Settings of a call that replace the scene's; None keeps the scene's.
@@ -178,7 +171,7 @@ class ViewSettings(Defined):
             also a `Camera`.
         background: The background.
         transparent: Make the background transparent, with an alpha channel.
-        ground: A plane below the spheres, or at a height along the up axis.
+        ground: A plane below the spheres, or at a height along the up axis, and fields of [ground].
         shadow_catcher: Show only the shadows on the ground, which is added if needed.
         lights: Lights instead of the scene's.
         radius: Radius of all particles of data files: a number, or an expression over columns, as
@@ -333,17 +326,13 @@ class ViewSettings(Defined):
         return replace(background, transparent=self.transparent)
 
     def _ground(self, ground: Ground | None) -> Ground | None:
-        is_missing = self.ground is None and ground is None and not self.shadow_catcher
-        if self.ground is False or is_missing:
+        if self.ground is not None:
+            ground = GROUND.changed(ground, self.ground)
+        if self.ground is False or not (ground or self.shadow_catcher):
             return None
-        plane = ground or Ground()
-        if isinstance(self.ground, Ground):
-            plane = self.ground
-        elif self.ground is not None and self.ground is not True:
-            plane = replace(plane, height=self.ground)
         if self.shadow_catcher is None:
-            return plane
-        return replace(plane, shadow_catcher=self.shadow_catcher)
+            return ground
+        return replace(ground or Ground(), shadow_catcher=self.shadow_catcher)
 
     def _environment(self, _: Environment | None) -> Environment:
         from raytracer.scene.environment import ENDINGS

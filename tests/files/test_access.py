@@ -16,6 +16,8 @@ from raytracer.errors import DataFileError, UserError
 from raytracer.files import access
 from raytracer.files.access import MAX_LINE_BYTES, opened
 from raytracer.film import png
+from raytracer.scene.source import Source
+from raytracer.trajectory.source import FileSource
 from raytracer.warning import RaytracerWarning
 
 BALL = b"[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
@@ -218,3 +220,10 @@ def test_a_file_that_fails_while_it_is_read(name: str, tmp_path: Path) -> None:
     with pytest.raises(UserError) as caught:
         (Film.load if name == "f.npz" else load)(path)
     assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_frames_of_standard_input(standard_input: io.BytesIO) -> None:
+    standard_input.write(b"1\n\nO 0 0 0\n" * 3)
+    standard_input.seek(0)
+    frames = FileSource(Source.of("-"))
+    assert (frames.count, frames.load(2).count) == (3, 1)

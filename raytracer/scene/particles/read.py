@@ -108,7 +108,10 @@ def frame_count(
     file = locate(path, 0, name, ending, topology)
     if file.series:
         return len(file.series)
-    with opened(file.path, name) as stream, frame_source(file._replace(frame=None), stream) as it:
+    with (
+        opened(file.path, name, standard_input=name is None) as stream,
+        frame_source(file._replace(frame=None), stream) as it,
+    ):
         return frames_of(it, stream)[0]
 
 
