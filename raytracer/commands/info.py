@@ -107,7 +107,7 @@ def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-NOT_DRAWN = ("title", "caption", "files", "data", "camera", "camera_toml", "render", "materials")
+NOT_DRAWN = ("title", "caption", "files", "data", "camera", "camera_toml")
 """Entries of `scene check` that do not describe what is drawn."""
 
 

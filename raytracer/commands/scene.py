@@ -21,7 +21,6 @@ from raytracer.commands.options import (
 )
 from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
 from raytracer.files.inputs import noted
-from raytracer.scene import GLYPHS
 from raytracer.warning import collected
 
 if TYPE_CHECKING:
@@ -130,7 +129,8 @@ def contents_of(source: Source) -> dict[str, Any]:
     )  # fmt: skip
     memory.require_room(file, need.packed, "to be checked")
     buffers, fitted = pack_with_camera(scene)
-    camera, stated = _fields(fitted), scene.camera
+    stated = scene.camera
+    camera = {name: each for name, each in asdict(fitted).items() if each is not None}
     if stated is None or stated.fit:
         camera["fit"] = True if stated is None else stated.fit
         camera["fitted"] = f"to {scene.render.width}x{scene.render.height} pixels"
@@ -145,10 +145,6 @@ def contents_of(source: Source) -> dict[str, Any]:
         **_made(scene),
         "camera": camera,
         "camera_toml": fitted.to_toml(),
-        **{name: _fields(getattr(scene, name)) for name in ("ground", "clip", "environment")},
-        "lights": _lights(scene),
-        "materials": {name: _fields(each) for name, each in scene.materials.items()},
-        "render": asdict(scene.render),
     }
 
 
@@ -196,28 +192,11 @@ def _sphere_set(spheres: SphereSet) -> dict[str, Any]:
     return about
 
 
-def _made(scene: Scene) -> dict[str, Any]:
-    """Return what was made from particle data: bonds, arrows, trails, contacts, box, axes."""
-    rows: dict[str, Any] = {name: _fields(getattr(scene, name)) for name in GLYPHS}
+def _made(scene: Scene) -> dict[str, dict[str, int]]:
+    """Return the numbers of solids that were made from particle data, by what they are of."""
+    rows: dict[str, dict[str, int]] = {}
     for solids in scene.solids:
         if name := "bonds" if solids.are_bonds else solids.made_for:
             row, noun = rows.setdefault(name, {}), f"{solids.noun}s"
             row[noun] = row.get(noun, 0) + solids.count
-    return {name: row for name, row in rows.items() if row}
-
-
-def _lights(scene: Scene) -> list[dict[str, Any]] | str:
-    if scene.lights is not None:
-        return [{"type": light.type} | _fields(light) for light in scene.lights]
-    key = "one from the camera's upper left" if scene.render.rig.key else "none"
-    return f"{key} (look {scene.render.look})"
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    """Return the fields of an object, and of those in it, that are not None."""
-    fields = value if isinstance(value, dict) else {} if value is None else asdict(value)
-    return {
-        name: (_fields(item) or ", ".join(item)) if isinstance(item, dict) else item
-        for name, item in fields.items()
-        if item is not None
-    }
+    return rows
