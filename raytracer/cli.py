@@ -8,8 +8,8 @@ from signal import SIGPIPE
 import click
 
 from raytracer._version import __version__
-from raytracer.commands.group import Group
-from raytracer.errors import MemoryNeedError, RaytracerError, UserError, fitted, shown
+from raytracer.commands.group import Group, hint_of_option
+from raytracer.errors import MemoryNeedError, RaytracerError, fitted, shown
 from raytracer.files import inputs
 from raytracer.process import Terminated
 from raytracer.resources import NO_THREADS, is_lack_of_memory, is_lack_of_threads
@@ -70,7 +70,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = [f"./{word}" if word.startswith("-:") else word for word in args]
     inputs.forget()
     try:
-        _require_words(args)
         with passed_to(_print_warning):
             code = program.main(args, prog_name="raytracer", standalone_mode=False)
     except RaytracerError as error:
@@ -99,16 +98,6 @@ def _print_warning(sentence: str) -> None:
     print_warning(sentence)
 
 
-def _require_words(words: list[str]) -> None:
-    if "" in words:
-        place = words.index("")
-        after = f" after '{shown(words[place - 1])}'" if place else ""
-        raise UserError(
-            f"word {place + 1} of the command{after} is empty, perhaps a shell variable that is "
-            "not set: give a value or leave it out"
-        )
-
-
 def _misuse(error: click.UsageError, args: list[str]) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":  # click 8.2 and later: a group without command
         error.show()
@@ -122,9 +111,7 @@ def _misuse(error: click.UsageError, args: list[str]) -> int:
 def _misuse_text(error: click.UsageError) -> str:
     """Return what is wrong, with one suggestion: click would list all options spelt alike."""
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
-        from raytracer.commands import hints
-
-        hint = hints.of_option(error.option_name, error.ctx.command)
+        hint = hint_of_option(error.option_name, error.ctx.command)
         text = f"no such option '{shown(error.option_name)}'"
         return f"{text}; {hint}" if hint else text
     return _sentence(error.format_message())

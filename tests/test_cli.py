@@ -136,7 +136,6 @@ def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[s
     [
         (["render", "missing.toml"], "no such file and no example scene"),
         (["render", "ball.npz"], "ball.npz: there is no such file"),
-        (["render", ""], "word 2 of the command after 'render' is empty"),
         (["render", "balls.toml", "--backend", "cpu", "--size", "900000x900000"], "TiB of memory"),
         (["render", "balls.toml", "--only", "0,0,0", "--repeat", "2"], "writes no picture"),
         (["render", "balls.toml", "--columns", "radius=a,radius=b"], "names two columns"),

@@ -125,7 +125,7 @@ def test_ctrl_c_while_modules_are_imported_is_one_sentence() -> None:
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from raytracer.__main__ import main; sys.exit(main())"
     )
-    for module in ("raytracer.process", "raytracer.errors", "click", "raytracer.commands.hints"):
+    for module in ("raytracer.process", "raytracer.errors", "click", "raytracer.synonyms"):
         done = subprocess.run(
             [sys.executable, "-c", code, module, "bnch"],
             capture_output=True,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
 
-from raytracer.errors import shown
+from raytracer.errors import nearest, shown, suggestion
 
 
 class Group(click.Group):
@@ -48,8 +49,42 @@ class Group(click.Group):
         name = args[0]
         known = ctx.resilient_parsing or name in self.list_commands()  # for a completion, no error
         if not known and not name.startswith("-"):
-            from raytracer.commands.hints import of_command
-
-            hint = of_command(name, self.list_commands(), ctx.command_path)
+            hint = hint_of_command(name, self.list_commands(), ctx.command_path)
             raise click.UsageError(f"no such command '{shown(name)}'; {hint}", ctx)
         return super().resolve_command(ctx, args)
+
+
+def hint_of_option(name: str, command: click.Command) -> str:
+    """Return what to use instead of an unknown option of a command, or ""."""
+    from raytracer.synonyms import ELSEWHERE, REMOVED
+
+    word = name.lstrip("-").lower().replace("-", "_")
+    if word in REMOVED:
+        return REMOVED[word]
+    if any(param.name == "scenes" for param in command.params):
+        for words, sentence in ELSEWHERE.items():
+            if word in words.split():
+                return sentence
+    options = [param for param in command.params if isinstance(param, click.Option)]
+    flags = [flag for option in options for flag in (*option.opts, *option.secondary_opts)]
+    near = nearest(name, [flag for flag in flags if flag.startswith("--")])
+    return f"did you mean '{near}'?" if near else ""
+
+
+def hint_of_command(name: str, known: list[str], path: str) -> str:
+    """Return what to use instead of an unknown command of a group, called as `path`."""
+    from raytracer.files.access import is_file
+    from raytracer.resources import scenes
+    from raytracer.scene.particles.registry import PICTURES, SUFFIXES
+    from raytracer.scene.source import SCENE_SUFFIXES
+    from raytracer.synonyms import REMOVED
+
+    suffix = Path(name).suffix.lower()
+    is_example = bool(name) and is_file(Path(str(scenes())) / f"{name}.toml")
+    if is_example or suffix in (*SCENE_SUFFIXES, *SUFFIXES, *PICTURES) or is_file(Path(name)):
+        use = "info" if suffix in PICTURES else "render" if "render" in known else "scene check"
+        return f"did you mean `raytracer {use} {shown(name)}`?"
+    near = nearest(name, known)
+    return REMOVED.get(name) or (
+        f"did you mean `{path} {near}`?" if near else suggestion(name, known)
+    )

@@ -271,6 +271,11 @@ class SettingType(click.ParamType[Any]):
     def convert(self, value: Any, *_: Any) -> Any:
         return self.kind.of_text(value, self.name) if isinstance(value, str) else value
 
+    def shell_complete(self, _: Any, __: Any, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(word) for word in self.kind.words if word.startswith(incomplete)]
+
 
 def numbers_option(flag: str, form: str, **others: Any) -> Callable[[Function], Function]:
     """Return an option of whole numbers separated by commas, as in `form`."""
@@ -286,23 +291,13 @@ class SettingOption(click.Option):
         super().__init__(*arguments, **others)
         self.panel = panel
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete what the metavar states: the words in [auto|STOPS], or a file."""
-        from click.shell_completion import CompletionItem
-
-        values = self.make_metavar(ctx)
-        if values.startswith("FILE"):
-            return FILE.shell_complete(ctx, self, incomplete)
-        words = values.strip("[]=").split("|")
-        known = [word for word in words if re.fullmatch(r"[a-z0-9-]+", word)]
-        return [CompletionItem(word) for word in known if word.startswith(incomplete)]
-
 
 backend_option = click.option(
     "--backend",
     cls=SettingOption,
     panel="Options",
     metavar="[auto|cpu|cuda]",
+    shell_complete=lambda *_: ["auto", "cpu", "cuda"],
     default="auto",
     show_default=True,
     help="Where to render; cuda:1 is the GPU with number 1, cuda:0,1 are two, cuda:all are all.",
@@ -479,7 +474,8 @@ def _option(definition: Definition, panel: str) -> click.Option:
     if definition.default is not None and panel not in (TONE_PANEL, "Options"):
         default = f"the scene's, or {default}"
     notes = "; ".join(filter(None, [kind.limits(), f"default: {default}"]))
-    attributes = {"type": SettingType(kind, long), "metavar": kind.choices(), **kind.options}
+    given = FILE if kind.metavar.startswith("FILE") else SettingType(kind, long)
+    attributes = {"type": given, "metavar": kind.choices(), **kind.options}
     if kind.is_switch:
         long, attributes = f"{long}/--no-{long[2:]}", {}
     return SettingOption(

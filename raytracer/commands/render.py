@@ -23,13 +23,11 @@ from raytracer.warning import collected
 if TYPE_CHECKING:
     from raytracer.film.film import Crop, Film
     from raytracer.film.image import Image
-    from raytracer.film.statistics import Statistics
     from raytracer.pipeline import Job
-    from raytracer.view import View
 
 Call = SimpleNamespace  # options of a call by name, and `scene`, `settings`, `tone`, `annotations`
+FRAMING = "change position and look_at under [camera], or set fit = true there to frame the spheres"
 CAMERA = ("up", "view", "camera")  # options of which each says what is up
-FEW, LARGE = 1e-3, 10_000  # share of pixels below which spheres are overlooked in large pictures
 
 
 @click.command(
@@ -187,8 +185,11 @@ def run(call: Call) -> None:
                 tone=ToneSettings.of(call.tone, job.tone), bits=call.bits,
                 keep_film=bool(call.film or exr), seconds=call.time, progress=bar,
             )  # fmt: skip
-        if _solids(job) and crop_of(film) is None:
-            warnings += _coverage_warnings(image.statistics, job.view)
+        if _solids(job) and crop_of(film) is None and not image.statistics.covered:
+            remedy = "check clipping planes and opacities of 0" if job.view.hides else FRAMING
+            warnings.append(
+                f"no camera ray hit a sphere, so the picture shows only the background: {remedy}"
+            )
         tell(call, job, warnings)
     write(call, target, image, film if call.film else None)
     warn_of_non_finite(image, call.quiet)
@@ -200,25 +201,6 @@ def run(call: Call) -> None:
         films = [Path(call.film)] if call.film else []
         lines = image.statistics.lines() if call.stats else []
         print_lines("\n".join([*_summary(job, film, target, films), *_inferred(call, job), *lines]))
-
-
-def _coverage_warnings(statistics: Statistics, view: View) -> list[str]:
-    """Return a warning if a whole picture shows few or no spheres."""
-    if not statistics.covered:
-        remedy = (
-            "check clipping planes and opacities of 0"
-            if view.hides
-            else "change position and look_at under [camera], or set fit = true there to frame the "
-            "spheres"
-        )
-        return ["no camera ray hit a sphere, so the picture shows only the background: " + remedy]
-    if statistics.pixels >= LARGE and statistics.covered < FEW * statistics.pixels:
-        return [
-            f"camera rays hit spheres in only {statistics.covered:,} of {statistics.pixels:,} "
-            "pixels: to show them larger, change position and look_at under [camera], or their "
-            "radius"
-        ]
-    return []
 
 
 def crop_of(film: Film | None) -> Crop | None:

@@ -1,25 +1,13 @@
 """Ready-made materials: `material = "gold"`, unless a scene defines a material of that name."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from raytracer.scene.materials import Principled
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Preset:
+class Preset(NamedTuple):
     """Parameters of a `Principled`, and the default sRGB colour of spheres with it."""
 
     parameters: dict[str, float]
     color: str
-
-    def material(self) -> Principled:
-        from raytracer.scene.materials import Principled as Kind
-
-        return Kind(**self.parameters)
 
 
 # Metals: reflectance at normal incidence in sRGB, from measured indices of refraction

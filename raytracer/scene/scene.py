@@ -20,7 +20,7 @@ from raytracer.scene.camera import Camera
 from raytracer.scene.ground import Ground
 from raytracer.scene.inferred import making_set
 from raytracer.scene.lights import LIGHTS, Ambient, Light
-from raytracer.scene.materials import MATERIALS, AnyMaterial, Material
+from raytracer.scene.materials import MATERIALS, AnyMaterial, Material, Principled
 from raytracer.scene.presets import PRESETS
 from raytracer.scene.solids import CapsuleSet, ConeSet, EllipsoidSet, SolidSet
 from raytracer.scene.sphere_set import SphereSet
@@ -383,7 +383,7 @@ class Scene:
         if material == "default":
             return Material()
         if material in PRESETS:
-            return PRESETS[material].material()
+            return Principled(**PRESETS[material].parameters)
         hint = suggestion(material, {**self.materials, "default": None, **PRESETS})
         raise SceneError(f"there is no material named '{shown(material)}'; {hint}")
 

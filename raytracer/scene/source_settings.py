@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
 from typing import Any
 
-from raytracer.arguments import mapping, text
+from raytracer.arguments import mapping, text, whole
 from raytracer.errors import SceneError, shown_value
 from raytracer.field_types import TEXT, Integer, Kind, Text, Truth
 from raytracer.fields import Defined, check_fields, setting
@@ -24,12 +25,9 @@ SINGLE = {"radius": "radii", "diameter": "diameters", "color": "colors"}
 """Other words for some parts."""
 
 
-class FrameNumber(Integer):
-    def __init__(self) -> None:
-        super().__init__(-MAX_FRAMES, MAX_FRAMES)
-
-    def limits(self) -> str:
-        return ""
+FRAME = Kind(
+    {int: {"type": "integer"}}, partial(whole, low=-MAX_FRAMES, high=MAX_FRAMES), metavar="INTEGER"
+)  # fmt: skip
 
 
 def _column_names(value: Any, name: str) -> dict[str, str]:
@@ -82,7 +80,7 @@ class SourceSettings(Defined):
         arrays: Columns of the data that are x, y, z, centers, radius, diameter, color, r, g or b.
     """
 
-    frame: int | None = setting(None, FrameNumber(), default_text="the first")
+    frame: int | None = setting(None, FRAME, default_text="the first")
     smoothing: int | None = setting(None, Integer(1, MAX_SMOOTHED), default_text="1")
     unwrap: bool | None = setting(None, Truth(), default_text="false")
     format: str | None = setting(None, Text(), default_text="by name and content")

@@ -86,7 +86,7 @@ def _camera_of(name: str) -> Camera:
         ) from None
 
 
-CAMERA = Kind({}, _camera, metavar="FILE", options={"type": str})  # not read at the option
+CAMERA = Kind({}, _camera, metavar="FILE")
 
 
 def _lights(value: Any, name: str) -> Any:
@@ -151,7 +151,7 @@ def _mesh(value: Any, name: str) -> Mesh:
 MESH = Kind(
     {}, _meshes, metavar="FILE[,NAME=VALUE,...]",
     # None, where there are none, keeps those of the scene
-    options={"type": str, "multiple": True, "callback": lambda *given: given[2] or None},
+    options={"multiple": True, "callback": lambda *given: given[2] or None},
 )  # fmt: skip
 
 

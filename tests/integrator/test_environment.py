@@ -426,7 +426,7 @@ def test_ready_made_materials(backend: str) -> None:
         scene = scene_of(Environment(color="white"), spheres=[
             SphereSet([[0, 0, 0]], 1.0, material=name)
         ])  # fmt: skip
-        assert scene.material_of(scene.spheres[0]) == preset.material()
+        assert scene.material_of(scene.spheres[0]) == raytracer.Principled(**preset.parameters)
         spot = mean(scene, backend, 256, width=16, height=12)[6, 8, :3]
         assert 0.005 < spot.max() <= 1.05, name
     gold = scene_of(
