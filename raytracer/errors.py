@@ -169,9 +169,6 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 @lru_cache(1024)  # many items of a file may have the same mistake
 def _nearest(name: str, known: tuple[str, ...]) -> str | None:
-    for same in known:
-        if same.lower() == name.lower():
-            return same
     from difflib import get_close_matches  # imported for mistakes alone
 
     from raytracer.synonyms import names_for

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict
-from math import inf
 from operator import mul
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +14,7 @@ import click
 from raytracer.commands import options
 from raytracer.commands.report import file_size, print_json, print_lines, print_warnings
 from raytracer.errors import UserError, counted
+from raytracer.field_types import Number
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.memory import Output
 from raytracer.resources import peak_memory
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 Call = SimpleNamespace  # options of a call by name, and `scene`, `settings`, `tone`, `annotations`
 FRAMING = "change position and look_at under [camera], or set fit = true there to frame the spheres"
+SECONDS = Number(0.0, above=True)
 CAMERA = ("up", "view", "camera")  # options of which each says what is up
 
 
@@ -52,7 +53,7 @@ CAMERA = ("up", "view", "camera")  # options of which each says what is up
               help="Output variables to save with the film: depth,normal,albedo,id,position,"
               "samples.")  # fmt: skip
 @options.file_option("--resume", help="Add --samples more samples to a saved film.", metavar="FILM")
-@click.option("--time", type=float, metavar="SECONDS",
+@click.option("--time", type=options.SettingType(SECONDS, "--time"), metavar="SECONDS",
               help="Render for this time, with as many samples as it allows.")  # fmt: skip
 @options.numbers_option("--crop", "x0,y0,x1,y1",
                         help="Render only these pixels; x1 and y1 are excluded.")  # fmt: skip
@@ -117,8 +118,6 @@ def check(call: Call) -> Path:
     others = {"resume": call.resume, "time": call.time, "noise": call.settings.get("noise")}
     if call.repeat > 1 and (given := [name for name, value in others.items() if value]):
         raise UserError(f"--repeat renders the same frame again: give either it or --{given[0]}")
-    if call.time is not None and not 0 < call.time < inf:
-        raise UserError(f"--time {call.time:g}: must be a number of seconds above 0")
     outputs, target = OutputSet(), Path(call.output or "")
     if not call.output:
         file = scene_about(call.source.scene)["file"]

@@ -30,7 +30,6 @@ from raytracer.scene.coloring import OF_SETS
 from raytracer.scene.elements import Element, symbol_of, table
 from raytracer.scene.inferred import making_set
 from raytracer.scene.key_types import PAIRS
-from raytracer.scene.particles import naming as names
 from raytracer.scene.particles.compressed import is_compressed, stem
 from raytracer.scene.particles.read import Wanted, read
 from raytracer.scene.particles.registry import by_content, is_particles, start_of
@@ -50,9 +49,8 @@ TOML_MEMORY = 36  # most bytes of memory per byte of TOML, without the tables of
 JSON_MEMORY = 32  # most bytes of memory per byte of JSON
 SMALL = 1 << 20  # size of a scene file that is read on any machine
 
-_TABLE = rb"""\[\[?[ \t]*[A-Za-z_"'][\w."'-]*[ \t]*\]"""
-_TOML = rb"""(?:#[^\n]*\n\s*)*(?:""" + _TABLE + rb"""|["']?([\w.-]+)["']?[ \t]*=)"""
-"""The first line of TOML: a table or a key."""
+_TOML = rb"""\s*(?:#[^\n]*\s+)*(?:\[\[?\s*["'\w]|["']?(?:\$schema|title|caption|spheres)\b)"""
+"""The first line of a scene in TOML: a table, or a key outside of tables."""
 
 
 def load(
@@ -198,8 +196,7 @@ def _together(source: Source, frame: int | None, columns: Sequence[str]) -> Scen
 def scene_suffix(file: OpenFile, ending: str = "") -> str:
     """Return ".toml" or ".json" for a scene file, "" for particles.
 
-    ending: stated by the user; "" decides by name and content. Standard input is TOML if its first
-    line is that of a table or a key, but not of coordinates.
+    ending: stated by the user; "" decides by name, of standard input by content.
     """
     if ending or not file.is_standard_input:
         suffix = ending or file.path.suffix.lower()
@@ -210,13 +207,7 @@ def scene_suffix(file: OpenFile, ending: str = "") -> str:
     if is_compressed(start) or by_content(start):
         return ""
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if text.startswith(b"{"):
-        return ".json"
-    line = re.match(_TOML, text)
-    if text and line is None:
-        return ""
-    keys = [line[1].decode("utf-8", "replace")] if line and line[1] else []
-    return "" if any(names.usual(part, keys) for part in ("centers", *"xyz")) else ".toml"
+    return ".json" if text.startswith(b"{") else ".toml" if re.match(_TOML, text) else ""
 
 
 def is_scene(path: Path) -> bool:
@@ -491,14 +482,8 @@ def _left(notes: Notes, values: Values) -> Notes:
     return [(part, note) for part, note in notes if not part or not stated >= {*part.split("+")}]
 
 
-OF_FILES = {
-    "arrays": "names the arrays of a data file",
-    "frame": "selects a frame of a data file",
-    "format": "is the format of a data file",
-    "topology": "names the atoms of a trajectory",
-    "labels": "gives the meaning of the labels of a data file",
-}
-"""Keys of a set that need a data file, and their meanings."""
+OF_FILES = ("arrays", "frame", "format", "topology", "labels")
+"""Keys of a set that need a data file."""
 
 
 SETS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -522,9 +507,9 @@ def check_sources(kind: str, place: str, values: Values) -> None:
         if len(sources) != 1:
             got = " and ".join(sources) or "none of them"
             raise SceneError(f"{place}: needs one of centers, file and generate, got {got}")
-        for key, meaning in OF_FILES.items():
+        for key in OF_FILES:
             if key in values and sources != ["file"]:
-                raise SceneError(f"{place}.{key}: {meaning}, but the set has no file")
+                raise SceneError(f"{place}.{key}: is for a data file, but the set has no file")
     for one, many in PAIRS.items():
         if many in values and sources != ["centers"]:
             raise SceneError(

@@ -65,28 +65,10 @@ def _type(
     return {**keys_of_type, "type": Definition(Choice([name]), f"Type of the {noun}.", **options)}
 
 
-PERSPECTIVE, ORTHOGRAPHIC, PANORAMA = CAMERA_TYPES
-
-CAMERA = Variants(
-    {
-        name: Table(
-            f"{name.capitalize()}Camera",
-            summary,
-            _type("camera", name, definitions(Camera), PERSPECTIVE),
-            partial(Camera, type=name),
-        )
-        for name, summary in (
-            (PERSPECTIVE, "A camera with perspective."),
-            (ORTHOGRAPHIC, "A camera without perspective."),
-            (PANORAMA, "An equirectangular picture of all directions."),
-        )
-    },
-    default=PERSPECTIVE,
-)
-
-
-def _typed(kind: Any, type: str = "", **fields: Any) -> Any:  # noqa: A002
-    """Return an object of a class, of which `type` is no field."""
+def _made(kind: Any, **fields: Any) -> Any:
+    """Return an object of a class, of which `type` is a field only if it is that of all types."""
+    if kind is not Camera:
+        fields.pop("type", None)
     return kind(**fields)
 
 
@@ -94,15 +76,17 @@ def _variants(noun: str, kinds: Mapping[str, Any], default: str = "") -> Variant
     """Return the tables of the classes of an object, by type."""
     tables = {
         name: Table(
-            kind.__name__,
+            f"{name.capitalize()}{noun.capitalize()}",
             f"A {name} {noun}.",
             _type(noun, name, definitions(kind), default),
-            partial(_typed, kind),
+            partial(_made, kind),
         )
         for name, kind in kinds.items()
     }
     return Variants(tables, default)
 
+
+CAMERA = _variants("camera", dict.fromkeys(CAMERA_TYPES, Camera), CAMERA_TYPES[0])
 
 LIGHT = _variants("light", LIGHTS)
 
