@@ -168,21 +168,13 @@ class Camera(Defined, place="camera"):
         return (a, b, c)
 
     def to_toml(self) -> str:
-        """Return the table `[camera]` of a scene file, with all digits."""
+        """Return the table `[camera]` of a scene file, with all digits and without defaults."""
         import json  # whose words, numbers and lists are those of TOML
 
-        names = (
-            "type", "view", "direction", "elevation", "position", "look_at", "up", "vertical_fov",
-            "aperture", "focus", "height", "zoom", "fit", "shutter",
-        )  # fmt: skip
-        keys = definitions(Camera)
-        values = {n: getattr(self, n) for n in names if keys[n].variant in ("", self.type)}
-        for name in ("aperture", "shutter"):
-            if values.get(name) == 0.0:
-                del values[name]
-        if values["zoom"] == 1.0:
-            del values["zoom"]
-        if values["fit"] in (False, self.position is None):  # the default
-            del values["fit"]
-        rows = (f"{n} = {json.dumps(each)}" for n, each in values.items() if each is not None)
-        return "\n".join(["[camera]", *rows])
+        rows = ["[camera]"]
+        for name, key in definitions(Camera).items():
+            value = getattr(self, name)
+            default = self.position is None if name == "fit" else key.default
+            if value != default and key.variant in ("", self.type):
+                rows.append(f"{name} = {json.dumps(value)}")
+        return "\n".join(rows)
