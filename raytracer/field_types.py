@@ -4,6 +4,7 @@
 from Python, command lines and files. Messages, help and reference follow from these.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from importlib import import_module
@@ -218,7 +219,7 @@ def number_of(text: str) -> float | str:
 
 
 class Numbers(Kind):
-    """A fixed number of numbers, each of low..high or of the type `item`; "1,2,3" as a text.
+    """A fixed number of numbers, of low..high or of the type `item`; as a text "1,2,3" or "4x3".
 
     accepts: what must be true of all of them together.
     """
@@ -233,8 +234,8 @@ class Numbers(Kind):
 
     def checked(self, value: Any, name: str) -> Any:
         given = value
-        if isinstance(value, str) and "," in value:  # of the command line
-            given = [number_of(part) for part in value.split(",")]
+        if isinstance(value, str):  # of the command line
+            given = [number_of(part) for part in re.split("[,x×*]", value.lower())]
         try:
             parts = items(given, name)
         except UserError:

@@ -118,12 +118,6 @@ ELSEWHERE = {
     '"type != 2", ...',
     "frames step timestep time": "a frame of a trajectory is chosen by its number, '--frame "
     "NUMBER'; movies are made by `raytracer animate`",
-    "depth_of_field dof lens f_number fstop": "'--aperture' is the size of the lens, and '--focus "
-    "X,Y,Z' a point that is in focus",
-    "denoise denoiser": "pictures are denoised by `raytracer render --denoise` and `raytracer tone "
-    "--denoise`",
-    "motion_blur shutter shutter_time velocity": "moving particles are blurred by `raytracer "
-    "render --shutter 0.5` and `raytracer animate --shutter 0.5`",
     "fps animation animate movie turntable duration orbit follow": "one picture is rendered; "
     "movies are made by `raytracer animate`",
     "overwrite force f y yes": "an earlier picture of the same scene is replaced without an "

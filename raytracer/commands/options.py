@@ -371,15 +371,11 @@ class OptionGroup:
 
 
 def _sized(given: dict[str, Any]) -> dict[str, Any]:
-    size = given.pop("size", None)
-    if size is None:
+    if (size := given.pop("size", None)) is None:
         return given
     if "width" in given or "height" in given:
         raise click.UsageError("give either --size, or --width and --height")
-    sides = re.fullmatch(r"([0-9]{1,9})[x×*,]([0-9]{1,9})", size.strip().lower())
-    if sides is None:
-        raise click.UsageError(f"--size: {size!r} is not WIDTHxHEIGHT, for example 1600x900")
-    return given | {"width": int(sides[1]), "height": int(sides[2])}
+    return given | {"width": size[0], "height": size[1]}
 
 
 PANEL, TONE_PANEL = "Size, sampling and light", "Exposure and tone"
@@ -401,7 +397,8 @@ still_options = OptionGroup(SOURCE, ("frame", "format", "topology", "arrays"), "
 
 measure_options = OptionGroup("raytracer.settings:MeasureSettings", panel="Options")
 
-SIZE = SettingOption(["--size"], metavar="WIDTHxHEIGHT", panel=PANEL,
+SIZE = SettingOption(["--size"], panel=PANEL, metavar="WIDTHxHEIGHT",
+                     type=SettingType(Numbers(2, "WIDTHxHEIGHT", "", item=Integer(1)), "--size"),
                      help="Width and height: 1600x900.")  # fmt: skip
 
 render_options = OptionGroup(RENDER, panel=PANEL, extra=[SIZE], finish=_sized)

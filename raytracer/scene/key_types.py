@@ -67,7 +67,7 @@ class Counts(Numbers):
 
     def checked(self, value: Any, name: str) -> Any:
         if isinstance(value, str):  # from the command line
-            value = number_of(value.lower().replace("x", ","))
+            value = number_of(value)
         return super().checked([value] * 3 if isinstance(value, int) else value, name)
 
 
@@ -191,7 +191,6 @@ class Table(Kind):
                 fields[key] = definition.kind.checked(given, place)
             except UserError as mistake:
                 mistakes += mistake.sentences
-                mistakes[-1] += self._hint(key, given)
         mistakes += self._unknown(value, name)
         if mistakes:
             raise SceneError(*mistakes)
@@ -206,14 +205,6 @@ class Table(Kind):
                 place = joined(name, shown(str(key)))
                 hint = REMOVED_KEYS.get(place) or suggestion(str(key), self.keys)
                 yield f"{place}: unknown key; {hint}"
-
-    def _hint(self, name: str, value: Any) -> str:
-        """Return a hint at the key for values per sphere."""
-        if (many := PAIRS.get(name)) in self.keys and type(value) is list:
-            are_numbers = any(isinstance(item, (int, float)) for item in value)
-            if "color" not in name or not are_numbers:  # which may be one colour
-                return f"; a value per sphere goes into {many}"
-        return ""
 
     def definition(self) -> Schema:
         """Return the JSON Schema of the table itself, to which `schema` refers."""

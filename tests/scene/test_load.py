@@ -253,8 +253,7 @@ def test_mistakes_are_told_in_the_order_of_the_keys_and_with_the_nearest_name() 
         "lights[1]: there is no type 'area'; known are point, directional, rectangle, disk",
         "lights[2]: type is missing; known are point, directional, rectangle, disk",
         "spheres[0].generate.name: is missing",
-        "spheres[0].radius: must be a number or an expression, not [1, 2]; a value per sphere goes "
-        "into radii",
+        "spheres[0].radius: must be a number or an expression, not [1, 2]",
         "spheres[0].radii: must be a list, not 1",
     ]
 
