@@ -17,21 +17,13 @@ INTEGRATORS = ("direct", "ao", "path")
 
 @dataclass(frozen=True)
 class Look:
-    """Light and integrator of a scene that states none.
+    """Light and integrator of a scene that states none."""
 
-    Args:
-        integrator: one of `INTEGRATORS`.
-        key: intensity of the directional light from the camera's upper left; 0 for none.
-        ambient: intensity of the white ambient light.
-        angle: of the key light, in degrees, for soft shadows.
-        others: further directional lights: one of `KEY_LIGHTS`, intensity, angle in degrees.
-    """
-
-    integrator: str
-    key: float
-    ambient: float
-    angle: float = 0.0
-    others: tuple[tuple[str, float, float], ...] = ()
+    integrator: str  # one of `INTEGRATORS`
+    key: float  # intensity of the directional light from the camera's upper left; 0 for none
+    ambient: float  # intensity of the white ambient light
+    angle: float = 0.0  # of the key light, in degrees, for soft shadows
+    others: tuple[tuple[str, float, float], ...] = ()  # one of `KEY_LIGHTS`, intensity, angle
 
 
 SHADINGS = ("lit", "flat")

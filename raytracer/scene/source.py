@@ -22,29 +22,17 @@ MESH_SUFFIXES = (".stl", ".obj", ".off")
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What to show, and how it is read.
+    """What to show, and how it is read; see `SourceSettings`."""
 
-    Args:
-        scene: a Scene, a Path, or an object with particles.
-        frame: frame of a trajectory, from 0, or from -1 backwards; None is the first one.
-        ending: the ending that states the format, ".xyz"; "" decides by name and content.
-        topology: a file with the atoms of a trajectory.
-        arrays: names of arrays or columns by the parts of spheres that they are, of `PARTS`.
-        further: other files of particles that are shown with the first.
-        smoothing: number of frames over which positions are averaged.
-        unwrap: whether periodic jumps are removed.
-        counted: cached facts about its frames.
-    """
-
-    scene: Any
+    scene: Any  # a Scene, a Path, or an object with particles
     frame: int | None = None
-    ending: str = ""
+    ending: str = ""  # that states the format, ".xyz"; "" decides by name and content
     topology: Path | None = None
     arrays: Mapping[str, str] = field(default_factory=dict)
-    further: tuple[Path, ...] = ()
+    further: tuple[Path, ...] = ()  # other files of particles that are shown with the first
     smoothing: int = 1
     unwrap: bool = False
-    counted: dict[str, Any] = field(default_factory=dict, repr=False)
+    counted: dict[str, Any] = field(default_factory=dict, repr=False)  # facts about its frames
 
     @classmethod
     def taken(cls, scene: object, settings: Mapping[str, Any]) -> tuple[Source, dict[str, Any]]:
