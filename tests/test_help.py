@@ -8,7 +8,7 @@ import pytest
 
 from raytracer.cli import main, program
 
-LINES, COLUMNS = 45, 80
+LINES, COLUMNS = 50, 80
 """A screen on which a help has to fit."""
 
 SCENE = "[[spheres]]\ncenters = [[0, 0, 0]]\n[render]\nwidth = 8\nheight = 6\nsamples = 1\n"

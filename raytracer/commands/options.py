@@ -140,7 +140,6 @@ class SettingsCommand(click.Command):
     ) -> None:
         self._groups = tuple(settings)
         self._used = self._groups
-        self._lists: dict[tuple[OptionGroup, ...], list[click.Parameter]] = {}
         self.common = common
         super().__init__(*arguments, **others)
         if common:
@@ -149,10 +148,7 @@ class SettingsCommand(click.Command):
     @property
     def params(self) -> list[click.Parameter]:
         """All parameters; while arguments are parsed, only those that are needed."""
-        if self._used not in self._lists:  # click adds to the list and takes away again
-            options = (option for group in self._used for option in group.options)
-            self._lists[self._used] = [*self._params, *options]
-        return self._lists[self._used]
+        return [*self._params, *(option for group in self._used for option in group.options)]
 
     @params.setter
     def params(self, params: list[click.Parameter]) -> None:
@@ -180,62 +176,44 @@ class SettingsCommand(click.Command):
         ctx.params |= parts
         return super().invoke(ctx)
 
-    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        if not self.common or ctx.meta.get(HELP_ALL):
-            super().format_help(ctx, formatter)
-            return
-        self.format_usage(ctx, formatter)
-        summary, _, rest = cleandoc(self.help or "").partition("\n\n")  # "" of python -OO
-        examples = rest.partition("\n\n")[0].split("\n")  # after a backspace and the title
-        first = examples[: 2 + EXAMPLES]
+    def is_brief(self, ctx: click.Context) -> bool:
+        """Whether the help is of common options alone."""
+        return bool(self.common) and not ctx.meta.get(HELP_ALL)
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        text = cleandoc(self.help or "")  # "" of python -OO
+        if self.is_brief(ctx):
+            summary, _, rest = text.partition("\n\n")
+            # Examples follow a backspace and their title.
+            text = "\n".join([summary, "", *rest.partition("\n\n")[0].split("\n")[: 2 + EXAMPLES]])
         formatter.write_paragraph()
         with formatter.indentation():
-            formatter.write_text("\n".join([summary, "", *first]))
-        panels = self._panels(ctx, self._brief_row)
-        width = max(len(flag) for rows in panels.values() for flag, _ in rows)
-        room = formatter.width - width - 4
-        for title, rows in panels.items():
-            with formatter.section(title):
-                formatter.write_dl([(flag.ljust(width), _brief(text, room)) for flag, text in rows])
-        count = sum(isinstance(param, click.Option) for param in self.get_params(ctx))
-        formatter.write_paragraph()
-        formatter.write_text(f"`{ctx.command_path} {HELP_ALL}` shows all {count} options.")
-
-    def _brief_row(self, option: click.Option, ctx: click.Context) -> tuple[str, str] | None:
-        """Return a common option, with the first of its values if they are many, and its help."""
-        record = option.get_help_record(ctx)
-        if record is None or option.name not in self.common:
-            return None
-        long = next(flag for flag in option.opts if flag.startswith("--"))
-        flag = ", ".join([*(each for each in option.opts if len(each) == 2), long])
-        values = "" if option.is_flag or option.count else str(option.make_metavar(ctx))
-        words = values.strip("[]").split("|")
-        while len(words) > 1 and len(f"{flag} {values}") > FLAG_CHARS:
-            words.pop()
-            values = "|".join([*words, "..."])
-        return f"{flag} {values}".rstrip(), record[1]
+            formatter.write_text(text)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write all options by panel, files and devices first."""
-        for title, rows in self._panels(ctx, click.Option.get_help_record).items():
+        """Write options by panel, files and devices first; in the brief help a sentence of each."""
+        panels: dict[str, list[tuple[str, str]]] = {"Options": []}
+        is_brief, options = self.is_brief(ctx), self.get_params(ctx)
+        for param in options:
+            record = param.get_help_record(ctx)
+            if isinstance(param, click.Option) and record:
+                flags, text = record
+                if is_brief:
+                    text = re.split(r"  \[|; default: |(?<=[.;:]) ", text)[0].rstrip(".;:") + "."
+                if not is_brief or param.name in self.common:
+                    panels.setdefault(getattr(param, "panel", "Options"), []).append((flags, text))
+        for title, rows in panels.items():
             with formatter.section(title):
                 formatter.write_dl(rows)
-
-    def _panels(
-        self,
-        ctx: click.Context,
-        row_of: Callable[[click.Option, click.Context], tuple[str, str] | None],
-    ) -> dict[str, list[tuple[str, str]]]:
-        panels: dict[str, list[tuple[str, str]]] = {"Options": []}
-        for param in self.get_params(ctx):
-            if isinstance(param, click.Option) and (row := row_of(param, ctx)):
-                panels.setdefault(getattr(param, "panel", "Options"), []).append(row)
-        return panels
+        if is_brief:
+            count = sum(isinstance(param, click.Option) for param in options)
+            formatter.write_paragraph()
+            formatter.write_text(f"`{ctx.command_path} {HELP_ALL}` shows all {count} options.")
 
 
 HELP_ALL = "--help-all"
 
-EXAMPLES, FLAG_CHARS = 3, 25  # maxima of the short help: examples, width of option and values
+EXAMPLES = 3  # most examples of the brief help
 
 
 def _help_all_option() -> click.Option:
@@ -249,17 +227,6 @@ def _help_all_option() -> click.Option:
         [HELP_ALL], is_flag=True, is_eager=True, expose_value=False, callback=show,
         help="Show all options and exit.",
     )  # fmt: skip
-
-
-def _brief(text: str, room: int) -> str:
-    """Return as many whole clauses of a help text as fit on a line; at least the first."""
-    text = re.split(r"  \[|; default: ", text)[0].rstrip(".") + "."
-    ends = [match.start() for match in re.finditer(r"[;:.](?= |$)", text)]
-    end = max([each for each in ends if each < room], default=ends[0])
-    last = text.rfind(",", end, room - len(" ..."))
-    if text[end] == ":" and last > 0:
-        return f"{text[:last].rstrip(',. ')}, ..."  # the first of several examples
-    return f"{text[:end]}."
 
 
 class SettingType(click.ParamType[Any]):
