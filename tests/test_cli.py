@@ -134,7 +134,7 @@ def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["render", "missing.toml"], "no such file and no example scene"),
+        (["render", "missing.toml"], "missing.toml: there is no such file"),
         (["render", "ball.npz"], "ball.npz: there is no such file"),
         (["render", "balls.toml", "--backend", "cpu", "--size", "900000x900000"], "TiB of memory"),
         (["render", "balls.toml", "--only", "0,0,0", "--repeat", "2"], "writes no picture"),

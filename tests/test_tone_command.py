@@ -115,7 +115,7 @@ def test_pixels_that_are_not_finite_are_reported(capsys: pytest.CaptureFixture[s
         (["tone", "a.npz", "b.npz", "-o", "x.png"], "is for a single film"),
         (["render", "balls.toml", "--aov", "id"], "give --film FILE too"),
         (["tone", "a.npz", "a.npz"], "the same name"),
-        (["render", "balls.toml", "--time", "nan"], "--time nan: must be a number of seconds"),
+        (["render", "balls.toml", "--time", "nan"], "--time: must be a finite number"),
         (["render", "balls.toml", "--repeat", "2", "--noise", "1"], "give either it or --noise"),
         (["render", "balls.toml", "--resume", "a.npz"], "use the same size and crop"),
     ],

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from raytracer.arguments import MAX_WHOLE
-from raytracer.errors import DataFileError, suggestion
 from raytracer.field_types import Integer, Numbers
 from raytracer.scene import ANNOTATIONS, GLYPHS
 from raytracer.scene.coloring import SETTINGS, STYLE
@@ -98,31 +97,17 @@ def scene_paths(names: Sequence[str]) -> Path | list[Path]:
 
 
 def scene_path(scene: str) -> Path:
-    """Return the path of a scene or particle file; a bare name may be an example scene.
-
-    Raises:
-        DataFileError: there is neither; the message names the nearest example.
-    """
+    """Return the path of a scene or particle file; a bare name may be an example scene."""
     from pathlib import Path
 
-    from raytracer.files.access import STANDARD_INPUT, is_file
+    from raytracer.files.access import is_file
     from raytracer.resources import scenes
 
     path = Path(scene)
-    if path == STANDARD_INPUT or str(path).startswith(f"{STANDARD_INPUT}:"):
+    if is_file(path) or path.suffix not in ("", ".toml") or path.parent != Path():
         return path
-    try:
-        no_file = not path.exists() or (path.is_dir() and not path.suffix)
-    except (OSError, ValueError):
-        return path  # the message comes from where it is opened
-    if not no_file or path.suffix not in ("", ".toml") or path.parent != Path():
-        return path
-    folder = Path(str(scenes()))
-    example = folder / f"{path.stem}.toml"
-    if is_file(example) or path.is_dir():
-        return example if is_file(example) else path
-    hint = suggestion(path.stem, sorted(each.stem for each in folder.glob("*.toml")))
-    raise DataFileError(f"{path}: there is no such file and no example scene of that name; {hint}")
+    example = Path(str(scenes())) / f"{path.stem}.toml"
+    return example if is_file(example) else path
 
 
 class SettingsCommand(click.Command):
@@ -140,6 +125,7 @@ class SettingsCommand(click.Command):
     ) -> None:
         self._groups = tuple(settings)
         self._used = self._groups
+        self._lists: dict[tuple[OptionGroup, ...], list[click.Parameter]] = {}
         self.common = common
         super().__init__(*arguments, **others)
         if common:
@@ -148,7 +134,10 @@ class SettingsCommand(click.Command):
     @property
     def params(self) -> list[click.Parameter]:
         """All parameters; while arguments are parsed, only those that are needed."""
-        return [*self._params, *(option for group in self._used for option in group.options)]
+        if self._used not in self._lists:  # click adds to the list and takes away again
+            options = (option for group in self._used for option in group.options)
+            self._lists[self._used] = [*self._params, *options]
+        return self._lists[self._used]
 
     @params.setter
     def params(self, params: list[click.Parameter]) -> None:
@@ -260,15 +249,10 @@ class SettingOption(click.Option):
 
 
 backend_option = click.option(
-    "--backend",
-    cls=SettingOption,
-    panel="Options",
-    metavar="[auto|cpu|cuda]",
+    "--backend", metavar="[auto|cpu|cuda]", default="auto", show_default=True,
     shell_complete=lambda *_: ["auto", "cpu", "cuda"],
-    default="auto",
-    show_default=True,
     help="Where to render; cuda:1 is the GPU with number 1, cuda:0,1 are two, cuda:all are all.",
-)
+)  # fmt: skip
 
 
 def flag(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,7 +17,7 @@ from raytracer.field_types import AnyOf, Axis, Choice, Kind, Text, Truth, Vector
 from raytracer.fields import Defined, definitions, setting
 from raytracer.files.access import is_path, opened, require_file
 from raytracer.scene import GLYPHS
-from raytracer.scene.colors import Color, parse_color
+from raytracer.scene.colors import Color
 from raytracer.scene.ground import Ground
 from raytracer.scene.key_types import (
     APERTURE,
@@ -335,22 +336,14 @@ class ViewSettings(Defined):
         return replace(ground or Ground(), shadow_catcher=self.shadow_catcher)
 
     def _environment(self, _: Environment | None) -> Environment:
-        from raytracer.scene.environment import ENDINGS
         from raytracer.scene.environment import Environment as Around
 
         if isinstance(self.environment, Around):
             return self.environment
         name = str(self.environment)
-        try:
-            return Around(color=parse_color(name))
-        except SceneError:
-            pass
-        if Path(name).suffix.lower() not in ENDINGS:
-            raise UserError(
-                f"environment: {name!r} is neither a colour nor the file of an image "
-                f"({', '.join(ENDINGS)})"
-            )
-        require_file(name, f"environment: {name}", UserError)
+        with suppress(SceneError):
+            return Around(color=name)
+        require_file(name, f"environment: {name}")
         return Around(image=name)
 
     def _clip(self, _: Clip | None) -> Clip:
