@@ -138,7 +138,6 @@ def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[s
         (["render", "ball.npz"], "ball.npz: there is no such file"),
         (["render", "balls.toml", "--backend", "cpu", "--size", "900000x900000"], "TiB of memory"),
         (["render", "balls.toml", "--only", "0,0,0", "--repeat", "2"], "writes no picture"),
-        (["render", "balls.toml", "--columns", "radius=a,radius=b"], "names two columns"),
         (["render", "balls.toml", "--crop", "1,2"], "'1,2' is not of the form x0,y0,x1,y1"),
         (["render", "balls.toml", "--pick", "16,0"], "--pick 16,0: the picture has 16x12 pixels"),
     ],

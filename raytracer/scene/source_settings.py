@@ -31,25 +31,15 @@ FRAME = Kind(
 
 
 def _column_names(value: Any, name: str) -> dict[str, str]:
-    given = _pairs(value, name) if isinstance(value, str) else value
+    given = value
+    if isinstance(value, str):  # a comma in the name of a column is no separator
+        pairs = [each.partition("=") for each in re.split(r",(?=\s*\w+=)", value)]
+        given = {part.strip(): column.strip() for part, _, column in pairs}
+        if "" in given.values():
+            raise SceneError(f"{name}: {shown_value(value)} is not of the form x=NAME,radius=NAME")
     names = {SINGLE.get(k, k): each for k, each in mapping(given, name).items()}
     check_fields(names, PARTS, name)
     return {key: text(each, f"{name}.{key}") for key, each in names.items()}
-
-
-def _pairs(names: str, name: str) -> dict[str, str]:
-    """Parse names of columns; a comma in one is no separator."""
-    pairs = [each.partition("=") for each in re.split(r",(?=\s*\w+=)", names)]
-    if not all(part.strip() and column.strip() for part, _, column in pairs):
-        raise SceneError(
-            f"{name}: {shown_value(names)} is not of the form x=NAME,y=NAME,radius=NAME"
-        )
-    parts = [part.strip() for part, _, _ in pairs]
-    if twice := next((part for part in parts if parts.count(part) > 1), None):
-        raise SceneError(
-            f"{name}: {shown_value(names)} names two columns for {twice}: give one of them"
-        )
-    return {part: column.strip() for part, (_, _, column) in zip(parts, pairs, strict=True)}
 
 
 FILE_PATH = Kind({str: TEXT}, lambda value, name, **_: path_of(value, name), metavar="FILE")
