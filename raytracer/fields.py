@@ -35,7 +35,7 @@ class Definition:
     """The kind of a field's value, and its names for users.
 
     Args:
-        kind: the kind of value, or "module:NAME" of one that is imported when needed.
+        kind: the kind of value.
         *texts: the meaning: a sentence for help and reference, and further ones for the
             documentation; by default, those of the class's docstring.
         default: of the field; `dataclasses.MISSING` if it is required.
@@ -46,18 +46,13 @@ class Definition:
     """
 
     def __init__(
-        self, kind: Kind | str, *texts: str, default: Any = MISSING, default_text: str = "",
+        self, kind: Kind, *texts: str, default: Any = MISSING, default_text: str = "",
         flag: str = "", variant: str = "", name: str = "",
     ) -> None:  # fmt: skip
-        self._kind, self._text, self.name = kind, " ".join(texts), name
+        self.kind, self._text, self.name = kind, " ".join(texts), name
         self.owner: type = object
         self.default, self.default_text, self.flag = default, default_text, flag
         self.variant = variant
-
-    @property
-    def kind(self) -> Kind:
-        kind: Kind = loaded(self._kind) if isinstance(self._kind, str) else self._kind
-        return kind
 
     @property
     def text(self) -> str:
@@ -112,7 +107,7 @@ class Borrowed(Definition):
         return getattr(definitions(loaded(self._owner))[self.name], attribute)
 
 
-def setting(default: Any, kind: Kind | str, *texts: str, **options: Any) -> Any:
+def setting(default: Any, kind: Kind, *texts: str, **options: Any) -> Any:
     """Return a dataclass field; the arguments are its default and those of `Definition`."""
     return field(default=default, metadata={DEFINITION: Definition(kind, *texts, **options)})
 

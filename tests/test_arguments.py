@@ -27,7 +27,7 @@ from raytracer.cli import program
 from raytracer.errors import suggestion
 from raytracer.fields import definitions
 from raytracer.files.access import path_of
-from raytracer.scene.coloring.style import COLOR_RULE
+from raytracer.scene.key_types import ColorRule
 from raytracer.settings import FILTERS
 from raytracer.synonyms import NAMES
 from support.modules import PACKAGE
@@ -56,7 +56,7 @@ def test_texts_and_numbers_of_subclasses_are_used() -> None:
     rods = CapsuleSet([[0, 0, 0]], [[1, 0, 0]], 0.1, caps=Word.FLAT, color_change=Word.SMOOTH)
     assert (rods.caps, type(rods.caps), rods.even_colors) == ("flat", str, True)
     assert path_of(Word.FILE) == Path("a.npz")
-    assert COLOR_RULE.checked(Word.BY, "color").color_by == "length"
+    assert ColorRule().checked(Word.BY, "color").color_by == "length"
 
 
 def arrays_of(result: Any) -> Any:

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from raytracer.arguments import items, real
+from raytracer.arguments import as_text, items, of_kind, real
 from raytracer.errors import SceneError, UserError, shown, shown_value, suggestion
 from raytracer.field_types import (
     NUMBER,
     TEXT,
     AnyOf,
+    Check,
     Integer,
     Kind,
     Number,
@@ -23,8 +24,9 @@ from raytracer.field_types import (
     loaded,
     number_of,
 )
-from raytracer.fields import Definition, definitions
+from raytracer.fields import Defined, Definition, definitions
 from raytracer.scene.colors import parse_color
+from raytracer.scene.option_text import fields_of
 from raytracer.synonyms import REMOVED_KEYS
 
 _NUMBERS: Schema = {
@@ -74,29 +76,59 @@ class Counts(Numbers):
 REPLICATE = Counts()
 
 
-def _set_color(value: Any, name: str) -> Any:
+def set_color(value: Any, name: str) -> Any:
     _color(value, name)
     return value
 
 
-SetColor = partial(Kind, {str: TEXT, list: _NUMBERS}, _set_color, noun="a colour")
+SetColor = partial(Kind, {str: TEXT, list: _NUMBERS}, set_color, noun="a colour")
 """The colour of a set, which stays as it is given: the set looks at alpha and colour space."""
 
 
-class ColorOrRule(Kind):
-    """The colour of a set, or a table of colours by a column, which is imported when needed."""
+STYLE = "raytracer.scene.coloring.style"  # imported where colours follow values
 
-    def __init__(self) -> None:
+
+class ColorRule(Kind):
+    """One colour, or a table of colours by value: {by = "length", map = "magma"}."""
+
+    def __init__(self, check: Check = _color) -> None:
         plain: dict[type, Schema] = {str: TEXT, list: _NUMBERS, dict: {"$ref": "#/$defs/ColorBy"}}
-        super().__init__(plain, _set_color, noun="a colour", wording="a colour, or a table")
+        super().__init__(plain, check, noun="a colour", wording="a colour, or a table")
+        self.metavar = "COLOR"
 
     def tables(self) -> list[Table]:
-        return [loaded("raytracer.scene.coloring.style:COLOR_BY")]
+        return [loaded(f"{STYLE}:COLOR_BY")]
+
+    @property
+    def beside(self) -> dict[str, Definition]:
+        """Keys of the table that may stand beside it in an option: "color=length,map=magma"."""
+        (table,) = self.tables()
+        return {key: each for key, each in table.keys.items() if key not in ("by", "scale")}
 
     def checked(self, value: Any, name: str) -> Any:
+        if isinstance(value, Defined):
+            return of_kind(value, name, loaded(f"{STYLE}:StyleSettings"))
+        if isinstance(value, str) and value.startswith("by="):
+            value = fields_of(as_text(value), self.tables()[0].keys, name)
         if isinstance(value, Mapping):
             return self.tables()[0].checked(value, name)
         return super().checked(value, name)
+
+    def changed(self, color: Any, keys: Mapping[str, Any], name: str) -> Any:
+        """Return colours by value with further keys."""
+        if not isinstance(color, Defined):
+            raise SceneError(
+                f"{name}: {next(iter(keys))} needs colours by a value, such as color=length"
+            )
+        fields, settings = loaded(f"{STYLE}:KEYS"), vars(color)
+        return type(color)(**settings | {fields[key]: value for key, value in keys.items()})
+
+    def typed(self, text: str) -> Any:
+        try:
+            parse_color(text)
+        except SceneError:
+            return text if text.startswith("by=") else {"by": text}
+        return text
 
 
 COMPONENTS = "a column of vectors, or three columns, expressions or numbers"

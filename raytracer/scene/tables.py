@@ -30,7 +30,7 @@ from raytracer.scene.colors import COLOR_SPACES, RGB
 from raytracer.scene.elements import Element, table
 from raytracer.scene.key_types import (
     PAIRS,
-    ColorOrRule,
+    ColorRule,
     ColorValue,
     Expression,
     NamedTables,
@@ -42,6 +42,7 @@ from raytracer.scene.key_types import (
     Variants,
     Velocity,
     all_tables,
+    set_color,
 )
 from raytracer.scene.lights import LIGHTS
 from raytracer.scene.materials import DEFAULT, MATERIALS
@@ -51,7 +52,7 @@ from raytracer.scene.source_settings import COLUMN_NAMES, SourceSettings
 from raytracer.settings import MAX_SEED
 
 
-def _key(kind: Kind | str, summary: str = "", default_text: str = "", **options: Any) -> Definition:
+def _key(kind: Kind, summary: str = "", default_text: str = "", **options: Any) -> Definition:
     """Return the definition of an optional key that only files have."""
     return Definition(kind, summary, default_text=default_text, **{"default": None} | options)
 
@@ -136,7 +137,7 @@ SPHERES = Table(
         ),
         "radii": _key(Rows(Number()), "One radius per inline centre."),
         "color": _key(
-            ColorOrRule(),
+            ColorRule(set_color),
             "One colour for all spheres of the set, or a table of colours by a column; "
             "replaces the file's colours.",
             "the element's; light grey",

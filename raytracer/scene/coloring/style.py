@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import MISSING, dataclass, replace
-from typing import Any
+from dataclasses import MISSING, dataclass
 
-from raytracer.arguments import as_text
 from raytracer.errors import SceneError, UserError
-from raytracer.field_types import AnyOf, Choice, Integer, Number, Text, Truth
+from raytracer.field_types import Choice, Integer, Number, Text, Truth
 from raytracer.fields import Defined, Definition, definitions, setting
 from raytracer.scene.bond_settings import BONDS, STYLES
 from raytracer.scene.coloring.scale_types import MAP, PALETTE, RANGE, Limit
-from raytracer.scene.colors import Color, parse_color
-from raytracer.scene.key_types import REPLICATE, ColorValue, Table
-from raytracer.scene.option_text import fields_of
+from raytracer.scene.colors import Color
+from raytracer.scene.key_types import REPLICATE, ColorRule, ColorValue, Table
 
 SCALES = ("linear", "log", "symlog", "symmetric", "discrete", "categorical")
 MAX_STEPS = 256
@@ -86,7 +83,7 @@ class StyleSettings(Defined):
     )
     bond_color: Color | StyleSettings | None = setting(
         None,
-        "raytracer.scene.coloring.style:COLOR_RULE",
+        ColorRule(),
         default_text="the colours of the two atoms",
     )
     bond_select: str | None = setting(None, Text(), default_text="all")
@@ -137,41 +134,6 @@ COLOR_BY = Table(
     lambda **given: StyleSettings(**{KEYS[key]: each for key, each in given.items()}),
 )
 """The table `color` of a set in a scene file."""
-
-
-class ColorRule(AnyOf):
-    """One colour, or a table of colours by value: {by = "length", map = "magma"}."""
-
-    def __init__(self) -> None:
-        super().__init__(ColorValue(), COLOR_BY, noun="a colour", wording="a colour, or a table")
-        # Keys of the table that may stand beside it in an option: "color=length,map=magma".
-        self.beside = {key: COLOR_BY.keys[key] for key in KEYS if key not in ("by", "scale")}
-
-    def checked(self, value: Any, name: str) -> Any:
-        given = as_text(value) if isinstance(value, str) else value
-        if isinstance(given, StyleSettings):
-            return given
-        if isinstance(given, str) and given.startswith("by="):
-            given = fields_of(given, COLOR_BY.keys, name)
-        return super().checked(given, name)
-
-    def changed(self, color: Any, keys: Mapping[str, Any], name: str) -> StyleSettings:
-        """Return colours by value with further keys."""
-        if not isinstance(color, StyleSettings):
-            raise SceneError(
-                f"{name}: {next(iter(keys))} needs colours by a value, such as color=length"
-            )
-        return replace(color, **{KEYS[key]: value for key, value in keys.items()})
-
-    def typed(self, text: str) -> Any:
-        try:
-            parse_color(text)
-        except SceneError:
-            return text if text.startswith("by=") else {"by": text}
-        return text
-
-
-COLOR_RULE = ColorRule()
 
 
 @dataclass(frozen=True)

@@ -22,14 +22,10 @@ from raytracer.field_types import (
 )
 from raytracer.fields import Defined, setting
 from raytracer.scene.bond_settings import LENGTH, LENGTHS, lengths
-from raytracer.scene.coloring.style import (
-    COLOR_RULE,
-    StyleSettings,
-    columns_in,
-)
+from raytracer.scene.coloring.style import StyleSettings, columns_in
 from raytracer.scene.colors import Color, parse_color
 from raytracer.scene.glyphs.shape_columns import columns_needed
-from raytracer.scene.key_types import ColorValue
+from raytracer.scene.key_types import ColorRule, ColorValue
 from raytracer.scene.option_text import parts_of
 
 ANCHORS = ("tail", "center", "tip")  # points of an arrow that can be at its particle
@@ -54,7 +50,7 @@ _TWO = "the names of two columns"
 PAIR = Kind({list: array(TEXT, 2)}, partial(_components, width=2, noun=_TWO), noun=_TWO)
 
 
-def _optional(kind: Kind | str, default_text: str = "all") -> Any:
+def _optional(kind: Kind, default_text: str = "all") -> Any:
     return setting(None, kind, default_text=default_text)
 
 
@@ -133,7 +129,7 @@ class Arrows(_Glyph, place="arrows"):
     scale: float | None = _optional(LENGTH, "the longest is two mean distances of neighbours")
     radius: float | None = _optional(LENGTH, "1/28 of the longest arrow")
     color: Color | StyleSettings | None = setting(
-        None, COLOR_RULE, default_text="the particle's; gold if all are the same"
+        None, ColorRule(), default_text="the particle's; gold if all are the same"
     )
     anchor: str = setting("tail", Choice(ANCHORS, "anchor"))
     every: int = setting(1, Integer(1))
@@ -154,7 +150,7 @@ class Trails(_Glyph, place="trails"):
 
     last: int | None = _optional(Integer(1), "all frames, also later ones")
     radius: float | None = _optional(LENGTH, "1/20 of the mean distance of neighbours")
-    color: Color | StyleSettings | None = setting(None, COLOR_RULE, default_text="the particle's")
+    color: Color | StyleSettings | None = setting(None, ColorRule(), default_text="the particle's")
     every: int = setting(1, Integer(1))
     select: str | None = _optional(Text())
     step: int = setting(1, Integer(1))
@@ -181,7 +177,7 @@ class Contacts(_Glyph, place="contacts"):
     radius: float | None = _optional(LENGTH, "0.4 of the median radius of the particles")
     least: float = setting(0.02, SHARE)
     color: Color | StyleSettings | None = setting(
-        None, COLOR_RULE, default_text="by the thickness, from sand to dark red"
+        None, ColorRule(), default_text="by the thickness, from sand to dark red"
     )
     select: str | None = _optional(Text())
 
@@ -219,7 +215,7 @@ class Ribbons(_Glyph, place="ribbons"):
         particles: Opacity of the atoms of these residues and of water; 0 leaves them out.
     """
 
-    color: Color | StyleSettings | None = setting(None, COLOR_RULE, default_text="by structure")
+    color: Color | StyleSettings | None = setting(None, ColorRule(), default_text="by structure")
     width: float = setting(1.0, LENGTH)
     select: str | None = _optional(Text())
     particles: float | None = _optional(SHARE, "0; with a molecule style 1")
