@@ -30,15 +30,7 @@ from raytracer.scene.clip import Clip
 from raytracer.scene.coloring.scale_types import Limit
 from raytracer.scene.colors import Color
 from raytracer.scene.environment import Environment
-from raytracer.scene.glyphs.settings import (
-    Arrows,
-    Contacts,
-    Isosurface,
-    Polyhedra,
-    Ribbons,
-    Shape,
-    Trails,
-)
+from raytracer.scene.glyphs import settings as glyphs
 from raytracer.scene.ground import Ground
 from raytracer.scene.lights import Light
 from raytracer.scene.mesh import Mesh

@@ -13,15 +13,7 @@ from raytracer.scene.clip import Clip
 from raytracer.scene.coloring.scale_types import Limit
 from raytracer.scene.colors import Color
 from raytracer.scene.environment import Environment
-from raytracer.scene.glyphs.settings import (
-    Arrows,
-    Contacts,
-    Isosurface,
-    Polyhedra,
-    Ribbons,
-    Shape,
-    Trails,
-)
+from raytracer.scene.glyphs import settings as glyphs
 from raytracer.scene.ground import Ground
 from raytracer.scene.lights import Light
 from raytracer.scene.mesh import Mesh
@@ -59,13 +51,13 @@ class ViewKeywords(TypedDict, total=False):
     focus: Triple | None
     shutter: float | None
     velocity: str | Sequence[str | float] | None
-    arrows: bool | str | Mapping[str, Any] | Arrows | None
-    trails: bool | str | Mapping[str, Any] | Trails | None
-    contacts: bool | str | Mapping[str, Any] | Contacts | None
-    shape: bool | str | Mapping[str, Any] | Shape | None
-    ribbons: bool | str | Mapping[str, Any] | Ribbons | None
-    polyhedra: bool | str | Mapping[str, Any] | Polyhedra | None
-    isosurface: bool | str | float | Mapping[str, Any] | Isosurface | None
+    arrows: bool | str | Mapping[str, Any] | glyphs.Arrows | None
+    trails: bool | str | Mapping[str, Any] | glyphs.Trails | None
+    contacts: bool | str | Mapping[str, Any] | glyphs.Contacts | None
+    shape: bool | str | Mapping[str, Any] | glyphs.Shape | None
+    ribbons: bool | str | Mapping[str, Any] | glyphs.Ribbons | None
+    polyhedra: bool | str | Mapping[str, Any] | glyphs.Polyhedra | None
+    isosurface: bool | str | float | Mapping[str, Any] | glyphs.Isosurface | None
     mesh: str | Mesh | Sequence[str | Mesh] | None
     color_by: str | None
     map: str | Sequence[Color] | Mapping[str, Color] | None

@@ -39,15 +39,7 @@ if TYPE_CHECKING:
     from raytracer.scene.camera import Camera
     from raytracer.scene.clip import Clip
     from raytracer.scene.environment import Environment
-    from raytracer.scene.glyphs.settings import (
-        Arrows,
-        Contacts,
-        Isosurface,
-        Polyhedra,
-        Ribbons,
-        Shape,
-        Trails,
-    )
+    from raytracer.scene.glyphs import settings as glyphs
     from raytracer.scene.lights import Light
     from raytracer.scene.mesh import Mesh
     from raytracer.scene.scene import Scene
@@ -239,15 +231,19 @@ class ViewSettings(Defined):
     focus: Triple | None = setting(None, Vector3())
     shutter: float | None = setting(None, SHUTTER)
     velocity: str | tuple[str, str, str] | None = setting(None, Velocity())
-    arrows: bool | str | Mapping[str, Any] | Arrows | None = setting(None, _glyph("arrows"))
-    trails: bool | str | Mapping[str, Any] | Trails | None = setting(None, _glyph("trails"))
-    contacts: bool | str | Mapping[str, Any] | Contacts | None = setting(None, _glyph("contacts"))
-    shape: bool | str | Mapping[str, Any] | Shape | None = setting(None, _glyph("shape"))
-    ribbons: bool | str | Mapping[str, Any] | Ribbons | None = setting(None, _glyph("ribbons"))
-    polyhedra: bool | str | Mapping[str, Any] | Polyhedra | None = setting(
+    arrows: bool | str | Mapping[str, Any] | glyphs.Arrows | None = setting(None, _glyph("arrows"))
+    trails: bool | str | Mapping[str, Any] | glyphs.Trails | None = setting(None, _glyph("trails"))
+    contacts: bool | str | Mapping[str, Any] | glyphs.Contacts | None = setting(
+        None, _glyph("contacts")
+    )
+    shape: bool | str | Mapping[str, Any] | glyphs.Shape | None = setting(None, _glyph("shape"))
+    ribbons: bool | str | Mapping[str, Any] | glyphs.Ribbons | None = setting(
+        None, _glyph("ribbons")
+    )
+    polyhedra: bool | str | Mapping[str, Any] | glyphs.Polyhedra | None = setting(
         None, _glyph("polyhedra")
     )
-    isosurface: bool | str | float | Mapping[str, Any] | Isosurface | None = setting(
+    isosurface: bool | str | float | Mapping[str, Any] | glyphs.Isosurface | None = setting(
         None, _glyph("isosurface")
     )
     mesh: str | Mesh | Sequence[str | Mesh] | None = setting(None, MESH)
