@@ -92,8 +92,7 @@ def animate(scenes: tuple[str, ...], **given: Any) -> None:
                 _tell_of_rest(target)
             raise
     if as_json or not quiet:
-        seconds = time.perf_counter() - start
-        _report(animation, target, given["part"], warnings, seconds, as_json)
+        _report(animation, target, given, warnings, time.perf_counter() - start)
 
 
 def _tell_of_rest(target: Path) -> None:
@@ -107,15 +106,10 @@ def _tell_of_rest(target: Path) -> None:
 
 
 def _report(
-    animation: Animation,
-    target: Path,
-    part: str | None,
-    warnings: list[str],
-    seconds: float,
-    as_json: bool,
+    animation: Animation, target: Path, given: dict[str, Any], warnings: list[str], seconds: float
 ) -> None:
-    rendered, fps = animation.seconds, animation.settings.fps
-    if as_json:
+    rendered, fps, part = animation.seconds, animation.settings.fps, given["part"]
+    if given["as_json"]:
         print_json({
             "output": str(target),
             "part": part,

@@ -31,7 +31,7 @@ Examples:
 @click.command(
     cls=SettingsCommand,
     settings={},
-    common=[
+    common=(
         "listed",
         "variant",
         "size",
@@ -42,7 +42,7 @@ Examples:
         "save",
         "form",
         "with_file",
-    ],
+    ),
     help=EXAMPLES,
 )
 @click.argument("ops", nargs=-1, metavar="[OP ...]")
