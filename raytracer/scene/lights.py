@@ -21,15 +21,16 @@ FALLOFFS = ("none", "inverse-square")
 """Falloff of point lights: the words of the kernels' `Falloff`."""
 
 
-SHADOW = "Whether spheres cast shadows in this light."
-
-
-def _intensity(summary: str, details: str) -> Any:
-    return setting(1.0, Number(0.0), f"Linear factor of the {summary}, dimensionless.", details)
-
-
 class _Light(Defined, place="light"):
-    """Common part of lights; `color` and `intensity` give the radiance, in linear RGB."""
+    """Common part of lights; `color` and `intensity` give the radiance, in linear RGB.
+
+    Args:
+        color: Colour of the light.
+        intensity: Linear factor of the light, dimensionless. With 1, a white, fully diffuse surface
+            that faces the light is shown white: with `falloff` inverse-square at a distance of one
+            scene unit; for a rectangle or disk, if it sees only the light.
+        shadow: Whether spheres cast shadows in this light.
+    """
 
     type: ClassVar[str]
     color: Color
@@ -92,7 +93,6 @@ class PointLight(_Light):
 
     Args:
         position: Position of the light, in scene units.
-        color: Colour of the light.
         falloff: Decrease of the light with distance; inverse-square has its intensity at one unit.
         radius: Radius of the light in scene units; larger ones cast softer shadows. It does not
             change the received light.
@@ -101,14 +101,10 @@ class PointLight(_Light):
     type: ClassVar[str] = "point"
     position: Triple = setting(MISSING, Vector3())
     color: Color = setting("#ffffff", ColorValue())
-    intensity: float = _intensity(
-        "light",
-        "1 shows a white, fully diffuse surface that faces the light as white; with "
-        "`falloff` inverse-square at a distance of one scene unit.",
-    )
+    intensity: float = setting(1.0, Number(0.0))
     falloff: str = setting("none", Choice(FALLOFFS, "falloff"))
     radius: float = setting(0.0, Number(0.0))
-    shadow: bool = setting(True, Truth(), SHADOW)
+    shadow: bool = setting(True, Truth())
 
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
         super().pack(entry, space)
@@ -124,7 +120,6 @@ class DirectionalLight(_Light):
 
     Args:
         direction: Direction in which the light travels; any length.
-        color: Colour of the light.
         angle: Angular diameter in degrees; larger ones cast softer shadows. The sun has 0.53. It
             does not change the received light.
     """
@@ -132,11 +127,9 @@ class DirectionalLight(_Light):
     type: ClassVar[str] = "directional"
     direction: Triple = setting(MISSING, Vector3())
     color: Color = setting("#ffffff", ColorValue())
-    intensity: float = _intensity(
-        "light", "1 shows a white, fully diffuse surface that faces the light as white."
-    )
+    intensity: float = setting(1.0, Number(0.0))
     angle: float = setting(0.0, Number(0.0, 180.0))
-    shadow: bool = setting(True, Truth(), SHADOW)
+    shadow: bool = setting(True, Truth())
 
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
         super().pack(entry, space)
@@ -151,17 +144,13 @@ class _FlatLight(_Light):
     Args:
         position: Centre of the surface, in scene units.
         direction: Direction in which the surface shines; any length.
-        color: Colour of the light.
     """
 
     position: Triple = setting(MISSING, Vector3())
     direction: Triple = setting(MISSING, Vector3())
     color: Color = setting("#ffffff", ColorValue())
-    intensity: float = _intensity(
-        "radiance",
-        "With 1, a white, fully diffuse surface that sees only the light is white.",
-    )
-    shadow: bool = setting(True, Truth(), SHADOW)
+    intensity: float = setting(1.0, Number(0.0))
+    shadow: bool = setting(True, Truth())
 
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
         super().pack(entry, space)
