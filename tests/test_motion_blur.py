@@ -428,7 +428,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["animate", str(path), *size, "-o", str(tmp_path / "#.png")]) == 0
     assert len(list(tmp_path.glob("[0-9]*.png"))) == 5
     assert main([*render, "--velocity", "nix"]) == 2
-    assert "--velocity: there is no column 'nix'" in capsys.readouterr().err
+    assert "velocity: there is no column 'nix'" in capsys.readouterr().err
     assert main(["preview", str(path), "--shutter", "0.5"]) == 2
     assert "no such option '--shutter'; moving particles" in capsys.readouterr().err
 

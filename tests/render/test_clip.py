@@ -353,5 +353,5 @@ def test_the_command_cuts(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> 
     assert np.array_equal(b, c)
     assert not np.array_equal(a, b)
     assert run(["render", str(scene), "-o", str(tmp_path / "d.png"), "--clip", "x <"]) == 2
-    assert "--clip: 'x <': is not a condition" in capsys.readouterr().err
+    assert "clip.keep: 'x <': is not a condition" in capsys.readouterr().err
     assert not (tmp_path / "d.png").exists()
