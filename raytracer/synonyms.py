@@ -110,6 +110,8 @@ ELSEWHERE = {
     '"type != 2", ...',
     "frames step timestep time": "a frame of a trajectory is chosen by its number, '--frame "
     "NUMBER'; movies are made by `raytracer animate`",
+    "motion_blur shutter shutter_time velocity": "moving particles are blurred by `raytracer "
+    "render --shutter 0.5` and `raytracer animate --shutter 0.5`",
     "fps animation animate movie turntable duration orbit follow": "one picture is rendered; "
     "movies are made by `raytracer animate`",
     "overwrite force f y yes": "an earlier picture of the same scene is replaced without an "
