@@ -584,6 +584,7 @@ class LiveScene:
             max((b for _, b in ranges), default=0.0),
         )
         own = radii_of(placed, slice(first, last)) if spheres.count else (np.inf, 0.0)
+        self._has_large = self._has_giants(*own)
         is_large = own[1] >= RATIO * min(own[0], self._others[0])  # or may be after it has moved
         is_packed = is_large or is_tabled(scene, spheres, first, buffers)
         self._can_move = job.scene.can_update and spheres.count > 0 and not is_packed
@@ -608,7 +609,9 @@ class LiveScene:
         """Pack the scene anew where radii of a GPU have made spheres large."""
         if not self._is_resized and "radii" not in self._replayed:
             return
-        if self._has_giants(*self._open().scene.moved_radii()):
+        least, most = self._open().scene.moved_radii()
+        is_large = most >= RATIO * min(least, self._others[0])
+        if is_large or (not self._has_large and self._has_giants(least, most)):
             self._pack_anew({})
         self._is_resized = False
 
