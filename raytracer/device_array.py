@@ -115,17 +115,8 @@ class DeviceArray:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """Return a DLPack capsule.
-
-        Args:
-            stream: of the consumer, which waits for this array; -1 leaves that to the consumer.
-            max_version: of DLPack that the consumer reads.
-            dl_device: kind and number of the device that the consumer wants: this one, or the host.
-            copy: True asks for a copy, which there is on the host alone.
-
-        Raises:
-            BufferError: a copy on the device, or another device.
-        """
+        """Return a DLPack capsule; arguments as in the array API standard. Raises BufferError: a
+        copy on the device, or another device than this and the host."""
         if dl_device is not None and int(dl_device[0]) in HOST:
             if copy is False:
                 raise BufferError("an array on a GPU comes to the host as a copy")
@@ -144,11 +135,8 @@ class DeviceArray:
         return np.asarray(self.to_host(), dtype)
 
     def to_host(self) -> NDArray[Any]:
-        """Return a copy in the memory of the host, when the array is ready.
-
-        Raises:
-            BackendError: the driver of the GPU cannot be used.
-        """
+        """Return a copy in the memory of the host, when the array is ready. Raises BackendError:
+        the driver of the GPU cannot be used."""
         if not self.size:
             return np.empty(self.shape, self.dtype)
         device = self.device or 0

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
-from datetime import UTC, datetime
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
@@ -28,7 +27,7 @@ from raytracer.following import first_rows
 from raytracer.layout import code
 from raytracer.memory import Output, require_count
 from raytracer.motion_blur import is_tabled
-from raytracer.pipeline import MAX_NUMBER, VIEW_SETTINGS, Job, plan_of, prepare
+from raytracer.pipeline import MAX_NUMBER, VIEW_SETTINGS, Job, date_of_now, plan_of, prepare
 from raytracer.scene import arrays
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.camera import Camera
@@ -584,6 +583,7 @@ class LiveScene:
             max((b for _, b in ranges), default=0.0),
         )
         own = radii_of(placed, slice(first, last)) if spheres.count else (np.inf, 0.0)
+        self._has_large = self._has_giants(*own)
         is_large = own[1] >= RATIO * min(own[0], self._others[0])  # or may be after it has moved
         is_packed = is_large or is_tabled(scene, spheres, first, buffers)
         self._can_move = job.scene.can_update and spheres.count > 0 and not is_packed
@@ -608,7 +608,9 @@ class LiveScene:
         """Pack the scene anew where radii of a GPU have made spheres large."""
         if not self._is_resized and "radii" not in self._replayed:
             return
-        if self._has_giants(*self._open().scene.moved_radii()):
+        least, most = self._open().scene.moved_radii()
+        is_large = most >= RATIO * min(least, self._others[0])
+        if is_large or (not self._has_large and self._has_giants(least, most)):
             self._pack_anew({})
         self._is_resized = False
 
@@ -682,7 +684,7 @@ class LiveScene:
         if (self._is_plan_old or self._replayed) and job.plan is not None:
             self._settle()
             job.plan, self._is_plan_old = plan_of(self._kept[0]), False
-        about = job.about | {"date": datetime.now(UTC).isoformat(timespec="seconds")}
+        about = job.about | {"date": date_of_now()}
         try:
             self._check_resized()
             yield replace(
@@ -700,10 +702,10 @@ class LiveScene:
         scene.camera = camera
         with naming(scene.source):
             sets = [each for each in scene.spheres if each.count] + pack.ends_of(scene.solids)
-            space, around = buffers.space, pack.with_boxes(scene, self._surroundings)
-            pose, camera = posed(
-                camera, pack.place(sets, space), space, _aspect(self._settings), around
-            )
+            balls = pack.place(sets, buffers.space)
+            around = pack.with_boxes(scene, self._surroundings)
+            aspect = self._settings.width / self._settings.height
+            pose, camera = posed(camera, balls, buffers.space, aspect, around)
         scene.camera = camera
         job.view = pack.retake(buffers, scene, self._settings, pose)
         job.kept = scene, replace(buffers, view=job.view)
@@ -715,13 +717,9 @@ def _needs_host(job: Job) -> bool:
     return job.plan is not None or job.settings.denoise or job.settings.noise is not None
 
 
-def _aspect(settings: RenderSettings) -> float:
-    return settings.width / settings.height
-
-
 def _pose_of(camera: Camera, settings: RenderSettings, buffers: SceneBuffers) -> Pose:
     """Return where the camera of a packed scene stands."""
-    return posed(camera, buffers.balls, buffers.space, _aspect(settings))[0]
+    return posed(camera, buffers.balls, buffers.space, settings.width / settings.height)[0]
 
 
 def _moving_set(scene: Scene, number: int | None) -> int:

@@ -324,7 +324,7 @@ class LiveView:
             arrays = points.on_host(name).arrays
             copies = {key: array.copy() for key, array in arrays.items()} if is_copy else arrays
             read[name] = copies, points.values
-        return State(1, read, self._about)
+        return State(read, self._about)
 
     def wait(self) -> None:
         """Show the latest state until the user closes the view, or presses Ctrl-C.

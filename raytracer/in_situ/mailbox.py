@@ -49,7 +49,6 @@ class Entry(NamedTuple):
 class State(NamedTuple):
     """A published state."""
 
-    number: int  # from 1
     # Arrays and other values of each set by its name; an array holds its memory.
     sets: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]
     about: Mapping[str, Any]  # of the whole state
@@ -222,7 +221,7 @@ class Reader:
         sets = {name: (_arrays(entry, uses), entry.values) for name, entry in entries.items()}
         self._taken = number
         self._send("taken", number)
-        return State(number, sets, about)
+        return State(sets, about)
 
 
 def _arrays(entry: Entry, uses: Mapping[int, Any]) -> dict[str, Any]:

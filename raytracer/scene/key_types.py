@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -25,7 +25,7 @@ from raytracer.field_types import (
     number_of,
 )
 from raytracer.fields import Defined, Definition, definitions
-from raytracer.scene.colors import parse_color
+from raytracer.scene.colors import parse_color, parse_rgba
 from raytracer.scene.option_text import fields_of
 from raytracer.synonyms import REMOVED_KEYS
 
@@ -48,9 +48,9 @@ APERTURE = Number(0.0, 1.0)
 SHUTTER = Number(0.0, 1e6)
 
 
-def _color(value: Any, name: str) -> Any:
+def _color(value: Any, name: str, parse: Callable[[Any], Any] = parse_color) -> Any:
     try:
-        return parse_color(value)
+        return parse(value)
     except SceneError as mistake:
         raise SceneError(f"{name}: {mistake}") from None
 
@@ -77,7 +77,7 @@ REPLICATE = Counts()
 
 
 def set_color(value: Any, name: str) -> Any:
-    _color(value, name)
+    _color(value, name, parse_rgba)
     return value
 
 

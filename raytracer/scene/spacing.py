@@ -46,19 +46,13 @@ def default_radius(count: int, centers: Callable[[], NDArray[Any]], closed: bool
 
 
 def local_spacing(centers: NDArray[Any], closed: bool = False) -> float:
-    """Return the distance at which most spheres around particles touch.
+    """Return the distance at which most spheres around particles, (N, 3), touch; 1 if all coincide.
 
     In a volume it is a low quantile of the distances to the fourth neighbour, on a surface the
     median of those to the eighth, of few particles the median to the nearest. Particles at the same
     place count once. The number of dimensions is the estimate of E. Levina and P. Bickel, Maximum
-    likelihood estimation of intrinsic dimension (NIPS 2004).
-
-    Args:
-        centers: (N, 3), any unit.
-        closed: whether the spheres of a surface leave no gaps, as those of a scan.
-
-    Returns:
-        A length in the same unit; 1 if all particles coincide.
+    likelihood estimation of intrinsic dimension (NIPS 2004). closed: whether the spheres of a
+    surface leave no gaps, as those of a scan.
     """
     found = _neighbor_distances(centers) if len(centers) > 1 else np.empty((0, 0))
     if not found.size:

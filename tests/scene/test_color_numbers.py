@@ -1,6 +1,7 @@
 """Colours: how they are written, numbers of 0 to 1 or bytes by one rule, and linear light."""
 
 import json
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -175,15 +176,20 @@ def test_an_alpha_below_1_is_warned_of(written: Any) -> None:
         assert parse_color(written)[0] == 1.0
 
 
-def test_colors_of_a_set_have_an_alpha_however_they_are_written() -> None:
+def test_colors_of_a_set_have_an_alpha_however_they_are_written(tmp_path: Path) -> None:
     colors = ["red", (0, 0, 1, 0.5), np.array([0, 255, 0, 51], np.uint8), "#ff000066", "red"]
     spheres = SphereSet(np.zeros((5, 3)), 1.0, colors)
     assert spheres.color_id is not None
     red, green, blue = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
     shown = spheres.color[spheres.color_id]
     assert shown.tolist() == [[*each] for each in (red, blue, green, red, red)]
-    np.testing.assert_allclose(spheres.opacity, [1.0, 0.5, 0.2, 0.4, 1.0], rtol=1e-6)
+    assert np.asarray(spheres.opacity).tolist() == pytest.approx([1.0, 0.5, 0.2, 0.4, 1.0])
     assert SphereSet(POINTS, 1.0, "#f008").opacity == pytest.approx(136 / 255)
+    (tmp_path / "a.toml").write_text(toml('"#ff000066"'))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (of_file,) = raytracer.load(tmp_path / "a.toml").spheres
+    assert of_file.opacity == pytest.approx(0.4)
     with pytest.raises(SceneError, match=r"color: colour 1 is none: .* is not a colour"):
         SphereSet(np.zeros((2, 3)), 1.0, ["red", (0, 0, 1, 1.5)])
 

@@ -142,13 +142,8 @@ class ColorScale(Defined):
         count = len(self.palette) - 1
 
         def convert(rows: slice) -> None:
-            places = self.positions(array[rows])
-            places *= count
-            np.minimum(places, count - 1, out=places)
-            absent = np.isnan(places)
-            if absent.any():
-                places[absent] = count
-            result[rows] = places
+            places = self.positions(array[rows]) * count
+            result[rows] = np.where(np.isnan(places), count, np.minimum(places, count - 1))
 
         each_block(len(array), convert)
         return result
