@@ -4,39 +4,20 @@ A comment, the lengths of the cell, then a line for each atom: atomic number, x,
 thermal displacement. The line -1 ends them.
 """
 
-from itertools import islice
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from raytracer.scene.particles.cell import cell_box
-from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.source import Box
-from raytracer.scene.particles.text_table import number_in
+from raytracer.scene.particles.text_table import Cell, Kind, Layout, TextSource
 
 NAMES = ("atomic_number", "x", "y", "z", "occupancy", "thermal_displacement")
-END = -1
 
 
-class Source(LoadedSource):
-    memory = 16
-
-    def read(self) -> dict[str, NDArray[Any]]:
-        self.require_memory()
-        rows = []
-        for number, (line, _) in enumerate(islice(self.file.text_lines(), 2, None), 3):
-            cells = [number_in(word) for word in line.split()]
-            if cells[:1] == [END]:
-                break
-            if cells and (len(cells) != len(NAMES) or any(isinstance(n, str) for n in cells)):
-                raise self.error(
-                    f"line {number}: is not {len(NAMES)} numbers: Z, x, y, z, occupancy and "
-                    "displacement"
-                )
-            rows += [cells] if cells else []
-        columns = dict(zip(NAMES, np.array(rows, float).reshape(-1, len(NAMES)).T, strict=True))
-        return columns | {NAMES[0]: columns[NAMES[0]].astype(int)}
+class Source(TextSource):
+    first_line = 3
+    integers = frozenset(NAMES[:1])
+    layout = Layout({name: Cell(Kind.NUMBER, place) for place, name in enumerate(NAMES)},
+                    skip=2, stop="-1")  # fmt: skip
 
     @property
     def box(self) -> Box | None:
