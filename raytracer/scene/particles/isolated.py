@@ -173,15 +173,8 @@ def _method(name: str) -> Any:
 
 
 class IsolatedSource(ParticleSource):
-    """The source of a file in a worker.
-
-    Args:
-        file: the file, open.
-        module: module below this folder; see `registry.Format`.
-        variant: for its source.
-        what: name of the format in messages.
-        atoms: number of atoms, if only the topology states it.
-    """
+    """The source of a file in a worker; `module` is below this folder, see `registry.Format`, and
+    `what` the name of the format in messages."""
 
     columns, count, frames, box, gravity = map(
         _value, ("columns", "count", "frames", "box", "gravity")
