@@ -276,6 +276,7 @@ def test_atoms_for_multislice_programs(tmp_path: Path, count: int) -> None:
     with source_of(path) as source:
         assert source.box is not None
         np.testing.assert_array_equal(source.box.edges, np.diag([4, 5, 6.5]))
+        assert all(source.box.periodic)
     particles = read(path)
     np.testing.assert_array_equal(particles.centers, POINTS[:count])
     assert particles.labels is not None
