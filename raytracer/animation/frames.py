@@ -6,10 +6,9 @@ Numbered pictures are PNG or OpenEXR, and have the digest in their metadata.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from raytracer.animation.encoder import (
 from raytracer.animation.shots import Plan
 from raytracer.errors import OutputError, UserError
 from raytracer.files import output
-from raytracer.film import png
+from raytracer.film import film_file, png
 from raytracer.film.image import Image
 
 NUMBER = re.compile(r"#+|%0?(\d*)d")  # placeholder of the number in the name of a picture
@@ -56,8 +55,6 @@ class NumberedPictures:
             raise UserError(f"{target}: numbered pictures have no codec: leave --codec out")
         _create(target.parent)
         if self.is_film:
-            from raytracer.film import film_file
-
             film_file.check_target(target.with_name("0.exr"))
         output.check_file(self.path(0))
         for shot in plan.shots:
@@ -76,11 +73,7 @@ class NumberedPictures:
         path = self.path(index)
         if not path.is_file():
             return False
-        read: Callable[..., dict[str, Any] | None] = png.read_metadata
-        if self.is_film:
-            from raytracer.film import film_file
-
-            read = film_file.read_metadata
+        read = film_file.read_metadata if self.is_film else png.read_metadata
         try:
             about = (read(path, is_input=False) or {}).get("animation")
         except UserError:
@@ -93,9 +86,7 @@ class NumberedPictures:
         image.metadata["animation"] = about
         if self.is_film:
             image.film.metadata |= {"animation": about}
-            image.film.save(self.path(index))
-        else:
-            image.save(self.path(index))
+        (image.film if self.is_film else image).save(self.path(index))
 
     def take(self, index: int) -> None:
         """Use a frame of an earlier run; on the writing thread."""
