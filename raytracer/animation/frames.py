@@ -6,9 +6,10 @@ Numbered pictures are PNG or OpenEXR, and have the digest in their metadata.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from raytracer.animation.encoder import (
 from raytracer.animation.shots import Plan
 from raytracer.errors import OutputError, UserError
 from raytracer.files import output
-from raytracer.film import film_file, png
+from raytracer.film import png
 from raytracer.film.image import Image
 
 NUMBER = re.compile(r"#+|%0?(\d*)d")  # placeholder of the number in the name of a picture
@@ -55,6 +56,8 @@ class NumberedPictures:
             raise UserError(f"{target}: numbered pictures have no codec: leave --codec out")
         _create(target.parent)
         if self.is_film:
+            from raytracer.film import film_file
+
             film_file.check_target(target.with_name("0.exr"))
         output.check_file(self.path(0))
         for shot in plan.shots:
@@ -73,7 +76,11 @@ class NumberedPictures:
         path = self.path(index)
         if not path.is_file():
             return False
-        read = film_file.read_metadata if self.is_film else png.read_metadata
+        read: Callable[..., dict[str, Any] | None] = png.read_metadata
+        if self.is_film:
+            from raytracer.film import film_file
+
+            read = film_file.read_metadata
         try:
             about = (read(path, is_input=False) or {}).get("animation")
         except UserError:
