@@ -60,11 +60,6 @@ def check_movie(path: Path, codec: str | None, transparent: bool) -> None:
             raise UserError(f"{path}: a GIF has no partial transparency: use .webp, or ####.png")
         return
     if suffix not in CONTAINERS:
-        if suffix in (".png", ".exr"):
-            raise OutputError(
-                f"{path}: one picture per frame needs a number in the name: "
-                f"'{path.stem}_####{suffix}'"
-            )
         known = [*CONTAINERS, *PICTURES]
         raise OutputError(
             f"{path}: '{shown(suffix)}' is not the suffix of a movie; {suggestion(suffix, known)} "

@@ -93,9 +93,7 @@ class NumberedPictures:
         image.metadata["animation"] = about
         if self.is_film:
             image.film.metadata |= {"animation": about}
-            image.film.save(self.path(index))
-        else:
-            image.save(self.path(index))
+        (image.film if self.is_film else image).save(self.path(index))
 
     def take(self, index: int) -> None:
         """Use a frame of an earlier run; on the writing thread."""
@@ -172,19 +170,10 @@ class Movie(NumberedPictures):
         return self.path(index).is_file()
 
     def store(self, index: int, pixels: Pixels) -> None:
-        """Store a frame, uint8 (h, w, 3 or 4). Raises OutputError: the disk is full."""
-        path = self.path(index)
-        try:
-            with output.temporary(self.folder) as new:
-                with new.open("wb") as file:
-                    np.savez(file, frame=pixels)  # to compress would take as long as the encoder
-                new.replace(path)
-        except FileNotFoundError:
-            raise OutputError(
-                f"{self.folder}: was removed: another command has completed the movie"
-            ) from None
-        except OSError as error:
-            raise OutputError(f"{path}: cannot be written ({error.strerror})") from None
+        """Store a frame, uint8 (h, w, 3 or 4). Raises OutputError: the disk is full, or another
+        command has completed the movie and removed the folder."""
+        with output.replacing(self.path(index)) as file:
+            np.savez(file, frame=pixels)  # to compress would take as long as the encoder
 
     def read(self, index: int) -> Pixels:
         path = self.path(index)

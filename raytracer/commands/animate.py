@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,9 +13,6 @@ from raytracer.commands.report import file_size, print_json, print_lines, print_
 from raytracer.errors import counted, escaped
 from raytracer.progress import ProgressBar
 from raytracer.warning import passed_to
-
-if TYPE_CHECKING:
-    from raytracer.animation.animate import Animation
 
 
 @click.command(
@@ -77,58 +73,26 @@ def animate(scenes: tuple[str, ...], **given: Any) -> None:
             if not (quiet or as_json):
                 print_warning(escaped(sentence))
 
-    with passed_to(tell):
+    with passed_to(tell), ProgressBar(show=False if quiet else given["progress"]) as bar:
         animation = animation_of(
             options.scene_paths(scenes), tone=given["tone"], backend=given["backend"],
             threads=given["threads"], annotations=given["annotations"], **given["settings"],
         )  # fmt: skip
-    target = Path(given["output"]) if given["output"] else free_path(stem_of(scenes[0]), ".mp4")
-    with passed_to(tell), ProgressBar(show=False if quiet else given["progress"]) as bar:
-        try:
-            animation.save(target, resume=given["resume"], part=given["part"], progress=bar.frames)
-        except BaseException:
-            bar.__exit__()
-            if animation.seconds and not quiet:
-                _tell_of_rest(target)
-            raise
-    if as_json or not quiet:
-        _report(animation, target, given, warnings, time.perf_counter() - start)
-
-
-def _tell_of_rest(target: Path) -> None:
-    folder = target.with_name(f"{target.name}.frames")
-    if count := sum(each.suffix == ".npz" for each in folder.glob("*")):
-        print(
-            f"raytracer: {counted(count, 'finished frame')} in {escaped(str(folder))}: the same "
-            "command continues from there",
-            file=sys.stderr,
-        )
-
-
-def _report(
-    animation: Animation, target: Path, given: dict[str, Any], warnings: list[str], seconds: float
-) -> None:
-    rendered, fps, part = animation.seconds, animation.settings.fps, given["part"]
-    if given["as_json"]:
+        target = Path(given["output"]) if given["output"] else free_path(stem_of(scenes[0]), ".mp4")
+        animation.save(target, resume=given["resume"], part=given["part"], progress=bar.frames)
+    seconds, rendered = time.perf_counter() - start, animation.seconds
+    if as_json:
         print_json({
-            "output": str(target),
-            "part": part,
-            "frames": len(animation),
-            "rendered": len(rendered),
-            "duration": animation.duration,
-            "fps": fps,
-            "timings": {"render": sum(rendered), "total": seconds},
-            "warnings": warnings,
+            "output": str(target), "part": given["part"], "frames": len(animation),
+            "rendered": len(rendered), "duration": animation.duration,
+            "fps": animation.settings.fps,
+            "timings": {"render": sum(rendered), "total": seconds}, "warnings": warnings,
         })  # fmt: skip
-        return
-    spent = f"in {seconds:.1f} s, {sum(rendered):.1f} s of it rendering"
-    if part:
-        print_lines(f"{target}: rendered {counted(len(rendered), 'frame')} of part {part}, {spent}")
-        return
-    size = f"{file_size(target)}, " if target.is_file() else ""
-    again = len(animation) - len(rendered)
-    kept = f", {again} of them from an earlier run" if again else ""
-    print_lines(
-        f"wrote {target}: {size}{counted(len(animation), 'frame')}{kept}, "
-        f"{animation.duration:.3g} s at {fps:g} frames/s, {spent}"
-    )
+    elif not quiet:
+        size = f" {file_size(target)}," if target.is_file() else ""
+        what = f"rendered part {given['part']} of" if given["part"] else "wrote"
+        print_lines(
+            f"{what} {target}:{size} {counted(len(animation), 'frame')}, {len(rendered)} of them "
+            f"rendered, {animation.duration:.3g} s at {animation.settings.fps:g} frames/s, in "
+            f"{seconds:.1f} s"
+        )

@@ -30,7 +30,6 @@ SAMPLE = 1 << 18  # rows that tell which form deflates better
 PALETTE = 1 << 16  # maximum number of colours that are numbered
 SKY_LEVELS = 60  # finer than the noise of what is measured; even, so that the middle is a level
 
-MAX_WORDS = 1 << 16  # of a column of texts
 DIGITS = 6  # of a number that is shown
 
 
@@ -187,7 +186,6 @@ def column_sections(scene: Scene, room: int) -> tuple[list[dict[str, Any]], dict
     about: list[dict[str, Any]] = []
     sections: dict[str, Section] = {}
     omitted: list[str] = []
-    wordy: list[str] = []
     if any(each.rows is not None for each in sets):
         rows = [np.arange(each.count) if each.rows is None else each.rows for each in sets]
         sections["rows"] = section_of(np.concatenate(rows).astype(np.uint32))
@@ -198,16 +196,14 @@ def column_sections(scene: Scene, room: int) -> tuple[list[dict[str, Any]], dict
         elif (values := shared_values(name, sets)) is not None:
             entry, parts = _column(values, f"column{len(about)}_", name)
             size = sum(len(section.text) for section in parts.values())
-            if len(entry.get("words", ())) > MAX_WORDS:
-                wordy.append(name)
-            elif size > room:
+            size += sum(map(len, entry.get("words", ())))
+            if size > room:
                 omitted.append(name)
             else:
                 about.append({"name": name, **entry, "unit": sets[0].columns.unit(name)})
                 sections |= parts
                 room -= size
     left_out(omitted, "the page would be too large")
-    left_out(wordy, f"they have more than {MAX_WORDS:,} different texts")
     return about, sections
 
 

@@ -154,14 +154,10 @@ def frames_of(source: Source) -> FrameSource:
         return value
     if isinstance(value, Path):
         return FileSource(source)
-    if isinstance(value, Scene):
-        return SceneSource([value])
     if isinstance(value, (list, tuple)) or getattr(value, "ndim", 0) == 3 or is_sequence(value):
         if len(value) == 0:
             raise UserError("scene: has no frames")
         return SceneSource(value)
-    if isinstance(value, bytes):
-        raise UserError("scene: give a raytracer.Scene, a path, or a sequence of scenes")
     return SceneSource([value])
 
 

@@ -66,13 +66,16 @@ class _Worker:
     def ended(self) -> bool:
         return self._process.poll() is not None
 
-    def open(self, file: OpenFile, what: str, atoms: int | None = None) -> None:
-        """Take a file; `what` is the name of its format in messages, `atoms` their number if only
-        the topology states it."""
+    def open(
+        self, file: OpenFile, what: str, atoms: int | None, module: str, name: str, *arguments: Any
+    ) -> Answer:
+        """Take a file, and call a module's function, or its source without a name, with it; `what`
+        is the name of its format in messages, `atoms` their number if only the topology states it.
+        """
         self._file, self._what, self._limit = file, what, time_limit(file.size)
         path = file.path if file.is_standard_input else file.path.absolute()
-        self.ask("open", path, file.source, file.is_standard_input, what, atoms,
-                 descriptor=file.file.fileno())  # fmt: skip
+        about = path, file.source, file.is_standard_input, what, atoms
+        return self.ask("open", about, module, name, *arguments, descriptor=file.file.fileno())
 
     def ask(self, operation: str, *arguments: Any, descriptor: int | None = None) -> Answer:
         """Return the answer to a request: a method of `_Server`, and its arguments. Raises
@@ -84,7 +87,11 @@ class _Worker:
             if any(self._answers.readinto(each.data) < len(each) for each in buffers):
                 raise EOFError
         except (EOFError, OSError, ValueError, pickle.UnpicklingError):  # it has ended
-            raise self._failure(self.end()) from None
+            why = f"is damaged, or not a valid {self._what} file"
+            if self.end() == -signal.SIGALRM and self._limit is not None:
+                why = f"took longer than {self._limit:,.0f} s to read as {self._what}, so it is "
+                why += f"probably damaged; {TIMEOUT_VARIABLE} sets another limit, 0 none"
+            raise DataFileError(f"{self._file.source}: {why}") from None
         except BaseException:  # Ctrl-C: the answer may be incomplete
             self.end(kill=True)
             raise
@@ -123,15 +130,6 @@ class _Worker:
         self._process.kill()
         return self._process.wait()
 
-    def _failure(self, code: int) -> DataFileError:
-        if code == -signal.SIGALRM and self._limit is not None:
-            return DataFileError(
-                f"{self._file.source}: took longer than {self._limit:,.0f} s to read as "
-                f"{self._what}, so it is probably damaged; {TIMEOUT_VARIABLE} sets another limit, "
-                "0 none"
-            )
-        return DataFileError(f"{self._file.source}: is damaged, or not a valid {self._what} file")
-
 
 _idle: list[_Worker] = []
 
@@ -153,8 +151,7 @@ def call(file: OpenFile, function: Callable[[OpenFile], T], what: str) -> T:
     file is damaged, or takes too long."""
     worker = _free_worker()
     try:
-        worker.open(file, what)
-        result: T = worker.ask("make", function.__module__, function.__name__).value
+        result: T = worker.open(file, what, None, function.__module__, function.__name__).value
     finally:
         worker.close()
     return result
@@ -176,15 +173,8 @@ def _method(name: str) -> Any:
 
 
 class IsolatedSource(ParticleSource):
-    """The source of a file in a worker.
-
-    Args:
-        file: the file, open.
-        module: module below this folder; see `registry.Format`.
-        variant: for its source.
-        what: name of the format in messages.
-        atoms: number of atoms, if only the topology states it.
-    """
+    """The source of a file in a worker; `module` is below this folder, see `registry.Format`, and
+    `what` the name of the format in messages."""
 
     columns, count, frames, box, gravity = map(
         _value, ("columns", "count", "frames", "box", "gravity")
@@ -201,9 +191,9 @@ class IsolatedSource(ParticleSource):
         super().__init__(file, variant)
         self._worker = _free_worker()
         weakref.finalize(self, self._worker.close)
-        self._worker.open(file, what, atoms)
         self.known: dict[str, Any] = {}
-        self.ask("make", f"{__package__}.{module}", "", variant)
+        made = self._worker.open(file, what, atoms, f"{__package__}.{module}", "", variant)
+        self.notes += made.notes
 
     def go_to(self, frame: int) -> None:
         super().go_to(frame)
@@ -261,17 +251,14 @@ class _Server:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
 
     def open(
-        self, descriptor: int, path: Path, source: str, is_standard_input: bool, what: str,
-        atoms: int | None,
-    ) -> None:  # fmt: skip
+        self, descriptor: int, about: tuple[Any, ...], module: str, name: str, *arguments: Any
+    ) -> Any:
+        """Call a function, or the class of a source, with a file; keep a source."""
         self._close()
-        self._name, self._what = source, what
-        self._file = reopened(descriptor, path, source)
+        path, self._name, is_standard_input, self._what, atoms = about
+        self._file = reopened(descriptor, path, self._name)
         self._file.is_standard_input = is_standard_input
         self._file.atoms = None if atoms is None else lambda: atoms
-
-    def make(self, module: str, name: str, *arguments: Any) -> Any:
-        """Call a function, or the class of a source, with the file; keep a source."""
         reader: Any = import_module(module)
         names = [name] if name else ["opened_source", "FileSource", "Source"]
         made = next(getattr(reader, name) for name in names if hasattr(reader, name))(

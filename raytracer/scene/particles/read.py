@@ -18,7 +18,8 @@ from raytracer.scene.elements import Element, symbol_of
 from raytracer.scene.particles import registry
 from raytracer.scene.particles.celestial import placed
 from raytracer.scene.particles.compressed import unpacked
-from raytracer.scene.particles.data_file import DataFile, locate
+from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.locate import locate
 from raytracer.scene.particles.long_table import framed
 from raytracer.scene.particles.source import (
     BY_LABEL,
@@ -174,18 +175,9 @@ def frame_source(
 
 
 def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
-    """Return the values of one particle that were not loaded, without caching. Raises Exception: of
-    any type, if the file is damaged.
-
-    Args:
-        file: unchanged since it was loaded.
-        row: index of the particle, from 0.
-        count: number of particles that were loaded.
-
-    Returns:
-        Values by column, in the order of the file, without empty cells and arrays of Python
-        objects, which need pickle.
-    """
+    """Return the values of particle `row` of `count` that were not loaded, by column, without
+    caching; empty cells are left out, and arrays of Python objects, which need pickle. Raises
+    Exception: of any type, if the file is damaged. file: unchanged since it was loaded."""
     with source_of(file) as source:
         if not source.columns:
             raise source.error("has no columns")

@@ -281,20 +281,14 @@ WAYS = {
     ".stl .obj .off": "it is a mesh: give it as --mesh, or in [[meshes]] of a scene file",
     ".xdmf .xmf .case": "it lists other files: name these, as a pattern in quotes for frames, "
     "as in 'run_*.vtu'",
-    ".bp .sdf5 .silo .exo .cgns .bgeo .vdb .bi4": "export its points as .vtk, .csv or .npz, for "
-    "example with ParaView or Python",
-    ".vti .vtr": (
-        "save its points with PyVista: numpy.savez('a.npz', centers=pyvista.read('a.vti').points)"
-    ),
-    ".dta .sav .sas7bdat .rds .rdata .html": "save it as .csv",
+    ".vti .vtr .bp .sdf5 .silo .exo .cgns .bgeo .vdb .bi4 .rcp .fls .blend .usd .usda .usdc .usdz "
+    ".abc .fbx .glb .gltf": "export its points as .ply, .vtk or .csv, for example with "
+    "ParaView, CloudCompare or Blender",
+    ".orc .root .dta .sav .sas7bdat .rds .rdata .html": "save its columns as .csv or .npz",
     ".pkl .pickle .joblib .pt .pth": (
         "it can run programs when it is opened: save its arrays, as in "
         "numpy.savez('a.npz', centers=points, radii=radii)"
     ),
-    ".orc": "convert it: pyarrow.parquet.write_table(pyarrow.orc.read_table('a.orc'), 'a.parquet')",
-    ".rcp .fls": "convert it to .las or .ply, for example with CloudCompare",
-    ".blend .usd .usda .usdc .usdz .abc .fbx .glb .gltf": "export its points as .ply",
-    ".root": "convert it with uproot: numpy.savez('a.npz', **tree.arrays(library='np'))",
     ".restart": "read it with LAMMPS, and write it by the command write_data or write_dump",
 }
 """What to do with files of other programs that cannot be read, by ending."""

@@ -1,7 +1,7 @@
 """The column `structure`: helices and strands that the records of a file state by residues."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,13 +9,8 @@ from numpy.typing import NDArray
 NAMES = (b"coil", b"helix", b"strand")
 
 
-class Stretch(NamedTuple):
-    """Residues of a helix or a strand: its index in `NAMES`, chain, first and last number."""
-
-    kind: int
-    chain: bytes
-    first: int
-    last: int
+Stretch = tuple[int, bytes, int, int]
+"""Residues of a helix or a strand: its index in `NAMES`, chain, first and last number."""
 
 
 def add_structure(columns: dict[str, NDArray[Any]], stretches: Iterable[Stretch]) -> None:
@@ -28,8 +23,8 @@ def add_structure(columns: dict[str, NDArray[Any]], stretches: Iterable[Stretch]
         return
     chains, residues = columns["chain"], columns["residue_id"]
     kinds = np.zeros(len(chains), np.int64)
-    for chain in {each.chain for each in known}:
-        atoms = np.flatnonzero(chains == chain)
-        for kind, _, first, last in (each for each in known if each.chain == chain):
-            kinds[atoms[(first <= residues[atoms]) & (residues[atoms] <= last)]] = kind
+    atoms = {chain: np.flatnonzero(chains == chain) for chain in {each[1] for each in known}}
+    for kind, chain, first, last in known:
+        numbers = residues[atoms[chain]]
+        kinds[atoms[chain][(first <= numbers) & (numbers <= last)]] = kind
     columns["structure"] = np.array(NAMES)[kinds]

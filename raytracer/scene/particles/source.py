@@ -264,14 +264,8 @@ class ParticleSource(ABC):
         return self.particles({}).labels
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
-        """Yield the nonempty values of one particle by column, without those in `used`. Raises
-        Exception: of any type, if the file is damaged.
-
-        Args:
-            index: index of the particle, from 0.
-            count: number of particles that were loaded.
-            used: names of columns.
-        """
+        """Yield the nonempty values of particle `index` of the `count` that were loaded, by column,
+        without those in `used`. Raises Exception: of any type, if the file is damaged."""
         names = [name for name in self.columns if name not in used]
         try:
             columns = self.load(names)

@@ -86,7 +86,7 @@ GOOD = dump("id x y z", ["1 1 2 3", "2 4 5 6"])
         (GOOD.replace("ITEM: ATOMS id x y z", "ITEM: ENTRY"), "no line 'ITEM: ATOMS'"),
         (dump("xs ys zs", ["0 0 0"], ORTHOGONAL.replace("0 3", "0 b")), "line 7: '0 b' is not a"),
         ("ITEM: TIMESTEP\n0\nITEM: GRID SIZE nx ny nz\n1 1 1\nITEM: GRID CELLS f_a\n0.5\n",
-         "is a dump of values on a grid, which has no particles: render the"),
+         "there is no line 'ITEM: NUMBER OF ATOMS'"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(tmp_path: Path, text: str, said: str) -> None:

@@ -201,13 +201,10 @@ def test_detections_at_several_times_are_mentioned(
 
 
 PROGRAMS = {
-    "medit": f"Dimension 3\nVertices\n4\n{ROWS}Tetrahedra\n1\n1 2 3 4 1\nEnd\n",
     "fluent": '(z=4 4)\n("x" "y" "z" "u")\n' + "".join(f"(({line}) inj:0)\n" for line in LINES),
     "tetgen": "4 3 0 0\n" + "".join(f"{n} {line}\n" for n, line in enumerate(BARE, 1)),
     "colmap": "# ID, X, Y, Z, TRACK[] as (A, B)\n" + "".join(
         f"{n} {line}{' 1 2' * n}\n" for n, line in enumerate(BARE, 1)),
-    "nastran": "BEGIN\n" + "".join(f"GRID,{n},,{line.replace(' ', ',')}\n"
-                                   for n, line in enumerate(BARE, 1)) + "CTETRA,1,1,1,2,3\n",
     "cp2k": "&CELL\n ABC 9 9 9\n&END CELL\n" + "".join(f" O {line}\n" for line in BARE),
     "abaqus": "*NODE, NSET=ALL\n" + "".join(f"{n}, {line.replace(' ', ', ')}\n"
                                             for n, line in enumerate(BARE, 1)),
@@ -279,6 +276,7 @@ def test_atoms_for_multislice_programs(tmp_path: Path, count: int) -> None:
     with source_of(path) as source:
         assert source.box is not None
         np.testing.assert_array_equal(source.box.edges, np.diag([4, 5, 6.5]))
+        assert all(source.box.periodic)
     particles = read(path)
     np.testing.assert_array_equal(particles.centers, POINTS[:count])
     assert particles.labels is not None

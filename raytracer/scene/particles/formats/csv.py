@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, shown, suggestion
+from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.scene.colors import OPACITY
 from raytracer.scene.particles import naming
@@ -21,7 +21,7 @@ from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.lines import pieces, starts_with
 from raytracer.scene.particles.rewritten import tabular
 from raytracer.scene.particles.source import Box, Column, Notes, Particles, Value
-from raytracer.scene.particles.table_layout import MANY, NBODY, end_of_rows, is_numbers
+from raytracer.scene.particles.table_layout import MANY, NBODY, is_numbers
 from raytracer.scene.particles.text_table import (
     BLANK,
     COLOR_BYTES,
@@ -231,18 +231,6 @@ class Source(TextSource):
         ends = (b"\n\n\n", b"\r\n\r\n\r\n")
         return 1 + sum(piece.rstrip().count(end) for piece in pieces(self.file) for end in ends)
 
-    def load_rows(self, layout: Layout, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """Return columns of all rows; those below a heading end at a line that is none."""
-        try:
-            return super().load_rows(layout._replace(end=self.layout.end), names)
-        except DataFileError:
-            end, line = end_of_rows(self.file, self.table) if self.table.is_headed else (0, "")
-            if not line or end == self.layout.end:
-                raise
-            self.layout = self.layout._replace(end=end)
-            self._note_left_out("after", line)
-            return self.load_rows(layout, names)
-
     def labels_of_atoms(self) -> Labels | None:
         self._label_column = self._label(()) or ""
         return super().labels_of_atoms()
@@ -273,14 +261,6 @@ class Source(TextSource):
         if values.dtype.kind == "f" and bool(np.all(values % 1 == 0)):
             values = values.astype(np.int64)
         return super().labels(name, values)
-
-    def _choose_color(self, chosen: dict[str, str]) -> None:
-        super()._choose_color(chosen)
-        if not {"r", "color"} & set(chosen) and not naming.has_bands(self.names):
-            missing = [part for part in "rgb" if not naming.usual(part, self.columns)]
-            if len(missing) == 1:
-                hint = suggestion(missing[0], self.names)
-                raise self.error(f"there is no column '{missing[0]}'; {hint}")
 
     def _unused(self, chosen: Mapping[str, str]) -> Notes:
         notes = super()._unused(chosen)

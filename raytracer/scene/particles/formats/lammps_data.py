@@ -88,10 +88,8 @@ class Source(TextSource):
     @property
     def box(self) -> Box | None:
         """The box, from bounds and tilts, or from three edges and an origin."""
-        if "avec" in self._header:
-            rows = [self._numbers(name, 3) for name in ("avec", "bvec", "cvec", "abc origin")]
-            if not all(rows):
-                return None
+        rows = [self._numbers(name, 3) for name in ("avec", "bvec", "cvec", "abc origin")]
+        if all(rows):
             a, b, c, origin = ((x, y, z) for x, y, z in rows)
             return Box(origin, (a, b, c))
         bounds = [self._numbers(f"{axis}lo {axis}hi", 2) for axis in "xyz"]

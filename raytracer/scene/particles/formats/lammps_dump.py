@@ -84,11 +84,8 @@ class Source(TextSource):
     @property
     def time(self) -> Moment | None:
         """The time if the dump has it (`dump_modify time yes`), otherwise the step."""
-        lines = {
-            name: self._lines[line]
-            for name, (_, line) in self._sections.items()
-            if line < len(self._lines)
-        }
+        lines = {name: self._lines[line] for name, (_, line) in self._sections.items()
+                 if line < len(self._lines)}  # fmt: skip
         if "TIME" in lines:
             return moment_of(lines["TIME"], UNITS.get(lines.get("UNITS", "").strip(), ""))
         return moment_of(lines.get("TIMESTEP"), "steps")
@@ -117,10 +114,21 @@ class Source(TextSource):
 
     @cached_property
     def box(self) -> Box | None:
+        """The box of three lines; a general triclinic one states its edges."""
         if "BOX BOUNDS" not in self._sections:
             return None
         title, start = self._sections["BOX BOUNDS"]
-        return self._read_box(title.split(), start)
+        rows = [self._numbers(start + axis) for axis in range(3)]
+        widths = {len(row) for row in rows}
+        periodic = _periodic(title.split())
+        if title.split()[:2] == ["abc", "origin"] and widths == {4}:
+            a, b, c = ((row[0], row[1], row[2]) for row in rows)
+            return Box((rows[0][3], rows[1][3], rows[2][3]), (a, b, c), periodic)
+        if widths not in ({2}, {3}):
+            raise self.error(
+                f"line {start + 1}: a box has two or three numbers in each of three lines"
+            )
+        return lammps_box(rows, periodic)
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         style = self._style
@@ -149,18 +157,11 @@ class Source(TextSource):
         sections: dict[str, tuple[str, int]] = {}
         for place, line in enumerate(self._lines, 1):
             title = line[5:].strip() if line.startswith("ITEM:") else ""
-            for name in _TITLES:
-                if title == name or title.startswith(f"{name} "):
-                    rest = title.removeprefix(name)
-                    sections.setdefault(_LOCAL.get(name, name), (rest, place))
-                    break
+            name = next((each for each in _TITLES if f"{title} ".startswith(f"{each} ")), "")
+            if name:
+                sections.setdefault(_LOCAL.get(name, name), (title.removeprefix(name), place))
             if "ATOMS" in sections:
                 break
-        if any(line.startswith("ITEM: GRID ") for line in self._lines):
-            raise self.error(
-                "is a dump of values on a grid, which has no particles: render the dump of atoms "
-                "that LAMMPS writes by `dump ... custom`"
-            )
         for name in ("NUMBER OF ATOMS", "ATOMS"):
             if name not in sections:
                 raise self.error(
@@ -176,23 +177,6 @@ class Source(TextSource):
         if not (text.isascii() and text.isdecimal() and len(text) <= 18):
             raise self.error(f"line {line + 1}: '{shown(text, 40)}' is not the number of atoms")
         return int(text)
-
-    def _read_box(self, title: list[str], start: int) -> Box:
-        """Return the box from the three lines after its title.
-
-        A general triclinic box states its edges.
-        """
-        rows = [self._numbers(start + axis) for axis in range(3)]
-        widths = {len(row) for row in rows}
-        periodic = _periodic(title)
-        if title[:2] == ["abc", "origin"] and widths == {4}:
-            a, b, c = ((row[0], row[1], row[2]) for row in rows)
-            return Box((rows[0][3], rows[1][3], rows[2][3]), (a, b, c), periodic)
-        if widths not in ({2}, {3}):
-            raise self.error(
-                f"line {start + 1}: a box has two or three numbers in each of three lines"
-            )
-        return lammps_box(rows, periodic)
 
     def _numbers(self, line: int) -> list[float]:
         """Return the numbers on a line of the head, counted from 0."""

@@ -117,7 +117,7 @@ class Source(LoadedSource):
                 ends = int(line[first : first + 4]), int(line[LAST_RESIDUE : LAST_RESIDUE + 4])
             except ValueError:
                 continue
-            yield Stretch(kind, line[chain : chain + 1].strip(), *ends)
+            yield kind, line[chain : chain + 1].strip(), *ends
 
     def read(self) -> Frame:
         return Frame(self._atoms(), self._cell(), bonds=self._connected)

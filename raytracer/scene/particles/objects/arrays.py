@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from raytracer.errors import DataFileError, counted
 from raytracer.scene.arrays import Where, as_array
-from raytracer.scene.particles.array_source import are_frames
-from raytracer.scene.particles.loaded import Frame, ObjectSource
-from raytracer.scene.particles.naming import USUAL, plain
+from raytracer.scene.particles import naming
+from raytracer.scene.particles.array_source import are_frames, coordinates, is_across
+from raytracer.scene.particles.loaded import ObjectSource
 from raytracer.scene.particles.source import Particles
 
 if TYPE_CHECKING:
@@ -21,22 +20,11 @@ if TYPE_CHECKING:
     from raytracer.files.npz import Header
 
 
-_STYLES = {*USUAL["radius"], *USUAL["diameter"], *USUAL["color"]}
-_PLACES = {name for part in ("centers", "x", "y", "z") for name in USUAL[part]}
+_STYLES = {*naming.USUAL["radius"], *naming.USUAL["diameter"], *naming.USUAL["color"]}
 
 
 class Source(ObjectSource):
     noun = "field"
-
-    @cached_property
-    def _array(self) -> NDArray[Any] | None:
-        if isinstance(self.value, Mapping):
-            return None
-        return as_array(self.value, "centers", Where(self.name))
-
-    @property
-    def frames(self) -> int | None:
-        return len(self._array) if self._array is not None and is_series(self._array) else 1
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
@@ -45,33 +33,26 @@ class Source(ObjectSource):
             result.notes.append(("", f"{self.name}: {text}"))
         return result
 
-    def read(self) -> Frame:
-        if self._array is None:
-            columns = self._of_dictionary()
-        elif is_series(self._array):
-            columns = {"centers": self._array[self.frame]}
-        else:
-            columns = columns_of(self._array, self.name)
-        return Frame(columns, rows=_count(columns))
+    def read(self) -> dict[str, NDArray[Any]]:
+        if isinstance(self.value, Mapping):
+            return self._of_dictionary()
+        array = as_array(self.value, "centers", Where(self.name))
+        return {"centers": array} if is_series(array) else columns_of(array, self.name)
 
     def _of_dictionary(self) -> dict[str, NDArray[Any]]:
         arrays = {str(name): as_array(value, str(name), Where(self.name))
                  for name, value in self.value.items()}  # fmt: skip
-        count = _count({name: each for name, each in arrays.items() if each.ndim})
-        for name in [name for name in arrays if plain(name) in _STYLES]:
+        sized = {name: each for name, each in arrays.items() if each.ndim}
+        place = coordinates(sized) or naming.usual("x", sized) or next(iter(sized), "")
+        shape = sized[place].shape if sized else (0,)
+        count = shape[1 if are_frames(shape) or is_across(shape) else 0]
+        for name in [name for name in arrays if naming.plain(name) in _STYLES]:
             if arrays[name].ndim == 0:
-                arrays[name] = np.full(count, arrays[name])
-            elif len(arrays[name]) != count:
+                sized[name] = np.full(count, arrays[name])
+            elif count not in arrays[name].shape[:2]:
                 has = f"has {counted(len(arrays[name]), 'value')}"
                 raise self.error(f"array '{name}': {has} for {counted(count, 'particle')}")
-        return {name: each for name, each in arrays.items() if each.ndim}
-
-
-def _count(arrays: Mapping[str, NDArray[Any]]) -> int:
-    """Return the number of particles: the length of the coordinates, else the commonest one."""
-    lengths = [len(values) for name, values in arrays.items() if plain(name) in _PLACES]
-    lengths = lengths or [len(values) for values in arrays.values()]
-    return max(lengths, key=lengths.count, default=0)
+        return sized
 
 
 def is_series(array: Header | NDArray[Any]) -> bool:

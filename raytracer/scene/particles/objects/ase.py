@@ -68,6 +68,8 @@ class FileSource(LibraryFile, Source):
             count += 1
         if chosen is None:
             raise ValueError("there are no atoms")
+        if form == "prismatic":  # cells of multislice programs are periodic
+            chosen.pbc = True
         return chosen, count
 
 

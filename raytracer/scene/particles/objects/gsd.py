@@ -1,7 +1,7 @@
 """Frames of gsd (`gsd.hoomd.Frame`), and trajectories, of which only the needed chunks are read."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
@@ -92,37 +92,34 @@ class FileSource(LibraryFile, Source):
         frames = int(self._layer.nframes)
         if not frames:
             raise self.error("holds no frames")
-        groups = {name: _Group(self._chunk, name, frame)
+        groups = {name: _Group(self._layer, name, frame)
                   for name in ("particles", "configuration", "bonds")}  # fmt: skip
         require_room(self.name, MEMORY * groups["particles"].N)
         return SimpleNamespace(**groups), frames
-
-    def _chunk(self, name: str, frame: int) -> NDArray[Any] | None:
-        """Return a chunk; without it that of the first frame, if that has as many particles."""
-        if (chunk := self._stored(name, frame)) is not None:
-            return chunk
-        group, _, kind = name.partition("/")
-        if group != "configuration" and kind != "types":
-            now, first = (self._stored(f"{group}/N", each) for each in (frame, 0))
-            if now is not None and (first is None or now[0] != first[0]):
-                return None
-        return self._stored(name, 0)
-
-    def _stored(self, name: str, frame: int) -> NDArray[Any] | None:
-        is_there = self._layer.chunk_exists(frame=frame, name=name)
-        return self._layer.read_chunk(frame=frame, name=name) if is_there else None
 
 
 class _Group:
     """A group of a frame: its chunks as attributes, None if missing."""
 
-    def __init__(
-        self, chunk: Callable[[str, int], NDArray[Any] | None], name: str, frame: int
-    ) -> None:
-        self._chunk, self._name, self._frame = chunk, name, frame
+    def __init__(self, layer: Any, name: str, frame: int) -> None:
+        self._layer, self._name, self._frame = layer, name, frame
+
+    def _stored(self, name: str, frame: int) -> NDArray[Any] | None:
+        chunk = {"frame": frame, "name": f"{self._name}/{name}"}
+        return self._layer.read_chunk(**chunk) if self._layer.chunk_exists(**chunk) else None
+
+    def _chunk(self, name: str) -> Any:
+        """Return a chunk; without it that of the first frame, if that has as many particles."""
+        if (chunk := self._stored(name, self._frame)) is not None:
+            return chunk
+        if self._name != "configuration" and name != "types":
+            now, first = (self._stored("N", each) for each in (self._frame, 0))
+            if now is not None and (first is None or now[0] != first[0]):
+                return None
+        return self._stored(name, 0)
 
     def __getattr__(self, name: str) -> Any:
-        value: Any = self._chunk(f"{self._name}/{name}", self._frame)
+        value = self._chunk(name)
         if name in ("N", "step"):
             value = 0 if value is None or not len(value) else int(value[0])
         elif value is not None and name in ("types", "type_shapes"):
@@ -148,17 +145,14 @@ def axes_of(shapes: Sequence[Any]) -> NDArray[np.float64] | None:
     Args:
         shapes: dictionaries as in `particles/type_shapes`: {"type": "Ellipsoid", "a": 1, ...}
     """
-    axes = np.ones((len(shapes), 3))
-    has_ellipsoids = False
+    axes, kinds = np.ones((len(shapes), 3)), set()
     try:
         for row, shape in enumerate(shapes):
-            if not isinstance(shape, dict):
-                continue
-            if shape.get("type") == "Ellipsoid":
+            kinds.add(kind := shape.get("type"))
+            if kind == "Ellipsoid":
                 axes[row] = [float(shape.get(name, 1.0)) for name in "abc"]
-                has_ellipsoids = True
-            elif shape.get("type") == "Sphere":
+            elif kind == "Sphere":
                 axes[row] = 0.5 * float(shape.get("diameter", 2.0))
-    except (TypeError, ValueError):
+    except (AttributeError, TypeError, ValueError):
         return None  # other programs may store something else
-    return axes if has_ellipsoids else None
+    return axes if "Ellipsoid" in kinds else None

@@ -20,14 +20,14 @@ from raytracer.scene.particles.loaded import (
 )
 from raytracer.scene.particles.source import moment_of
 
-NUMBERS = {
+ATTRIBUTES = {
     "velocities": "velocity", "forces": "force", "masses": "mass", "charges": "charge",
     "radii": "radius", "tempfactors": "b_factor", "occupancies": "occupancy", "ids": "id",
-    "resids": "residue_id",
+    "resids": "residue_id", "names": "name", "resnames": "residue", "chainIDs": "chain",
+    "segids": "segment",
 }  # fmt: skip
-"""Numeric attributes, and their column names."""
+"""Attributes, and their column names."""
 
-TEXTS = {"names": "name", "resnames": "residue", "chainIDs": "chain", "segids": "segment"}
 ALIASES = {".cor": "CRD"}  # formats of endings unknown to MDAnalysis
 AMBER_TEXT = ("TRJ", "MDCRD", "CRDBOX")  # formats that need a topology for the number of atoms
 TIMED = ("HISTORY", "TRC")  # formats with times, which MDAnalysis does not keep with the frame
@@ -55,14 +55,11 @@ class Source(ObjectSource):
             columns["position"] = Entry(np.dtype(float), (len(atoms), 3), lambda: atoms.positions)
         if (label := self._label_column()) is not None:
             columns["element"] = label
-        for name, column in NUMBERS.items():
+        for name, column in ATTRIBUTES.items():
             if (values := self._has(name)) is not None:
                 columns[column] = values
         if "radius" in columns and not (columns["radius"] > 0.0).all():
             del columns["radius"]  # the file has none
-        for name, column in TEXTS.items():
-            if (values := self._has(name)) is not None:
-                columns[column] = values
         box = None if sizes is None else cell_of(sizes)
         return Frame(columns, box, time, self._bonds_of, len(atoms))
 

@@ -68,17 +68,10 @@ def is_sequence(value: Any) -> bool:
 
 
 def object_source(value: Any, frame: int | None = None) -> ParticleSource:
-    """Return the source of an object.
-
-    Args:
-        value: an object of one of `KINDS`, a sequence of them, an array, or a dictionary of arrays.
-        frame: from 0, or from -1 backwards; None is the first one, or the package's current one,
-            with a warning if there are more.
-
-    Raises:
-        SceneError: the object is of another type.
-        DataFileError: there is no such frame.
-    """
+    """Return the source of an object of `KINDS`, a sequence of them, an array, or a dictionary of
+    arrays. frame: from 0, or from -1 backwards; None is the first one, with a warning if there are
+    more, or the package's current one. Raises SceneError: the object is of another type;
+    DataFileError: there is no such frame."""
     if is_sequence(value):
         name = f"{type_name(value)} of {len(value):,} frames"
         source = _single(value[checked(frame or 0, len(value), name)])
