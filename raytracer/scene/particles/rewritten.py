@@ -4,11 +4,9 @@ Rows in brackets, as programs print lists and arrays, also on one line; lists wi
 each column; columns of vectors; and rows of which each is a variable, with its name first.
 """
 
-import csv
 import os
 import re
-from io import StringIO
-from itertools import chain, islice
+from itertools import chain
 from typing import IO
 
 from raytracer.files.access import OpenFile, copied
@@ -29,8 +27,7 @@ _KEY = rb"""(?<![\w.])['"]?([A-Za-z_]\w{0,63})['"]?[ \t]*[=:][ \t]*"""
 _LIST = _KEY + rb"(?:[A-Za-z_][\w.]{0,63}[ \t]*\([ \t]*)?[\[({]"
 _VALUES = rb"([^\[\](){}]*)[\])}]"
 """A name and the start of its list, x = np.array([, and its values."""
-_PART = r"[-+.\d][^\s,;\[\](){}]*"
-_VECTOR = rf"[\[({{]\s*{_PART}(?:[\s,;]+{_PART}){{2}}\s*[\])}}]"  # a cell: [0.5, 1.5, 2.5]
+_VECTOR = r'"?[\[({]([-+.\dN][^\[\](){}]*)[\])}]"?'  # a cell: "[0.5, 1.5, 2.5]"
 _VARIABLE = rb"(?m)^[ \t]*([A-Za-z\"][^\n,;\t]{0,99})[,;\t]([ \t]*[-+.\d][-+.\deE,; \t]*)\r?$"
 """A row of numbers that begins with a name."""
 FEW_LINES = 20  # in the start of a text, if its rows are long
@@ -66,32 +63,24 @@ def _of_vectors(file: OpenFile, table: Table) -> OpenFile | None:
     As in id,position and 1,"[0.5, 1.5, 2.5]".
     """
     separator, cells = table.separator, cells_of(table.first, table.separator)
-    vectors = [place for place, (name, cell) in enumerate(zip(table.columns, cells, strict=False))
-               if naming.usual("centers", [name]) and re.fullmatch(_VECTOR, cell)]  # fmt: skip
-    if not vectors or separator is None or file.size > MAX_LISTS:
+    names = [name for name, cell in zip(table.columns, cells, strict=False)
+             if naming.usual("centers", [name]) and re.fullmatch(_VECTOR, cell)]  # fmt: skip
+    if not names or separator is None or file.size > MAX_LISTS:
         return None
 
-    def write(copy: IO[bytes]) -> None:
-        text, place = StringIO(newline=""), vectors[0]
-        made = csv.writer(text, delimiter=separator)
-        names = [f"{table.columns[place]}_{axis}" for axis in "xyz"]
-        made.writerow([*table.columns[:place], *names, *table.columns[place + 1 :]])
-        for line, _ in islice(file.text_lines(), table.skip, None):
-            row = cells_of(line, separator)
-            made.writerow([*row[:place], *_vector_of(row[place : place + 1]), *row[place + 1 :]])
-        copy.write(text.getvalue().encode(file.encoding))
+    def three(cell: re.Match[str]) -> str:
+        words = re.findall(r"[^\s,;]+", cell[1])
+        return separator.join(words if len(words) == 3 else [" ".join(words), "", ""])
 
-    made = copied(file.path, file.source, write)
+    lines = [line for line, _ in file.text_lines()]
+    axes = separator.join(f"{names[0]}_{axis}" for axis in "xyz")
+    head, name = table.header - 1, rf"(?<!\w){re.escape(names[0])}(?!\w)"
+    lines[head] = re.sub(name, axes, lines[head])
+    lines[table.skip :] = [re.sub(_VECTOR, three, line) for line in lines[table.skip :]]
+    text = "".join(lines).encode(file.encoding)
+    made = copied(file.path, file.source, lambda copy: copy.write(text))
     made.encoding = file.encoding
     return made
-
-
-def _vector_of(cell: list[str]) -> list[str]:
-    """Return the three cells of a quoted vector; another text and two empty ones, an error."""
-    words = re.split(r"[\s,;]+", cell[0].strip(" \t[](){}")) if cell else []
-    if len(words) != 3:
-        return [*cell, "", ""] if cell else []
-    return ["nan" if word == "None" else word for word in words]
 
 
 def _without_brackets(file: OpenFile, is_nested: bool) -> OpenFile:

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import islice, pairwise, takewhile
+from itertools import pairwise, takewhile
 from typing import NamedTuple
 
 from raytracer.files.access import OpenFile
@@ -39,8 +39,6 @@ _LISTED = (
 
 MANY = "[]"  # in the name of a column that has any number of cells, of COLMAP
 
-_HEADING = r"""(?ix)\W* (?:begin\s+)?
-    (?:nodes?|vertices|points?|coordinates?|coords?|coor_3d|atoms?|particles?|positions?)\b"""
 _NUMBERED = r"(?:^|\s)[\[(]?(\d+)[\])]?\s*[:.=-]?\s*([^\W\d]\S*)"  # names with their numbers
 
 
@@ -55,10 +53,7 @@ class Table(NamedTuple):
     numbers: tuple[int, ...] = ()  # places of columns of numbers, if there are no names
     is_plain: bool = True  # whether there is nothing above the rows but names, comments and numbers
     is_counted: bool = False  # whether a number is above the rows, as in formats that state theirs
-    is_alike: bool = False  # whether rows without names begin with one word, or with elements
-    word: str = ""  # the word with which all rows begin, without names
-    is_headed: bool = False  # whether rows without names are below a word for places: Nodes
-    is_bare: bool = False  # whether nearly all lines are rows of numbers alone
+    is_bare: bool = False  # whether nearly all lines are rows
     end: int = 0  # offset after the last row; 0 is the end of the file
     after: str = ""  # the first line after it
     before: str = ""  # the first line above names and rows that may be a row
@@ -77,8 +72,9 @@ class Table(NamedTuple):
     @property
     def has_rows(self) -> bool:
         """Whether a text is certainly a table: with names of coordinates, or of numbers alone."""
-        is_certain = self.is_plain or self.is_alike or self.is_headed
-        return bool(self.first and (is_certain if self.numbers else naming.has_axes(self.columns)))
+        return bool(
+            self.first and (self.is_plain if self.numbers else naming.has_axes(self.columns))
+        )
 
 
 def table_of(file: OpenFile, skip: int = 0) -> Table:
@@ -98,10 +94,9 @@ def table_of(file: OpenFile, skip: int = 0) -> Table:
     start, separator, numbers = first
     cells = _trimmed(cells_of(lines[start], separator))
     rows = [cells_of(line, separator) for line in lines[start:] if not _is_comment(line)]
-    is_alike, word = _are_alike(rows, numbers)
     found = _listed(lines[:start], len(cells)) or _header(lines[:start], separator, cells)
-    if found is None or (
-        is_alike and len(found[1]) != len(cells) and not naming.has_axes(found[1])  # other text
+    if found is None or (  # other text above rows that begin with symbols
+        len(found[1]) != len(cells) and not naming.has_axes(found[1]) and symbol_of(cells[0])
     ):
         before = [line for line in lines[:start] if line.strip()]
         counts = [is_numbers(line.split()) for line in before]
@@ -112,8 +107,7 @@ def table_of(file: OpenFile, skip: int = 0) -> Table:
         mass = places[0] if _are_masses_first(rows, places) else None
         table = Table(
             separator, cells, start, lines[start], 0, places[mass is not None :],
-            is_plain and all(map(_is_comment, texts)), any(counts), is_alike, word,
-            bool(texts) and bool(re.match(_HEADING, texts[-1])), _are_bare(rows, len(cells)),
+            is_plain and all(map(_is_comment, texts)), any(counts), _are_bare(rows, places),
             mass=mass, before=_row_above(lines[skip:start], separator, cells),
         )  # fmt: skip
         return _ended(file, table, numbers)
@@ -139,8 +133,7 @@ def table_of(file: OpenFile, skip: int = 0) -> Table:
 def _ended(file: OpenFile, table: Table, places: Sequence[int]) -> Table:
     """Return a table with the end of its rows: the last line with values at these places.
 
-    What follows may be totals or other text. A last line that is cut off, or a line below that has
-    as many cells and one of the numbers, is a row with a mistake.
+    What follows may be totals or other text.
     """
     start = max(file.size - TAIL_BYTES, 0)
     tail = os.pread(file.file.fileno(), TAIL_BYTES, start)
@@ -148,21 +141,12 @@ def _ended(file: OpenFile, table: Table, places: Sequence[int]) -> Table:
     for line in reversed(tail.splitlines(keepends=True)):
         text = line.decode(file.encoding, "replace")
         cells = cells_of(text, table.separator)
-        is_other = bool(table.word) and cells[:1] != [table.word] and not _is_alike(
-            cells, cells_of(table.first, table.separator), places
-        )  # fmt: skip
-        if is_other and text.strip():
-            others.append(text.strip())
-        elif text.strip() and (_is_row(cells, places) or (not others and is_numbers(cells))):
-            is_cut = len(others) == 1 and not tail.endswith((b"\n", b"\r"))
-            is_wrong = (
-                bool(others)
-                and not table.word
-                and _is_nearly(cells_of(others[-1], table.separator), cells, places)
-            )
-            end = 0 if place == len(tail) or is_cut or is_wrong else start + place
+        if text.strip() and (_is_row(cells, places) or (not others and is_numbers(cells))):
+            # A line below that begins with a number is a row with a mistake.
+            is_wrong = bool(others) and is_numbers(cells_of(others[-1], table.separator)[:1])
+            end = 0 if place == len(tail) or is_wrong else start + place
             return table._replace(end=end, after=others[-1] if others and end else "")
-        if not is_other and not BLANK.issuperset(cells) and not _is_comment(text):
+        if not BLANK.issuperset(cells) and not _is_comment(text):
             others.append(text.strip())
         place -= len(line)
     return table
@@ -181,19 +165,6 @@ def _is_row(cells: Sequence[str], places: Sequence[int]) -> bool:
     """Whether cells have numbers, or nothing, at these places."""
     return all(place < len(cells) and (cells[place] in BLANK or is_numbers([cells[place]]))
                for place in places)  # fmt: skip
-
-
-def _is_alike(cells: list[str], row: list[str], places: Sequence[int]) -> bool:
-    """Whether cells are a row as this one: as many, with decimals where it has some."""
-    forms = [any("." in each[place] for place in places if place < len(each))
-             for each in (cells, row)]  # fmt: skip
-    return len(_trimmed(cells)) == len(_trimmed(row)) and forms[0] == forms[1]
-
-
-def _is_nearly(cells: list[str], row: list[str], places: Sequence[int]) -> bool:
-    """Whether cells are as many as those of a row, with a number at one of these places."""
-    is_long = len(_trimmed(cells)) == len(_trimmed(row))
-    return is_long and any(is_numbers([cells[place]]) for place in places if place < len(cells))
 
 
 def _uncounted(rows: list[list[str]], numbers: list[int]) -> tuple[int, ...]:
@@ -235,36 +206,9 @@ def _are_masses_first(rows: list[list[str]], places: Sequence[int]) -> bool:
         all(both) or not varies[0])  # fmt: skip
 
 
-def end_of_rows(file: OpenFile, table: Table) -> tuple[int, str]:
-    """Return the offset after the rows of numbers that follow the first, and the line there."""
-    end, count = 0, len(_trimmed(cells_of(table.first, table.separator)))
-    for line, after in islice(file.text_lines(), table.skip, None):
-        cells = _trimmed(cells_of(line, table.separator))
-        if cells and not _is_comment(line) and (
-            len(cells) != count or not _is_row(cells, table.numbers)
-        ):  # fmt: skip
-            return end, line.strip()
-        end = after
-    return 0, ""
-
-
-def _are_alike(rows: list[list[str]], places: Sequence[int]) -> tuple[bool, str]:
-    """Return whether rows begin with symbols of elements or the same word, and this word.
-
-    As in O 0.5 1.5 2.5 and GRID,1,,0.5,1.5,2.5.
-    """
-    rows = [row for row in rows if len(row) > places[-1]]
-    words = {row[0] for row in rows[:SAMPLE]}
-    if len(rows) < SAMPLE or is_numbers([*words]) or len(places) < 3:
-        return False, ""
-    word = "" if len(words) > 1 else words.pop()
-    are_symbols = None not in map(symbol_of, words)
-    return bool(word) or are_symbols, "" if symbol_of(word) else word
-
-
-def _are_bare(rows: list[list[str]], count: int) -> bool:
-    """Whether nearly all rows are so many numbers."""
-    good = sum(len(_trimmed(row)) == count and is_numbers(_trimmed(row)) for row in rows)
+def _are_bare(rows: list[list[str]], places: Sequence[int]) -> bool:
+    """Whether nearly all lines have numbers at these places."""
+    good = sum(_is_row(row, places) for row in rows)
     return good >= SAMPLE and len(rows) - good <= min(good, MAX_OTHERS)
 
 

@@ -127,7 +127,7 @@ def test_quoted_vectors(tmp_path: Path, form: str) -> None:
     text = 'id,position,m\n1,"[0.5, 1.5, 2.5]",7\n2,"{}",8\n3,"[7, 8, 9]",9\n'
     with pytest.raises(UserError, match="line 3, column 'position_x'"):
         read(write(tmp_path / "b.csv", text.format("[4, 5]")))
-    with pytest.raises(UserError, match="coordinates must be finite"):
+    with pytest.raises(UserError, match="line 3, column 'position_x': there is no value"):
         load(write(tmp_path / "c.csv", text.format("[None, 5, 6]")))
 
 

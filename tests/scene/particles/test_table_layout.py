@@ -201,13 +201,10 @@ def test_detections_at_several_times_are_mentioned(
 
 
 PROGRAMS = {
-    "medit": f"Dimension 3\nVertices\n4\n{ROWS}Tetrahedra\n1\n1 2 3 4 1\nEnd\n",
     "fluent": '(z=4 4)\n("x" "y" "z" "u")\n' + "".join(f"(({line}) inj:0)\n" for line in LINES),
     "tetgen": "4 3 0 0\n" + "".join(f"{n} {line}\n" for n, line in enumerate(BARE, 1)),
     "colmap": "# ID, X, Y, Z, TRACK[] as (A, B)\n" + "".join(
         f"{n} {line}{' 1 2' * n}\n" for n, line in enumerate(BARE, 1)),
-    "nastran": "BEGIN\n" + "".join(f"GRID,{n},,{line.replace(' ', ',')}\n"
-                                   for n, line in enumerate(BARE, 1)) + "CTETRA,1,1,1,2,3\n",
     "cp2k": "&CELL\n ABC 9 9 9\n&END CELL\n" + "".join(f" O {line}\n" for line in BARE),
     "abaqus": "*NODE, NSET=ALL\n" + "".join(f"{n}, {line.replace(' ', ', ')}\n"
                                             for n, line in enumerate(BARE, 1)),

@@ -21,7 +21,7 @@ from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.lines import pieces, starts_with
 from raytracer.scene.particles.rewritten import tabular
 from raytracer.scene.particles.source import Box, Column, Notes, Particles, Value
-from raytracer.scene.particles.table_layout import MANY, NBODY, end_of_rows, is_numbers
+from raytracer.scene.particles.table_layout import MANY, NBODY, is_numbers
 from raytracer.scene.particles.text_table import (
     BLANK,
     COLOR_BYTES,
@@ -230,18 +230,6 @@ class Source(TextSource):
             return sum(1 for _ in starts_with(self.file, header.encode(self.file.encoding)))
         ends = (b"\n\n\n", b"\r\n\r\n\r\n")
         return 1 + sum(piece.rstrip().count(end) for piece in pieces(self.file) for end in ends)
-
-    def load_rows(self, layout: Layout, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        """Return columns of all rows; those below a heading end at a line that is none."""
-        try:
-            return super().load_rows(layout._replace(end=self.layout.end), names)
-        except DataFileError:
-            end, line = end_of_rows(self.file, self.table) if self.table.is_headed else (0, "")
-            if not line or end == self.layout.end:
-                raise
-            self.layout = self.layout._replace(end=end)
-            self._note_left_out("after", line)
-            return self.load_rows(layout, names)
 
     def labels_of_atoms(self) -> Labels | None:
         self._label_column = self._label(()) or ""
