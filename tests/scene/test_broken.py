@@ -176,7 +176,6 @@ DATA: list[tuple[str, bytes | str, str]] = [
     ("a.csv", "x,y,z,color\n1,2,3,#ff0000\n1,2,3,#ff000\n", "line 3, column 'color'"),
     ("a.csv", "# a table\nx,x,y,z\n1,2,3,4\n", "line 2: the columns 'x', 'x' have the same name"),
     ("a.csv", "X [nm],X [m],y,z\n1,2,3,4\n", "the columns 'X [nm]', 'X [m]'"),
-    ("a.csv", "x,y,z,r,g\n1,2,3,0,0\n", "no column 'b'"),
     ("a.csv", "x,y,z,r,g,b\n1,2,3,0,0,300\n", "r, g, b: give colours"),
     ("a.csv", "x,y,z,radius\n", "holds no particles"),
     ("a.xyz", XYZ.replace("2", "4000000000", 1), "line 1 states 4000000000 atoms, but there are 2"),

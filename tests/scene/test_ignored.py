@@ -198,17 +198,6 @@ def test_colours_of_tables(
     assert len(pack_colors(scene.spheres)[0]) == 2
 
 
-@pytest.mark.parametrize(("fourth", "told"), [(1e10, 1), (0.1, 0), (2.0, 0)])
-def test_a_fourth_column_that_is_no_radius(tmp_path: Path, fourth: float, told: int) -> None:
-    """Masses, as tables of simulations have them: the picture would be one ball."""
-    line = np.linspace(0, 4, 20)
-    np.save(tmp_path / "a.npy", np.stack([line, line, line, np.full(20, fourth)], axis=1))
-    _, found = loaded(tmp_path / "a.npy")
-    assert ["column 3 is taken as the radius, but" in each for each in found] == [True] * told
-    text = '[[spheres]]\nfile = "a.npy"\nradius = 0.5\n'
-    assert loaded(write(tmp_path / "s.toml", text))[1] == []
-
-
 def test_what_sounds_like_a_size_or_a_colour_is_told_of(tmp_path: Path) -> None:
     _, found = loaded(
         write(tmp_path / "a.csv", "x,y,z,grain size,color,mass\n0,0,0,1,5,1\n2,0,0,1,6,1\n")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, shown, suggestion
+from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.scene.colors import OPACITY
 from raytracer.scene.particles import naming
@@ -261,14 +261,6 @@ class Source(TextSource):
         if values.dtype.kind == "f" and bool(np.all(values % 1 == 0)):
             values = values.astype(np.int64)
         return super().labels(name, values)
-
-    def _choose_color(self, chosen: dict[str, str]) -> None:
-        super()._choose_color(chosen)
-        if not {"r", "color"} & set(chosen) and not naming.has_bands(self.names):
-            missing = [part for part in "rgb" if not naming.usual(part, self.columns)]
-            if len(missing) == 1:
-                hint = suggestion(missing[0], self.names)
-                raise self.error(f"there is no column '{missing[0]}'; {hint}")
 
     def _unused(self, chosen: Mapping[str, str]) -> Notes:
         notes = super()._unused(chosen)

@@ -1,6 +1,5 @@
 """Arrays of NumPy (.npy): (N, 3) centres, (N, 4) with radii, (T, N, 3) frames, or records (N,)."""
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -11,10 +10,8 @@ from raytracer.files.npz import Header, read_header, read_npy
 from raytracer.scene.particles.loaded import LoadedSource
 from raytracer.scene.particles.nested import MIN_ACROSS, of_rows, told_of_rows
 from raytracer.scene.particles.objects.arrays import columns_of, is_series
-from raytracer.scene.particles.source import Particles
 
 MAX_COLUMNS = 99  # most columns of particles; others are pictures and the like
-MIN_SPHERES, SAMPLE = 10, 1000  # for a guess about a column; and rows that are tested
 
 
 class Source(LoadedSource):
@@ -57,22 +54,3 @@ class Source(LoadedSource):
             self.notes += told_of_rows(self.name, columns)
             return columns
         return columns_of(values, self.name)
-
-    def particles(self, names: Mapping[str, str]) -> Particles:
-        result = super().particles(names)
-        if not self._header.dtype.names and _is_no_radius(result):
-            result.notes.append(("radius", (
-                f"{self.name}: column 3 is taken as the radius, but each sphere is then larger "
-                "than the region of all centres: if it is another quantity, save only columns 0 "
-                "to 2, or set radius in a scene file"
-            )))  # fmt: skip
-        return result
-
-
-def _is_no_radius(spheres: Particles) -> bool:
-    """Whether radii are probably another quantity: each sphere, of a few, contains all centres."""
-    if spheres.radius is None or len(spheres.centers) < MIN_SPHERES:
-        return False
-    step = max(len(spheres.centers) // SAMPLE, 1)
-    sides = np.ptp(np.asarray(spheres.centers[::step], np.float64), axis=0)
-    return bool(spheres.radius[::step].min() > float(np.hypot.reduce(sides)) > 0.0)
