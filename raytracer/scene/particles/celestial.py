@@ -78,7 +78,7 @@ def placed(source: ParticleSource) -> ParticleSource:
         return source
     made = Celestial(source, angles, [name for name in numbers if name not in angles])
     are_letters = all(len(naming.plain(name)) == 1 for name in angles)  # l and b of anything
-    return source if are_letters and not made.has_distances else made
+    return source if are_letters and not made.far.name else made
 
 
 class Celestial(ParticleSource):
@@ -97,11 +97,7 @@ class Celestial(ParticleSource):
         self.table = table
         self.format, self.notes = table.format, table.notes
         self._angles = angles
-        self._far = self._distances(numbers)
-
-    @property
-    def has_distances(self) -> bool:
-        return bool(self._far.name)
+        self.far = self._distances(numbers)
 
     def _distances(self, numbers: list[str]) -> Far:
         if naming.has_bands(numbers):
@@ -123,7 +119,7 @@ class Celestial(ParticleSource):
     @cached_property
     def _is_known(self) -> NDArray[np.bool_]:
         """Which rows of the table have a direction and a distance, (N,)."""
-        far = self._far
+        far = self.far
         columns = self.table.load([*self._angles, *([far.name] if far.name else [])])
         known: Any = np.isfinite(list(columns.values())).all(axis=0)
         if far.name:
@@ -145,9 +141,9 @@ class Celestial(ParticleSource):
     def particles(self, names: Mapping[str, str]) -> Particles:
         lon, lat = self._angles
         self.table.also = self.also
-        whole = self.table.particles({**names, "x": lon, "y": lat, "z": self._far.name or lat})
+        whole = self.table.particles({**names, "x": lon, "y": lat, "z": self.far.name or lat})
         whole.centers = self._cartesian(np.asarray(whole.centers, np.float64)[self.rows])
-        whole.unit, whole.columns["centers"] = self._far.unit, ()  # other values than theirs
+        whole.unit, whole.columns["centers"] = self.far.unit, ()  # other values than theirs
         for name in ("radius", "color" if whole.color_id is None else "color_id"):
             values = getattr(whole, name)
             if np.shape(values)[:1] == self._is_known.shape:
@@ -176,14 +172,14 @@ class Celestial(ParticleSource):
                 "x=NAME,y=NAME,z=NAME"
             )
         lon, lat = np.radians(degrees).T
-        far, radius = self._far, np.ones(len(given))
+        far, radius = self.far, np.ones(len(given))
         if far.name:
             radius = far.factor / given[:, 2] if far.is_inverse else far.factor * given[:, 2]
         axes = [np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)]
         return np.stack(axes, axis=1) * radius[:, None]
 
     def _told(self, left: int) -> str:
-        far = self._far
+        far = self.far
         lon, lat = (f"'{shown(name)}'" for name in self._angles)
         text = f"{lon} and {lat}, on the unit sphere: there is no distance"
         if far.name:
