@@ -5,7 +5,7 @@ pole.
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import shown
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.source import Particles, ParticleSource, Selected
+from raytracer.scene.particles.source import Particles, ParticleSource, of
 
 LIGHT_SPEED = 299_792.458  # km/s
 HUBBLE = 70.0  # km/s/Mpc, for distances from redshifts
@@ -78,10 +78,10 @@ def placed(source: ParticleSource) -> ParticleSource:
         return source
     made = Celestial(source, angles, [name for name in numbers if name not in angles])
     are_letters = all(len(naming.plain(name)) == 1 for name in angles)  # l and b of anything
-    return source if are_letters and not made.has_distances else made
+    return source if are_letters and not made.far.name else made
 
 
-class Celestial(Selected):
+class Celestial(ParticleSource):
     """The rows of a table with known distances.
 
     Args:
@@ -90,14 +90,14 @@ class Celestial(Selected):
         numbers: its other columns of numbers.
     """
 
-    def __init__(self, table: ParticleSource, angles: list[str], numbers: list[str]) -> None:
-        super().__init__(table)
-        self._angles = angles
-        self._far = self._distances(numbers)
+    columns = of("table", "columns")
 
-    @property
-    def has_distances(self) -> bool:
-        return bool(self._far.name)
+    def __init__(self, table: ParticleSource, angles: list[str], numbers: list[str]) -> None:
+        super().__init__(table.file, table.variant)
+        self.table = table
+        self.format, self.notes = table.format, table.notes
+        self._angles = angles
+        self.far = self._distances(numbers)
 
     def _distances(self, numbers: list[str]) -> Far:
         if naming.has_bands(numbers):
@@ -119,7 +119,7 @@ class Celestial(Selected):
     @cached_property
     def _is_known(self) -> NDArray[np.bool_]:
         """Which rows of the table have a direction and a distance, (N,)."""
-        far = self._far
+        far = self.far
         columns = self.table.load([*self._angles, *([far.name] if far.name else [])])
         known: Any = np.isfinite(list(columns.values())).all(axis=0)
         if far.name:
@@ -131,13 +131,28 @@ class Celestial(Selected):
     def rows(self) -> NDArray[np.intp]:
         return np.flatnonzero(self._is_known)
 
+    @property
+    def count(self) -> int | None:
+        return len(self.rows)
+
+    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        return {name: values[self.rows] for name, values in self.table.load(names).items()}
+
     def particles(self, names: Mapping[str, str]) -> Particles:
         lon, lat = self._angles
-        result = super().particles({**names, "x": lon, "y": lat, "z": self._far.name or lat})
-        result.centers = self._cartesian(np.asarray(result.centers, np.float64))
-        result.unit, result.columns["centers"] = self._far.unit, ()  # other values than theirs
-        result.notes.append(("", self._told(len(self._is_known) - len(self.rows))))
-        return result
+        self.table.also = self.also
+        whole = self.table.particles({**names, "x": lon, "y": lat, "z": self.far.name or lat})
+        whole.centers = self._cartesian(np.asarray(whole.centers, np.float64)[self.rows])
+        whole.unit, whole.columns["centers"] = self.far.unit, ()  # other values than theirs
+        for name in ("radius", "color" if whole.color_id is None else "color_id"):
+            values = getattr(whole, name)
+            if np.shape(values)[:1] == self._is_known.shape:
+                setattr(whole, name, values[self.rows])
+        if whole.labels is not None:
+            whole.labels = whole.labels._replace(ids=whole.labels.ids[self.rows])
+        whole.extra = {name: values[self.rows] for name, values in whole.extra.items()}
+        whole.notes.append(("", self._told(len(self._is_known) - len(self.rows))))
+        return whole
 
     def _degrees(self, name: str) -> float:
         """Return the factor of the unit of an angle. Raises DataFileError for an unknown one."""
@@ -157,14 +172,14 @@ class Celestial(Selected):
                 "x=NAME,y=NAME,z=NAME"
             )
         lon, lat = np.radians(degrees).T
-        far, radius = self._far, np.ones(len(given))
+        far, radius = self.far, np.ones(len(given))
         if far.name:
             radius = far.factor / given[:, 2] if far.is_inverse else far.factor * given[:, 2]
         axes = [np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)]
         return np.stack(axes, axis=1) * radius[:, None]
 
     def _told(self, left: int) -> str:
-        far = self._far
+        far = self.far
         lon, lat = (f"'{shown(name)}'" for name in self._angles)
         text = f"{lon} and {lat}, on the unit sphere: there is no distance"
         if far.name:

@@ -60,6 +60,6 @@ def text_of(value: Any) -> str:
 
 def unit_of(dataset: Any) -> str:
     """Return the unit that an attribute states, or ""."""
-    attributes = dataset.attrs
+    attributes = getattr(dataset, "attrs", {})
     name = next((name for name in ("unit", "units") if name in attributes), None)
     return "" if name is None else shown(text_of(attributes[name]), 20)

@@ -5,7 +5,7 @@ unique, as of a list of events, is no trajectory.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,9 @@ from numpy.typing import NDArray
 
 from raytracer.errors import shown
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.source import (
-    Moment,
-    Notes,
-    Particles,
-    ParticleSource,
-    Selected,
-    moment_of,
-)
+from raytracer.scene.particles.celestial import Celestial
+from raytracer.scene.particles.columns import NUMBERS, ColumnSource
+from raytracer.scene.particles.source import Moment, ParticleSource, moment_of, of
 
 KEPT_BYTES = 1 << 30  # most bytes of a table that are kept for its other frames
 MAX_KEPT = 2  # tables that are kept: those of two files that are shown together
@@ -53,11 +48,12 @@ class Trajectory:
         self.times, frames = _numbered(times[known])
         order = known[np.argsort(frames, kind="stable")]
         self.rows = np.split(order, np.cumsum(np.bincount(frames))[:-1])  # of each frame, ascending
-        self.whole: tuple[Any, Particles, Notes] | None = None  # what was asked, spheres, warnings
 
-    def fits(self, arrays: Iterable[Any]) -> bool:
-        """Whether these arrays may be kept beside the numbers of the rows."""
-        return sum(getattr(each, "nbytes", 0) for each in arrays) + 8 * self.total <= KEPT_BYTES
+    def keep(self, columns: dict[str, NDArray[Any]]) -> bool:
+        """Keep the columns that are used, if they are not too large; return whether they are."""
+        if fits := sum(each.nbytes for each in columns.values()) + 8 * self.total <= KEPT_BYTES:
+            self.columns = columns
+        return fits
 
 
 _kept: dict[Any, Trajectory] = {}
@@ -69,10 +65,12 @@ def framed(source: ParticleSource, state: Any = None) -> ParticleSource:
 
     `state` identifies the file and how it is read; None if it cannot be read again.
     """
+    if isinstance(source, Celestial):  # its positions are those of all rows
+        return source
     if (known := _kept.get(state)) is not None:
         return LongTable(source, known)
     names = [name for name, each in source.columns.items() if not each.shape]
-    numbers = [name for name in names if source.columns[name].kind in ("number", "integer")]
+    numbers = [name for name in names if source.columns[name].kind in NUMBERS]
     clocks = [*_named(numbers, _STEP), *_named(numbers, _TIME)]
     if not clocks:
         return source
@@ -81,7 +79,7 @@ def framed(source: ParticleSource, state: Any = None) -> ParticleSource:
     pairs = ((clock, each) for clock in clocks for each in ids)
     if pair := next((pair for pair in pairs if _recur(*(values[name] for name in pair))), None):
         made = Trajectory(*pair, values)
-        if state is not None and made.fits(values.values()):
+        if state is not None and made.keep(values):
             _kept[state] = made
             while len(_kept) > MAX_KEPT:
                 del _kept[next(iter(_kept))]
@@ -129,7 +127,7 @@ def _numbered(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return np.unique(values, return_inverse=True)
 
 
-class LongTable(Selected):
+class LongTable(ColumnSource):
     """The rows of one frame of a table.
 
     Args:
@@ -137,9 +135,14 @@ class LongTable(Selected):
         trajectory: which rows are a frame.
     """
 
+    columns = of("table", "columns")
+    box = of("table", "box")
+    length = of("table", "length")
+
     def __init__(self, table: ParticleSource, trajectory: Trajectory) -> None:
-        super().__init__(table)
-        self._of = trajectory
+        super().__init__(table.file, table.variant)
+        self.table, self._of = table, trajectory
+        self.format, self.notes = table.format, table.notes
         clock, identity = shown(trajectory.clock), shown(trajectory.identity)
         self.note(
             f"rows with the same '{clock}' are a frame, since each '{identity}' recurs; rename "
@@ -149,32 +152,24 @@ class LongTable(Selected):
             self.note(f"rows without a value of '{clock}' are left out: {left:,}")
 
     @property
-    def rows(self) -> NDArray[np.intp]:
-        return self._of.rows[self.frame]
+    def count(self) -> int | None:
+        return len(self._of.rows[self.frame])
 
     @property
     def frames(self) -> int | None:
         return len(self._of.times)
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        columns = self._of.columns
+        columns, rows = self._of.columns, self._of.rows[self.frame]
         if missing := [name for name in names if name not in columns]:
             columns = {**columns, **self.table.load(missing)}
-            if self._of.fits(columns.values()):
-                self._of.columns = columns
-        return {name: columns[name][self.rows] for name in names}
+            self._of.keep(columns)
+        of_rows = {name: columns[name].shape[:1] == (self._of.total,) for name in names}
+        return {name: columns[name][rows] if of_rows[name] else columns[name] for name in names}
 
-    def whole(self, names: Mapping[str, str]) -> Particles:
-        asked = dict(names), list(self.also)
-        if self._of.whole is None or self._of.whole[0] != asked:
-            made = super().whole(names)
-            arrays = (made.centers, made.radius, made.color, made.color_id,
-                      made.labels and made.labels.ids, *made.extra.values())  # fmt: skip
-            if not self._of.fits(arrays):
-                return made
-            self._of.whole = asked, made, list(self.notes)
-        _, made, self.notes[:] = self._of.whole
-        return made
+    def choose(self, names: Mapping[str, str]) -> dict[str, str]:
+        table = self.table
+        return table.choose(names) if isinstance(table, ColumnSource) else super().choose(names)
 
     @property
     def time(self) -> Moment | None:

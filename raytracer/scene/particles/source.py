@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -283,54 +283,6 @@ class ParticleSource(ABC):
 def of(inner: str, name: str) -> Any:
     """Return a property that is one of the source `inner`, an attribute."""
     return property(lambda source: getattr(getattr(source, inner), name))
-
-
-class Selected(ParticleSource):
-    """Some rows of a table, the source of all rows."""
-
-    columns = of("table", "columns")
-    frames = of("table", "frames")
-    box = of("table", "box")
-    length = of("table", "length")
-
-    def __init__(self, table: ParticleSource) -> None:
-        super().__init__(table.file, table.variant)
-        self.table = table
-        self.format, self.notes = table.format, table.notes
-
-    @property
-    @abstractmethod
-    def rows(self) -> NDArray[np.intp]:
-        """The numbers of the selected rows, in their order, (M,)."""
-
-    @property
-    def count(self) -> int | None:
-        return len(self.rows)
-
-    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        return {name: values[self.rows] for name, values in self.table.load(names).items()}
-
-    def whole(self, names: Mapping[str, str]) -> Particles:
-        """Return the spheres of all rows."""
-        self.table.also = self.also
-        return self.table.particles(names)
-
-    def particles(self, names: Mapping[str, str]) -> Particles:
-        whole, rows = self.whole(names), self.rows
-        count = len(whole.centers)
-
-        def chosen(values: Any) -> Any:
-            is_of_rows = getattr(values, "shape", ())[:1] == (count,)
-            return values[rows] if is_of_rows else values
-
-        parts = {name: chosen(getattr(whole, name)) for name in ("centers", "radius", "color_id")}
-        if whole.color_id is None:
-            parts["color"] = chosen(whole.color)
-        if whole.labels is not None:
-            parts["labels"] = whole.labels._replace(ids=chosen(whole.labels.ids))
-        extra = {name: chosen(values) for name, values in whole.extra.items()}
-        return replace(whole, **parts, extra=extra, names=dict(whole.names),
-                       columns=dict(whole.columns), notes=list(whole.notes))  # fmt: skip
 
 
 class Data(NamedTuple):

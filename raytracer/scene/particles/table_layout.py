@@ -172,17 +172,13 @@ def _uncounted(rows: list[list[str]], numbers: list[int]) -> tuple[int, ...]:
     rows, or more than three, which are none of places."""
     sample = [row for row in rows[:SAMPLE] if len(row) > numbers[-1]]
     columns = [[row[place].lstrip("+-") for row in sample] for place in numbers]
-    leading = next((i for i, each in enumerate(columns) if not _are_whole(each)), 0)
+    leading = next((i for i, each in enumerate(columns) if not all(map(str.isdecimal, each))), 0)
     rest = columns[leading : leading + 3]
     if len(rest) < 3 or any(each.isdecimal() for column in rest for each in column):
         return tuple(numbers)
     ids = [int(row[numbers[0]]) for row in sample] if leading else []
     is_count = len(ids) > 1 and all(b - a == 1 for a, b in pairwise(ids))
     return tuple(numbers[leading:] if leading > 3 or is_count else numbers)
-
-
-def _are_whole(cells: list[str]) -> bool:
-    return all(map(str.isdecimal, cells))
 
 
 def _are_masses_first(rows: list[list[str]], places: Sequence[int]) -> bool:

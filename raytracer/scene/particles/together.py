@@ -108,13 +108,17 @@ class Together(ColumnSource):
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
         result.notes += dict.fromkeys(note for each in self.sets.values() for note in each.notes)
+        further = {name for each in self.sets.values() for name in each.columns} - {*self.columns}
+        for part in ("radius", "diameter", "color"):
+            if name := naming.usual(part, further):
+                self.note(f"'{shown(name)}' is not used, since not all sets have it", part)
         if len(self.sets) > 1:
             counts = zip(self.sets, self._counts, strict=True)
             held = ", ".join(f"{shown(name)} ({count:,})" for name, count in counts)
             alone = f"{shown(self.file.path.name)}:{shown(next(iter(self.sets)))}"
             result.notes.append(("", (
                 f"{self.name}: its sets of particles are drawn together: {held}; for one alone, "
-                f"with all its columns, append it after a colon, as in '{alone}'"
+                f"append it after a colon, as in '{alone}'"
             )))  # fmt: skip
         return result
 

@@ -1,6 +1,5 @@
 """Arrays and columns: HDF5, PLY, LAS and LAZ, arrays of unusual shapes and names."""
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from raytracer import load
 from raytracer.errors import DataFileError
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.read import frame_count, read, source_of
-from raytracer.scene.particles.summary import summary
 from support.particle_files import complaint, write
 from support.particle_texts import PLY, PLY_HEAD
 
@@ -114,22 +112,6 @@ def test_links_into_other_files(tmp_path: Path, h5py: Any) -> None:
                  "Parts/Coordinates/x"):  # fmt: skip
         with pytest.raises(DataFileError, match=f"no group or dataset '{name}'"):
             read(Path(f"{path}:{name}"))
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "said"),
-    [("BoxSize", [1.0, 2.0], "BoxSize is neither one number nor three"),
-     ("BoxSize", np.inf, "BoxSize is neither one number nor three, but [inf]"),
-     ("BoxSize", "wide", "BoxSize is not a number"),
-     ("NumFilesPerSnapshot", "many", "NumFilesPerSnapshot is not a number")],
-)  # fmt: skip
-def test_odd_headers(tmp_path: Path, h5py: Any, name: str, value: Any, said: str) -> None:
-    path = tmp_path / "a.hdf5"
-    with h5py.File(path, "w") as file:
-        file["PartType0/Coordinates"] = np.ones((2, 3))
-        file.create_group("Header").attrs[name] = value
-    with pytest.raises(DataFileError, match=re.escape(f"a.hdf5: Header: {said}")):
-        summary(read(path).file)  # type: ignore[arg-type]
 
 
 def test_hdf5_that_holds_no_particles(tmp_path: Path, h5py: Any) -> None:

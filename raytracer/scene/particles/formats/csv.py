@@ -61,18 +61,13 @@ class Source(TextSource):
         self.file, self.table = tabular(file, PTX_LINES if variant == ".ptx" else 0)
         for where, line in (("above", self.table.before), ("after", self.table.after)):
             if line:
-                self._note_left_out(where, line)
+                self.note(f"the lines {where} the rows are left out, from '{shown(line, 40)}' on")
         self._label_column = ""  # read as text
         self._taken = ""  # the note about coordinates that nobody named
         if self.table.numbers:
             self._name_columns()
         self.first_line = self.table.skip + 1
         self.layout = self._layout()
-
-    def _note_left_out(self, where: str, line: str) -> None:
-        note = f"{self.name}: the lines {where} the rows are left out, from '{shown(line, 40)}' on"
-        self.notes = [each for each in self.notes if f"lines {where} the" not in each[1]]
-        self.notes.append(("", note))
 
     def _name_columns(self) -> None:
         """Name columns without names by the variant; otherwise the first numbers are x, y, z."""

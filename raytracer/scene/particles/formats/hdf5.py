@@ -8,6 +8,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 from math import inf
 from os import fstat
@@ -134,7 +135,8 @@ def _in_time(names: Sequence[str]) -> list[str]:
 def _without_names(file: OpenFile, root: Any, groups: Mapping[str, Any]) -> ParticleSource:
     """Return the source of a file without usual names: its only vectors (N, 3) or (T, N, 3), or
     rows of numbers."""
-    arrays = {each.name.strip("/"): each for group in groups.values() for each in group.values()}
+    arrays = {each.name.strip("/"): each for group in groups.values() for each in group.values()
+              if not isinstance(each, RECORDS)}  # fmt: skip
     if len(alone := vectors(arrays)) == 1:
         source = Source(file, alone, root)
         source.note(f"'{shown(alone[0])}' is taken as the coordinates")
@@ -196,9 +198,7 @@ class Source(Snapshot, ArraySource):
 
     def unit(self, name: str) -> str:
         stored = self.stored[name]
-        if isinstance(stored, RECORDS):
-            return stored.unit
-        return "Å" if self._is_scaled(name) else unit_of(stored)
+        return "Å" if self._is_scaled(name) else getattr(stored, "unit", "") or unit_of(stored)
 
     def _is_scaled(self, name: str) -> bool:
         return name == self.centers and self.length != 1.0
@@ -212,6 +212,8 @@ class Source(Snapshot, ArraySource):
         stored = self.stored[name]
         if isinstance(stored, RECORDS):
             return stored.values(self.name)
+        if isinstance(stored, np.ndarray):
+            return stored
         values: NDArray[Any] = values_of(stored, self.name, frame)
         return values * values.dtype.type(self.length) if self._is_scaled(name) else values
 
@@ -225,7 +227,7 @@ class Source(Snapshot, ArraySource):
     def _mass(self) -> float:
         """The common mass of all particles of a Gadget type, from the header, or 0."""
         kind = self._group.name.rpartition("/")[2].removeprefix("PartType")
-        masses = self._header("MassTable", optional=True)
+        masses = self._header("MassTable")
         mass = masses[int(kind)] if kind.isdecimal() and int(kind) < len(masses) else 0.0
         return mass if 0.0 < mass < inf else 0.0
 
@@ -236,11 +238,7 @@ class Source(Snapshot, ArraySource):
     @property
     def box(self) -> Box | None:
         """The box of Gadget's header, or of an H5MD group: three lengths, or rows of a matrix."""
-        sizes = self._header("BoxSize")
-        if len(sizes):
-            if len(sizes) not in (1, 3) or not np.isfinite(sizes).all():
-                raise self.error("Header: BoxSize is neither one number nor three, but "
-                                 f"{shown(str(sizes), 60)}")  # fmt: skip
+        if len(sizes := self._header("BoxSize")) in (1, 3):
             return cell_box(np.diag(np.broadcast_to(sizes, 3)))
         box, edges = found_at(self._group, "box"), found_at(self._group, "box/edges")
         if edges is None:
@@ -259,8 +257,8 @@ class Source(Snapshot, ArraySource):
     def time(self) -> Moment | None:
         """The time in Gadget's header, of an iteration of openPMD, or of a frame in H5MD."""
         if OPENPMD in self._root.attrs:
-            return openpmd.time_of(self._root["/".join(self._path.split("/")[:2])])
-        if times := self._header("Time", optional=True):
+            return openpmd.time_of(found_at(self._root, "/".join(self._path.split("/")[:2]) or "/"))
+        if times := self._header("Time"):
             return moment_of(times[0])
         centers = self.stored.get(self.centers or "")
         clock: Any = None if centers is None else found_at(centers.parent, "time")
@@ -285,16 +283,12 @@ class Source(Snapshot, ArraySource):
         part.stated = 1
         return part if part._target is not None else None
 
-    def _header(self, name: str, optional: bool = False) -> list[float]:
-        """Return the numbers of an attribute of Gadget's header; none if it is missing."""
+    def _header(self, name: str) -> list[float]:
+        """Return the numbers of an attribute of Gadget's header; none if it has none."""
         header = found_at(self._root, "Header")
-        value = None if header is None else header.attrs.get(name)
-        try:
-            return [float(each) for each in np.ravel([] if value is None else value)]
-        except (TypeError, ValueError):
-            if optional:
-                return []
-            raise self.error(f"Header: {name} is not a number") from None
+        with suppress(TypeError, ValueError, AttributeError, KeyError):
+            return [float(each) for each in np.ravel(header.attrs[name])]
+        return []
 
 
 class Trajectory(Source):
@@ -318,13 +312,6 @@ class Trajectory(Source):
         _, *columns = zip(*sorted(rows), strict=True)
         names = ("element", "name", "residue")
         return {self._path: self._target, **dict(zip(names, map(texts, columns), strict=True))}
-
-    def unit(self, name: str) -> str:
-        return "Å" if name == self.centers else ""
-
-    def values(self, name: str, frame: int | None) -> NDArray[Any]:
-        array = self.stored[name]
-        return array if isinstance(array, np.ndarray) else super().values(name, frame)
 
     def _of_frame(self, name: str) -> Any:
         values = found_at(self._root, name)
