@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from raytracer import layout
 from raytracer.arguments import one_of, whole
 from raytracer.backends.base import TREE, Device
-from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.driver import primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.transfer import staging, upload
 from raytracer.backends.cuda.tree import NODE_BYTES, DeviceTree, build_sizes

@@ -11,6 +11,7 @@ from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import nvrtc
 from raytracer.backends.cuda.cache import Cubin
+from raytracer.backends.cuda.driver import architecture
 from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES
 from raytracer.backends.cuda.kernel_selection import PRODUCTION, every_variant
 from raytracer.backends.cuda.sources import include_closure
@@ -90,7 +91,7 @@ def test_key_covers_headers_architecture_flags_and_environment(
 
 
 def test_architecture_of_each_generation() -> None:
-    seen = [compiler.architecture(each) for each in ((7, 5), (8, 9), (9, 0), (10, 0), (12, 0))]
+    seen = [architecture(each) for each in ((7, 5), (8, 9), (9, 0), (10, 0), (12, 0))]
     assert seen == ["sm_75", "sm_89", "sm_90a", "sm_100a", "sm_120"]
 
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer import Camera, Scene, SphereSet, Transform, cuda_driver, layout
 from raytracer._native import core
-from raytracer.backends.cuda import context, pack, passes, placed, transfer
 from raytracer.backends.cuda import driver as binding
+from raytracer.backends.cuda import pack, passes, placed, transfer
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.pack import described
 from raytracer.buffers import DeviceColors, SceneBuffers, radii_of
@@ -55,7 +55,7 @@ class Gpu:
         monkeypatch.setattr(pack, "order", lambda *_: None)
         calls = SimpleNamespace(**copies_to_host([], self._base))
         monkeypatch.setattr(cuda_driver, "device_context", lambda _: nullcontext(calls))
-        self.context = context.primary_context(0)
+        self.context = binding.primary_context(0)
 
     @property
     def _base(self) -> int:
@@ -87,7 +87,7 @@ class Gpu:
 
 @pytest.fixture
 def gpu(kernels: dict[str, ctypes.CDLL], monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
-    with cleared(context.primary_context, transfer.staging, passes.loaded):
+    with cleared(binding.primary_context, transfer.staging, passes.loaded):
         yield Gpu(kernels, monkeypatch)
 
 

@@ -176,11 +176,10 @@ def cubin(arch: str) -> bytes:
 
 def cuda() -> Probe:
     """The functions on the first GPU."""
-    from raytracer.backends.cuda.compile import architecture
-    from raytracer.backends.cuda.context import primary_context
+    from raytracer.backends.cuda.driver import primary_context
 
     context = primary_context(0)
-    code = cubin(architecture(context.device.compute_capability()))
+    code = cubin(context.arch)
     with context.active() as driver:
         module = driver.module_from_buffer(code)
         size = np.zeros(1, np.int32)

@@ -51,12 +51,6 @@ class NoCompilerError(BackendError):
     """There is neither machine code of a kernel nor a compiler."""
 
 
-def architecture(capability: tuple[int, int]) -> str:
-    """Return the architecture of a compute capability, "sm_80", or "sm_90a" if it has its own."""
-    major, minor = capability
-    return f"sm_{major}{minor}{'a' if capability in ((9, 0), (10, 0)) else ''}"
-
-
 def runs_on(arch: str) -> list[str]:
     """Return the architectures whose code runs on a device of `arch`, the best first.
 

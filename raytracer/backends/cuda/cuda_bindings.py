@@ -1,8 +1,7 @@
 """The driver through NVIDIA's cuda-bindings, with names and meaning of PyCUDA's calls.
 
-At the end stands what PyCUDA lacks: graphs, launches with attributes, tensor maps, textures.
-As in PyCUDA, a context must be current, and what is allocated here is released in that context
-when nothing refers to it.
+At the end stands what PyCUDA lacks: graphs, and launches with attributes. As in PyCUDA, a context
+must be current, and what is allocated here is released in that context when nothing refers to it.
 """
 
 from __future__ import annotations
@@ -18,10 +17,9 @@ import numpy as np
 from cuda.bindings import driver as cu
 from numpy.typing import NDArray
 
-from raytracer.backends.cuda.check import explain
+from raytracer.backends.cuda.driver import explain
 from raytracer.errors import BackendError, RaytracerError
 
-GL_TEXTURE_2D = 0x0DE1  # OpenGL's number for the kind of a texture
 # Words before address and size of the parameters of a launch, and at the end (cuda.h).
 PARAMETERS, PARAMETERS_SIZE, PARAMETERS_END = 1, 2, 0
 
@@ -291,14 +289,6 @@ class Function:
             ask(cu.cuLaunchKernel, self.handle, *grid, *block, *place)
 
 
-def start_profiler() -> None:
-    ask(cu.cuProfilerStart)
-
-
-def stop_profiler() -> None:
-    ask(cu.cuProfilerStop)
-
-
 # what PyCUDA lacks; streams may be PyCUDA's
 
 
@@ -358,47 +348,6 @@ class Launch:
             cu.cuLaunchKernelEx, self._configuration, self._function.handle,
             ctypes.addressof(self._pointers), 0,
         )  # fmt: skip
-
-
-def tensor_map(
-    kind: int, address: int, extents: tuple[int, int], row_bytes: int, box: tuple[int, int],
-    swizzle: int, promotion: int,
-) -> bytes:  # fmt: skip
-    encoded = ask(
-        cu.cuTensorMapEncodeTiled, cu.CUtensorMapDataType(kind), len(extents), address,
-        [cu.cuuint64_t(each) for each in extents], [cu.cuuint64_t(row_bytes)],
-        [cu.cuuint32_t(each) for each in box], [cu.cuuint32_t(1) for _ in box],
-        cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
-        cu.CUtensorMapSwizzle(swizzle), cu.CUtensorMapL2promotion(promotion),
-        cu.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
-    )  # fmt: skip
-    return struct.pack("<16Q", *map(int, encoded.opaque))
-
-
-class Texture:
-    """A texture of OpenGL, whose context is current; what OpenGL does with it waits for copies."""
-
-    def __init__(self, texture: int) -> None:
-        """Register it by OpenGL's name; its size must not change afterwards."""
-        flags = cu.CUgraphicsRegisterFlags.CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD
-        self._resource = ask(cu.cuGraphicsGLRegisterImage, texture, GL_TEXTURE_2D, int(flags))
-
-    def fill(self, address: int, row_bytes: int, rows: int, stream: Any) -> None:
-        ask(cu.cuGraphicsMapResources, 1, self._resource, stream.handle)
-        try:
-            copy = cu.CUDA_MEMCPY2D()
-            copy.srcMemoryType = cu.CUmemorytype.CU_MEMORYTYPE_DEVICE
-            copy.srcDevice, copy.srcPitch = cu.CUdeviceptr(address), row_bytes
-            copy.dstMemoryType = cu.CUmemorytype.CU_MEMORYTYPE_ARRAY
-            copy.dstArray = ask(cu.cuGraphicsSubResourceGetMappedArray, self._resource, 0, 0)
-            copy.WidthInBytes, copy.Height = row_bytes, rows
-            ask(cu.cuMemcpy2DAsync, copy, stream.handle)
-        finally:
-            ask(cu.cuGraphicsUnmapResources, 1, self._resource, stream.handle)
-
-    def unregister(self) -> None:
-        """Give it back, before OpenGL deletes or resizes it."""
-        ask(cu.cuGraphicsUnregisterResource, self._resource)
 
 
 def _text(text: bytes) -> str:

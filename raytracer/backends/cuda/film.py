@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from raytracer.backends.base import Bands, DeviceFilm, DeviceScene, ProgressCall
 from raytracer.backends.cuda import launch
-from raytracer.backends.cuda.context import connect, primary_context
+from raytracer.backends.cuda.driver import connect, primary_context
 from raytracer.backends.cuda.kernel import RenderKernel
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.pictures import DevicePicture

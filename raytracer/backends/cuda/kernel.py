@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from raytracer import layout
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import Cubin
-from raytracer.backends.cuda.check import check_supported
-from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.driver import primary_context
 from raytracer.backends.cuda.kernel_selection import PATHS, PRODUCTION, THREADS, every_variant
 from raytracer.backends.cuda.launch import Group, blocks
 from raytracer.backends.cuda.passes import Pass
@@ -64,6 +63,12 @@ def _cubin(
         with suppress(BackendError):
             return compiler.load(source, arch, macros=macros_without(missing) | images), missing
     return compiler.load(source, arch, macros=images or None), ()
+
+
+def check_supported(kernel: Kernel, arch: str) -> None:
+    if not kernel.admits(arch):
+        needs = ", ".join(map(str, kernel.needs))
+        raise BackendError(f"{kernel.place} needs {needs}; this GPU is {arch}")
 
 
 def macros_without(missing: tuple[str, ...]) -> dict[str, str]:

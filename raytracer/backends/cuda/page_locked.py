@@ -14,8 +14,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.backends.cuda.context import PrimaryContext
-from raytracer.backends.cuda.driver import call
+from raytracer.backends.cuda.driver import PrimaryContext, call
 from raytracer.errors import RaytracerError
 
 MIN_BYTES = 64 << 10

@@ -1,5 +1,6 @@
 """Kernels with one struct of arguments."""
 
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -9,8 +10,8 @@ from numpy.typing import NDArray
 from raytracer import layout
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import Cubin
-from raytracer.backends.cuda.check import check_layout, check_supported
-from raytracer.backends.cuda.context import PrimaryContext, primary_context
+from raytracer.backends.cuda.driver import PrimaryContext, primary_context
+from raytracer.errors import BackendError
 from raytracer.variants import Kernel, product
 
 MAX_GRIDS = 64  # of a kernel that are kept: numbers of particles may change with each update
@@ -19,7 +20,6 @@ MAX_GRIDS = 64  # of a kernel that are kept: numbers of particles may change wit
 def load_module(context: PrimaryContext, kernel: Kernel, cubin: Cubin | None = None) -> Any:
     """Return the module of a kernel, compiled if necessary, whose structs are those of the
     extension. The context is active."""
-    check_supported(kernel, context.arch)
     code = (cubin or compiler.load(kernel.translation_unit, context.arch)).code
     module = context.driver.module_from_buffer(code)
     address, size = module.get_global("layout_table")
@@ -27,6 +27,30 @@ def load_module(context: PrimaryContext, kernel: Kernel, cubin: Cubin | None = N
     context.driver.memcpy_dtoh(table, address)
     check_layout(table.tolist(), layout.table(), kernel.place)
     return module
+
+
+UNLISTED = ("ImageLattice",)
+"""Structs of kernels that not all of them know; their numbers have four bytes each."""
+
+
+def flatten(table: "layout.Table") -> list[int]:
+    """Return a table in the form of kernels/core/layout.h: size of each struct, field offsets."""
+    return [
+        number
+        for name, (size, fields) in table.items()
+        if name not in UNLISTED
+        for number in (size, *(offset for _, _, _, offset in fields))
+    ]
+
+
+def check_layout(kernel_table: Sequence[int], table: "layout.Table", kernel: str) -> None:
+    """Refuse a kernel whose struct layout differs from that of the extension."""
+    if list(kernel_table) != flatten(table):
+        raise BackendError(
+            f"{kernel} and the compiled extension lay out structs differently: they come from "
+            "different versions; reinstall the package, so that both are built from the same "
+            "sources"
+        )
 
 
 class Pass:

@@ -5,8 +5,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from raytracer.backends.cuda import launch, striped
-from raytracer.backends.cuda.check import check_memory
-from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.driver import primary_context
 from raytracer.backends.cuda.film import CudaFilm
 from raytracer.backends.cuda.kernel import compile_production
 from raytracer.backends.cuda.pictures import DevicePicture
@@ -16,9 +15,9 @@ from raytracer.backends.cuda.scene import MAX_CONSTANT_SPHERES, CudaScene
 from raytracer.backends.cuda.tone import compile_passes
 from raytracer.buffers import Bvh, Columns, DeviceRecords, SceneBuffers, build_bvh
 from raytracer.device_array import DeviceArray
-from raytracer.errors import BackendError
+from raytracer.errors import BackendError, MemoryNeedError
 from raytracer.film.film import Film
-from raytracer.memory import FILM, MIN_PLACED
+from raytracer.memory import FILM, MIN_PLACED, size_text
 from raytracer.sphere_update import SphereUpdate
 from raytracer.variants import Kernel
 
@@ -110,3 +109,18 @@ class CudaDevice:
         for CUDA, both can deadlock, with or without interop (driver 580, GPU without display).
         """
         return self._context.lock
+
+
+def check_memory(parts: dict[str, int], free: int, spheres: int, gpus: int = 1) -> None:
+    """Refuse a scene that the device, or each of several with these bytes, cannot hold."""
+    need = sum(parts.values())
+    if need <= free:
+        return
+    largest = max(parts, key=lambda name: parts[name])
+    fit = int(spheres * free / need)
+    where = "GPU memory" if gpus == 1 else f"memory on each of {gpus} GPUs"
+    raise MemoryNeedError(
+        f"the scene needs {size_text(need)} of {where} (most of it {largest}: "
+        f"{size_text(parts[largest])}) and {size_text(free)} are free: about {fit:,} of its "
+        f"{spheres:,} spheres would fit, or render with --backend cpu"
+    )

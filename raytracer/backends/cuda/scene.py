@@ -14,7 +14,7 @@ from raytracer import layout
 from raytracer._native import core
 from raytracer.backends.base import TABLES, TREE, DeviceScene, sphere_arrays
 from raytracer.backends.cuda import launch, striped
-from raytracer.backends.cuda.context import connect, primary_context
+from raytracer.backends.cuda.driver import connect, primary_context
 from raytracer.backends.cuda.kernel import (
     CONSTANT_BYTES,
     TILE,

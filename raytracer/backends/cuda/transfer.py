@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from raytracer.backends.cuda.context import PrimaryContext, primary_context
+from raytracer.backends.cuda.driver import PrimaryContext, primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.page_locked import PageLockedPool
 from raytracer.device_array import DeviceArray
