@@ -12,8 +12,7 @@ from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import nvrtc
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.driver import architecture
-from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES
-from raytracer.backends.cuda.kernel_selection import PRODUCTION, every_variant
+from raytracer.backends.cuda.kernel_selection import IMAGES, OF_IMAGES, PRODUCTION, every_variant
 from raytracer.backends.cuda.sources import include_closure
 from raytracer.errors import BackendError
 from raytracer.resources import kernels

@@ -51,7 +51,7 @@ class Gpu:
         self.driver = FakeDriver({}, self._run, memory=1 << 25)
         self._kernels = kernels
         monkeypatch.setattr(binding, "load", lambda: self.driver)
-        monkeypatch.setattr(passes.compiler, "load", lambda *_: Cubin(b"", ""))  # type: ignore[attr-defined]
+        monkeypatch.setattr(passes.compiler, "load", lambda *_, **__: Cubin(b"", ""))  # type: ignore[attr-defined]
         monkeypatch.setattr(pack, "order", lambda *_: None)
         calls = SimpleNamespace(**copies_to_host([], self._base))
         monkeypatch.setattr(cuda_driver, "device_context", lambda _: nullcontext(calls))

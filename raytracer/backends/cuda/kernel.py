@@ -13,7 +13,7 @@ from raytracer import layout
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.driver import primary_context
-from raytracer.backends.cuda.kernel_selection import PATHS, PRODUCTION, THREADS, every_variant
+from raytracer.backends.cuda.kernel_selection import IMAGES, PRODUCTION, every_variant
 from raytracer.backends.cuda.launch import Group, blocks
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.tone import DENOISE_DRAFT
@@ -31,9 +31,6 @@ CONSTANT_BYTES = 64 << 10  # what CUDA has of it on every GPU
 SIDES = 8
 """Streams of launches that run side by side: the thread blocks of the next ones wait there."""
 
-IMAGES = {"RT_IMAGES": "1"}
-"""Macros of kernels of scenes with periodic images, which are compiled when one is rendered."""
-OF_IMAGES = (THREADS, PATHS, "first_hits")  # kernels of such scenes
 
 SPHERES = "c_spheres"  # optional; holds the spheres of scenes small enough
 
@@ -119,21 +116,12 @@ class RenderKernel:
                 )
             self._write(address, table)
 
-    def set_spheres(self, spheres: NDArray[Any]) -> None:
-        """Put the spheres (float32 (N, 4), leaf order) into constant memory if they fit there; the
-        kernel knows by its sphere count."""
-        if not self._lists_spheres:
-            return
-        address, size = self._pass.module.get_global(SPHERES)
-        if spheres.nbytes <= size:
-            self._write(address, spheres)
-
-    def copy_spheres(self, address: int, size: int) -> None:
-        """Do what `set_spheres` does, with spheres that are on the device."""
+    def set_spheres(self, address: int, size: int) -> None:
+        """Put records in leaf order, which are on the device, into constant memory if they fit
+        there; the kernel knows by its sphere count."""
         if self._lists_spheres:
             constant, room = self._pass.module.get_global(SPHERES)
-            if size <= room:
-                self._written.pop(constant, None)
+            if 0 < size <= room:
                 self._context.driver.memcpy_dtod_async(constant, address, size, self.stream)
 
     def launch(self, arguments: NDArray[np.void], group: Group) -> float:
@@ -173,14 +161,3 @@ class RenderKernel:
 
 render_kernel = cache(RenderKernel)
 """Returns a kernel on a device, loaded once; arguments as of `RenderKernel`."""
-
-
-@cache
-def query_kernel(ordinal: int, entry: str, has_capsules: bool, has_images: bool) -> Pass:
-    """Return the kernel of an entry, `first_hits` or `exposure`, loaded once."""
-    context = primary_context(ordinal)
-    kernel = product(f"{entry}_capsules" if has_capsules else entry)
-    macros = IMAGES if has_images else None
-    code = compiler.load(kernel.translation_unit, context.arch, macros=macros)
-    with context.active():
-        return Pass(ordinal, kernel, entry, "RenderArgs", code)

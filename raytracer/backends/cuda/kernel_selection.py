@@ -5,7 +5,7 @@ measured on an H200 with random and example scenes (docs/kernels/figures.md, "Th
 """
 
 from itertools import combinations
-from math import dist, hypot, inf, sqrt
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,11 @@ PACKETS = "render_packet"  # the camera rays of a tile walk the tree together
 PATHS = "render_path"  # camera rays as PACKETS, any material, light and integrator
 CAPSULES = "render_capsules"  # as PATHS, of scenes with capsules: one kernel for all their pictures
 PRODUCTION = (LIST, THREADS, PACKETS, PATHS, CAPSULES)
+
+IMAGES = {"RT_IMAGES": "1"}
+"""Macros of kernels of scenes with periodic images, which are compiled when one is rendered."""
+
+OF_IMAGES = (THREADS, PATHS, "first_hits")  # kernels of such scenes
 
 MAX_LISTED = 20
 """Spheres up to which testing all of them is faster than a tree (crossover at about 24)."""
@@ -58,17 +63,6 @@ LIGHTS = ("RT_LIGHTS",)
 SKY_LIT = (*LIGHTS, "RT_MIRRORS")
 """Lights and mirrors, which scenes that their sky alone lights have not: what `path` keeps for them
 takes registers."""
-
-PATH_FEATURES = (
-    *WITHOUT_PATHS,
-    *WITHOUT_LOCAL,
-    *RARE,
-    *FILTERS,
-    *LARGE,
-    *MATERIALS_AND_EMITTERS,
-    *SKY_LIT,
-)
-"""What PATHS can be compiled without, beside DRAFTS."""
 
 COMMON_DRAFTS = (*WITHOUT_PATHS, *RARE, *MATERIALS_AND_EMITTERS)
 """What kernels with paths for drafts are compiled without, unless the picture needs it."""
@@ -121,40 +115,23 @@ SAMPLED = 512  # spheres of which the median is taken
 PERSPECTIVE = 0  # Camera.kind
 
 
-class Sample:
-    """Some spheres from all parts of the scene: `spheres`, float32 (at most 512, 4), a copy."""
-
-    def __init__(self, columns: Spheres) -> None:
-        count = count_of(columns)
-        rows = np.arange(0, count, -(-count // SAMPLED) or 1)
-        self.spheres = np.stack(taken(columns, rows), axis=1)
-        centers, radii = self.spheres[:, :3].astype(np.float64), self.spheres[:, 3]
-        middle = centers.mean(0) if len(centers) else np.zeros(3)
-        self._center: list[float] = middle.tolist()
-        self._reach = float(np.linalg.norm(centers - middle, axis=1).max(initial=0.0))
-        self._least = float(radii.min(initial=inf))
-
-    def least_radius(self, camera: NDArray[np.void], height: int) -> float:
-        """A lower limit of their radii in view, in pixels, without looking at each of them."""
-        view: Any = camera[0]
-        extent = 1.0
-        if view["kind"] == PERSPECTIVE:
-            extent = dist(self._center, view["origin"].tolist()) + self._reach
-        half_height = hypot(*view["up"].tolist())
-        return self._least / extent * height / (2 * half_height) if extent else inf
+def sampled(columns: Spheres) -> NDArray[np.float32]:
+    """Return some spheres from all parts of the scene, float32 (at most 512, 4)."""
+    count = count_of(columns)
+    rows = np.arange(0, count, -(-count // SAMPLED) or 1)
+    return np.stack(taken(columns, rows), axis=1)
 
 
-def kernel_for(count: int, nodes: int, some: Sample, camera: NDArray[np.void], height: int) -> str:
-    """The name of the render kernel for a view of so many spheres and nodes; height: of the
-    picture."""
+def kernel_for(
+    count: int, nodes: int, some: NDArray[np.float32], camera: NDArray[np.void], height: int
+) -> str:
+    """The name of the render kernel for a view of so many spheres and nodes; some: spheres, as
+    `sampled` gives them. height: of the picture."""
     if count <= MAX_LISTED:
         return LIST
-    if nodes <= 1:
+    if nodes <= 1 or median_radius(some, camera, height) < MIN_PACKET_RADIUS:
         return THREADS
-    if some.least_radius(camera, height) >= MIN_PACKET_RADIUS:
-        return PACKETS  # a window asks for every frame, and the median takes 30 us
-    is_small = median_radius(some.spheres, camera, height) < MIN_PACKET_RADIUS
-    return THREADS if is_small else PACKETS
+    return PACKETS
 
 
 def missing_features(view: View) -> tuple[str, ...]:

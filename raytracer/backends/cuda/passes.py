@@ -11,6 +11,7 @@ from raytracer import layout
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.driver import PrimaryContext, primary_context
+from raytracer.backends.cuda.kernel_selection import IMAGES
 from raytracer.errors import BackendError
 from raytracer.variants import Kernel, product
 
@@ -76,7 +77,11 @@ class Pass:
 
 
 @cache
-def loaded(ordinal: int, entry: str, struct: str) -> Pass:
-    """Return the production kernel of that entry, loaded once; struct: name of its arguments."""
-    with primary_context(ordinal).active():
-        return Pass(ordinal, product(entry), entry, struct)
+def loaded(ordinal: int, entry: str, struct: str, name: str = "", has_images: bool = False) -> Pass:
+    """Return the production kernel of that entry, loaded once; struct: name of its arguments; name:
+    of the kernel, by default the entry; has_images: for scenes with periodic images."""
+    kernel, context = product(name or entry), primary_context(ordinal)
+    macros = IMAGES if has_images else None
+    cubin = compiler.load(kernel.translation_unit, context.arch, macros=macros)
+    with context.active():
+        return Pass(ordinal, kernel, entry, struct, cubin)

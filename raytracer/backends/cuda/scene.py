@@ -20,7 +20,6 @@ from raytracer.backends.cuda.kernel import (
     TILE,
     RenderKernel,
     production,
-    query_kernel,
     render_kernel,
 )
 from raytracer.backends.cuda.kernel_selection import (
@@ -28,14 +27,15 @@ from raytracer.backends.cuda.kernel_selection import (
     PATHS,
     THREADS,
     UNMADE,
-    Sample,
     kernel_for,
     missing_features,
     missing_with_capsules,
+    sampled,
 )
 from raytracer.backends.cuda.memory import COLOR_BYTES, DeviceMemory
 from raytracer.backends.cuda.moving import MovingSpheres
 from raytracer.backends.cuda.pack import BEFORE_CAPTURE
+from raytracer.backends.cuda.passes import loaded
 from raytracer.backends.cuda.placed import PlacedSpheres
 from raytracer.backends.cuda.transfer import as_bytes, copy_within, staging
 from raytracer.backends.cuda.tree import (
@@ -66,8 +66,7 @@ COPIED = ("nodes", "sky")
 class CudaScene(DeviceScene):
     """A scene in device memory.
 
-    Of `buffers` and `tree` it keeps the large spheres, and the others only where they are few
-    enough for constant memory: the host may drop the rest.
+    Of `buffers` and `tree` it keeps the large spheres: the host may drop the rest.
 
     kernel: renders every view; None takes the one that suits it. pacer: of launches over the scene.
     gpus: over which memory is striped (`DeviceMemory`); `seen_from` then returns what renders.
@@ -91,8 +90,6 @@ class CudaScene(DeviceScene):
         self.large = buffers.large
         self.has_capsules = len(buffers.axis) > 0
         self.has_forms = buffers.has_forms
-        is_small = tree is not None and tree.spheres.nbytes <= CONSTANT_BYTES
-        self.few_spheres = tree.spheres if tree is not None and is_small else None
         self.pacer = launch.Pacer(_first_samples(number))
         self._buffers: SceneBuffers | None = buffers if tree is None else None
         there = ("color",) if isinstance(buffers.colors, DeviceColors) else ()
@@ -100,7 +97,7 @@ class CudaScene(DeviceScene):
         self._lengths = lengths_of(buffers)
         self._node_count = max_nodes(self.count) if tree is None else len(tree.nodes)
         # A kernel of the bench may lay records out otherwise, and chooses for itself.
-        self._sample = Sample(buffers.placed) if kernel is None else None
+        self._sample = sampled(buffers.placed) if kernel is None else None
         self._kernel = kernel
         self._last: tuple[NDArray[np.void], int, str] | None = None  # camera, height, kernel
         self._context = primary_context(number)
@@ -118,7 +115,6 @@ class CudaScene(DeviceScene):
                 if spheres.in_graph:
                     raise SceneError(f"stream: {BEFORE_CAPTURE}")
                 self._moving = MovingSpheres(self._tree(), self._apart)
-                self.few_spheres = None
             if spheres.is_on_host:  # which is put back where it is wrong, out of a complete tree
                 self.settle()
             self._moving.update(spheres, self.max_excess)
@@ -312,10 +308,7 @@ class CudaScene(DeviceScene):
             c_camera=view.camera, c_lights=view.lights, c_materials=view.materials,
             c_large=self.large, c_frame=view.frame,
         )  # fmt: skip
-        if self.few_spheres is not None:
-            kernel.set_spheres(self.few_spheres[: self._shown(view)])
-        elif self._moving is not None:
-            kernel.copy_spheres(self.address("spheres"), self._record_bytes * self._shown(view))
+        kernel.set_spheres(self.address("spheres"), self._record_bytes * self._shown(view))
 
     def describe(self, view: View) -> dict[str, Any]:
         return self.kernel(view).describe()
@@ -374,7 +367,8 @@ class CudaScene(DeviceScene):
         tables = {"c_camera": view.camera, "c_large": self.large, "c_frame": view.frame}
         with self._context.lock, self._context.active() as driver:
             self.settle()
-            kernel = query_kernel(self.number, entry, self.has_capsules, self.has_images)
+            name = f"{entry}_capsules" if self.has_capsules else entry
+            kernel = loaded(self.number, entry, "RenderArgs", name, self.has_images)
             for symbol, table in tables.items():
                 if len(table):
                     address, _ = kernel.module.get_global(symbol)
