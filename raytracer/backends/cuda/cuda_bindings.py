@@ -10,7 +10,9 @@ import ctypes
 import struct
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from threading import Lock
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -32,18 +34,14 @@ class LogicError(BackendError):
     """A module has no function or variable of a name."""
 
 
-class _Names:
-    """Members of an enumeration by their names in PyCUDA."""
-
-    def __init__(self, kind: Any, prefix: str) -> None:
-        self._kind, self._prefix = kind, prefix
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._kind, self._prefix + name)
+def _names(kind: Any, prefix: str) -> SimpleNamespace:
+    """Return the members of an enumeration by their names in PyCUDA."""
+    members = kind.__members__.items()
+    return SimpleNamespace(**{name.removeprefix(prefix): member for name, member in members})
 
 
-device_attribute = _Names(cu.CUdevice_attribute, "CU_DEVICE_ATTRIBUTE_")
-function_attribute = _Names(cu.CUfunction_attribute, "CU_FUNC_ATTRIBUTE_")
+device_attribute = _names(cu.CUdevice_attribute, "CU_DEVICE_ATTRIBUTE_")
+function_attribute = _names(cu.CUfunction_attribute, "CU_FUNC_ATTRIBUTE_")
 
 
 def ask(call: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
@@ -63,12 +61,7 @@ def ask(call: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
 # device and context
 
 
-def init() -> None:
-    ask(cu.cuInit, 0)
-
-
-def get_driver_version() -> int:
-    return int(ask(cu.cuDriverGetVersion))
+init, get_driver_version = partial(ask, cu.cuInit, 0), partial(ask, cu.cuDriverGetVersion)
 
 
 class Device:
@@ -138,9 +131,7 @@ def _destroy(context: Any, destroy: Callable[..., Any], handle: Any) -> None:
 # memory
 
 
-def mem_get_info() -> tuple[int, int]:
-    free, total = ask(cu.cuMemGetInfo)
-    return int(free), int(total)
+mem_get_info = partial(ask, cu.cuMemGetInfo)
 
 
 class Allocation:
@@ -170,20 +161,19 @@ def pagelocked_empty(count: int, dtype: Any) -> NDArray[Any]:
     return np.frombuffer(memory, dtype)
 
 
-def memcpy_htod(address: int, source: Any) -> None:
-    ask(cu.cuMemcpyHtoD, address, source, memoryview(source).nbytes)
+def _copy(call: Callable[..., Any], array: int) -> Callable[..., None]:
+    """Return PyCUDA's form of a copy: the size is that of an array, the first or second argument,
+    and a stream may follow."""
+
+    def copy(target: Any, source: Any, *streams: Any) -> None:
+        size = memoryview((target, source)[array]).nbytes
+        ask(call, target, source, size, *(each.handle for each in streams))
+
+    return copy
 
 
-def memcpy_dtoh(target: NDArray[Any], address: int) -> None:
-    ask(cu.cuMemcpyDtoH, target, address, target.nbytes)
-
-
-def memcpy_htod_async(address: int, source: Any, stream: Any) -> None:
-    ask(cu.cuMemcpyHtoDAsync, address, source, memoryview(source).nbytes, stream.handle)
-
-
-def memcpy_dtoh_async(target: NDArray[Any], address: int, stream: Any) -> None:
-    ask(cu.cuMemcpyDtoHAsync, target, address, target.nbytes, stream.handle)
+memcpy_htod, memcpy_htod_async = _copy(cu.cuMemcpyHtoD, 1), _copy(cu.cuMemcpyHtoDAsync, 1)
+memcpy_dtoh, memcpy_dtoh_async = _copy(cu.cuMemcpyDtoH, 0), _copy(cu.cuMemcpyDtoHAsync, 0)
 
 
 def memcpy_dtod_async(target: int, source: int, size: int, stream: Any) -> None:
