@@ -12,7 +12,8 @@ from raytracer.commands.options import SettingsCommand, force_option
 BACKENDS, FORMS = click.Choice(["auto", "cpu", "cuda"]), click.Choice(["table", "markdown", "json"])
 INPUTS = click.Choice(["normal", "uniform", "constant", "few", "sorted", "zeros"])
 COMMON = (
-    "listed", "variant", "size", "axis", "dtype", "backend", "hot", "save", "form", "with_file",
+    "listed", "variant", "size", "scene", "axis", "dtype", "backend", "hot", "save", "form",
+    "with_file",
 )  # fmt: skip
 PATH = click.Path(path_type=Path)
 
@@ -35,20 +36,7 @@ Examples:
 
 @click.command(
     cls=SettingsCommand,
-    common=(
-        *[
-            "listed",
-            "variant",
-            "size",
-            "axis",
-            "dtype",
-            "backend",
-            "hot",
-            "save",
-            "form",
-            "with_file",
-        ],
-    ),
+    common=COMMON,
     help=EXAMPLES,
 )
 @click.argument("ops", nargs=-1, metavar="[OP ...]")

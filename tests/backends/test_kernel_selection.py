@@ -133,7 +133,7 @@ def test_features_are_macros_of_the_kernels() -> None:
     ]
     source = "".join(header.read_text(encoding="utf-8") for header in headers)
     defined = re.findall(r"^#define (\w+) 1$", source, re.MULTILINE)
-    path_features = {name for each in selection.PATH_VARIANTS for name in each}
+    path_features = {name for each in selection.every_variant(selection.PATHS) for name in each}
     features = {*selection.FEATURES, *selection.DRAFTS, *path_features, "RT_FORMS"}
     assert set(defined) == features - {*selection.FILTERS}
     compat = (kernels() / "core/compat.h").read_text(encoding="utf-8")
@@ -254,8 +254,14 @@ def test_the_scenes_below_use_every_variant_that_traces_paths() -> None:
             used.add((selection.CAPSULES, missing))
         else:
             used.add((selection.PATHS, selection.missing_features(buffers.view)))
-    every = {(selection.PATHS, missing) for missing in selection.PATH_VARIANTS[1:]}
-    every |= {(selection.CAPSULES, missing) for missing in selection.CAPSULE_VARIANTS}
+    every = {(selection.PATHS, missing) for missing in selection.every_variant(selection.PATHS)[1:]}
+    every |= {
+        (selection.CAPSULES, missing) for missing in selection.every_variant(selection.CAPSULES)
+    }
+    every -= {
+        (selection.CAPSULES, each)
+        for each in ((), selection.CAPSULE_FEATURES, selection.ROUND_FEATURES)
+    }
     assert used == {each for each in every if each[1] != selection.COMMON_DRAFTS}
 
 
