@@ -185,7 +185,6 @@ def test_a_kernel_without_what_a_scene_does_not_have_gives_the_same_film(
     name: str, large: bool, mirror: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from raytracer.backends.cuda import run
-    from raytracer.backends.cuda import scene as module
 
     scene = to_project(random_scene(4, 15, mirror=mirror))
     if large:
@@ -196,7 +195,7 @@ def test_a_kernel_without_what_a_scene_does_not_have_gives_the_same_film(
     tree, device = build_bvh(buffers), run.CudaDevice(kernel=product(name))
     films, kernels = [], []
     for missing in (selection.missing_features, lambda *_: ()):
-        monkeypatch.setattr(module, "missing_features", missing)
+        monkeypatch.setattr(selection, "missing_features", missing)
         with device.film(Film.blank(*SIZE)) as film, device.scene(buffers, tree) as made:
             film.add(made, buffers.view, 3)
             films.append(film.to_host().sums)
@@ -271,7 +270,6 @@ def test_the_scenes_below_use_every_variant_that_traces_paths() -> None:
 def test_a_variant_that_traces_paths_gives_the_film_of_the_complete_kernel(
     name: str, integrator: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from raytracer.backends.cuda import scene as module
     from raytracer.backends.cuda.run import CudaDevice
 
     buffers, device = packed(with_paths(name, integrator)), CudaDevice()
@@ -282,8 +280,8 @@ def test_a_variant_that_traces_paths_gives_the_film_of_the_complete_kernel(
                 film.add(made, buffers.view, 2)
                 films.append(film.to_host().sums)
                 kernels.append(made.kernel(buffers.view))
-            monkeypatch.setattr(module, "missing_features", lambda _: ())
-            monkeypatch.setattr(module, "missing_with_capsules", lambda *_: ())
+            monkeypatch.setattr(selection, "missing_features", lambda _: ())
+            monkeypatch.setattr(selection, "missing_with_capsules", lambda *_: ())
     assert kernels[0].kernel.name == kernels[1].kernel.name
     assert kernels[0].missing
     assert not kernels[1].missing
@@ -294,7 +292,6 @@ def test_a_variant_that_traces_paths_gives_the_film_of_the_complete_kernel(
 @pytest.mark.usefixtures("cuda")
 def test_the_kernels_of_capsules_give_the_same_film(monkeypatch: pytest.MonkeyPatch) -> None:
     from raytracer.backends.cuda import run
-    from raytracer.backends.cuda import scene as module
 
     rng = np.random.default_rng(8)
     starts = rng.uniform(-1, 1, (2000, 3))
@@ -304,7 +301,7 @@ def test_the_kernels_of_capsules_give_the_same_film(monkeypatch: pytest.MonkeyPa
     tree, device = build_bvh(buffers), run.CudaDevice()
     films = []
     for missing in (selection.ROUND_FEATURES, selection.CAPSULE_FEATURES, ()):
-        monkeypatch.setattr(module, "missing_with_capsules", lambda *_, missing=missing: missing)
+        monkeypatch.setattr(selection, "missing_with_capsules", lambda *_, missing=missing: missing)
         with device.film(Film.blank(*SIZE)) as film, device.scene(buffers, tree) as made:
             film.add(made, buffers.view, 3)
             films.append(film.to_host().sums)

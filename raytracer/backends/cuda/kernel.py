@@ -27,7 +27,6 @@ ENTRY = "render"
 TILE = layout.constant("kWarpTileWidth"), layout.constant("kWarpTileHeight")
 NOUNS = {"c_lights": "lights", "c_materials": "materials", "c_large": "large spheres"}
 """What is in tables of constant memory, by symbol."""
-CONSTANT_BYTES = 64 << 10  # what CUDA has of it on every GPU
 SIDES = 8
 """Streams of launches that run side by side: the thread blocks of the next ones wait there."""
 

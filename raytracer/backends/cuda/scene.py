@@ -13,25 +13,10 @@ from numpy.typing import NDArray
 from raytracer import layout
 from raytracer._native import core
 from raytracer.backends.base import TABLES, TREE, DeviceScene, sphere_arrays
+from raytracer.backends.cuda import kernel_selection as selection
 from raytracer.backends.cuda import launch, striped
 from raytracer.backends.cuda.driver import connect, primary_context
-from raytracer.backends.cuda.kernel import (
-    CONSTANT_BYTES,
-    TILE,
-    RenderKernel,
-    production,
-    render_kernel,
-)
-from raytracer.backends.cuda.kernel_selection import (
-    CAPSULES,
-    PATHS,
-    THREADS,
-    UNMADE,
-    kernel_for,
-    missing_features,
-    missing_with_capsules,
-    sampled,
-)
+from raytracer.backends.cuda.kernel import TILE, RenderKernel, production, render_kernel
 from raytracer.backends.cuda.memory import COLOR_BYTES, DeviceMemory
 from raytracer.backends.cuda.moving import MovingSpheres
 from raytracer.backends.cuda.pack import BEFORE_CAPTURE
@@ -53,8 +38,9 @@ from raytracer.view import View
 
 # Bytes of a scene in one copy: some milliseconds, less than a frame of a window.
 PART = 64 << 20
-MAX_CONSTANT_SPHERES = CONSTANT_BYTES // 16
-"""Spheres up to which they may fit into constant memory; their tree is built on the host."""
+MAX_CONSTANT_SPHERES = (64 << 10) // 16
+"""Spheres up to which they may fit into constant memory, of which every GPU has 64 KiB; their tree
+is built on the host."""
 
 # Seconds between two copies: locks are not fair, and waiting threads need time to acquire them.
 PAUSE = 1e-4
@@ -97,7 +83,7 @@ class CudaScene(DeviceScene):
         self._lengths = lengths_of(buffers)
         self._node_count = max_nodes(self.count) if tree is None else len(tree.nodes)
         # A kernel of the bench may lay records out otherwise, and chooses for itself.
-        self._sample = sampled(buffers.placed) if kernel is None else None
+        self._sample = selection.sampled(buffers.placed) if kernel is None else None
         self._kernel = kernel
         self._last: tuple[NDArray[np.void], int, str] | None = None  # camera, height, kernel
         self._context = primary_context(number)
@@ -294,11 +280,11 @@ class CudaScene(DeviceScene):
         given = None if self.has_capsules else self._kernel  # others read records of spheres
         kernel = given or production(self._kernel_name(view))
         with self._context.lock:
-            if kernel.name == CAPSULES:  # which reads their records for spheres too
-                missing = missing_with_capsules(view, self.has_forms)
+            if kernel.name == selection.CAPSULES:  # which reads their records for spheres too
+                missing = selection.missing_with_capsules(view, self.has_forms)
             else:
-                missing = missing_features(view)
-            missing = UNMADE.get((kernel.name, missing), missing)
+                missing = selection.missing_features(view)
+            missing = selection.UNMADE.get((kernel.name, missing), missing)
             return render_kernel(self.number, kernel, missing, self.has_images)
 
     def fill(self, kernel: RenderKernel, view: View) -> None:
@@ -316,13 +302,13 @@ class CudaScene(DeviceScene):
     def _kernel_name(self, view: View) -> str:
         """Return the render kernel for a view; it is cached for the last camera."""
         if self.has_capsules or view.needs_path_tracing:
-            return CAPSULES if self.has_capsules else PATHS
+            return selection.CAPSULES if self.has_capsules else selection.PATHS
         if self.has_images:
-            return THREADS
+            return selection.THREADS
         camera, height = view.camera, view.height
         assert self._sample is not None
         if self._last is None or self._last[0] is not camera or self._last[1] != height:
-            name = kernel_for(self.count, self._node_count, self._sample, camera, height)
+            name = selection.kernel_for(self.count, self._node_count, self._sample, camera, height)
             self._last = camera, height, name
         return self._last[2]
 
