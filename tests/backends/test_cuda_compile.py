@@ -61,10 +61,9 @@ def test_closure_follows_includes_beside_the_file_and_under_the_root(source: Pat
     assert list(include_closure(source, tree)) == files
     header.write_text('#include "value.h"\n')  # a circle ends
     assert len(include_closure(source, tree)) == 3
-    for line, words in (('"nowhere.h"', "nowhere.h, which is neither"), ("WHICH", "is computed")):
-        header.write_text(f"#include {line}\n")
-        with pytest.raises(BackendError, match=words):
-            include_closure(source, tree)
+    header.write_text("#include WHICH\n")
+    with pytest.raises(BackendError, match="#include WHICH is computed"):
+        include_closure(source, tree)
 
 
 def test_key_covers_headers_architecture_flags_and_environment(

@@ -5,14 +5,14 @@ The key of a cubin and the digest in a record of measurements cover these conten
 
 import hashlib
 import re
+from collections.abc import Iterator
+from itertools import islice
 from os.path import normpath
 from pathlib import Path
 
 from raytracer.errors import BackendError
 
-_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include\b[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
-_QUOTED = re.compile(rb'"([^"]+)"')
-_ANGLED = re.compile(rb"<([^>]+)>")
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include\b[ \t]*(?:([<"])([^">]+)[">])?(.*)$', re.MULTILINE)
 
 
 def include_closure(source: Path, root: Path) -> dict[str, bytes]:
@@ -29,7 +29,7 @@ def include_closure(source: Path, root: Path) -> dict[str, bytes]:
         name = path.relative_to(root).as_posix()
         if name not in closure:
             closure[name] = path.read_bytes()
-            pending += _included(path, closure[name], root)
+            pending += included(path, closure[name], root)
     return dict(sorted(closure.items()))
 
 
@@ -43,26 +43,17 @@ def digest(closure: dict[str, bytes], *more: str) -> str:
     return hasher.hexdigest()
 
 
-def _included(path: Path, contents: bytes, root: Path) -> list[Path]:
-    paths = []
-    for match in _INCLUDE.finditer(contents):
-        target = match[1]
-        quoted, angled = _QUOTED.match(target), _ANGLED.match(target)
-        name = quoted or angled
-        if name is None:
+def included(path: Path, contents: bytes, root: Path) -> Iterator[Path]:
+    """Yield the files under `root` that a file includes. As in the compiler, a quoted name is first
+    searched beside the including file."""
+    for mark, name, rest in _INCLUDE.findall(contents):
+        if not name:
             # The value of a macro is unknown, and a key without the file would load stale code.
             raise BackendError(
-                f"{path}: #include {target.decode(errors='replace')} is computed; "
-                "write the name of the file, so that the cubin cache can follow it"
+                f"{path}: #include {rest.decode(errors='replace')} is computed; write the name of "
+                "the file, so that the cubin cache can follow it"
             )
-        # As in the compiler, a quoted name is first searched beside the including file.
-        folders = [path.parent, root] if quoted else [root]
-        places = [Path(normpath(folder / name[1].decode())) for folder in folders]
-        inside = [place for place in places if place.is_relative_to(root) and place.is_file()]
-        if inside:
-            paths.append(inside[0])
-        elif quoted:
-            raise BackendError(
-                f"{path} includes {name[1].decode()}, which is neither beside it nor under {root}"
-            )
-    return paths
+        folders = [path.parent, root] if mark == b'"' else [root]
+        places = (Path(normpath(folder / name.decode())) for folder in folders)
+        inside = (place for place in places if place.is_relative_to(root) and place.is_file())
+        yield from islice(inside, 1)  # the compiler tells what is missing
