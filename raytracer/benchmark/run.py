@@ -23,7 +23,7 @@ from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.record import FORMAT, Device, Record, Result
 from raytracer.benchmark.render_benchmark import RenderBenchmark
 from raytracer.benchmark.tone_benchmark import ToneBenchmark
-from raytracer.benchmark.tree_benchmark import BuildBenchmark, LiveBenchmark
+from raytracer.benchmark.tree_benchmark import BUILD, LIVE
 from raytracer.errors import BackendError, UserError, suggestion
 from raytracer.resources import kernels
 from raytracer.variants import discover, operations, products
@@ -42,7 +42,7 @@ REMOVED = {
 def benchmarks() -> dict[str, Benchmark]:
     """Return all benchmarks by name: operations, sorted, then parts of the renderer."""
     every: list[Benchmark] = [OperationBenchmark(op) for op in OPERATIONS.values()]
-    every += [RenderBenchmark(), ToneBenchmark(), BuildBenchmark(), LiveBenchmark()]
+    every += [RenderBenchmark(), ToneBenchmark(), BUILD, LIVE]
     return {each.name: each for each in every}
 
 
