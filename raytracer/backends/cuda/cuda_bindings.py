@@ -19,7 +19,7 @@ import numpy as np
 from cuda.bindings import driver as cu
 from numpy.typing import NDArray
 
-from raytracer.backends.cuda.driver import explain
+from raytracer.cuda_driver import explain
 from raytracer.errors import BackendError, RaytracerError
 
 # Words before address and size of the parameters of a launch, and at the end (cuda.h).

@@ -15,7 +15,8 @@ from importlib import import_module
 from threading import RLock
 from typing import Any
 
-from raytracer.errors import BackendError, MemoryNeedError, RaytracerError
+from raytracer.cuda_driver import explain
+from raytracer.errors import BackendError, RaytracerError
 
 VARIABLE = "RAYTRACER_CUDA_BINDING"
 MODULES = {"pycuda": "pycuda.driver", "cuda-bindings": "raytracer.backends.cuda.cuda_bindings"}
@@ -24,15 +25,6 @@ GET = (
     "`pip install 'raytracer[cuda]'` brings cuda-bindings and NVRTC ('raytracer[cuda12]' for a "
     "driver older than 580)"
 )
-
-# Fragments of the driver's messages (cuGetErrorString), and what to do.
-_MEANINGS = {
-    "timed out": "the operating system stopped a launch that held the display too long: close "
-    "other programs that use the GPU, or render with --backend cpu",
-    "no kernel image": "the cubin is for another GPU: clear the cubin cache and try again",
-    "busy or unavailable": "another program holds the GPU for itself: stop it and try again",
-    "insufficient for": "the NVIDIA driver is too old for this CUDA: update it",
-}
 
 
 @cache
@@ -93,23 +85,6 @@ def translated(driver: Any) -> Iterator[None]:
         if isinstance(error, RaytracerError):
             raise
         raise explain(str(error)) from error
-
-
-def explain(message: str) -> RaytracerError:
-    """Return an error with a remedy for a message of the driver."""
-    text = " ".join(message.split())
-    if "out of memory" in text:
-        return MemoryNeedError(
-            f"the GPU's memory is full ({text}): stop other programs that use it, render fewer "
-            "spheres or a smaller picture, or use --backend cpu"
-        )
-    for fragment, meaning in _MEANINGS.items():
-        if fragment in text:
-            return BackendError(f"CUDA: {meaning} ({text})")
-    return BackendError(
-        f"CUDA failed: {text}; restart the process, and if it happens again, use --backend cpu and "
-        "report it with the output of `raytracer devices`"
-    )
 
 
 def architecture(capability: tuple[int, int]) -> str:
