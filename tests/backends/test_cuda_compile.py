@@ -10,10 +10,9 @@ from raytracer import compile_all
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import nvrtc
-from raytracer.backends.cuda.cache import Cubin
+from raytracer.backends.cuda.cache import Cubin, include_closure
 from raytracer.backends.cuda.driver import architecture
 from raytracer.backends.cuda.kernel_selection import IMAGES, OF_IMAGES, PRODUCTION, every_variant
-from raytracer.backends.cuda.sources import include_closure
 from raytracer.errors import BackendError
 from raytracer.resources import kernels
 from raytracer.variants import products

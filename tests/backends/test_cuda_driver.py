@@ -18,7 +18,7 @@ from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import driver
 from raytracer.backends.cuda.cache import Usage, by_entry, usage
 from raytracer.backends.cuda.driver import architecture, translated
-from raytracer.backends.cuda.passes import check_layout
+from raytracer.backends.cuda.kernel import check_layout
 from raytracer.backends.cuda.run import check_memory
 from raytracer.cuda_driver import explain
 from raytracer.errors import BackendError, MemoryNeedError

@@ -14,8 +14,8 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer.backends.cuda import driver, page_locked, transfer
-from raytracer.backends.cuda.page_locked import MAX_ARRAYS, MIN_BYTES, PageLockedPool
+from raytracer.backends.cuda import driver, transfer
+from raytracer.backends.cuda.transfer import MAX_ARRAYS, MIN_BYTES, PageLockedPool
 from raytracer.errors import BackendError
 from raytracer.film.film import Film
 from support.fake_cuda import FakeDriver
@@ -40,7 +40,7 @@ class Locks:
             return
         size, flags = more
         assert (name, flags) == ("cuMemHostRegister", 1)
-        page = page_locked.PAGE
+        page = transfer.PAGE
         pages = {
             p for at, n in self.held.items() for p in range(at // page, (at + n - 1) // page + 1)
         }
@@ -62,7 +62,7 @@ class Locks:
 @pytest.fixture
 def locks(monkeypatch: pytest.MonkeyPatch) -> Locks:
     locks = Locks()
-    monkeypatch.setattr(page_locked, "call", locks.call)
+    monkeypatch.setattr(transfer, "call", locks.call)
     return locks
 
 
@@ -71,7 +71,7 @@ def pool(locks: Locks) -> Iterator[PageLockedPool]:
     with locks.active():
         pool = PageLockedPool(locks)  # type: ignore[arg-type]
         yield pool
-    page_locked._unlock_all(locks, pool._locked)  # type: ignore[arg-type]
+    transfer._unlock_all(locks, pool._locked)  # type: ignore[arg-type]
     assert not locks.held
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raytracer import layout
-from raytracer.backends.cuda.sources import digest, include_closure, included
+from raytracer.backends.cuda.cache import digest, include_closure, included
 from raytracer.resources import kernels
 from raytracer.view import frame_of
 from support.libraries import library

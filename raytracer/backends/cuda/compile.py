@@ -19,9 +19,8 @@ from threading import Lock
 
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import nvrtc
-from raytracer.backends.cuda.cache import Cubin
+from raytracer.backends.cuda.cache import Cubin, digest, include_closure
 from raytracer.backends.cuda.driver import GET
-from raytracer.backends.cuda.sources import digest, include_closure
 from raytracer.errors import BackendError
 from raytracer.resources import kernels
 from raytracer.variants import flags_of, split_architecture

@@ -16,11 +16,10 @@ from raytracer.backends.base import TABLES, TREE, DeviceScene, sphere_arrays
 from raytracer.backends.cuda import kernel_selection as selection
 from raytracer.backends.cuda import launch, striped
 from raytracer.backends.cuda.driver import connect, primary_context
-from raytracer.backends.cuda.kernel import TILE, RenderKernel, production, render_kernel
+from raytracer.backends.cuda.kernel import TILE, RenderKernel, loaded, production, render_kernel
 from raytracer.backends.cuda.memory import COLOR_BYTES, DeviceMemory
 from raytracer.backends.cuda.moving import MovingSpheres
 from raytracer.backends.cuda.pack import BEFORE_CAPTURE
-from raytracer.backends.cuda.passes import loaded
 from raytracer.backends.cuda.placed import PlacedSpheres
 from raytracer.backends.cuda.transfer import as_bytes, copy_within, staging
 from raytracer.backends.cuda.tree import (
