@@ -5,6 +5,7 @@ Arrays of other packages may come where no binding is installed, to the CPU back
 """
 
 import ctypes
+import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,8 @@ from threading import local
 from typing import Any
 
 from raytracer.errors import BackendError, MemoryNeedError, RaytracerError, SceneError, shown_value
+
+LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"  # file of the driver
 
 LEGACY_STREAM = 1
 """Handle of CUDA's default stream, on which most packages work unless told otherwise."""
@@ -84,7 +87,7 @@ _events = local()
 def _driver() -> ctypes.CDLL | None:
     """Return the library of the driver, initialised; None without a GPU."""
     try:
-        cuda = ctypes.CDLL("libcuda.so.1")
+        cuda = ctypes.CDLL(LIBRARY)
     except OSError:
         return None
     return None if cuda.cuInit(0) else cuda

@@ -4,15 +4,13 @@ Kernels and compilers are imported where a driver is found.
 """
 
 import ctypes
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from raytracer.backends.cuda import driver
+from raytracer.cuda_driver import LIBRARY
 from raytracer.errors import RaytracerError
-
-LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"  # file of the driver
 
 
 def why_not(device: int = 0) -> str | None:

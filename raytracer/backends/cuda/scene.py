@@ -20,7 +20,7 @@ from raytracer.backends.cuda.kernel import TILE, RenderKernel, loaded, productio
 from raytracer.backends.cuda.memory import COLOR_BYTES, DeviceMemory
 from raytracer.backends.cuda.moving import MovingSpheres
 from raytracer.backends.cuda.pack import BEFORE_CAPTURE
-from raytracer.backends.cuda.placed import PlacedSpheres
+from raytracer.backends.cuda.placed import PAUSE, PlacedSpheres
 from raytracer.backends.cuda.transfer import as_bytes, copy_within, staging
 from raytracer.backends.cuda.tree import (
     NODE_BYTES,
@@ -40,9 +40,6 @@ PART = 64 << 20
 MAX_CONSTANT_SPHERES = (64 << 10) // 16
 """Spheres up to which they may fit into constant memory, of which every GPU has 64 KiB; their tree
 is built on the host."""
-
-# Seconds between two copies: locks are not fair, and waiting threads need time to acquire them.
-PAUSE = 1e-4
 
 COPIED = ("nodes", "sky")
 """Arrays of striped scenes that each GPU has: every ray reads the nodes, an eighth of the tree."""
