@@ -25,10 +25,9 @@ from pathlib import Path
 
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda.cache import by_entry
-from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES, macros_without
-from raytracer.backends.cuda.kernel_selection import PRODUCTION, every_variant
-from raytracer.backends.cuda.sources import digest
+from raytracer.backends.cuda.cache import by_entry, digest
+from raytracer.backends.cuda.kernel import macros_without
+from raytracer.backends.cuda.kernel_selection import IMAGES, OF_IMAGES, PRODUCTION, every_variant
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.products.tiles import has_clusters, kernels_of, problem_of, shapes_for
 from raytracer.errors import RaytracerError

@@ -1,9 +1,11 @@
-"""Calls of CUDA's driver by ctypes: streams, events and memory of the process's primary contexts.
+"""Calls of CUDA's driver by ctypes: streams, events and memory of the process's primary contexts;
+what its messages mean.
 
 Arrays of other packages may come where no binding is installed, to the CPU backend too.
 """
 
 import ctypes
+import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +13,9 @@ from functools import cache
 from threading import local
 from typing import Any
 
-from raytracer.errors import BackendError, SceneError, shown_value
+from raytracer.errors import BackendError, MemoryNeedError, RaytracerError, SceneError, shown_value
+
+LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"  # file of the driver
 
 LEGACY_STREAM = 1
 """Handle of CUDA's default stream, on which most packages work unless told otherwise."""
@@ -46,6 +50,33 @@ def stream_handle(stream: Any) -> int:
     return number or LEGACY_STREAM
 
 
+# Fragments of the driver's messages (cuGetErrorString), and what to do.
+_MEANINGS = {
+    "timed out": "the operating system stopped a launch that held the display too long: close "
+    "other programs that use the GPU, or render with --backend cpu",
+    "no kernel image": "the cubin is for another GPU: clear the cubin cache and try again",
+    "busy or unavailable": "another program holds the GPU for itself: stop it and try again",
+    "insufficient for": "the NVIDIA driver is too old for this CUDA: update it",
+}
+
+
+def explain(message: str) -> RaytracerError:
+    """Return an error with a remedy for a message of the driver."""
+    text = " ".join(message.split())
+    if "out of memory" in text:
+        return MemoryNeedError(
+            f"the GPU's memory is full ({text}): stop other programs that use it, render fewer "
+            "spheres or a smaller picture, or use --backend cpu"
+        )
+    for fragment, meaning in _MEANINGS.items():
+        if fragment in text:
+            return BackendError(f"CUDA: {meaning} ({text})")
+    return BackendError(
+        f"CUDA failed: {text}; restart the process, and if it happens again, use --backend cpu and "
+        "report it with the output of `raytracer devices`"
+    )
+
+
 _DEVICE_ORDINAL = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 _DISABLE_TIMING, _INTERPROCESS = 2, 4  # CU_EVENT_DISABLE_TIMING, CU_EVENT_INTERPROCESS
 _EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL
@@ -56,7 +87,7 @@ _events = local()
 def _driver() -> ctypes.CDLL | None:
     """Return the library of the driver, initialised; None without a GPU."""
     try:
-        cuda = ctypes.CDLL("libcuda.so.1")
+        cuda = ctypes.CDLL(LIBRARY)
     except OSError:
         return None
     return None if cuda.cuInit(0) else cuda

@@ -12,9 +12,9 @@ from typing import Literal, cast
 from raytracer._version import __version__
 from raytracer.arguments import function, one_of
 from raytracer.backends.cpu import CpuDevice
+from raytracer.backends.cuda.cache import digest, include_closure
 from raytracer.backends.cuda.compile import version
 from raytracer.backends.cuda.probe import device_details, why_not
-from raytracer.backends.cuda.sources import digest, include_closure
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, texts, validated
 from raytracer.benchmark.cuda.kernel import ceilings
 from raytracer.benchmark.cuda.session import Session
@@ -23,7 +23,7 @@ from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.record import FORMAT, Device, Record, Result
 from raytracer.benchmark.render_benchmark import RenderBenchmark
 from raytracer.benchmark.tone_benchmark import ToneBenchmark
-from raytracer.benchmark.tree_benchmark import BuildBenchmark, LiveBenchmark
+from raytracer.benchmark.tree_benchmark import BUILD, LIVE
 from raytracer.errors import BackendError, UserError, suggestion
 from raytracer.resources import kernels
 from raytracer.variants import discover, operations, products
@@ -42,7 +42,7 @@ REMOVED = {
 def benchmarks() -> dict[str, Benchmark]:
     """Return all benchmarks by name: operations, sorted, then parts of the renderer."""
     every: list[Benchmark] = [OperationBenchmark(op) for op in OPERATIONS.values()]
-    every += [RenderBenchmark(), ToneBenchmark(), BuildBenchmark(), LiveBenchmark()]
+    every += [RenderBenchmark(), ToneBenchmark(), BUILD, LIVE]
     return {each.name: each for each in every}
 
 

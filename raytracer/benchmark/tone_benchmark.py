@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.backends.cuda.passes import Pass
+from raytracer.backends.cuda.kernel import Pass
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.benchmark import record, statistics
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, kernel_lines, picture_size

@@ -1,7 +1,7 @@
 """`raytracer bench build` and `live`: trees over spheres, and pictures of spheres that move."""
 
-from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
 from typing import Any
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from raytracer import layout
 from raytracer.arguments import one_of, whole
 from raytracer.backends.base import TREE, Device
-from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.driver import primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.transfer import staging, upload
 from raytracer.backends.cuda.tree import NODE_BYTES, DeviceTree, build_sizes
@@ -39,13 +39,20 @@ SIZES = {"cpu": (640, 480), "cuda": (1920, 1080)}  # of pictures
 Rows = dict[str, list[Row]]
 
 
+@dataclass(frozen=True)
 class SpheresBenchmark(Benchmark):
-    """A benchmark of spheres of several kinds and numbers."""
+    """A benchmark of spheres of several kinds and numbers.
 
-    takes: tuple[str, ...] = ("sizes", "scenes")
+    time: times one set of spheres, and returns rows by what is timed.
+    """
+
+    name: str
     summary: str
-    note: str  # what is timed
     counts: tuple[int, ...]  # of spheres, by default
+    note: str  # what is timed
+    time: Callable[[Device, Array, Array, BenchOptions], Rows]
+    default_on: str = ""
+    takes: tuple[str, ...] = ("sizes", "scenes")
 
     def listing(self, ideas: bool) -> Iterator[str]:
         yield f"{self.name}: {self.summary}, on the CPU or a GPU"
@@ -56,7 +63,8 @@ class SpheresBenchmark(Benchmark):
     def check(self, options: BenchOptions) -> None:
         for word in options.scenes:
             one_of(word, f"{self.name} scene", list(KINDS), "kind of spheres")
-        self._axes("cpu", options)
+        if options.axes:
+            _picture("cpu", options)
 
     def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
         device, results = select("cuda" if session else "cpu"), list[Result]()
@@ -67,99 +75,82 @@ class SpheresBenchmark(Benchmark):
             for count in counts:
                 tell(f"{self.name}: {kind}, {count:,} spheres")
                 axes: dict[str, int | str] = {"scene": kind, "spheres": count}
-                axes |= self._axes(device.name, options)
-                found = self._rows(device, *spheres(kind, count), options)
-                results += [
-                    record.result(op, axes, rows, "warm", kind) for op, rows in found.items()
-                ]
+                axes |= _picture(device.name, options) if "axes" in self.takes else {}
+                found = self.time(device, *spheres(kind, count), options)
+                results += [record.result(op, axes, found[op], "warm", kind) for op in found]
         results[-1]["note"] = self.note
         return results
 
-    def _axes(self, backend: str, options: BenchOptions) -> dict[str, int]:
-        """Return further axes of a result; raise UserError for invalid ones."""
-        return {}
 
-    @abstractmethod
-    def _rows(self, device: Device, centers: Array, radii: Array, options: BenchOptions) -> Rows:
-        """Time one set of spheres; return rows by what is timed."""
+def _picture(backend: str, options: BenchOptions) -> dict[str, int]:
+    """Return the size of pictures; raise UserError for an invalid one."""
+    width, height = picture_size("live", options.axes, SIZES[backend])
+    return {"width": width, "height": height}
 
 
-class BuildBenchmark(SpheresBenchmark):
-    """Trees: built, and refitted around spheres that moved a little."""
-
-    name = "build"
-    default_on = "cpu"
-    summary = "trees over spheres: built and refitted"
-    counts = (10_000, 100_000)
-    note = (
-        "build: from a packed scene to its tree. build refit: from new positions, at most "
-        f"{STEP} radii from those before, to the tree around them. cost/ray: visits of nodes that "
-        f"are expected of a ray that meets the root, and {TEST_COST} of its tests of spheres. "
-        f"Seed {SEED}."
-    )
-
-    def _rows(self, device: Device, centers: Array, radii: Array, options: BenchOptions) -> Rows:
-        settings = RenderSettings(width=64, height=64, samples=1)
-        buffers = pack(Scene.from_arrays(centers, radii, "white"), settings)
-        if device.name == "cuda":
-            on_device = _on_device(device.number, buffers)
-            built = _row("build", partial(_build, on_device), len(radii), options)
-            tree = _to_host(on_device)
-        else:
-            built = _row("build", lambda: build_bvh(buffers), len(radii), options)
-            tree = build_bvh(buffers)
-        built |= {"nodes": len(tree.nodes), "bytes_per_sphere": tree.nbytes / len(radii)}
-        built["cost_per_ray"] = cost_per_ray(tree)
-        return {"build": [built], "build refit": [_refitted(device, buffers, options)]}
+def _build(device: Device, centers: Array, radii: Array, options: BenchOptions) -> Rows:
+    settings = RenderSettings(width=64, height=64, samples=1)
+    buffers = pack(Scene.from_arrays(centers, radii, "white"), settings)
+    if device.name == "cuda":
+        on_device = _on_device(device.number, buffers)
+        built = _row("build", partial(_build_there, on_device), len(radii), options)
+        tree = _to_host(on_device)
+    else:
+        built = _row("build", partial(build_bvh, buffers), len(radii), options)
+        tree = build_bvh(buffers)
+    built |= {"nodes": len(tree.nodes), "bytes_per_sphere": tree.nbytes / len(radii)}
+    built["cost_per_ray"] = cost_per_ray(tree)
+    return {"build": [built], "build refit": [_refitted(device, buffers, options)]}
 
 
-class LiveBenchmark(SpheresBenchmark):
-    """Pictures of spheres that move."""
+def _live(device: Device, centers: Array, radii: Array, options: BenchOptions) -> Rows:
+    settings: dict[str, Any] = {"backend": device, "samples": 1}
+    settings |= _picture(device.name, options)
+    moves = _turns(device, centers, _stepped(centers, radii))
 
-    name = "live"
-    takes = ("sizes", "scenes", "axes")
-    summary = "spheres that move: from new positions to a picture"
-    counts = (10_000,)
-    note = (
-        "From new positions to 8-bit pixels on the host, one sample per pixel with shadows. scene "
-        "made anew: `raytracer.render`. small steps: `LiveScene.update` with positions at most "
-        f"{STEP} radii from those before, whose tree is refitted while it is good. rebuilt: with a "
-        f"tree that is built for each picture. Seed {SEED}."
-    )
+    def anew() -> Any:
+        return render(Scene.from_arrays(next(moves), radii, "white"), **settings).pixels(8)
 
-    def _axes(self, backend: str, options: BenchOptions) -> dict[str, int]:
-        width, height = picture_size(self.name, options.axes, SIZES[backend])
-        return {"width": width, "height": height}
+    with LiveScene(Scene.from_arrays(centers, radii, "white"), **settings) as live:
 
-    def _rows(self, device: Device, centers: Array, radii: Array, options: BenchOptions) -> Rows:
-        settings: dict[str, Any] = {"backend": device, "samples": 1}
-        settings |= self._axes(device.name, options)
-        moves = _turns(device, centers, _stepped(centers, radii))
+        def step() -> Any:
+            live.update(positions=next(moves))
+            return live.pixels()
 
-        def anew() -> Any:
-            return render(Scene.from_arrays(next(moves), radii, "white"), **settings).pixels(8)
+        def rebuilt() -> Any:
+            live._open().scene.max_excess = -1.0
+            return step()
 
-        with LiveScene(Scene.from_arrays(centers, radii, "white"), **settings) as live:
-
-            def step() -> Any:
-                live.update(positions=next(moves))
-                return live.pixels()
-
-            def rebuilt() -> Any:
-                live._open().scene.max_excess = -1.0
-                return step()
-
-            timed: dict[str, tuple[Callable[[], Any], Kind]] = {
-                "scene made anew": (anew, "variant"),
-                "small steps": (step, "variant"),
-                "rebuilt": (rebuilt, "variant"),
-                "picture": (live.pixels, "stage"),
-            }
-            count = len(radii)
-            rows = [_row(name, run, count, options, kind) for name, (run, kind) in timed.items()]
-        for row in rows[:3]:
+        timed = {"scene made anew": anew, "small steps": step, "rebuilt": rebuilt}
+        rows = [_row(name, run, len(radii), options) for name, run in timed.items()]
+        for row in rows:
             row["title"] = f"{1 / row['time']['median']:,.1f} frames/s"
-        return {"live": rows}
+        rows.append(_row("picture", live.pixels, len(radii), options, "stage"))
+    return {"live": rows}
+
+
+BUILD = SpheresBenchmark(
+    "build",
+    "trees over spheres: built and refitted",
+    (10_000, 100_000),
+    "build: from a packed scene to its tree. build refit: from new positions, at most "
+    f"{STEP} radii from those before, to the tree around them. cost/ray: visits of nodes that "
+    f"are expected of a ray that meets the root, and {TEST_COST} of its tests of spheres. "
+    f"Seed {SEED}.",
+    _build,
+    default_on="cpu",
+)
+LIVE = SpheresBenchmark(
+    "live",
+    "spheres that move: from new positions to a picture",
+    (10_000,),
+    "From new positions to 8-bit pixels on the host, one sample per pixel with shadows. scene "
+    "made anew: `raytracer.render`. small steps: `LiveScene.update` with positions at most "
+    f"{STEP} radii from those before, whose tree is refitted while it is good. rebuilt: with a "
+    f"tree that is built for each picture. Seed {SEED}.",
+    _live,
+    takes=("sizes", "scenes", "axes"),
+)
 
 
 def _row(
@@ -211,7 +202,7 @@ def _on_device(number: int, buffers: SceneBuffers) -> DeviceTree:
     return tree
 
 
-def _build(tree: DeviceTree) -> None:
+def _build_there(tree: DeviceTree) -> None:
     context, stream = primary_context(tree.number), staging(tree.number).stream
     with context.lock, context.active():
         tree.build(stream)

@@ -9,7 +9,13 @@ import click
 
 from raytracer.commands.options import SettingsCommand, force_option
 
-CHOICE = click.Choice
+BACKENDS, FORMS = click.Choice(["auto", "cpu", "cuda"]), click.Choice(["table", "markdown", "json"])
+INPUTS = click.Choice(["normal", "uniform", "constant", "few", "sorted", "zeros"])
+COMMON = (
+    "listed", "variant", "size", "scene", "axis", "dtype", "backend", "hot", "save", "form",
+    "with_file",
+)  # fmt: skip
+PATH = click.Path(path_type=Path)
 
 EXAMPLES = """Check and time kernels and parts of the renderer.
 
@@ -30,19 +36,7 @@ Examples:
 
 @click.command(
     cls=SettingsCommand,
-    settings={},
-    common=(
-        "listed",
-        "variant",
-        "size",
-        "axis",
-        "dtype",
-        "backend",
-        "mode",
-        "save",
-        "form",
-        "with_file",
-    ),
+    common=COMMON,
     help=EXAMPLES,
 )
 @click.argument("ops", nargs=-1, metavar="[OP ...]")
@@ -52,47 +46,27 @@ Examples:
 @click.option("--scene", multiple=True, help="Scene of `bench render`, build or live; repeatable.")
 @click.option("--axis", multiple=True, metavar="NAME=SIZE", help="Size of one axis; repeatable.")
 @click.option("--dtype", help="Data type of the operation, as --list names it.")
-@click.option("--backend", type=CHOICE(["auto", "cpu", "cuda"]), default="auto", show_default=True,
-              help="Where to run.")  # fmt: skip
-@click.option(
-    "--input",
-    type=CHOICE(["normal", "uniform", "constant", "few", "sorted", "zeros"]),
-    default="normal",
-    show_default=True,
-    help="Distribution of the input values.",
-)
+@click.option("--backend", type=BACKENDS, default="auto", show_default=True, help="Where to run.")
+@click.option("--input", type=INPUTS, default="normal", show_default=True, help="Input values.")
 @click.option("--min-time", default=0.5, show_default=True, help="Seconds of measurement per row.")
 @click.option("--peers/--no-peers", default=True, help="Also time PyTorch.")
+@click.option("--hot/--cold", help="Back to back, warm cache, not after a flush of the L2 cache.")
+@click.option("--save", type=PATH, metavar="FILE.json", help="Save results.")
 @click.option(
-    "--cold",
-    "mode",
-    flag_value="cold",
-    default="cold",
-    help="Flush the L2 cache before each run (default).",
-)
-@click.option("--hot", "mode", flag_value="hot", help="Back to back, warm cache.")
-@click.option("--save", type=click.Path(path_type=Path), metavar="FILE.json", help="Save results.")
-@click.option(
-    "--format",
-    "form",
-    type=CHOICE(["table", "markdown", "json"]),
-    default="table",
-    show_default=True,
-    help="How results are printed.",
+    "--format", "form", type=FORMS, default="table", show_default=True, help="Form of the output."
 )
 @force_option
-@click.option("--with", "with_file", type=click.Path(path_type=Path), metavar="FILE.cu",
-              help="Also check and time this kernel.")  # fmt: skip
+@click.option("--with", "with_file", type=PATH, metavar="FILE.cu", help="Also time this kernel.")
 @click.option("--profile", is_flag=True, help="Launch each variant once, for a profiler.")
 def bench(
     ops: tuple[str, ...], listed: bool, profile: bool, axis: tuple[str, ...], save: Path | None,
-    form: str, force: bool, **options: Any,
+    form: str, force: bool, hot: bool, **options: Any,
 ) -> None:  # fmt: skip
     from raytracer.benchmark import report, run
     from raytracer.benchmark.benchmark import parse_axes, validated
     from raytracer.files import output
 
-    options["axes"] = parse_axes(axis)
+    options |= {"axes": parse_axes(axis), "mode": "hot" if hot else "cold"}
     if listed:
         click.echo(run.listing(ops), nl=False)
         return

@@ -42,7 +42,7 @@ def package(name: str) -> Callable[[NDArray[Any]], Any]:
     }
 
     def there(array: NDArray[Any]) -> Any:
-        from raytracer.backends.cuda.context import primary_context
+        from raytracer.backends.cuda.driver import primary_context
 
         with primary_context(0).active():  # PyCUDA takes the current one
             return to_gpu[name](np.ascontiguousarray(array))
@@ -62,7 +62,7 @@ class Packing:
     """Packs updates into memory of its own on the first GPU."""
 
     def __init__(self) -> None:
-        from raytracer.backends.cuda.context import primary_context
+        from raytracer.backends.cuda.driver import primary_context
         from raytracer.backends.cuda.memory import DeviceMemory
         from raytracer.backends.cuda.pack import Packer
         from raytracer.backends.cuda.transfer import NON_BLOCKING

@@ -10,10 +10,9 @@ from raytracer import compile_all
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import nvrtc
-from raytracer.backends.cuda.cache import Cubin
-from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES
-from raytracer.backends.cuda.kernel_selection import PRODUCTION, every_variant
-from raytracer.backends.cuda.sources import include_closure
+from raytracer.backends.cuda.cache import Cubin, include_closure
+from raytracer.backends.cuda.driver import architecture
+from raytracer.backends.cuda.kernel_selection import IMAGES, OF_IMAGES, PRODUCTION, every_variant
 from raytracer.errors import BackendError
 from raytracer.resources import kernels
 from raytracer.variants import products
@@ -61,10 +60,9 @@ def test_closure_follows_includes_beside_the_file_and_under_the_root(source: Pat
     assert list(include_closure(source, tree)) == files
     header.write_text('#include "value.h"\n')  # a circle ends
     assert len(include_closure(source, tree)) == 3
-    for line, words in (('"nowhere.h"', "nowhere.h, which is neither"), ("WHICH", "is computed")):
-        header.write_text(f"#include {line}\n")
-        with pytest.raises(BackendError, match=words):
-            include_closure(source, tree)
+    header.write_text("#include WHICH\n")
+    with pytest.raises(BackendError, match="#include WHICH is computed"):
+        include_closure(source, tree)
 
 
 def test_key_covers_headers_architecture_flags_and_environment(
@@ -90,7 +88,7 @@ def test_key_covers_headers_architecture_flags_and_environment(
 
 
 def test_architecture_of_each_generation() -> None:
-    seen = [compiler.architecture(each) for each in ((7, 5), (8, 9), (9, 0), (10, 0), (12, 0))]
+    seen = [architecture(each) for each in ((7, 5), (8, 9), (9, 0), (10, 0), (12, 0))]
     assert seen == ["sm_75", "sm_89", "sm_90a", "sm_100a", "sm_120"]
 
 

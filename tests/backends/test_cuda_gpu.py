@@ -111,7 +111,7 @@ def test_interrupted_render_leaves_a_device_that_works(monkeypatch: pytest.Monke
 
 
 def test_context_is_the_primary_one_and_is_put_back() -> None:
-    from raytracer.backends.cuda.context import primary_context
+    from raytracer.backends.cuda.driver import primary_context
 
     cuda = ctypes.CDLL("libcuda.so.1")
     before, current, primary = (ctypes.c_void_p() for _ in range(3))
@@ -137,7 +137,7 @@ def test_pytorch_works_before_between_and_after() -> None:
 
 
 def test_repeated_renders_leave_no_memory_behind() -> None:
-    from raytracer.backends.cuda.context import primary_context
+    from raytracer.backends.cuda.driver import primary_context
 
     def left_behind() -> int:
         before, _ = primary_context(0).memory()
@@ -151,7 +151,7 @@ def test_repeated_renders_leave_no_memory_behind() -> None:
 
 
 def test_large_array_goes_to_the_device_and_back() -> None:
-    from raytracer.backends.cuda.context import primary_context
+    from raytracer.backends.cuda.driver import primary_context
     from raytracer.backends.cuda.transfer import CHUNK, staging
 
     rng = np.random.default_rng(7)
@@ -168,7 +168,7 @@ def test_large_array_goes_to_the_device_and_back() -> None:
 def test_errors_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
     from dataclasses import replace
 
-    from raytracer.backends.cuda.context import PrimaryContext
+    from raytracer.backends.cuda.driver import PrimaryContext
     from raytracer.backends.cuda.run import CudaDevice
     from raytracer.variants import product
 

@@ -91,7 +91,7 @@ class Graph:
 @pytest.fixture
 def captured() -> Iterator[Callable[..., Graph]]:
     """Returns a function that captures work; graphs are destroyed after the test."""
-    from raytracer.backends.cuda.context import primary_context
+    from raytracer.backends.cuda.driver import primary_context
 
     made: list[Graph] = []
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer.backends.cuda import driver, page_locked, transfer
-from raytracer.backends.cuda.page_locked import MAX_ARRAYS, MIN_BYTES, PageLockedPool
+from raytracer.backends.cuda import driver, transfer
+from raytracer.backends.cuda.transfer import MAX_ARRAYS, MIN_BYTES, PageLockedPool
 from raytracer.errors import BackendError
 from raytracer.film.film import Film
 from support.fake_cuda import FakeDriver
@@ -39,7 +40,7 @@ class Locks:
             return
         size, flags = more
         assert (name, flags) == ("cuMemHostRegister", 1)
-        page = page_locked.PAGE
+        page = transfer.PAGE
         pages = {
             p for at, n in self.held.items() for p in range(at // page, (at + n - 1) // page + 1)
         }
@@ -61,7 +62,7 @@ class Locks:
 @pytest.fixture
 def locks(monkeypatch: pytest.MonkeyPatch) -> Locks:
     locks = Locks()
-    monkeypatch.setattr(page_locked, "call", locks.call)
+    monkeypatch.setattr(transfer, "call", locks.call)
     return locks
 
 
@@ -70,7 +71,7 @@ def pool(locks: Locks) -> Iterator[PageLockedPool]:
     with locks.active():
         pool = PageLockedPool(locks)  # type: ignore[arg-type]
         yield pool
-    page_locked._unlock_all(locks, pool._locked)  # type: ignore[arg-type]
+    transfer._unlock_all(locks, pool._locked)  # type: ignore[arg-type]
     assert not locks.held
 
 
@@ -199,7 +200,11 @@ with raytracer.LiveScene(scene, backend="cuda", **{WIDE}) as live:
     kept += [live.pixels() for _ in range(3)]
 print(sum(int(each.sum()) for each in kept))
 """
-    for name in filter(driver.is_installed, driver.MODULES):
+    for name, module in driver.MODULES.items():
+        try:
+            import_module(module)
+        except ImportError:
+            continue
         environment = os.environ | {driver.VARIABLE: name}
         done = subprocess.run(
             [sys.executable, "-c", program], env=environment, capture_output=True, text=True,

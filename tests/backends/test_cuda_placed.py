@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer import Camera, Scene, SphereSet, Transform, cuda_driver, layout
 from raytracer._native import core
-from raytracer.backends.cuda import context, pack, passes, placed, transfer
 from raytracer.backends.cuda import driver as binding
+from raytracer.backends.cuda import kernel as kernel_module
+from raytracer.backends.cuda import pack, placed, transfer
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.pack import described
 from raytracer.buffers import DeviceColors, SceneBuffers, radii_of
@@ -51,11 +52,11 @@ class Gpu:
         self.driver = FakeDriver({}, self._run, memory=1 << 25)
         self._kernels = kernels
         monkeypatch.setattr(binding, "load", lambda: self.driver)
-        monkeypatch.setattr(passes.compiler, "load", lambda *_: Cubin(b"", ""))  # type: ignore[attr-defined]
+        monkeypatch.setattr(kernel_module.compiler, "load", lambda *_, **__: Cubin(b"", ""))  # type: ignore[attr-defined]
         monkeypatch.setattr(pack, "order", lambda *_: None)
         calls = SimpleNamespace(**copies_to_host([], self._base))
         monkeypatch.setattr(cuda_driver, "device_context", lambda _: nullcontext(calls))
-        self.context = context.primary_context(0)
+        self.context = binding.primary_context(0)
 
     @property
     def _base(self) -> int:
@@ -87,7 +88,7 @@ class Gpu:
 
 @pytest.fixture
 def gpu(kernels: dict[str, ctypes.CDLL], monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
-    with cleared(context.primary_context, transfer.staging, passes.loaded):
+    with cleared(binding.primary_context, transfer.staging, kernel_module.loaded):
         yield Gpu(kernels, monkeypatch)
 
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from raytracer import CapsuleSet, Ground, Scene, SphereSet, layout
 from raytracer.backends.base import TREE
-from raytracer.backends.cuda import context, transfer
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda import scene as scene_module
+from raytracer.backends.cuda import transfer
 from raytracer.backends.cuda import tree as tree_module
 from raytracer.backends.cuda.run import MAX_SPHERES
 from raytracer.backends.cuda.scene import CudaScene
@@ -119,7 +119,7 @@ def test_records_are_the_columns_row_by_row(
     monkeypatch.setattr(tree_module, "load_module", lambda *_: module)
     monkeypatch.setattr(scene_module, "PART", 1000)
     monkeypatch.setattr(transfer, "CHUNK", 300)
-    with cleared(context.primary_context, transfer.staging, tree_module._functions):
+    with cleared(binding.primary_context, transfer.staging, tree_module._functions):
         made = CudaScene(0, buffers, None)
         made.upload()
         tree = build_bvh(buffers)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from raytracer import Camera, Ground, RenderSettings, Scene, SphereSet, layout
 from raytracer.backends import group
-from raytracer.backends.cuda import context, kernel, run, tone, transfer
 from raytracer.backends.cuda import driver as binding
+from raytracer.backends.cuda import kernel, run, tone, transfer
 from raytracer.backends.cuda import scene as scene_module
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.film import CudaFilm
@@ -87,7 +87,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     monkeypatch.setattr(kernel, "production", lambda *_: KERNEL)
     monkeypatch.setattr(kernel.compiler, "load", lambda *_, **__: Cubin(b"c_spheres", ""))  # type: ignore[attr-defined]
     monkeypatch.setattr(transfer, "CHUNK", 64)
-    caches = context.primary_context, transfer.staging, kernel.render_kernel, tone.compile_passes
+    caches = binding.primary_context, transfer.staging, kernel.render_kernel, tone.compile_passes
     with cleared(*caches):
         yield fake
     assert fake.depth == 0
@@ -173,7 +173,7 @@ def test_several_gpus_give_the_bytes_of_one(
 ) -> None:
     """Their rows are copied to the host, or to the first GPU."""
     monkeypatch.setattr(group, "BAND_HEIGHT", 4)
-    context.connect.cache_clear()
+    binding.connect.cache_clear()
     buffers, bvh = scene()
     several = DeviceGroup([CudaDevice(number) for number in range(3)])
 

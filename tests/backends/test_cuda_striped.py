@@ -12,7 +12,8 @@ import pytest
 
 import raytracer
 from raytracer.backends.base import TABLES, TREE
-from raytracer.backends.cuda import context, run, striped
+from raytracer.backends.cuda import driver as binding
+from raytracer.backends.cuda import run, striped
 from raytracer.backends.cuda.gpus import GpuGroup, StripedScene
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.run import CudaDevice
@@ -52,7 +53,7 @@ def gpus(
 def test_copies_and_fills_reach_all_stripes_of_a_gpu(gpus: list[CudaDevice]) -> None:
     size = 5 * UNIT + (UNIT >> 1)
     values = np.random.default_rng(1).integers(0, 256, size, np.uint8)
-    primary = context.primary_context(0)
+    primary = binding.primary_context(0)
     with primary.lock, primary.active() as driver:
         memory, copies = DeviceMemory(primary, [0] * len(gpus)), staging(0)
         address, other = memory.allocate("one", size), memory.allocate("other", size)
@@ -157,12 +158,12 @@ def test_striped_memory_is_given_back(gpus: list[CudaDevice]) -> None:
     scene, group = SCENES["mirrors"][0](), GpuGroup(gpus, is_striped=True)
 
     def left_behind() -> int:
-        before = context.primary_context(0).memory()[0]
+        before = binding.primary_context(0).memory()[0]
         for _ in range(5):
             with prepare(scene, SIZE, backend=group) as job:
                 assert job.scene.nbytes >= 300_000 * 23
             assert job.scene.nbytes == 0
-        return before - context.primary_context(0).memory()[0]
+        return before - binding.primary_context(0).memory()[0]
 
     left_behind()
     assert min(left_behind() for _ in range(5)) <= 1 << 20

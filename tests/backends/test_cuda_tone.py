@@ -49,7 +49,7 @@ def on_device(
     film: Film, settings: ToneSettings, bits: int = 8, neighbor_weight: float = 0.0
 ) -> tuple[NDArray[Any], NDArray[np.void]]:
     """Picture and histogram of a film that is copied to the device."""
-    from raytracer.backends.cuda.context import primary_context
+    from raytracer.backends.cuda.driver import primary_context
     from raytracer.backends.cuda.tone import tone_kernels
     from raytracer.backends.cuda.transfer import staging
 

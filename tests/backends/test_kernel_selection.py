@@ -44,7 +44,7 @@ def test_kernel_by_count_tree_and_size() -> None:
     view, large, small = camera(0, 0.5), spheres((0, 0, -10, 1)), spheres((0, 0, -10, 0.001))
 
     def kernel(count: int, nodes: int, some: Any) -> str:
-        return selection.kernel_for(count, nodes, selection.Sample(some.T), view, 720)
+        return selection.kernel_for(count, nodes, selection.sampled(some.T), view, 720)
 
     assert kernel(0, 0, large[:0]) == selection.LIST
     assert kernel(selection.MAX_LISTED, 1, large) == selection.LIST
@@ -53,18 +53,6 @@ def test_kernel_by_count_tree_and_size() -> None:
     assert kernel(1000, 50, small) == selection.THREADS
     assert kernel(1000, 50, small[:0]) == selection.PACKETS
     assert kernel(1000, 50, np.concatenate([small, large, large])) == selection.PACKETS
-
-
-@pytest.mark.parametrize("kind", [0, 1])
-def test_no_sphere_in_view_is_smaller_than_the_limit(kind: int) -> None:
-    rng = np.random.default_rng(6)
-    view = camera(kind, 0.5 if kind == 0 else 5.0)
-    for _ in range(100):
-        some = spheres(*np.column_stack([rng.normal(size=(9, 3)), rng.random(9)]))
-        some[:, :3] = some[:, :3] * rng.uniform(0, 5) + (0, 0, rng.uniform(-30, 0))
-        least = selection.Sample(some.T).least_radius(view, 720)
-        each = [selection.median_radius(one[None], view, 720) for one in some]
-        assert least <= min(each) * (1 + 1e-6)
 
 
 RODS: dict[str, Any] = {"starts": [[0, 0, 0]], "ends": [[1, 0, 0]]}
@@ -145,14 +133,15 @@ def test_features_are_macros_of_the_kernels() -> None:
     ]
     source = "".join(header.read_text(encoding="utf-8") for header in headers)
     defined = re.findall(r"^#define (\w+) 1$", source, re.MULTILINE)
-    features = {*selection.FEATURES, *selection.DRAFTS, *selection.PATH_FEATURES, "RT_FORMS"}
+    path_features = {name for each in selection.every_variant(selection.PATHS) for name in each}
+    features = {*selection.FEATURES, *selection.DRAFTS, *path_features, "RT_FORMS"}
     assert set(defined) == features - {*selection.FILTERS}
     compat = (kernels() / "core/compat.h").read_text(encoding="utf-8")
     assert all(f"#if !defined({name})" in compat for name in selection.FILTERS)
     variants = [each for name in selection.PRODUCTION for each in selection.every_variant(name)]
-    with_capsules = {*selection.ROUND_FEATURES, *selection.PATH_FEATURES}
+    with_capsules = {*selection.ROUND_FEATURES, *path_features}
     for name in selection.PRODUCTION:
-        own = {selection.PATHS: selection.PATH_FEATURES, selection.CAPSULES: with_capsules}
+        own = {selection.PATHS: path_features, selection.CAPSULES: with_capsules}
         known = {*own.get(name, selection.FEATURES), *selection.DRAFTS, *selection.LIGHTS}
         assert all(set(missing) <= known for missing in selection.every_variant(name))
     assert len(variants) <= 40
@@ -196,7 +185,6 @@ def test_a_kernel_without_what_a_scene_does_not_have_gives_the_same_film(
     name: str, large: bool, mirror: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from raytracer.backends.cuda import run
-    from raytracer.backends.cuda import scene as module
 
     scene = to_project(random_scene(4, 15, mirror=mirror))
     if large:
@@ -207,7 +195,7 @@ def test_a_kernel_without_what_a_scene_does_not_have_gives_the_same_film(
     tree, device = build_bvh(buffers), run.CudaDevice(kernel=product(name))
     films, kernels = [], []
     for missing in (selection.missing_features, lambda *_: ()):
-        monkeypatch.setattr(module, "missing_features", missing)
+        monkeypatch.setattr(selection, "missing_features", missing)
         with device.film(Film.blank(*SIZE)) as film, device.scene(buffers, tree) as made:
             film.add(made, buffers.view, 3)
             films.append(film.to_host().sums)
@@ -265,8 +253,14 @@ def test_the_scenes_below_use_every_variant_that_traces_paths() -> None:
             used.add((selection.CAPSULES, missing))
         else:
             used.add((selection.PATHS, selection.missing_features(buffers.view)))
-    every = {(selection.PATHS, missing) for missing in selection.PATH_VARIANTS[1:]}
-    every |= {(selection.CAPSULES, missing) for missing in selection.CAPSULE_VARIANTS}
+    every = {(selection.PATHS, missing) for missing in selection.every_variant(selection.PATHS)[1:]}
+    every |= {
+        (selection.CAPSULES, missing) for missing in selection.every_variant(selection.CAPSULES)
+    }
+    every -= {
+        (selection.CAPSULES, each)
+        for each in ((), selection.CAPSULE_FEATURES, selection.ROUND_FEATURES)
+    }
     assert used == {each for each in every if each[1] != selection.COMMON_DRAFTS}
 
 
@@ -276,7 +270,6 @@ def test_the_scenes_below_use_every_variant_that_traces_paths() -> None:
 def test_a_variant_that_traces_paths_gives_the_film_of_the_complete_kernel(
     name: str, integrator: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from raytracer.backends.cuda import scene as module
     from raytracer.backends.cuda.run import CudaDevice
 
     buffers, device = packed(with_paths(name, integrator)), CudaDevice()
@@ -287,8 +280,8 @@ def test_a_variant_that_traces_paths_gives_the_film_of_the_complete_kernel(
                 film.add(made, buffers.view, 2)
                 films.append(film.to_host().sums)
                 kernels.append(made.kernel(buffers.view))
-            monkeypatch.setattr(module, "missing_features", lambda _: ())
-            monkeypatch.setattr(module, "missing_with_capsules", lambda *_: ())
+            monkeypatch.setattr(selection, "missing_features", lambda _: ())
+            monkeypatch.setattr(selection, "missing_with_capsules", lambda *_: ())
     assert kernels[0].kernel.name == kernels[1].kernel.name
     assert kernels[0].missing
     assert not kernels[1].missing
@@ -299,7 +292,6 @@ def test_a_variant_that_traces_paths_gives_the_film_of_the_complete_kernel(
 @pytest.mark.usefixtures("cuda")
 def test_the_kernels_of_capsules_give_the_same_film(monkeypatch: pytest.MonkeyPatch) -> None:
     from raytracer.backends.cuda import run
-    from raytracer.backends.cuda import scene as module
 
     rng = np.random.default_rng(8)
     starts = rng.uniform(-1, 1, (2000, 3))
@@ -309,7 +301,7 @@ def test_the_kernels_of_capsules_give_the_same_film(monkeypatch: pytest.MonkeyPa
     tree, device = build_bvh(buffers), run.CudaDevice()
     films = []
     for missing in (selection.ROUND_FEATURES, selection.CAPSULE_FEATURES, ()):
-        monkeypatch.setattr(module, "missing_with_capsules", lambda *_, missing=missing: missing)
+        monkeypatch.setattr(selection, "missing_with_capsules", lambda *_, missing=missing: missing)
         with device.film(Film.blank(*SIZE)) as film, device.scene(buffers, tree) as made:
             film.add(made, buffers.view, 3)
             films.append(film.to_host().sums)
@@ -326,6 +318,6 @@ def test_example_scenes_get_the_kernel_that_was_measured_best() -> None:
             continue  # a million spheres take long to make; the other is like plummer
         ladder = render_benchmark.ladder_of(name, render_benchmark.SIZE)
         buffers, tree = ladder.buffers, ladder.arranged("")
-        sample, camera = selection.Sample(buffers.placed), buffers.view.camera
+        sample, camera = selection.sampled(buffers.placed), buffers.view.camera
         label = selection.kernel_for(buffers.count, len(tree.nodes), sample, camera, 720)
         assert label == best.get(name, selection.PACKETS), name

@@ -7,7 +7,7 @@ import pytest
 
 import raytracer
 from raytracer.backends.cuda import striped
-from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.driver import primary_context
 from raytracer.backends.cuda.gpus import GpuGroup
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.film.film import Film

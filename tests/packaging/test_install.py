@@ -8,8 +8,7 @@ import pytest
 
 from raytracer import compile_all
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES
-from raytracer.backends.cuda.kernel_selection import PRODUCTION
+from raytracer.backends.cuda.kernel_selection import IMAGES, OF_IMAGES, PRODUCTION
 from raytracer.variants import products
 from support.packages import OWN, ROOT, STABLE, Installed, run
 

@@ -148,7 +148,7 @@ class OnGpu:
     """A copy of an array in memory of the driver, with the CUDA array interface."""
 
     def __init__(self, array: NDArray[Any]) -> None:
-        from raytracer.backends.cuda.context import primary_context
+        from raytracer.backends.cuda.driver import primary_context
 
         base: Any = array
         while isinstance(base.base, np.ndarray):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import layout
-from raytracer.backends.cuda.check import flatten
+from raytracer.backends.cuda.kernel import flatten
 
 ALIGNMENT = 256
 

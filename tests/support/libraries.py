@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from raytracer.backends.cuda.sources import digest
+from raytracer.backends.cuda.cache import digest
 from raytracer.resources import kernels
 
 TESTS = Path(__file__).resolve().parents[1]

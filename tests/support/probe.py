@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raytracer import layout
-from raytracer.backends.cuda.sources import _included, digest, include_closure
+from raytracer.backends.cuda.cache import digest, include_closure, included
 from raytracer.resources import kernels
 from raytracer.view import frame_of
 from support.libraries import library
@@ -160,7 +160,7 @@ def cubin(arch: str) -> bytes:
     root, source = kernels(), SOURCES / "cuda.cu"
     texts = [(SOURCES / name).read_text(encoding="utf-8") for name in ("cuda.cu", "functions.h")]
     functions, closure = SOURCES / "functions.h", dict[str, bytes]()
-    for header in _included(functions, functions.read_bytes(), root.resolve()):
+    for header in included(functions, functions.read_bytes(), root.resolve()):
         closure |= include_closure(header, root)
     key = digest(closure, arch, *texts)
     # of any kernel of the product: its digest of the compiler is the same
@@ -176,11 +176,10 @@ def cubin(arch: str) -> bytes:
 
 def cuda() -> Probe:
     """The functions on the first GPU."""
-    from raytracer.backends.cuda.compile import architecture
-    from raytracer.backends.cuda.context import primary_context
+    from raytracer.backends.cuda.driver import primary_context
 
     context = primary_context(0)
-    code = cubin(architecture(context.device.compute_capability()))
+    code = cubin(context.arch)
     with context.active() as driver:
         module = driver.module_from_buffer(code)
         size = np.zeros(1, np.int32)

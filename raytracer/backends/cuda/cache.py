@@ -12,9 +12,12 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
+from os.path import normpath
 from pathlib import Path
 from typing import NamedTuple
 
+from raytracer.errors import BackendError
 from raytracer.files.output import cache_folder, temporary
 
 _DIGEST_BYTES = 32
@@ -110,3 +113,52 @@ def by_entry(log: str) -> dict[str, Usage]:
 def _first(pattern: str, text: str) -> int:
     match = re.search(pattern, text)
     return int(match[1]) if match else 0
+
+
+# Sources of a kernel: the key of a cubin and the digest in a record of the bench cover them.
+
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include\b[ \t]*(?:([<"])([^">]+)[">])?(.*)$', re.MULTILINE)
+
+
+def include_closure(source: Path, root: Path) -> dict[str, bytes]:
+    """Return a file and all files that it includes, directly or not.
+
+    Headers outside `root` (of CUDA and the C++ compiler) are left out, because the version of the
+    compiler stands for them.
+    """
+    closure: dict[str, bytes] = {}
+    pending = [source.resolve()]
+    root = root.resolve()
+    while pending:
+        path = pending.pop()
+        name = path.relative_to(root).as_posix()
+        if name not in closure:
+            closure[name] = path.read_bytes()
+            pending += included(path, closure[name], root)
+    return dict(sorted(closure.items()))
+
+
+def digest(closure: dict[str, bytes], *more: str) -> str:
+    """Return a hexadecimal digest of names and contents of files, and of further strings."""
+    hasher = hashlib.blake2b(digest_size=16)
+    for name, contents in closure.items():
+        hasher.update(f"{name}\0{len(contents)}\0".encode() + contents)
+    for text in more:
+        hasher.update(f"{len(text)}\0{text}".encode())
+    return hasher.hexdigest()
+
+
+def included(path: Path, contents: bytes, root: Path) -> Iterator[Path]:
+    """Yield the files under `root` that a file includes. As in the compiler, a quoted name is first
+    searched beside the including file."""
+    for mark, name, rest in _INCLUDE.findall(contents):
+        if not name:
+            # The value of a macro is unknown, and a key without the file would load stale code.
+            raise BackendError(
+                f"{path}: #include {rest.decode(errors='replace')} is computed; write the name of "
+                "the file, so that the cubin cache can follow it"
+            )
+        folders = [path.parent, root] if mark == b'"' else [root]
+        places = (Path(normpath(folder / name.decode())) for folder in folders)
+        inside = (place for place in places if place.is_relative_to(root) and place.is_file())
+        yield from islice(inside, 1)  # the compiler tells what is missing

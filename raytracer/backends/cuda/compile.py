@@ -19,9 +19,8 @@ from threading import Lock
 
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import nvrtc
-from raytracer.backends.cuda.cache import Cubin
+from raytracer.backends.cuda.cache import Cubin, digest, include_closure
 from raytracer.backends.cuda.driver import GET
-from raytracer.backends.cuda.sources import digest, include_closure
 from raytracer.errors import BackendError
 from raytracer.resources import kernels
 from raytracer.variants import flags_of, split_architecture
@@ -49,12 +48,6 @@ class CompileError(BackendError):
 
 class NoCompilerError(BackendError):
     """There is neither machine code of a kernel nor a compiler."""
-
-
-def architecture(capability: tuple[int, int]) -> str:
-    """Return the architecture of a compute capability, "sm_80", or "sm_90a" if it has its own."""
-    major, minor = capability
-    return f"sm_{major}{minor}{'a' if capability in ((9, 0), (10, 0)) else ''}"
 
 
 def runs_on(arch: str) -> list[str]:

@@ -1,8 +1,7 @@
 """The driver through NVIDIA's cuda-bindings, with names and meaning of PyCUDA's calls.
 
-At the end stands what PyCUDA lacks: graphs, launches with attributes, tensor maps, textures.
-As in PyCUDA, a context must be current, and what is allocated here is released in that context
-when nothing refers to it.
+At the end stands what PyCUDA lacks: graphs, and launches with attributes. As in PyCUDA, a context
+must be current, and what is allocated here is released in that context when nothing refers to it.
 """
 
 from __future__ import annotations
@@ -11,17 +10,18 @@ import ctypes
 import struct
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from threading import Lock
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from cuda.bindings import driver as cu
 from numpy.typing import NDArray
 
-from raytracer.backends.cuda.check import explain
+from raytracer.cuda_driver import explain
 from raytracer.errors import BackendError, RaytracerError
 
-GL_TEXTURE_2D = 0x0DE1  # OpenGL's number for the kind of a texture
 # Words before address and size of the parameters of a launch, and at the end (cuda.h).
 PARAMETERS, PARAMETERS_SIZE, PARAMETERS_END = 1, 2, 0
 
@@ -34,18 +34,14 @@ class LogicError(BackendError):
     """A module has no function or variable of a name."""
 
 
-class _Names:
-    """Members of an enumeration by their names in PyCUDA."""
-
-    def __init__(self, kind: Any, prefix: str) -> None:
-        self._kind, self._prefix = kind, prefix
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._kind, self._prefix + name)
+def _names(kind: Any, prefix: str) -> SimpleNamespace:
+    """Return the members of an enumeration by their names in PyCUDA."""
+    members = kind.__members__.items()
+    return SimpleNamespace(**{name.removeprefix(prefix): member for name, member in members})
 
 
-device_attribute = _Names(cu.CUdevice_attribute, "CU_DEVICE_ATTRIBUTE_")
-function_attribute = _Names(cu.CUfunction_attribute, "CU_FUNC_ATTRIBUTE_")
+device_attribute = _names(cu.CUdevice_attribute, "CU_DEVICE_ATTRIBUTE_")
+function_attribute = _names(cu.CUfunction_attribute, "CU_FUNC_ATTRIBUTE_")
 
 
 def ask(call: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
@@ -65,12 +61,7 @@ def ask(call: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
 # device and context
 
 
-def init() -> None:
-    ask(cu.cuInit, 0)
-
-
-def get_driver_version() -> int:
-    return int(ask(cu.cuDriverGetVersion))
+init, get_driver_version = partial(ask, cu.cuInit, 0), partial(ask, cu.cuDriverGetVersion)
 
 
 class Device:
@@ -140,9 +131,7 @@ def _destroy(context: Any, destroy: Callable[..., Any], handle: Any) -> None:
 # memory
 
 
-def mem_get_info() -> tuple[int, int]:
-    free, total = ask(cu.cuMemGetInfo)
-    return int(free), int(total)
+mem_get_info = partial(ask, cu.cuMemGetInfo)
 
 
 class Allocation:
@@ -172,20 +161,19 @@ def pagelocked_empty(count: int, dtype: Any) -> NDArray[Any]:
     return np.frombuffer(memory, dtype)
 
 
-def memcpy_htod(address: int, source: Any) -> None:
-    ask(cu.cuMemcpyHtoD, address, source, memoryview(source).nbytes)
+def _copy(call: Callable[..., Any], array: int) -> Callable[..., None]:
+    """Return PyCUDA's form of a copy: the size is that of an array, the first or second argument,
+    and a stream may follow."""
+
+    def copy(target: Any, source: Any, *streams: Any) -> None:
+        size = memoryview((target, source)[array]).nbytes
+        ask(call, target, source, size, *(each.handle for each in streams))
+
+    return copy
 
 
-def memcpy_dtoh(target: NDArray[Any], address: int) -> None:
-    ask(cu.cuMemcpyDtoH, target, address, target.nbytes)
-
-
-def memcpy_htod_async(address: int, source: Any, stream: Any) -> None:
-    ask(cu.cuMemcpyHtoDAsync, address, source, memoryview(source).nbytes, stream.handle)
-
-
-def memcpy_dtoh_async(target: NDArray[Any], address: int, stream: Any) -> None:
-    ask(cu.cuMemcpyDtoHAsync, target, address, target.nbytes, stream.handle)
+memcpy_htod, memcpy_htod_async = _copy(cu.cuMemcpyHtoD, 1), _copy(cu.cuMemcpyHtoDAsync, 1)
+memcpy_dtoh, memcpy_dtoh_async = _copy(cu.cuMemcpyDtoH, 0), _copy(cu.cuMemcpyDtoHAsync, 0)
 
 
 def memcpy_dtod_async(target: int, source: int, size: int, stream: Any) -> None:
@@ -291,14 +279,6 @@ class Function:
             ask(cu.cuLaunchKernel, self.handle, *grid, *block, *place)
 
 
-def start_profiler() -> None:
-    ask(cu.cuProfilerStart)
-
-
-def stop_profiler() -> None:
-    ask(cu.cuProfilerStop)
-
-
 # what PyCUDA lacks; streams may be PyCUDA's
 
 
@@ -358,47 +338,6 @@ class Launch:
             cu.cuLaunchKernelEx, self._configuration, self._function.handle,
             ctypes.addressof(self._pointers), 0,
         )  # fmt: skip
-
-
-def tensor_map(
-    kind: int, address: int, extents: tuple[int, int], row_bytes: int, box: tuple[int, int],
-    swizzle: int, promotion: int,
-) -> bytes:  # fmt: skip
-    encoded = ask(
-        cu.cuTensorMapEncodeTiled, cu.CUtensorMapDataType(kind), len(extents), address,
-        [cu.cuuint64_t(each) for each in extents], [cu.cuuint64_t(row_bytes)],
-        [cu.cuuint32_t(each) for each in box], [cu.cuuint32_t(1) for _ in box],
-        cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
-        cu.CUtensorMapSwizzle(swizzle), cu.CUtensorMapL2promotion(promotion),
-        cu.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
-    )  # fmt: skip
-    return struct.pack("<16Q", *map(int, encoded.opaque))
-
-
-class Texture:
-    """A texture of OpenGL, whose context is current; what OpenGL does with it waits for copies."""
-
-    def __init__(self, texture: int) -> None:
-        """Register it by OpenGL's name; its size must not change afterwards."""
-        flags = cu.CUgraphicsRegisterFlags.CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD
-        self._resource = ask(cu.cuGraphicsGLRegisterImage, texture, GL_TEXTURE_2D, int(flags))
-
-    def fill(self, address: int, row_bytes: int, rows: int, stream: Any) -> None:
-        ask(cu.cuGraphicsMapResources, 1, self._resource, stream.handle)
-        try:
-            copy = cu.CUDA_MEMCPY2D()
-            copy.srcMemoryType = cu.CUmemorytype.CU_MEMORYTYPE_DEVICE
-            copy.srcDevice, copy.srcPitch = cu.CUdeviceptr(address), row_bytes
-            copy.dstMemoryType = cu.CUmemorytype.CU_MEMORYTYPE_ARRAY
-            copy.dstArray = ask(cu.cuGraphicsSubResourceGetMappedArray, self._resource, 0, 0)
-            copy.WidthInBytes, copy.Height = row_bytes, rows
-            ask(cu.cuMemcpy2DAsync, copy, stream.handle)
-        finally:
-            ask(cu.cuGraphicsUnmapResources, 1, self._resource, stream.handle)
-
-    def unregister(self) -> None:
-        """Give it back, before OpenGL deletes or resizes it."""
-        ask(cu.cuGraphicsUnregisterResource, self._resource)
 
 
 def _text(text: bytes) -> str:

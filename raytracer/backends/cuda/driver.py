@@ -1,28 +1,26 @@
-"""The binding of CUDA's driver that is in use: PyCUDA where it is installed, else cuda-bindings.
+"""The driver of CUDA: the binding in use, what its errors mean, and contexts of devices.
 
-`load` returns a module with PyCUDA's names of the calls that kernels need: `pycuda.driver` itself,
-or `cuda_bindings`, which has these names over NVIDIA's cuda-bindings. What PyCUDA lacks (graphs,
-launch attributes, tensor maps, textures of OpenGL) is in `cuda_bindings` alone, and serves with
-both.
+`load` returns a module with PyCUDA's names of the calls that kernels need: `pycuda.driver` itself
+where PyCUDA is installed, else `cuda_bindings`, which has these names over NVIDIA's cuda-bindings.
+What PyCUDA lacks (graphs, launch attributes, tensor maps, textures of OpenGL) is in
+`cuda_bindings` alone, and serves with both.
 """
 
 import os
-import sys
-from contextlib import suppress
-from functools import cache
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache, cached_property
 from importlib import import_module
-from importlib.util import find_spec
+from threading import RLock
 from typing import Any
 
-from raytracer.backends.cuda.check import translated
-from raytracer.errors import BackendError
-
-LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"  # file of the driver
+from raytracer.cuda_driver import explain
+from raytracer.errors import BackendError, RaytracerError
 
 VARIABLE = "RAYTRACER_CUDA_BINDING"
 MODULES = {"pycuda": "pycuda.driver", "cuda-bindings": "raytracer.backends.cuda.cuda_bindings"}
 """By name of the distribution, the first choice first."""
-PACKAGES = {"pycuda": "pycuda", "cuda-bindings": "cuda.bindings"}
 GET = (
     "`pip install 'raytracer[cuda]'` brings cuda-bindings and NVRTC ('raytracer[cuda12]' for a "
     "driver older than 580)"
@@ -46,19 +44,13 @@ def chosen() -> str:
         raise BackendError(f"{VARIABLE} is {wanted!r}: set it to {' or '.join(MODULES)}")
     failures = []
     for name in [wanted] if wanted else MODULES:
-        if not is_installed(name):
-            continue
         try:
             import_module(MODULES[name])
         except ImportError as error:
             failures.append(f"{name} does not load ({error})")
         else:
             return name
-    if failures:
-        raise BackendError(f"{'; '.join(failures)}: reinstall it; {GET}")
-    if wanted:
-        raise BackendError(f"{wanted} is not installed, which {VARIABLE} names: unset it; {GET}")
-    raise BackendError(f"a Python binding of the driver is not installed: {GET}")
+    raise BackendError(f"no Python binding of the driver: {'; '.join(failures)}: {GET}")
 
 
 @cache
@@ -84,9 +76,82 @@ def call(name: str, *arguments: Any) -> Any:
     return module.ask(getattr(module.cu, name), *arguments)
 
 
-def is_installed(name: str) -> bool:
-    """Whether a binding is there, by the name of its distribution."""
+@contextmanager
+def translated(driver: Any) -> Iterator[None]:
+    """Translate exceptions of PyCUDA into those of `errors`; other bindings raise these."""
     try:
-        return find_spec(PACKAGES[name]) is not None
-    except ModuleNotFoundError:  # of the package around it
-        return False
+        yield
+    except driver.Error as error:
+        if isinstance(error, RaytracerError):
+            raise
+        raise explain(str(error)) from error
+
+
+def architecture(capability: tuple[int, int]) -> str:
+    """Return the architecture of a compute capability, "sm_80", or "sm_90a" if it has its own."""
+    major, minor = capability
+    return f"sm_{major}{minor}{'a' if capability in ((9, 0), (10, 0)) else ''}"
+
+
+class PrimaryContext:
+    """The primary context of one device, which PyTorch, CuPy and the CUDA runtime use as well;
+    everything that talks to the device runs in `active`.
+
+    It is kept for the life of the process: PyCUDA leaves a released primary context on the driver's
+    stack, and retaining it again costs a quarter of a second.
+    """
+
+    def __init__(self, ordinal: int) -> None:
+        """Retain the context of the device with that number. Raises BackendError."""
+        self.driver = load()
+        # Held while kernels are launched and waited for: constant memory belongs to one render.
+        self.lock = RLock()
+        with translated(self.driver):
+            self.device = self.driver.Device(ordinal)
+            self._context = self.device.retain_primary_context()
+        # At the end of the process: PyCUDA's own destructor would detach the context instead of
+        # releasing it, which the driver refuses for a primary one.
+        weakref.finalize(self, self._context.detach)
+
+    @cached_property
+    def arch(self) -> str:
+        """The architecture that kernels are compiled for."""
+        return architecture(self.device.compute_capability())
+
+    @cached_property
+    def multiprocessors(self) -> int:
+        attribute = self.driver.device_attribute.MULTIPROCESSOR_COUNT
+        return int(self.device.get_attribute(attribute))
+
+    @contextmanager
+    def active(self) -> Iterator[Any]:
+        """Make the context current for this thread, and put back what was; gives the binding.
+        Exceptions of the driver leave it as BackendError or MemoryNeedError."""
+        with translated(self.driver):
+            self._context.push()
+            try:
+                yield self.driver
+            finally:
+                self._context.pop()
+
+    def memory(self) -> tuple[int, int]:
+        """Bytes of device memory that are free, and all there are."""
+        with self.active() as driver:
+            free, total = driver.mem_get_info()
+        return int(free), int(total)
+
+
+@cache
+def primary_context(ordinal: int) -> PrimaryContext:
+    """Return the context of a device by its number, one for all callers."""
+    return PrimaryContext(ordinal)
+
+
+@cache
+def connect(ordinal: int, other: int) -> None:
+    """Let a device copy from the memory of another one without the host, if the hardware can."""
+    if ordinal == other:
+        return
+    context, peer = primary_context(ordinal), primary_context(other)
+    with context.active() as driver, suppress(driver.Error):  # or another library has done it
+        context._context.enable_peer_access(peer._context)

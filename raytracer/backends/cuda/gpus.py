@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from functools import partial
 
 from raytracer.backends.cuda import striped
-from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.driver import primary_context
 from raytracer.backends.cuda.memory import RECORD_BYTES
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.cuda.scene import CudaScene

@@ -1,8 +1,8 @@
-"""Render kernels on a device: loading, layout check, constant memory, launches."""
+"""Kernels on a device: loading, layout check, constant memory, launches."""
 
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from itertools import cycle
 from typing import Any
 
@@ -12,29 +12,93 @@ from numpy.typing import NDArray
 from raytracer import layout
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import Cubin
-from raytracer.backends.cuda.check import check_supported
-from raytracer.backends.cuda.context import primary_context
-from raytracer.backends.cuda.kernel_selection import PATHS, PRODUCTION, THREADS, every_variant
+from raytracer.backends.cuda.driver import PrimaryContext, primary_context
+from raytracer.backends.cuda.kernel_selection import IMAGES
 from raytracer.backends.cuda.launch import Group, blocks
-from raytracer.backends.cuda.passes import Pass
-from raytracer.backends.cuda.tone import DENOISE_DRAFT
 from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
 from raytracer.errors import BackendError, UserError
-from raytracer.resources import thread_count
 from raytracer.variants import Kernel, product
+
+MAX_GRIDS = 64  # of a kernel that are kept: numbers of particles may change with each update
+
+
+def load_module(context: PrimaryContext, kernel: Kernel, cubin: Cubin | None = None) -> Any:
+    """Return the module of a kernel, compiled if necessary, whose structs are those of the
+    extension. The context is active."""
+    code = (cubin or compiler.load(kernel.translation_unit, context.arch)).code
+    module = context.driver.module_from_buffer(code)
+    address, size = module.get_global("layout_table")
+    table = np.empty(size // 4, np.int32)
+    context.driver.memcpy_dtoh(table, address)
+    check_layout(table.tolist(), layout.table(), kernel.place)
+    return module
+
+
+UNLISTED = ("ImageLattice",)
+"""Structs of kernels that not all of them know; their numbers have four bytes each."""
+
+
+def flatten(table: "layout.Table") -> list[int]:
+    """Return a table in the form of kernels/core/layout.h: size of each struct, field offsets."""
+    return [
+        number
+        for name, (size, fields) in table.items()
+        if name not in UNLISTED
+        for number in (size, *(offset for _, _, _, offset in fields))
+    ]
+
+
+def check_layout(kernel_table: Sequence[int], table: "layout.Table", kernel: str) -> None:
+    """Refuse a kernel whose struct layout differs from that of the extension."""
+    if list(kernel_table) != flatten(table):
+        raise BackendError(
+            f"{kernel} and the compiled extension lay out structs differently: they come from "
+            "different versions; reinstall the package, so that both are built from the same "
+            "sources"
+        )
+
+
+class Pass:
+    """A kernel on a device; its context must be active."""
+
+    def __init__(
+        self, ordinal: int, kernel: Kernel, entry: str, struct: str, cubin: Cubin | None = None
+    ) -> None:
+        """Load the function `entry`, whose argument is a struct of that name."""
+        self.kernel, self._context = kernel, primary_context(ordinal)
+        self.module = load_module(self._context, kernel, cubin)
+        self.function = self.module.get_function(entry)
+        self.function.prepare([f"{layout.dtype(struct).itemsize}s"])
+        self.grid = lru_cache(MAX_GRIDS)(self._grid)  # its arithmetic takes as long as a launch
+
+    def _grid(self, **axes: int) -> tuple[int, int, int]:
+        """Return the grid for some sizes."""
+        return self.kernel.launch(axes, self._context.multiprocessors).grid
+
+    def launch(self, grid: tuple[int, int, int], arguments: NDArray[np.void], stream: Any) -> None:
+        """Queue a launch. arguments: structured (1,), of the struct."""
+        self.function.prepared_async_call(grid, self.kernel.block, stream, arguments.tobytes())
+
+
+@cache
+def loaded(ordinal: int, entry: str, struct: str, name: str = "", has_images: bool = False) -> Pass:
+    """Return the production kernel of that entry, loaded once; struct: name of its arguments; name:
+    of the kernel, by default the entry; has_images: for scenes with periodic images."""
+    kernel, context = product(name or entry), primary_context(ordinal)
+    macros = IMAGES if has_images else None
+    cubin = compiler.load(kernel.translation_unit, context.arch, macros=macros)
+    with context.active():
+        return Pass(ordinal, kernel, entry, struct, cubin)
+
 
 ENTRY = "render"
 # Pixels of a tile, one to a thread of a warp; kernels/cuda numbers its tiles by rows of these.
 TILE = layout.constant("kWarpTileWidth"), layout.constant("kWarpTileHeight")
 NOUNS = {"c_lights": "lights", "c_materials": "materials", "c_large": "large spheres"}
 """What is in tables of constant memory, by symbol."""
-CONSTANT_BYTES = 64 << 10  # what CUDA has of it on every GPU
 SIDES = 8
 """Streams of launches that run side by side: the thread blocks of the next ones wait there."""
 
-IMAGES = {"RT_IMAGES": "1"}
-"""Macros of kernels of scenes with periodic images, which are compiled when one is rendered."""
-OF_IMAGES = (THREADS, PATHS, "first_hits")  # kernels of such scenes
 
 SPHERES = "c_spheres"  # optional; holds the spheres of scenes small enough
 
@@ -42,19 +106,7 @@ SPHERES = "c_spheres"  # optional; holds the spheres of scenes small enough
 production = cache(product)  # returns a kernel of PRODUCTION by name; its file is read once
 
 
-@cache
-def compile_production(ordinal: int) -> None:
-    """Compile the kernels of all pictures and drafts that are not at hand, side by side, once."""
-    arch = primary_context(ordinal).arch
-    compiler.version()  # asked for once, not by every thread
-    names = reversed(PRODUCTION)  # the longest first: they begin when the others do
-    jobs = [(production(name), missing) for name in names for missing in every_variant(name)]
-    jobs.append((product(DENOISE_DRAFT), ()))
-    with ThreadPoolExecutor(min(len(jobs), thread_count())) as pool:
-        list(pool.map(lambda job: _cubin(job[0], job[1], arch), jobs))
-
-
-def _cubin(
+def cubin_of(
     kernel: Kernel, missing: tuple[str, ...], arch: str, has_images: bool = False
 ) -> tuple[Cubin, tuple[str, ...]]:
     """Return machine code of a kernel, and the features that it is without: none where the variant
@@ -64,6 +116,12 @@ def _cubin(
         with suppress(BackendError):
             return compiler.load(source, arch, macros=macros_without(missing) | images), missing
     return compiler.load(source, arch, macros=images or None), ()
+
+
+def check_supported(kernel: Kernel, arch: str) -> None:
+    if not kernel.admits(arch):
+        needs = ", ".join(map(str, kernel.needs))
+        raise BackendError(f"{kernel.place} needs {needs}; this GPU is {arch}")
 
 
 def macros_without(missing: tuple[str, ...]) -> dict[str, str]:
@@ -82,7 +140,7 @@ class RenderKernel:
         self.kernel = kernel
         self.stream = staging(ordinal).stream
         self._written: dict[int, bytes] = {}  # constant memory by address
-        cubin, self.missing = _cubin(kernel, missing, self._context.arch, has_images)
+        cubin, self.missing = cubin_of(kernel, missing, self._context.arch, has_images)
         self._compiler = cubin.compiler
         # To ask the driver for a missing symbol is an error of its own.
         self._lists_spheres = SPHERES.encode() in cubin.code
@@ -114,21 +172,12 @@ class RenderKernel:
                 )
             self._write(address, table)
 
-    def set_spheres(self, spheres: NDArray[Any]) -> None:
-        """Put the spheres (float32 (N, 4), leaf order) into constant memory if they fit there; the
-        kernel knows by its sphere count."""
-        if not self._lists_spheres:
-            return
-        address, size = self._pass.module.get_global(SPHERES)
-        if spheres.nbytes <= size:
-            self._write(address, spheres)
-
-    def copy_spheres(self, address: int, size: int) -> None:
-        """Do what `set_spheres` does, with spheres that are on the device."""
+    def set_spheres(self, address: int, size: int) -> None:
+        """Put records in leaf order, which are on the device, into constant memory if they fit
+        there; the kernel knows by its sphere count."""
         if self._lists_spheres:
             constant, room = self._pass.module.get_global(SPHERES)
-            if size <= room:
-                self._written.pop(constant, None)
+            if 0 < size <= room:
                 self._context.driver.memcpy_dtod_async(constant, address, size, self.stream)
 
     def launch(self, arguments: NDArray[np.void], group: Group) -> float:
@@ -168,14 +217,3 @@ class RenderKernel:
 
 render_kernel = cache(RenderKernel)
 """Returns a kernel on a device, loaded once; arguments as of `RenderKernel`."""
-
-
-@cache
-def query_kernel(ordinal: int, entry: str, has_capsules: bool, has_images: bool) -> Pass:
-    """Return the kernel of an entry, `first_hits` or `exposure`, loaded once."""
-    context = primary_context(ordinal)
-    kernel = product(f"{entry}_capsules" if has_capsules else entry)
-    macros = IMAGES if has_images else None
-    code = compiler.load(kernel.translation_unit, context.arch, macros=macros)
-    with context.active():
-        return Pass(ordinal, kernel, entry, "RenderArgs", code)

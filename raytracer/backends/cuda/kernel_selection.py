@@ -4,8 +4,10 @@ All of them give the same film, bit for bit; they differ in how rays find sphere
 measured on an H200 with random and example scenes (docs/kernels/figures.md, "The render ladder").
 """
 
-from itertools import combinations
-from math import dist, hypot, inf, sqrt
+from functools import cache
+from itertools import product
+from math import inf, sqrt
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,88 +23,35 @@ PATHS = "render_path"  # camera rays as PACKETS, any material, light and integra
 CAPSULES = "render_capsules"  # as PATHS, of scenes with capsules: one kernel for all their pictures
 PRODUCTION = (LIST, THREADS, PACKETS, PATHS, CAPSULES)
 
+IMAGES = {"RT_IMAGES": "1"}
+"""Macros of kernels of scenes with periodic images, which are compiled when one is rendered."""
+
+OF_IMAGES = (THREADS, PATHS, "first_hits")  # kernels of such scenes
+
 MAX_LISTED = 20
 """Spheres up to which testing all of them is faster than a tree (crossover at about 24)."""
 
 MIN_PACKET_RADIUS = 0.45
 """Median radius in pixels below which most spheres of a packet are met by none of its rays."""
 
+# What kernels can be compiled without: macros of kernels/integrator/features.h and shade/bsdf.h.
 FEATURES = ("RT_LARGE_SPHERES", "RT_MIRRORS", "RT_INTEGRATORS")
-"""What kernels can be compiled without: macros of kernels/integrator/features.h."""
-
-DRAFTS = ("RT_DRAFTS",)  # drafts with ambient occlusion: what they keep of surfaces takes registers
-
-OCCLUSION = (*DRAFTS, *FEATURES[:2])
-"""What kernels for `ao` are compiled without, beside DRAFTS, where the scene has no mirrors and no
-large spheres."""
-
-WITHOUT_PATHS = ("RT_PATH_INTEGRATOR",)  # without `path`: for `direct` and `ao`
-
-WITHOUT_LOCAL = ("RT_LOCAL_INTEGRATORS",)
-"""Without `direct` and `ao`: for `path`. A kernel is never without both."""
-
-RARE = ("RT_NESTED", "RT_SHADOW_CATCHER")
-"""Solids of glass within each other, and grounds that catch shadows."""
-
-FILTERS = ("RT_ALPHA_CLIP",)
-"""Opacity, grounds that fade, clipping planes, light straight through glass."""
-
-MATERIALS_AND_EMITTERS = ("RT_ALL_MATERIALS", "RT_EMITTERS")
-"""Materials other than Phong's, spheres that send out light, environment maps."""
-
 LARGE = FEATURES[:1]  # large spheres, of which plain scenes have none
-
-LIGHTS = ("RT_LIGHTS",)
-"""Lights that a scene lists."""
-
+DRAFTS = ("RT_DRAFTS",)  # drafts with ambient occlusion: what they keep of surfaces takes registers
+OCCLUSION = (*DRAFTS, *FEATURES[:2])  # for `ao` in scenes without mirrors and large spheres
+WITHOUT_PATHS = ("RT_PATH_INTEGRATOR",)  # for `direct` and `ao`
+WITHOUT_LOCAL = ("RT_LOCAL_INTEGRATORS",)  # for `path`; a kernel is never without both
+RARE = ("RT_NESTED", "RT_SHADOW_CATCHER")  # glass within glass, grounds that catch shadows
+FILTERS = ("RT_ALPHA_CLIP",)  # opacity, fading grounds, clipping planes, light straight through
+# materials other than Phong's, spheres that send out light, environment maps
+MATERIALS_AND_EMITTERS = ("RT_ALL_MATERIALS", "RT_EMITTERS")
+LIGHTS = ("RT_LIGHTS",)  # lights that a scene lists
+# lights and mirrors, for scenes that their sky alone lights: what `path` keeps takes registers
 SKY_LIT = (*LIGHTS, "RT_MIRRORS")
-"""Lights and mirrors, which scenes that their sky alone lights have not: what `path` keeps for them
-takes registers."""
-
-PATH_FEATURES = (
-    *WITHOUT_PATHS,
-    *WITHOUT_LOCAL,
-    *RARE,
-    *FILTERS,
-    *LARGE,
-    *MATERIALS_AND_EMITTERS,
-    *SKY_LIT,
-)
-"""What PATHS can be compiled without, beside DRAFTS."""
-
-COMMON_DRAFTS = (*WITHOUT_PATHS, *RARE, *MATERIALS_AND_EMITTERS)
-"""What kernels with paths for drafts are compiled without, unless the picture needs it."""
-
-PATH_VARIANTS = (
-    (),
-    COMMON_DRAFTS,
-    WITHOUT_LOCAL,
-    *((*WITHOUT_LOCAL, *RARE, *light) for light in ((), MATERIALS_AND_EMITTERS)),
-    *((*WITHOUT_PATHS, *DRAFTS, *RARE, *light) for light in ((), MATERIALS_AND_EMITTERS)),
-    *((*DRAFTS, *RARE, *FILTERS, *light) for light in ((), MATERIALS_AND_EMITTERS)),
-    *(
-        (*WITHOUT_LOCAL, *RARE, *FILTERS, *large, *light, *lights)
-        for large in ((), LARGE)
-        for light in ((), MATERIALS_AND_EMITTERS)
-        for lights in ((), SKY_LIT)
-    ),
-)
-"""The sets of features that PATHS is compiled without."""
-
-CAPSULE_FEATURES = ("RT_INTEGRATORS", "RT_FULL_SHADING")
-"""What CAPSULES can be compiled without: all but `direct` with Phong's materials."""
-
-CAPSULE_VARIANTS = (
-    (*WITHOUT_LOCAL, *RARE),
-    (*WITHOUT_PATHS, *DRAFTS, *RARE, *MATERIALS_AND_EMITTERS),
-    COMMON_DRAFTS,
-)
-"""For pictures that need paths: with `path`; with `direct` or `ao` and Phong's materials; and
-drafts of these."""
-
+COMMON_DRAFTS = (*WITHOUT_PATHS, *RARE, *MATERIALS_AND_EMITTERS)  # for drafts with paths
+CAPSULE_FEATURES = ("RT_INTEGRATORS", "RT_FULL_SHADING")  # all but `direct` with Phong's materials
+# for atoms, bonds and lines: other forms than spheres and round capsules (kernels/geom/solid.h)
 ROUND_FEATURES = (*CAPSULE_FEATURES, "RT_FORMS", "RT_LARGE_SPHERES", "RT_MIRRORS")
-"""What CAPSULES can be compiled without for atoms, bonds and lines: other forms than spheres and
-round capsules too (kernels/geom/solid.h), large spheres and mirrors."""
 
 UNMADE: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {
     (LIST, FEATURES[1:]): FEATURES[2:],
@@ -121,44 +70,27 @@ SAMPLED = 512  # spheres of which the median is taken
 PERSPECTIVE = 0  # Camera.kind
 
 
-class Sample:
-    """Some spheres from all parts of the scene: `spheres`, float32 (at most 512, 4), a copy."""
-
-    def __init__(self, columns: Spheres) -> None:
-        count = count_of(columns)
-        rows = np.arange(0, count, -(-count // SAMPLED) or 1)
-        self.spheres = np.stack(taken(columns, rows), axis=1)
-        centers, radii = self.spheres[:, :3].astype(np.float64), self.spheres[:, 3]
-        middle = centers.mean(0) if len(centers) else np.zeros(3)
-        self._center: list[float] = middle.tolist()
-        self._reach = float(np.linalg.norm(centers - middle, axis=1).max(initial=0.0))
-        self._least = float(radii.min(initial=inf))
-
-    def least_radius(self, camera: NDArray[np.void], height: int) -> float:
-        """A lower limit of their radii in view, in pixels, without looking at each of them."""
-        view: Any = camera[0]
-        extent = 1.0
-        if view["kind"] == PERSPECTIVE:
-            extent = dist(self._center, view["origin"].tolist()) + self._reach
-        half_height = hypot(*view["up"].tolist())
-        return self._least / extent * height / (2 * half_height) if extent else inf
+def sampled(columns: Spheres) -> NDArray[np.float32]:
+    """Return some spheres from all parts of the scene, float32 (at most 512, 4)."""
+    count = count_of(columns)
+    rows = np.arange(0, count, -(-count // SAMPLED) or 1)
+    return np.stack(taken(columns, rows), axis=1)
 
 
-def kernel_for(count: int, nodes: int, some: Sample, camera: NDArray[np.void], height: int) -> str:
-    """The name of the render kernel for a view of so many spheres and nodes; height: of the
-    picture."""
+def kernel_for(
+    count: int, nodes: int, some: NDArray[np.float32], camera: NDArray[np.void], height: int
+) -> str:
+    """The name of the render kernel for a view of so many spheres and nodes; some: spheres, as
+    `sampled` gives them. height: of the picture."""
     if count <= MAX_LISTED:
         return LIST
-    if nodes <= 1:
+    if nodes <= 1 or median_radius(some, camera, height) < MIN_PACKET_RADIUS:
         return THREADS
-    if some.least_radius(camera, height) >= MIN_PACKET_RADIUS:
-        return PACKETS  # a window asks for every frame, and the median takes 30 us
-    is_small = median_radius(some.spheres, camera, height) < MIN_PACKET_RADIUS
-    return THREADS if is_small else PACKETS
+    return PACKETS
 
 
 def missing_features(view: View) -> tuple[str, ...]:
-    """Which of FEATURES a picture of spheres does not need, of PATH_FEATURES with paths."""
+    """Which features a picture of spheres does not need."""
     if view.needs_path_tracing:
         return _missing_with_paths(view)
     if view.integrator != "direct":
@@ -172,7 +104,6 @@ def missing_features(view: View) -> tuple[str, ...]:
 
 
 def _missing_with_paths(view: View) -> tuple[str, ...]:
-    """Return one of PATH_VARIANTS."""
     if view.catches_shadows:
         return ()
     is_path = view.integrator == "path"
@@ -196,32 +127,36 @@ def missing_with_capsules(view: View, has_forms: bool) -> tuple[str, ...]:
     if view.needs_path_tracing or view.integrator != "direct":
         if view.nests or view.catches_shadows:
             return ()
-        with_paths, others, drafts = CAPSULE_VARIANTS
         if view.integrator == "path":
-            return with_paths
+            return (*WITHOUT_LOCAL, *RARE)
         if view.has_principled or view.has_emitters:
             return ()
-        return drafts if view.draft else others
+        drafts = () if view.draft else DRAFTS
+        return (*WITHOUT_PATHS, *drafts, *RARE, *MATERIALS_AND_EMITTERS)
     needs_more = has_forms or view.mirrors or view.large_count > 0
     return CAPSULE_FEATURES if needs_more else ROUND_FEATURES
 
 
+@cache
 def every_variant(kernel: str) -> list[tuple[str, ...]]:
-    """The sets of features that a kernel of PRODUCTION is compiled without, the empty one first."""
-    if kernel == CAPSULES:
-        return [(), CAPSULE_FEATURES, ROUND_FEATURES, *CAPSULE_VARIANTS]
-    if kernel == PATHS:
-        return list(PATH_VARIANTS)
-    *others, integrators = FEATURES
-    without = [chosen for n in range(len(others) + 1) for chosen in combinations(others, n)]
-    made = [
-        (),
-        DRAFTS,
-        OCCLUSION,
-        (*OCCLUSION, *LIGHTS),
-        *((*chosen, integrators) for chosen in without),
-    ]
-    return [each for each in made if (kernel, each) not in UNMADE]
+    """The sets of features that a kernel of PRODUCTION is compiled without: those that a picture
+    may ask for. The empty one is the first."""
+    found: dict[tuple[str, ...], None] = {(): None}
+    for integrator, flags in product(("direct", "ao", "path"), product((0, 1), repeat=len(_READ))):
+        view: Any = SimpleNamespace(integrator=integrator, **dict(zip(_READ, flags, strict=True)))
+        if kernel == CAPSULES:
+            found |= {missing_with_capsules(view, forms): None for forms in (False, True)}
+        elif view.needs_path_tracing == (kernel == PATHS):
+            missing = missing_features(view)
+            found[UNMADE.get((kernel, missing), missing)] = None
+    return list(found)
+
+
+_READ = (
+    "needs_path_tracing", "draft", "catches_shadows", "nests", "hides", "has_principled",
+    "has_emitters", "transparent_shadows", "light_count", "large_count", "mirrors", "has_mirrors",
+)  # fmt: skip
+"""What of a view these functions read."""
 
 
 def median_radius(spheres: NDArray[np.float32], camera: NDArray[np.void], height: int) -> float:

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from raytracer.backends.cuda import striped
-from raytracer.backends.cuda.context import PrimaryContext
+from raytracer.backends.cuda.driver import PrimaryContext
 from raytracer.errors import RaytracerError
 
 RECORD_BYTES, COLOR_BYTES = 16, 12  # of a sphere: float4 and three float32

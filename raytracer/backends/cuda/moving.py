@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import layout
-from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.driver import primary_context
 from raytracer.backends.cuda.pack import ALL_ONES, BEFORE_CAPTURE, Packer, decoded
 from raytracer.backends.cuda.transfer import NON_BLOCKING, as_bytes, copy_within, staging
 from raytracer.backends.cuda.tree import (

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer.backends.base import Closeable
-from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.driver import primary_context
+from raytracer.backends.cuda.kernel import loaded
 from raytracer.backends.cuda.memory import COLOR_BYTES, RECORD_BYTES, DeviceMemory
-from raytracer.backends.cuda.passes import loaded
 from raytracer.backends.cuda.transfer import staging
 from raytracer.cuda_driver import LEGACY_STREAM, order
 from raytracer.device_array import DeviceArray

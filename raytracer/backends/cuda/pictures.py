@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.driver import call, primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
 from raytracer.cuda_driver import order
@@ -20,6 +20,7 @@ from raytracer.device_array import DeviceArray, packed_strides
 from raytracer.errors import RaytracerError
 
 CHANNELS = 4  # bytes a pixel
+GL_TEXTURE_2D = 0x0DE1  # OpenGL's number for the kind of a texture
 
 
 class DevicePicture:
@@ -88,22 +89,36 @@ class Interop:
     def __init__(self, texture: int, ordinal: int = 0) -> None:
         """Register a texture, RGBA8, by OpenGL's name; its size must not change. Raises ImportError
         without cuda-bindings, BackendError if for instance another GPU draws the window."""
-        from raytracer.backends.cuda.cuda_bindings import Texture
+        from cuda.bindings import driver as cu
 
+        self._cu: Any = cu
+        flags = cu.CUgraphicsRegisterFlags.CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD
         self._context = primary_context(ordinal)
         with self._context.active() as driver:
             self._stream: Any = driver.Stream(NON_BLOCKING)
-            self._texture = Texture(texture)
+            kind = texture, GL_TEXTURE_2D, int(flags)
+            self._resource = call("cuGraphicsGLRegisterImage", *kind)
 
     def copy(self, picture: DevicePicture) -> None:
         """Queue the copy of a picture of the texture's size; what OpenGL does with the texture
         afterwards waits for it."""
-        width, height = picture.size
+        cu, (width, height), stream = self._cu, picture.size, self._stream.handle
+        copy = cu.CUDA_MEMCPY2D()
+        copy.srcMemoryType = cu.CUmemorytype.CU_MEMORYTYPE_DEVICE
+        copy.srcDevice, copy.srcPitch = cu.CUdeviceptr(picture.address), CHANNELS * width
+        copy.dstMemoryType = cu.CUmemorytype.CU_MEMORYTYPE_ARRAY
+        copy.WidthInBytes, copy.Height = CHANNELS * width, height
         with self._context.active():
-            self._texture.fill(picture.address, CHANNELS * width, height, self._stream)
+            call("cuGraphicsMapResources", 1, self._resource, stream)
+            try:
+                array = call("cuGraphicsSubResourceGetMappedArray", self._resource, 0, 0)
+                copy.dstArray = array
+                call("cuMemcpy2DAsync", copy, stream)
+            finally:
+                call("cuGraphicsUnmapResources", 1, self._resource, stream)
 
     def close(self) -> None:
         """Unregister the texture, before OpenGL deletes or resizes it."""
         with suppress(RaytracerError), self._context.active():
             self._stream = None
-            self._texture.unregister()
+            call("cuGraphicsUnregisterResource", self._resource)

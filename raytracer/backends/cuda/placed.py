@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import layout
-from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.driver import primary_context
+from raytracer.backends.cuda.kernel import loaded
 from raytracer.backends.cuda.memory import COLOR_BYTES, RECORD_BYTES, DeviceMemory
 from raytracer.backends.cuda.pack import Packed, Packer, decoded
-from raytracer.backends.cuda.passes import loaded
 from raytracer.backends.cuda.transfer import staging
 from raytracer.buffers import Columns, DeviceRecords
 from raytracer.device_array import DeviceArray

@@ -1,4 +1,7 @@
-"""GPUs of this machine, and missing parts of a CUDA installation."""
+"""GPUs of this machine, and missing parts of a CUDA installation.
+
+Kernels and compilers are imported where a driver is found.
+"""
 
 import ctypes
 from contextlib import suppress
@@ -6,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from raytracer.backends.cuda import driver
-from raytracer.backends.cuda.check import check_supported
-from raytracer.backends.cuda.driver import LIBRARY
+from raytracer.cuda_driver import LIBRARY
 from raytracer.errors import RaytracerError
 
 
 def why_not(device: int = 0) -> str | None:
     """Return what a device lacks to run kernels and how to get it; None if it lacks nothing."""
-    return _driver_missing(device) or _binding_missing() or _kernels_missing(device)
+    try:
+        return _driver_missing(device) or _kernels_missing(device)
+    except RaytracerError as error:  # of a binding
+        return str(error)
 
 
 def devices() -> list[dict[str, Any]]:
@@ -21,30 +26,24 @@ def devices() -> list[dict[str, Any]]:
     The list is empty if CUDA cannot be used."""
     from raytracer.backends.cuda.compile import version
 
-    if _driver_missing(0) or _binding_missing():
-        return []
-    compiler = {"compiler": "none"}
-    with suppress(RaytracerError):  # nvcc does not start
-        compiler["compiler"] = version() or "none"
-    return [device_details(ordinal) | compiler for ordinal in range(driver.load().Device.count())]
+    compiler, count = "", 0
+    with suppress(RaytracerError):  # no binding, or nvcc does not start
+        count = 0 if _driver_missing(0) else driver.load().Device.count()
+        compiler = version()
+    return [device_details(number) | {"compiler": compiler or "none"} for number in range(count)]
 
 
 def device_details(ordinal: int) -> dict[str, Any]:
-    from raytracer.backends.cuda.compile import architecture
-    from raytracer.backends.cuda.context import primary_context
-
-    context = primary_context(ordinal)
+    context = driver.primary_context(ordinal)
     free, total = context.memory()
-    device, attribute = context.device, context.driver.device_attribute
-    capability = device.compute_capability()
     version = context.driver.get_driver_version()  # 13000 of 13.0
     return {
-        "device": device.name(),
-        "compute_capability": "{}.{}".format(*capability),
-        "architecture": architecture(capability),
+        "device": context.device.name(),
+        "compute_capability": "{}.{}".format(*context.device.compute_capability()),
+        "architecture": context.arch,
         "memory_free": free,
         "memory_total": total,
-        "multiprocessors": device.get_attribute(attribute.MULTIPROCESSOR_COUNT),
+        "multiprocessors": context.multiprocessors,
         "cuda_driver": f"{version // 1000}.{version % 1000 // 10}",
         "driver": _driver_release(),
         "binding": driver.label(),
@@ -70,37 +69,26 @@ def _driver_missing(device: int) -> str | None:
     return None
 
 
-def _binding_missing() -> str | None:
-    try:
-        driver.load()
-    except RaytracerError as error:
-        return str(error)
-    return None
-
-
 def _kernels_missing(device: int) -> str | None:
     """Return why the kernels of a device are neither compiled nor can be compiled, or None."""
     from raytracer.backends.cuda import compile as compiler
-    from raytracer.backends.cuda.kernel import production
+    from raytracer.backends.cuda.kernel import check_supported, production
     from raytracer.backends.cuda.kernel_selection import PRODUCTION
 
-    try:
-        arch = compiler.architecture(driver.load().Device(device).compute_capability())
-        made_for, has = compiler.cuda_version(), driver.load().get_driver_version() // 1000
-        for kernel in map(production, PRODUCTION):
-            check_supported(kernel, arch)
-            can_compile = bool(compiler.version()) and made_for <= has
-            if can_compile or compiler.ready_made(kernel.translation_unit, arch):
-                continue
-            if made_for:
-                return (
-                    f"{compiler.version()} is too new for the driver: update the driver, or take "
-                    "that of CUDA 12: `pip install 'raytracer[cuda12]'`, with RAYTRACER_NVCC=none"
-                )
-            get = compiler.GET_COMPILER
-            return f"there is neither a compiled kernel for {arch} nor a compiler: {get}"
-    except RaytracerError as error:
-        return str(error)
+    arch = driver.architecture(driver.load().Device(device).compute_capability())
+    made_for, has = compiler.cuda_version(), driver.load().get_driver_version() // 1000
+    for kernel in map(production, PRODUCTION):
+        check_supported(kernel, arch)
+        can_compile = bool(compiler.version()) and made_for <= has
+        if can_compile or compiler.ready_made(kernel.translation_unit, arch):
+            continue
+        if made_for:
+            return (
+                f"{compiler.version()} is too new for the driver: update the driver, or take "
+                "that of CUDA 12: `pip install 'raytracer[cuda12]'`, with RAYTRACER_NVCC=none"
+            )
+        get = compiler.GET_COMPILER
+        return f"there is neither a compiled kernel for {arch} nor a compiler: {get}"
     return None
 
 

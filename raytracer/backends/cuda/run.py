@@ -1,26 +1,30 @@
 """An NVIDIA GPU as a device."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any
 
+from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import launch, striped
-from raytracer.backends.cuda.check import check_memory
-from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.driver import primary_context
 from raytracer.backends.cuda.film import CudaFilm
-from raytracer.backends.cuda.kernel import compile_production
+from raytracer.backends.cuda.kernel import cubin_of, production
+from raytracer.backends.cuda.kernel_selection import PRODUCTION, every_variant
 from raytracer.backends.cuda.pictures import DevicePicture
 from raytracer.backends.cuda.placed import placed
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.scene import MAX_CONSTANT_SPHERES, CudaScene
-from raytracer.backends.cuda.tone import compile_passes
+from raytracer.backends.cuda.tone import DENOISE_DRAFT, compile_passes
 from raytracer.buffers import Bvh, Columns, DeviceRecords, SceneBuffers, build_bvh
 from raytracer.device_array import DeviceArray
-from raytracer.errors import BackendError
+from raytracer.errors import BackendError, MemoryNeedError
 from raytracer.film.film import Film
-from raytracer.memory import FILM, MIN_PLACED
+from raytracer.memory import FILM, MIN_PLACED, size_text
+from raytracer.resources import thread_count
 from raytracer.sphere_update import SphereUpdate
-from raytracer.variants import Kernel
+from raytracer.variants import Kernel, product
 
 MAX_SPHERES = 2**32 - 2**22
 """Most spheres: their numbers and positions in leaf order are uint32, and loops of kernels count
@@ -110,3 +114,30 @@ class CudaDevice:
         for CUDA, both can deadlock, with or without interop (driver 580, GPU without display).
         """
         return self._context.lock
+
+
+def check_memory(parts: dict[str, int], free: int, spheres: int, gpus: int = 1) -> None:
+    """Refuse a scene that the device, or each of several with these bytes, cannot hold."""
+    need = sum(parts.values())
+    if need <= free:
+        return
+    largest = max(parts, key=lambda name: parts[name])
+    fit = int(spheres * free / need)
+    where = "GPU memory" if gpus == 1 else f"memory on each of {gpus} GPUs"
+    raise MemoryNeedError(
+        f"the scene needs {size_text(need)} of {where} (most of it {largest}: "
+        f"{size_text(parts[largest])}) and {size_text(free)} are free: about {fit:,} of its "
+        f"{spheres:,} spheres would fit, or render with --backend cpu"
+    )
+
+
+@cache
+def compile_production(ordinal: int) -> None:
+    """Compile the kernels of all pictures and drafts that are not at hand, side by side, once."""
+    arch = primary_context(ordinal).arch
+    compiler.version()  # asked for once, not by every thread
+    names = reversed(PRODUCTION)  # the longest first: they begin when the others do
+    jobs = [(production(name), missing) for name in names for missing in every_variant(name)]
+    jobs.append((product(DENOISE_DRAFT), ()))
+    with ThreadPoolExecutor(min(len(jobs), thread_count())) as pool:
+        list(pool.map(lambda job: cubin_of(job[0], job[1], arch), jobs))

@@ -13,30 +13,14 @@ from numpy.typing import NDArray
 from raytracer import layout
 from raytracer._native import core
 from raytracer.backends.base import TABLES, TREE, DeviceScene, sphere_arrays
+from raytracer.backends.cuda import kernel_selection as selection
 from raytracer.backends.cuda import launch, striped
-from raytracer.backends.cuda.context import connect, primary_context
-from raytracer.backends.cuda.kernel import (
-    CONSTANT_BYTES,
-    TILE,
-    RenderKernel,
-    production,
-    query_kernel,
-    render_kernel,
-)
-from raytracer.backends.cuda.kernel_selection import (
-    CAPSULES,
-    PATHS,
-    THREADS,
-    UNMADE,
-    Sample,
-    kernel_for,
-    missing_features,
-    missing_with_capsules,
-)
+from raytracer.backends.cuda.driver import connect, primary_context
+from raytracer.backends.cuda.kernel import TILE, RenderKernel, loaded, production, render_kernel
 from raytracer.backends.cuda.memory import COLOR_BYTES, DeviceMemory
 from raytracer.backends.cuda.moving import MovingSpheres
 from raytracer.backends.cuda.pack import BEFORE_CAPTURE
-from raytracer.backends.cuda.placed import PlacedSpheres
+from raytracer.backends.cuda.placed import PAUSE, PlacedSpheres
 from raytracer.backends.cuda.transfer import as_bytes, copy_within, staging
 from raytracer.backends.cuda.tree import (
     NODE_BYTES,
@@ -53,11 +37,9 @@ from raytracer.view import View
 
 # Bytes of a scene in one copy: some milliseconds, less than a frame of a window.
 PART = 64 << 20
-MAX_CONSTANT_SPHERES = CONSTANT_BYTES // 16
-"""Spheres up to which they may fit into constant memory; their tree is built on the host."""
-
-# Seconds between two copies: locks are not fair, and waiting threads need time to acquire them.
-PAUSE = 1e-4
+MAX_CONSTANT_SPHERES = (64 << 10) // 16
+"""Spheres up to which they may fit into constant memory, of which every GPU has 64 KiB; their tree
+is built on the host."""
 
 COPIED = ("nodes", "sky")
 """Arrays of striped scenes that each GPU has: every ray reads the nodes, an eighth of the tree."""
@@ -66,8 +48,7 @@ COPIED = ("nodes", "sky")
 class CudaScene(DeviceScene):
     """A scene in device memory.
 
-    Of `buffers` and `tree` it keeps the large spheres, and the others only where they are few
-    enough for constant memory: the host may drop the rest.
+    Of `buffers` and `tree` it keeps the large spheres: the host may drop the rest.
 
     kernel: renders every view; None takes the one that suits it. pacer: of launches over the scene.
     gpus: over which memory is striped (`DeviceMemory`); `seen_from` then returns what renders.
@@ -91,8 +72,6 @@ class CudaScene(DeviceScene):
         self.large = buffers.large
         self.has_capsules = len(buffers.axis) > 0
         self.has_forms = buffers.has_forms
-        is_small = tree is not None and tree.spheres.nbytes <= CONSTANT_BYTES
-        self.few_spheres = tree.spheres if tree is not None and is_small else None
         self.pacer = launch.Pacer(_first_samples(number))
         self._buffers: SceneBuffers | None = buffers if tree is None else None
         there = ("color",) if isinstance(buffers.colors, DeviceColors) else ()
@@ -100,7 +79,7 @@ class CudaScene(DeviceScene):
         self._lengths = lengths_of(buffers)
         self._node_count = max_nodes(self.count) if tree is None else len(tree.nodes)
         # A kernel of the bench may lay records out otherwise, and chooses for itself.
-        self._sample = Sample(buffers.placed) if kernel is None else None
+        self._sample = selection.sampled(buffers.placed) if kernel is None else None
         self._kernel = kernel
         self._last: tuple[NDArray[np.void], int, str] | None = None  # camera, height, kernel
         self._context = primary_context(number)
@@ -118,7 +97,6 @@ class CudaScene(DeviceScene):
                 if spheres.in_graph:
                     raise SceneError(f"stream: {BEFORE_CAPTURE}")
                 self._moving = MovingSpheres(self._tree(), self._apart)
-                self.few_spheres = None
             if spheres.is_on_host:  # which is put back where it is wrong, out of a complete tree
                 self.settle()
             self._moving.update(spheres, self.max_excess)
@@ -298,11 +276,11 @@ class CudaScene(DeviceScene):
         given = None if self.has_capsules else self._kernel  # others read records of spheres
         kernel = given or production(self._kernel_name(view))
         with self._context.lock:
-            if kernel.name == CAPSULES:  # which reads their records for spheres too
-                missing = missing_with_capsules(view, self.has_forms)
+            if kernel.name == selection.CAPSULES:  # which reads their records for spheres too
+                missing = selection.missing_with_capsules(view, self.has_forms)
             else:
-                missing = missing_features(view)
-            missing = UNMADE.get((kernel.name, missing), missing)
+                missing = selection.missing_features(view)
+            missing = selection.UNMADE.get((kernel.name, missing), missing)
             return render_kernel(self.number, kernel, missing, self.has_images)
 
     def fill(self, kernel: RenderKernel, view: View) -> None:
@@ -312,10 +290,7 @@ class CudaScene(DeviceScene):
             c_camera=view.camera, c_lights=view.lights, c_materials=view.materials,
             c_large=self.large, c_frame=view.frame,
         )  # fmt: skip
-        if self.few_spheres is not None:
-            kernel.set_spheres(self.few_spheres[: self._shown(view)])
-        elif self._moving is not None:
-            kernel.copy_spheres(self.address("spheres"), self._record_bytes * self._shown(view))
+        kernel.set_spheres(self.address("spheres"), self._record_bytes * self._shown(view))
 
     def describe(self, view: View) -> dict[str, Any]:
         return self.kernel(view).describe()
@@ -323,13 +298,13 @@ class CudaScene(DeviceScene):
     def _kernel_name(self, view: View) -> str:
         """Return the render kernel for a view; it is cached for the last camera."""
         if self.has_capsules or view.needs_path_tracing:
-            return CAPSULES if self.has_capsules else PATHS
+            return selection.CAPSULES if self.has_capsules else selection.PATHS
         if self.has_images:
-            return THREADS
+            return selection.THREADS
         camera, height = view.camera, view.height
         assert self._sample is not None
         if self._last is None or self._last[0] is not camera or self._last[1] != height:
-            name = kernel_for(self.count, self._node_count, self._sample, camera, height)
+            name = selection.kernel_for(self.count, self._node_count, self._sample, camera, height)
             self._last = camera, height, name
         return self._last[2]
 
@@ -374,7 +349,8 @@ class CudaScene(DeviceScene):
         tables = {"c_camera": view.camera, "c_large": self.large, "c_frame": view.frame}
         with self._context.lock, self._context.active() as driver:
             self.settle()
-            kernel = query_kernel(self.number, entry, self.has_capsules, self.has_images)
+            name = f"{entry}_capsules" if self.has_capsules else entry
+            kernel = loaded(self.number, entry, "RenderArgs", name, self.has_images)
             for symbol, table in tables.items():
                 if len(table):
                     address, _ = kernel.module.get_global(symbol)

@@ -10,8 +10,7 @@ from functools import cache
 from itertools import permutations
 from typing import Any
 
-from raytracer.backends.cuda.context import primary_context
-from raytracer.backends.cuda.driver import bindings, call
+from raytracer.backends.cuda.driver import bindings, call, primary_context
 from raytracer.errors import RaytracerError
 
 STRIPE = 32 << 20

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.driver import primary_context
+from raytracer.backends.cuda.kernel import loaded
 from raytracer.backends.cuda.memory import DeviceMemory
-from raytracer.backends.cuda.passes import loaded
 from raytracer.backends.cuda.transfer import staging
 from raytracer.film.film import Film, check_bits, empty_histogram, tone_arguments
 from raytracer.film.tone_settings import ToneSettings

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer.backends.base import TREE
-from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.driver import primary_context
+from raytracer.backends.cuda.kernel import load_module
 from raytracer.backends.cuda.memory import RECORD_BYTES, DeviceMemory
-from raytracer.backends.cuda.passes import load_module
 from raytracer.backends.cuda.transfer import staging
 from raytracer.variants import product
 
