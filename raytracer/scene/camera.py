@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from math import hypot
+from typing import Any
 
 from raytracer.errors import SceneError
 from raytracer.field_types import AnyOf, Axis, Choice, Truth, Vector3
@@ -167,10 +168,8 @@ class Camera(Defined, place="camera"):
         a, b, c = (p - t for p, t in zip(self.position, target, strict=True))
         return (a, b, c)
 
-    def to_toml(self) -> str:
-        """Return the table `[camera]` of a scene file, with all digits."""
-        import json  # whose words, numbers and lists are those of TOML
-
+    def table(self) -> dict[str, Any]:
+        """Return the keys of the table `[camera]` of a scene file."""
         names = (
             "type", "view", "direction", "elevation", "position", "look_at", "up", "vertical_fov",
             "aperture", "focus", "height", "zoom", "fit", "shutter",
@@ -184,5 +183,10 @@ class Camera(Defined, place="camera"):
             del values["zoom"]
         if values["fit"] in (False, self.position is None):  # the default
             del values["fit"]
-        rows = (f"{n} = {json.dumps(each)}" for n, each in values.items() if each is not None)
-        return "\n".join(["[camera]", *rows])
+        return {n: each for n, each in values.items() if each is not None}
+
+    def to_toml(self) -> str:
+        """Return the table `[camera]` of a scene file, with all digits."""
+        import json  # whose words, numbers and lists are those of TOML
+
+        return "\n".join(["[camera]", *(f"{n} = {json.dumps(v)}" for n, v in self.table().items())])
