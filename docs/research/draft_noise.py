@@ -25,7 +25,7 @@ from PIL import Image
 
 from raytracer.film.film import Film
 from raytracer.viewer.messages import RenderRequest
-from raytracer.viewer.resolution import LEVELS, ResolutionController
+from raytracer.viewer.progressive_film import LEVELS, ResolutionController
 from raytracer.viewer.session import Session
 
 MOLECULE = Path(__file__).parents[2] / "scenes" / "molecule.xyz"
@@ -65,7 +65,9 @@ class Drafts:
     """A session whose drafts are rendered in this thread, one for each action."""
 
     def __init__(self, scene: Path, size: tuple[int, int], backend: str, level: float | None):
-        self.session = Session.open(scene, size=size, backend=backend, say=lambda _: None)
+        self.session = Session.open(
+            scene, width=size[0], height=size[1], backend=backend, say=lambda _: None
+        )
         self.worker = self.session.worker
         self.worker.stop()
         self.worker._stopped = False
@@ -78,7 +80,7 @@ class Drafts:
         request = self.worker._request
         assert request is not None
         if self.worker.loaded_scenes[0] is not request.loaded_scene:
-            self.worker._close_scenes_before(request.loaded_scene)
+            self.worker._replace_scenes(request.loaded_scene)
         return request
 
     def draft(self) -> tuple[NDArray[np.uint8], float, float]:
@@ -114,7 +116,7 @@ def turn(drafts: Drafts, number: int) -> None:
 
 def play(drafts: Drafts, number: int) -> None:
     """Show the next frame."""
-    while (before := drafts.request()) and drafts.session.viewer.time.count < FRAMES:
+    while (before := drafts.request()) and drafts.session.time.count < FRAMES:
         sleep(0.001)  # they are counted
     drafts.session.do("frame", (number + 1) % FRAMES)
     while drafts.request() is before:

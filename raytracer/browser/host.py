@@ -14,8 +14,7 @@ from threading import Thread, current_thread
 from time import perf_counter
 from typing import Any, TypeVar
 
-from raytracer.browser.encoding import Encoded, encoded
-from raytracer.browser.link import Client
+from raytracer.browser.link import Client, Encoded, encoded
 from raytracer.browser.messages import Ack, Act, Save, Size, parse
 from raytracer.errors import RaytracerError, UserError
 from raytracer.film.image import Image
@@ -25,7 +24,6 @@ from raytracer.viewer.controls import CONTROLS, MOUSE
 from raytracer.viewer.keep import file_name, save
 from raytracer.viewer.picking import rings
 from raytracer.viewer.session import Picture, Session
-from raytracer.viewer.state import ViewerState
 from raytracer.viewer.view_actions import tick
 
 REFINE_INTERVAL = 0.2  # seconds between frames that only add samples: encoding takes time
@@ -41,7 +39,6 @@ OF_WINDOWS = (
 )  # fmt: skip
 """Actions that are only for windows."""
 
-_UNKNOWN = object()  # marks a key of the state that a client has not received
 DIGITS = 5  # decimal places of a corner of a ring, relative to the picture
 
 WAIT = 0.1
@@ -56,19 +53,18 @@ class Host:
         """Open a session; arguments as for `raytracer.preview`, which messages call `caller`."""
         self.failure: BaseException | None = None
         self.on_end: Callable[[], object] = _nothing
-        self._calls: SimpleQueue[Callable[[], object]] = SimpleQueue()
+        self.calls: SimpleQueue[Callable[[], object]] = SimpleQueue()  # waiting messages
         self._clients: set[Client] = set()
         self._picture: Picture | None = None  # the latest
         self._encoded: tuple[Picture | None, Future[Encoded]] = None, Future()
-        self._refine_due = self._state_due = self._rows_due = 0.0
-        self._rows: dict[str, Any] = {}  # of the panel
+        self._refine_due = self._state_due = 0.0
         self._stopped = False
         given = {name: value for name, value in settings.items() if value is not None}
         self._session = Session.open(
-            scene, wake=lambda: self._calls.put(_nothing), say=lambda _: None, caller=caller,
+            scene, wake=lambda: self.calls.put(_nothing), say=lambda _: None, caller=caller,
             **START_SIZE | given,
         )  # fmt: skip
-        self.name = self._session.state()["name"]
+        self.name = panel.state_of(self._session)["name"]
         self._encoder = ThreadPoolExecutor(1, "encode")
         self._thread = Thread(target=self._run, name="view", daemon=True)
         self._thread.start()
@@ -82,26 +78,21 @@ class Host:
         """Whether the session has ended by itself, or by a failure."""
         return self._stopped or self.failure is not None
 
-    @property
-    def backlog(self) -> int:
-        """Number of waiting messages."""
-        return self._calls.qsize()
-
     def join(self, client: Client) -> None:
         """Add a client; it gets the state at once, and pictures once it has sent its size."""
 
         def add() -> None:
             self._clients.add(client)
-            self._send_changes(client, self._current_state())
+            client.tell(self._current_state())
 
-        self._calls.put(add)
+        self.calls.put(add)
 
     def leave(self, client: Client) -> None:
-        self._calls.put(lambda: self._clients.discard(client))
+        self.calls.put(lambda: self._clients.discard(client))
 
     def receive(self, client: Client, content: str | dict[str, Any]) -> None:
         """Handle a message of a client in order; it hears of mistakes."""
-        self._calls.put(lambda: self._perform(client, content))
+        self.calls.put(lambda: self._perform(client, content))
 
     def call(self, function: Callable[[Session], Result]) -> Result:
         """Call a function with the session in its thread, and return its result."""
@@ -113,7 +104,7 @@ class Host:
             except BaseException as error:
                 result.set_exception(error)
 
-        self._calls.put(perform)
+        self.calls.put(perform)
         while not result.done():
             if not self._thread.is_alive():  # it may end before the call
                 raise UserError("the view was closed: open it again") from self.failure
@@ -137,7 +128,7 @@ class Host:
         """End the session and its threads, and free their memory; may be called twice."""
         atexit.unregister(self.close)
         self._stopped = True
-        self._calls.put(_nothing)
+        self.calls.put(_nothing)
         if current_thread() is not self._thread:  # that thread may collect this object as garbage
             self._thread.join()
         self._encoder.shutdown(wait=True, cancel_futures=True)
@@ -153,15 +144,15 @@ class Host:
                 now = perf_counter()
                 if now - before >= TICK:
                     looked_at = any(each.looks(now) for each in self._clients)
-                    if looked_at and self._session.viewer.moving:
-                        tick(self._session.viewer, min(now - before, MAX_TICK))
+                    if looked_at and self._session.moving:
+                        tick(self._session, min(now - before, MAX_TICK))
                     before = now
                 self._session.receive()
                 self._send_picture()
                 self._send_state()
                 if self._session.failure is not None:
                     raise self._session.failure
-                if self._session.viewer.closing and not self._stopped:  # the simulation has ended
+                if self._session.closing and not self._stopped:  # the simulation has ended
                     self._stopped = True
                     self.on_end()
         except BaseException as error:
@@ -170,10 +161,10 @@ class Host:
 
     def _take_calls(self) -> None:
         try:
-            patience = TICK if self._session.viewer.moving else STATE_INTERVAL
-            self._calls.get(timeout=patience if self._clients else None)()
+            patience = TICK if self._session.moving else STATE_INTERVAL
+            self.calls.get(timeout=patience if self._clients else None)()
             while True:
-                self._calls.get_nowait()()
+                self.calls.get_nowait()()
         except Empty:
             return
 
@@ -189,7 +180,7 @@ class Host:
             if isinstance(message, Size):
                 client.size = message.width, message.height
             if client.size is not None:  # the view has the size of the latest user
-                self._session.viewer.resize(*client.size)
+                self._session.resize(*client.size)
             if isinstance(message, Act):
                 if named(message.name).name in OF_WINDOWS:
                     raise UserError(f"{message.name}: is only for windows")
@@ -202,48 +193,30 @@ class Host:
                 self._begin_save(client, message)
         except RaytracerError as error:
             client.send({"type": "error", "sentence": str(error)})
-        self._state_due = 0.0
 
     def _begin_save(self, client: Client, message: Save) -> None:
-        viewer = self._session.viewer
-        width, height = viewer.size
+        session = self._session
+        width, height = session.size
         size = message.width or width, message.height or height
-        name = f"{file_name(viewer.loaded_scene.stem)}.png"
+        name = f"{file_name(session.loaded_scene.stem)}.png"
 
         def deliver(image: Image) -> None:
             client.send({"type": "file", "name": name, "mime": "image/png"}, image._repr_png_())
 
-        save(viewer, size, message.samples or viewer.samples, Path(name), deliver)
+        save(session, size, message.samples or session.samples, Path(name), deliver)
 
     def _send_state(self) -> None:
         now = perf_counter()
-        if not self._clients or now < self._state_due:
-            return
-        self._state_due = now + STATE_INTERVAL
-        state = self._current_state()
-        for client in self._clients:
-            self._send_changes(client, state)
-
-    def _send_changes(self, client: Client, state: dict[str, Any]) -> None:
-        """Send the keys of the state whose values a client does not have."""
-        if not client.has_picture:  # the rows are as large as the first picture
-            state = {key: value for key, value in state.items() if key not in self._rows}
-        changes = {
-            key: value for key, value in state.items() if client.state.get(key, _UNKNOWN) != value
-        }
-        client.state = state
-        if changes.keys() - {"rings"}:  # rings of a moving camera come with the pictures
-            client.send({"type": "state", "state": changes})
+        if self._clients and now >= self._state_due:
+            self._state_due = now + STATE_INTERVAL
+            state = self._current_state()
+            for client in self._clients:
+                client.tell(state)
 
     def _current_state(self) -> dict[str, Any]:
         """Return the state for pages, with the rings, since a pick makes no new picture."""
-        now = perf_counter()
-        if now >= self._rows_due:  # not for each movement: rows are slow
-            self._rows_due = now + STATE_INTERVAL
-            self._rows = {
-                f"panel {title}": r for title, r in panel.about(self._session.viewer).items()
-            }
-        return self._session.state() | self._rows | {"rings": _rings(self._session.viewer)}
+        rows = {f"panel {title}": each for title, each in panel.about(self._session).items()}
+        return panel.state_of(self._session) | rows | {"rings": _rings(self._session)}
 
     def _send_picture(self) -> None:
         """Send the latest picture, or more of an earlier one, to the clients that are ready."""
@@ -263,35 +236,37 @@ class Host:
             return
         names = ("number", "samples", "of", "draft", "finished")
         header = {name: getattr(picture, name) for name in names} | {
-            "type": "frame", "full": list(picture.size), "rings": _rings(self._session.viewer)
+            "type": "frame", "full": list(picture.size), "rings": _rings(self._session)
         }  # fmt: skip
         for client in wanting:
             client.show(picture, header, file)
 
     def _file_of(self, picture: Picture) -> Encoded | None:
         """Return an encoded picture; None while a finished one is encoded, which takes longer."""
+        if not picture.finished:
+            return encoded(picture)
         if self._encoded[0] is not picture:
             self._encoded = picture, self._encoder.submit(encoded, picture)
-            self._encoded[1].add_done_callback(lambda _: self._calls.put(_nothing))
+            self._encoded[1].add_done_callback(lambda _: self.calls.put(_nothing))
         future = self._encoded[1]
-        return None if picture.finished and not future.done() else future.result()
+        return future.result() if future.done() else None
 
 
 def hello() -> dict[str, Any]:
     """Return the keys and mouse gestures with their actions, which a page needs once."""
     return {
         "type": "hello",
-        "controls": [vars(each) | {"label": each.label} for each in CONTROLS],
-        "mouse": [vars(each) for each in MOUSE],
+        "controls": [each.for_page() for each in CONTROLS],
+        "mouse": [each.for_page() for each in MOUSE],
     }
 
 
-def _rings(viewer: ViewerState) -> list[list[tuple[float, float]]]:
+def _rings(session: Session) -> list[list[tuple[float, float]]]:
     """Return the rings of picks: x to the right and y down, relative to the picture."""
-    width, height = viewer.size
+    width, height = session.size
     return [
         [(round(x / width, DIGITS), round(1.0 - y / height, DIGITS)) for x, y in corners]
-        for corners in rings(viewer, viewer.size)
+        for corners in rings(session, session.size)
     ]
 
 

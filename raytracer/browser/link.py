@@ -8,14 +8,87 @@ view by more than `FINE_SECONDS`: what has more bytes is sent as a smaller pictu
 
 from collections import deque
 from dataclasses import dataclass, field
-from math import inf
+from io import BytesIO
+from math import inf, sqrt
 from statistics import median
 from time import perf_counter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from raytracer.browser.encoding import Encoded, reduced
+from PIL import Image
+
 from raytracer.browser.messages import Ack
 from raytracer.viewer.session import Picture
+
+DRAFT_QUALITY, FINE_QUALITY = 80, 92  # of JPEG and WebP (0 to 100)
+BYTES_PER_PIXEL = 0.25  # first guess for drafts
+
+TRIES = 4
+
+STILL_PIXELS = 1 << 20  # maximum for pictures in notebooks: below about two megabytes
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A picture as a file: its MIME type, its bytes, and its width and height in pixels."""
+
+    mime: str
+    data: bytes
+    size: tuple[int, int]
+
+
+def encoded(picture: Picture) -> Encoded:
+    """Encode a picture: PNG if it is finished, WebP if it has alpha, otherwise JPEG."""
+    image = _image(picture)
+    if not picture.finished:
+        return _lossy(image, picture.draft)
+    return _png(image.convert("RGB") if picture.opaque else image)
+
+
+def reduced(picture: Picture, limit: float) -> Encoded:
+    """Encode a picture as a draft with about `limit` bytes."""
+    image = _image(picture)
+    scale = min(sqrt(limit / (BYTES_PER_PIXEL * image.width * image.height)), 1.0)
+    for _ in range(TRIES):
+        width, height = (max(round(scale * side), 1) for side in image.size)
+        small = image.resize((width, height), Image.Resampling.BOX)
+        file = _lossy(small, draft=True)
+        ratio = limit / len(file.data)
+        if 1.0 <= ratio < 2.0 or (ratio >= 1.0 and scale == 1.0):
+            break
+        scale = min(scale * sqrt(0.8 * ratio), 1.0)
+    return file
+
+
+def still(picture: Picture) -> bytes:
+    """Return a picture as a PNG of at most `STILL_PIXELS`."""
+    image = _image(picture).convert("RGB" if picture.opaque else "RGBA")
+    scale = min(1.0, sqrt(STILL_PIXELS / (image.width * image.height)))
+    image.thumbnail((int(scale * image.width), int(scale * image.height)))
+    return _png(image).data
+
+
+def _image(picture: Picture) -> Image.Image:
+    height, width = picture.pixels.shape[:2]
+    mode = "RGBX" if picture.opaque else "RGBA"
+    return Image.frombuffer(mode, (width, height), picture.pixels, "raw", mode, 0, 1)
+
+
+def _lossy(image: Image.Image, draft: bool) -> Encoded:
+    """Return a JPEG, or a WebP for a picture with alpha."""
+    file, quality = BytesIO(), DRAFT_QUALITY if draft else FINE_QUALITY
+    if image.mode == "RGBX":
+        # Without chroma subsampling the edges of spheres look final.
+        image.save(file, "JPEG", quality=quality, subsampling=2 if draft else 0)
+        return Encoded("image/jpeg", file.getvalue(), image.size)
+    image.save(file, "WEBP", quality=quality, method=0)
+    return Encoded("image/webp", file.getvalue(), image.size)
+
+
+def _png(image: Image.Image) -> Encoded:
+    file = BytesIO()
+    image.save(file, "PNG", compress_level=1)
+    return Encoded("image/png", file.getvalue(), image.size)
+
 
 AHEAD = 2  # most unacknowledged messages with bytes: one is drawn while one is in transit
 MIN_BYTES = 6_000  # that a picture may always have: with fewer, little is visible
@@ -34,11 +107,6 @@ ABSENT = 10.0
 notebook may end silently."""
 
 
-class _Sent(NamedTuple):
-    serial: int
-    size: int
-
-
 class Send(Protocol):
     """Sends a message for one client, with the bytes of a picture or file; must not block."""
 
@@ -54,7 +122,7 @@ class Client:
     size: tuple[int, int] | None = None
     heard: float = field(default_factory=perf_counter)  # time of its last message
     state: dict[str, Any] = field(default_factory=dict)  # as sent
-    _waiting: list[_Sent] = field(default_factory=list)
+    _waiting: dict[int, int] = field(default_factory=dict)  # bytes by number of the message
     _serial: int = 0  # of the latest message with bytes
     _rates: deque[float] = field(default_factory=lambda: deque(maxlen=RATES))
     _latest: int = -1  # number of the last picture
@@ -70,7 +138,7 @@ class Client:
             return False
         if len(self._waiting) < AHEAD:
             return True
-        arrival = sum(each.size for each in self._waiting) / (self._rate or inf)
+        arrival = sum(self._waiting.values()) / (self._rate or inf)
         due = self._sent + max(DEAF_SECONDS, arrival)
         return self.deaf and perf_counter() >= due
 
@@ -79,20 +147,22 @@ class Client:
         """Bytes per second; 0 before any are known."""
         return median(self._rates) if self._rates else 0.0
 
-    @property
-    def has_picture(self) -> bool:
-        return self._latest >= 0
-
     def looks(self, now: float) -> bool:
         """Whether the page still acknowledges pictures; `now` is a time of `perf_counter`."""
         return len(self._waiting) < AHEAD or now - self.heard < ABSENT
 
+    def tell(self, state: dict[str, Any]) -> None:
+        """Send the keys of the state whose values it does not have."""
+        known, self.state = self.state, state
+        changes = {k: each for k, each in state.items() if k not in known or known[k] != each}
+        if changes.keys() - {"rings"}:  # rings of a moving camera come with the pictures
+            self.send({"type": "state", "state": changes})
+
     def take(self, ack: Ack) -> None:
         """Note that a message with bytes, and all before it, arrived."""
-        for sent in self._waiting:
-            if sent.serial == ack.serial and ack.ms is not None:
-                self._rates.append(sent.size / max(1e-3 * ack.ms, MIN_SECONDS))
-        self._waiting = [each for each in self._waiting if each.serial > ack.serial]
+        if ack.ms is not None and ack.serial in self._waiting:
+            self._rates.append(self._waiting[ack.serial] / max(1e-3 * ack.ms, MIN_SECONDS))
+        self._waiting = {n: size for n, size in self._waiting.items() if n > ack.serial}
 
     def wants(self, picture: Picture) -> bool:
         """Whether a picture is newer than the last one, or can be sent with more of its bytes."""
@@ -117,6 +187,6 @@ class Client:
 
     def _send(self, message: dict[str, Any], data: bytes) -> None:
         self._serial, self._sent = self._serial + 1, perf_counter()
-        self._waiting = [*self._waiting[1 - AHEAD :], _Sent(self._serial, len(data))]
+        self._waiting = dict([*self._waiting.items()][1 - AHEAD :]) | {self._serial: len(data)}
         self.send({"type": "coming"})
         self.send(message | {"serial": self._serial}, data)

@@ -67,16 +67,13 @@ def parse(content: str | dict[str, Any]) -> Message:
         if isinstance(content, str):
             return _ANY.validate_json(content)
         return _ANY.validate_python(content)
-    except (ValidationError, RecursionError) as error:
-        raise UserError(f"message: {_reason(error)}") from None
-
-
-def _reason(error: ValidationError | RecursionError) -> str:
-    if isinstance(error, RecursionError):
-        return "is nested too deeply"
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    place = ".".join(str(part) for part in first["loc"])
-    return f"{place}: {first['msg']}" if place else str(first["msg"])
+    except RecursionError:
+        raise UserError("message: is nested too deeply") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = [str(part) for part in first["loc"]]
+        why = ": ".join([*([".".join(place)] if place else []), first["msg"]])
+        raise UserError(f"message: {why}") from None
 
 
 def packed(message: dict[str, Any], data: bytes | None = None) -> str | bytes:

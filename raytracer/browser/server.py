@@ -6,8 +6,6 @@ machine, so that a foreign name which resolves to 127.0.0.1 is useless (DNS rebi
 WebSocket is opened only for a page of this server.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import re
@@ -26,7 +24,8 @@ from raytracer.browser.messages import MAX_BYTES, packed
 from raytracer.errors import UserError
 
 ADDRESS = "127.0.0.1"
-_HOST = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?", re.ASCII)
+# Hosts of this machine; a tunnel may have another port.
+LOCAL = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?", re.ASCII)
 TOKEN_BYTES = 24
 
 DEFAULT_PORT = 8765
@@ -86,7 +85,7 @@ class Server:
     @web.middleware
     async def _guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
         """Refuse requests that are not from a page of this server."""
-        if not is_local(request.headers.get("Host", "")):
+        if not LOCAL.fullmatch(request.headers.get("Host", "")):
             raise web.HTTPForbidden(text="use 127.0.0.1 or localhost as the host of this server\n")
         given = request.query.get("token", "").encode(errors="replace")
         if not hmac.compare_digest(given, self.token.encode()):
@@ -155,7 +154,7 @@ class Server:
                 await socket.close(code=1003, message=b"messages are text")
                 return
             self.host.receive(visitor, message.data)
-            while self.host.backlog > MAX_BACKLOG:
+            while self.host.calls.qsize() > MAX_BACKLOG:
                 await asyncio.sleep(0.005)
 
 
@@ -170,11 +169,6 @@ async def _write(socket: web.WebSocketResponse, unsent: asyncio.Queue[str | byte
 
 def new_token() -> str:
     return secrets.token_urlsafe(TOKEN_BYTES)
-
-
-def is_local(host: str) -> bool:
-    """Return whether the header `Host` names this machine; a tunnel may have another port."""
-    return _HOST.fullmatch(host) is not None
 
 
 def is_same_origin(origin: str, host: str) -> bool:

@@ -1,7 +1,5 @@
 """The view in a cell of a notebook (Jupyter, VS Code), by anywidget."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +9,11 @@ import anywidget
 import traitlets
 
 from raytracer.browser import client
-from raytracer.browser.encoding import STILL_PIXELS, still
 from raytracer.browser.host import Host, hello
-from raytracer.browser.link import Client
+from raytracer.browser.link import STILL_PIXELS, Client, still
 from raytracer.errors import UserError
 from raytracer.scene.camera import Camera
+from raytracer.viewer.panel import state_of
 
 FIRST_PICTURE = 0.5  # seconds to wait for the picture that is stored for viewers without widgets
 
@@ -43,7 +41,6 @@ class SceneWidget(anywidget.AnyWidget):
         self._host = Host("show", scene, {**settings, "height": height})
         self._client = self._new_client()
         self._views = 0  # cells that show it
-        self._is_closed = False
         self.on_msg(self._take)
 
     def do(self, name: str, /, *arguments: Any, **named: Any) -> Any:
@@ -60,11 +57,11 @@ class SceneWidget(anywidget.AnyWidget):
     @property
     def camera(self) -> Camera:
         """The camera of the view, for `Scene.camera`."""
-        return self._host.call(lambda session: session.viewer.camera)
+        return self._host.call(lambda session: session.camera)
 
     def state(self) -> dict[str, Any]:
         """Return the state of the view as JSON types: camera, look, colours, selection, frame."""
-        return self._host.call(lambda session: session.state())
+        return self._host.call(state_of)
 
     def _repr_mimebundle_(self, **named: Any) -> Any:
         """Return the view, with a picture for viewers without widgets."""
@@ -80,12 +77,11 @@ class SceneWidget(anywidget.AnyWidget):
     @property
     def closed(self) -> bool:
         """Whether the view was closed."""
-        return self._is_closed
+        return self._host.has_ended
 
     def close(self) -> None:
         """Remove the view, end its threads and free their memory."""
         if (host := getattr(self, "_host", None)) is not None:
-            self._is_closed = True
             host.close()
         super().close()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import sys
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,8 +15,6 @@ from raytracer.commands.report import print_json, print_lines
 from raytracer.progress import StageLine
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from raytracer.viewer.preview import PreviewResult
 
 
@@ -55,11 +55,12 @@ def preview(scenes: tuple[str, ...], settings: dict[str, Any], **given: Any) -> 
 
     gc.set_threshold(NEW_OBJECTS)
     as_json, path = given.pop("as_json"), options.scene_paths(scenes)
-    say = _print_error if as_json else print_lines
+    warn = partial(print_lines, file=sys.stderr)
+    say = warn if as_json else print_lines
     with StageLine() as line:
         result = open_window(path, notice=line, say=say, **settings, **given)
     if result.unsaved is not None:
-        _print_error(f"raytracer: {result.unsaved} was not saved: the window was closed first")
+        warn(f"raytracer: {result.unsaved} was not saved: the window was closed first")
     if as_json or result.latency:
         print_json(record(Path(scenes[0]) if isinstance(path, list) else path, result))
 
@@ -73,7 +74,3 @@ def record(path: Path, result: PreviewResult) -> dict[str, Any]:
         values |= {"frames": len(result.latency), "latency": result.spread()}
         values["traced"] = sorted(set(result.traced))
     return values
-
-
-def _print_error(text: str) -> None:
-    print_lines(text, sys.stderr)

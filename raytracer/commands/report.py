@@ -31,7 +31,7 @@ def print_warnings(sentences: Sequence[str]) -> None:
 
 
 def print_lines(text: str, file: TextIO | None = None) -> None:
-    print("\n".join(escaped(line) for line in text.split("\n")), file=file)
+    print("\n".join(escaped(line) for line in text.split("\n")), file=file, flush=True)
 
 
 def file_size(path: Path) -> str:

@@ -1,7 +1,6 @@
 """`raytracer serve`; only the options are imported with the module, so that help is fast."""
 
 import gc
-import sys
 from typing import Any
 
 import click
@@ -41,11 +40,6 @@ def serve(scenes: tuple[str, ...], settings: dict[str, Any], **given: Any) -> No
     from raytracer.browser.serve import serve as serve_scene
 
     gc.set_threshold(NEW_OBJECTS)
-    path = options.scene_paths(scenes)
-
-    def say(line: str) -> None:
-        print_lines(line)
-        sys.stdout.flush()
-
     with StageLine() as line:
-        serve_scene(path, notice=line, say=say, **settings, **given)
+        path = options.scene_paths(scenes)
+        serve_scene(path, notice=line, say=print_lines, **settings, **given)

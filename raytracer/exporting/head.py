@@ -76,9 +76,7 @@ def head_of(job: Job, tone: ToneSettings, grid: Grid, spheres: int, rods: int) -
         },
         "filter": job.settings.filter,
         "sigma": size / 3.0 if job.settings.filter == "gaussian" else size,
-        "controls": [
-            vars(each) | {"label": each.label} for each in CONTROLS if each.action in ACTIONS
-        ],
+        "controls": [each.for_page() for each in CONTROLS if each.action in ACTIONS],
         **_overlay(job),
     }  # fmt: skip
 

@@ -32,7 +32,7 @@ from raytracer.scene.particles.source import Moment
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import box_of
 from raytracer.settings import RenderSettings
-from raytracer.viewer.options import ViewOptions
+from raytracer.viewer.frames import Frames
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def live(
     given: dict[str, Any] = {"width": WIDTH, "height": HEIGHT}
     given |= {name: value for name, value in settings.items() if value is not None}
     given |= {"backend": backend, "threads": threads, "tone": tone, "annotations": annotations}
-    ViewOptions.of(Scene(), **given)
+    Frames(Scene(), **given)
     fps = real(fps, "fps", 0.01, 1000.0)
     every = whole(every, "every", 1)
     if record is not None:

@@ -86,8 +86,7 @@ def _listen(connection: Connection, reader: Reader, feed: Feed, tell: Callable[.
 
 
 def _window(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
-    from raytracer.viewer.opening import open_display
-    from raytracer.viewer.preview import preview
+    from raytracer.viewer.preview import open_display, preview
 
     open_display(offscreen=False)
     ready("")

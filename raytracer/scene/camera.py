@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass
 from math import hypot
+from typing import Any
 
 from raytracer.errors import SceneError
 from raytracer.field_types import AnyOf, Axis, Choice, Truth, Vector3
@@ -167,14 +168,18 @@ class Camera(Defined, place="camera"):
         a, b, c = (p - t for p, t in zip(self.position, target, strict=True))
         return (a, b, c)
 
-    def to_toml(self) -> str:
-        """Return the table `[camera]` of a scene file, with all digits and without defaults."""
-        import json  # whose words, numbers and lists are those of TOML
-
-        rows = ["[camera]"]
+    def table(self) -> dict[str, Any]:
+        """Return the keys of the table `[camera]` of a scene file, without defaults."""
+        table = {}
         for name, key in definitions(Camera).items():
             value = getattr(self, name)
             default = self.position is None if name == "fit" else key.default
             if value != default and key.variant in ("", self.type):
-                rows.append(f"{name} = {json.dumps(value)}")
-        return "\n".join(rows)
+                table[name] = value
+        return table
+
+    def to_toml(self) -> str:
+        """Return the table `[camera]` of a scene file, with all digits and without defaults."""
+        import json  # whose words, numbers and lists are those of TOML
+
+        return "\n".join(["[camera]", *(f"{n} = {json.dumps(v)}" for n, v in self.table().items())])

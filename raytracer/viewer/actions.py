@@ -1,14 +1,14 @@
 """Actions: what a user can do, by name and with checked arguments.
 
 Window, browser and notebook run the same actions. An action is a function with `@action`: it takes
-the state of the viewer, its name is written with hyphens, and its signature gives arguments and
+the session, its name is written with hyphens, and its signature gives arguments and
 types.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import Signature, signature
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from raytracer.arguments import real, text, truth, whole
 from raytracer.errors import UserError, shown, suggestion
@@ -22,18 +22,15 @@ def _number(value: Any, name: str) -> float:
     return real(real(value, name), name, -MAX_NUMBER, MAX_NUMBER)
 
 
-CHECKS: dict[str, Callable[..., Any]] = {
-    "float": _number, "int": whole, "bool": truth, "str": text,
-}  # fmt: skip
-"""Checks of arguments by their annotation, a string that may end in " | None": modules of actions
-import `annotations` from __future__."""
+CHECKS: dict[type, Callable[..., Any]] = {float: _number, int: whole, bool: truth, str: text}
+"""Checks of arguments by their annotation, which may also allow None."""
 
 
 @dataclass(frozen=True)
 class Action:
     name: str  # with hyphens
     function: Callable[..., Any]
-    signature: Signature  # with the state first
+    signature: Signature  # with the session first
     undo: bool  # whether it can be undone
 
     @property
@@ -49,16 +46,15 @@ class Action:
             known = ", ".join(self.parameters) or "none"
             why = shown(str(error), 100)
             raise UserError(f"{self.name}: {why}; its arguments: {known}") from None
-        return {name: self._checked(name, given[name]) for name in list(given)[1:]}
+        for name in self.parameters:
+            stated = self.signature.parameters[name].annotation
+            kind, *none = get_args(stated) or (stated,)
+            if name in given and not (none and given[name] is None):
+                given[name] = CHECKS[kind](given[name], f"{self.name}: {name}")
+        return {name: given[name] for name in self.parameters if name in given}
 
-    def _checked(self, name: str, value: Any) -> Any:
-        kind, _, none = self.signature.parameters[name].annotation.partition(" | ")
-        if none and value is None:
-            return None
-        return CHECKS[kind](value, f"{self.name}: {name}")
 
-
-ACTIONS: dict[str, Action] = {}  # modules add theirs when imported; `session` imports all
+ACTIONS: dict[str, Action] = {}  # modules add theirs when imported; `panel` imports all
 
 
 def action(undo: bool = False, name: str = "", about: str = "") -> Callable[[Function], Function]:

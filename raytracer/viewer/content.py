@@ -1,20 +1,20 @@
-"""Content of a preview: the frame, the colours of its particles, and which of them are shown.
+"""What a preview shows: frame, colours and hidden particles as its content, and edits of light,
+background, ground and look.
 
 A content is applied to a loaded frame of the scene with its original colours and all particles.
 Particles are numbered there in the order of the sets; hiding some does not change the numbers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import SceneError
+from raytracer.scene.background import Background
 from raytracer.scene.clip import Clip
 from raytracer.scene.coloring.apply import styled, with_bonds
 from raytracer.scene.coloring.expression import rows_of
@@ -22,13 +22,18 @@ from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import KEYS, StyleSettings
 from raytracer.scene.glyphs.make import without_glyphs
 from raytracer.scene.glyphs.shared import radii_of
+from raytracer.scene.lights import Light
+from raytracer.scene.packing.framing import Basis
+from raytracer.scene.packing.lighting import ambient_of, key_lights
 from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
+from raytracer.viewer.orbit_camera import Vector, rotation
 
 Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 AXES = "xyz"
+DRAWN = ("arrows", "legend", "box")  # settings that are no style
 KEPT_SIDES = ("below", "above")  # of a slice, by the position on its axis
 
 
@@ -75,7 +80,10 @@ class Slice:
         Raises:
             SceneError: there are too many planes, or what they leave is not convex.
         """
-        places = places_on(scene, self.axis)
+        index, places = AXES.index(self.axis), np.empty(0)
+        for each in scene.spheres:
+            row, start = each.transform.linear()[index], float(each.transform.translate[index])
+            places = np.concatenate([places, each.centers @ row + start])
         low, high = (float(places.min()), float(places.max())) if len(places) else (0.0, 1.0)
         at = low + self.position * (high - low)
         condition = f"{self.axis} {'<=' if self.keep == 'below' else '>='} {at!r}"
@@ -90,33 +98,26 @@ class Slice:
 @dataclass(frozen=True)
 class Content:
     frame: int | None = None  # of a trajectory; None is the first loaded one
-    # Settings of `StyleSettings` by name; {} leaves the colours of the scene.
-    style: Mapping[str, Any] = field(default_factory=dict)
+    # Changes of the scene by name: settings of `StyleSettings`, the vector of "arrows", "" for
+    # none, and switches "legend" and "box".
+    settings: dict[str, Any] = field(default_factory=dict)
     # Particles that are hidden; with True, all others are.
     hidden: tuple[tuple[Chosen, bool], ...] = ()
     # Particles that are faded, with their opacity; with True, all others are.
     faded: tuple[tuple[Chosen, bool, float], ...] = ()
     slice: Slice | None = None  # a plane beyond which nothing is shown
     selection: Chosen | None = None  # particles that are marked
-    # Changes of what is drawn, by name, others are as in the scene: the vector of "arrows", "" for
-    # none, and switches "legend" and "box".
-    drawn: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def style(self) -> dict[str, Any]:
+        return {name: each for name, each in self.settings.items() if name not in DRAWN}
 
 
-@dataclass(frozen=True, eq=False)
-class Applied:
-    scene: Scene  # what is shown
-    # Numbers of the shown particles, int64 (M,), ascending; None: all.
-    numbers: Numbers | None = None
-    selected: int = 0  # number of selected particles, hidden ones included
-    # Which of the shown particles are selected, bool (M,); None: none.
-    marked: Mask | None = None
-
-
-def apply(content: Content, scene: Scene) -> Applied:
-    style = {name: value for name, value in content.style.items() if value is not None}
+def apply(content: Content, scene: Scene) -> tuple[Scene, Numbers | None]:
+    """Return what is shown of a scene, and the numbers of its particles, int64 (M,), ascending;
+    None: all."""
+    style = content.style
     shown_scene = styled(scene, StyleSettings(**style)) if style else scene
-    selected = None if content.selection is None else content.selection.mask(scene)
     sets = list(shown_scene.spheres)
     for chosen, rest, opacity in content.faded:
         sets = _in_sets(partial(_faded, opacity), sets, chosen.mask(scene) ^ rest)
@@ -133,12 +134,10 @@ def apply(content: Content, scene: Scene) -> Applied:
         if any(capsules.are_bonds for capsules in shown_scene.capsules):
             shown_scene = with_bonds(replace(shown_scene, spheres=tuple(sets)))
             sets = list(shown_scene.spheres)
-    count = 0 if selected is None else int(np.count_nonzero(selected))
-    marked = selected if selected is None or numbers is None else selected[numbers]
     changed = replace(shown_scene, spheres=tuple(sets), clip=clip)
     if any(each.made_for for each in changed.solids):
         changed = without_glyphs(changed)  # remade for the shown particles
-    return Applied(changed, numbers, count, marked)
+    return changed, numbers
 
 
 def colored_there(content: Content, scene: Scene, scale: ColorScale | None) -> Scene | None:
@@ -146,25 +145,15 @@ def colored_there(content: Content, scene: Scene, scale: ColorScale | None) -> S
 
     None: a content does more than colour, or a column is on the host.
     """
-    style = {name for name, value in content.style.items() if value is not None}
+    style = content.style
     is_more = content.hidden or content.faded or content.slice or content.selection
-    if scale is None or is_more or "color_by" not in style or style - set(KEYS.values()):
+    if scale is None or is_more or "color_by" not in style or style.keys() - set(KEYS.values()):
         return None
-    sets = [each.colored_there(content.style["color_by"], scale) for each in scene.spheres]
+    sets = [each.colored_there(style["color_by"], scale) for each in scene.spheres]
     colored = [each for each in sets if each is not None]
     if len(colored) < len(sets):
         return None
     return replace(scene, spheres=colored, color_scales=(scale,))
-
-
-def places_on(scene: Scene, axis: str) -> NDArray[np.float64]:
-    """Return the coordinates of all centres on an axis, scene units, float64 (N,)."""
-    index = AXES.index(axis)
-    places = [np.empty(0)]
-    for spheres in scene.spheres:
-        row = spheres.transform.linear()[index]
-        places.append(spheres.centers @ row + float(spheres.transform.translate[index]))
-    return np.concatenate(places)
 
 
 def _faded(opacity: float, spheres: SphereSet, mask: Mask) -> SphereSet:
@@ -192,3 +181,64 @@ def _in_sets(change: Any, sets: Sequence[SphereSet], mask: Mask) -> list[SphereS
 
 def _taken(spheres: SphereSet, mask: Mask) -> SphereSet:
     return spheres if mask.all() else spheres.taken(np.flatnonzero(mask))
+
+
+SCENES = "the scene's"
+BACKGROUNDS = {
+    SCENES: None, "white": Background("white"), "black": Background("black"),
+    "gray": Background.of_particles(), "transparent": Background(transparent=True),
+}  # fmt: skip
+"""Backgrounds of the preview, in the order of its key."""
+
+
+@dataclass(frozen=True)
+class Edits:
+    """Changes to a scene other than its camera."""
+
+    lights: tuple[Light, ...] | None = None  # replace those of the scene; None keeps them
+    background: str = SCENES  # one of `BACKGROUNDS`
+    # Settings of the render instead of the scene's: look, integrator, denoise, placement.
+    render: Mapping[str, Any] = field(default_factory=dict)
+    # Whether only the shadows on the ground are visible; None keeps the scene's.
+    shadow_catcher: bool | None = None
+
+    def applied_to(self, scene: Scene) -> Scene:
+        """Return the scene with lights, background, ground and look of the edits."""
+        changes: dict[str, Any] = {}
+        if self.render:
+            render = replace(scene.render, **self.render)
+            if render.look != scene.render.look:  # the brightness was measured for that
+                render = replace(render, brightness=1.0)
+            scene = replace(scene, render=render)
+        if self.lights is not None:
+            # Stated lights would drop the ambient light of a scene without lights.
+            changes["lights"] = self.lights
+            changes["ambient"] = ambient_of(scene.ambient, scene.lights, scene.render.rig)
+        if self.shadow_catcher is not None and scene.ground is not None:
+            changes["ground"] = replace(scene.ground, shadow_catcher=self.shadow_catcher)
+        if background := BACKGROUNDS[self.background]:
+            changes["background"] = replace(background, up=scene.background.up)
+        return replace(scene, **changes) if changes else scene
+
+    def rendered(self, **settings: Any) -> Self:
+        """Return edits with other render settings; a new look resets the integrator."""
+        if "look" in settings:
+            settings["integrator"] = None
+        return replace(self, render={**self.render, **settings})
+
+
+def lights_of(scene: Scene, edits: Edits, axes: Basis) -> tuple[Light, ...]:
+    """Return the current lights; for a scene without lights, the default light."""
+    if edits.lights is not None:
+        return edits.lights
+    if scene.lights is not None:
+        return tuple(scene.lights)
+    return key_lights(edits.applied_to(scene).render, axes)
+
+
+def turned(light: Light, axes: Basis, right: float, up: float, pivot: Vector) -> Light:
+    """Rotate a light about a pivot, float64 (3,), scene units."""
+    spin = right * axes.up - up * axes.right
+    angle = float(np.linalg.norm(spin))
+    turn = rotation(spin / angle, angle) if angle else np.eye(3)
+    return light.rotated(turn, pivot)

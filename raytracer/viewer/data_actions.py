@@ -1,8 +1,6 @@
 """Actions on particles: colours by columns, glyphs, selection, hiding and slices."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,29 +14,29 @@ from raytracer.scene.sphere_set import SphereSet
 from raytracer.viewer import orbit_camera
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import AXES, KEPT_SIDES, Chosen, Slice, ids_of
-from raytracer.viewer.state import ViewerState
+from raytracer.viewer.session import Session
 
 UNLIKELY = ("x", "y", "z", "index", "radius", "id")  # columns that the key offers last
 FADED = 0.15  # opacity of faded particles, times their own
 
 
-def _change(viewer: ViewerState, notice: str = "", **changes: Any) -> None:
-    viewer.show(replace(viewer.content, **changes))
+def _change(session: Session, notice: str = "", **changes: Any) -> None:
+    session.show(replace(session.content, **changes))
     if notice:
-        viewer.notify(notice)
+        session.notify(notice)
 
 
-def _plain(viewer: ViewerState) -> Scene:
-    return viewer.loaded_scene.all_particles
+def _plain(session: Session) -> Scene:
+    return session.loaded_scene.all_particles
 
 
-def hidden(viewer: ViewerState) -> int:
-    return _plain(viewer).count - viewer.loaded_scene.scene.count
+def hidden(session: Session) -> int:
+    return _plain(session).count - session.loaded_scene.scene.count
 
 
-def columns(viewer: ViewerState) -> list[str]:
+def columns(session: Session) -> list[str]:
     kinds: dict[str, str] = {}
-    for spheres in sets_of(viewer):
+    for spheres in sets_of(session):
         about = spheres.columns.about
         kinds |= {name: each.kind for name, each in about.items() if not each.shape}
     usual = [name for name in kinds if name not in UNLIKELY]
@@ -46,8 +44,8 @@ def columns(viewer: ViewerState) -> list[str]:
     return [*usual, *(name for name in UNLIKELY if name in kinds)]
 
 
-def sets_of(viewer: ViewerState) -> list[SphereSet]:
-    sets = list(_plain(viewer).spheres)
+def sets_of(session: Session) -> list[SphereSet]:
+    sets = list(_plain(session).spheres)
     return [each for each in sets if each.source] or sets
 
 
@@ -55,150 +53,142 @@ def sets_of(viewer: ViewerState) -> list[SphereSet]:
 
 
 @action(undo=True)
-def select(viewer: ViewerState, condition: str | None) -> None:
+def select(session: Session, condition: str | None) -> None:
     """Select the particles that fulfil a condition: type == 'O' and z > 3; "" selects none."""
     condition = (condition or "").strip()
-    _select(viewer, Chosen(condition) if condition else None)
+    _select(session, Chosen(condition) if condition else None)
 
 
 @action(undo=True)
-def select_box(viewer: ViewerState, x0: int, y0: int, x1: int, y1: int, add: bool = False) -> None:
+def select_box(session: Session, x0: int, y0: int, x1: int, y1: int) -> None:
     """Select the particles whose centres are in a rectangle of the picture, in pixels."""
-    loaded = viewer.loaded_scene
+    loaded = session.loaded_scene
     points = np.stack([loaded.packed.x, loaded.packed.y, loaded.packed.z], axis=1)
-    places, ahead = orbit_camera.project(viewer.view, points.astype(np.float64), viewer.aspect)
-    corners = np.array([(x0, y0), (x1, y1)], np.float64) / viewer.size * (2, -2) + (-1, 1)
+    places, ahead = orbit_camera.project(session.view, points.astype(np.float64), session.aspect)
+    corners = np.array([(x0, y0), (x1, y1)], np.float64) / session.size * (2, -2) + (-1, 1)
     inside = (places >= corners.min(axis=0)).all(axis=1) & ahead
     inside &= (places <= corners.max(axis=0)).all(axis=1)
     rows = np.flatnonzero(inside[: loaded.scene.count])
     numbers = rows if loaded.numbers is None else loaded.numbers[rows]
-    if add and viewer.content.selection is not None:
-        before = np.flatnonzero(viewer.content.selection.mask(_plain(viewer)))
-        numbers = np.union1d(before, numbers)
-    _select(viewer, _chosen(viewer, numbers))
+    _select(session, _chosen(session, numbers))
 
 
 @action(undo=True)
-def select_picked(viewer: ViewerState) -> None:
+def select_picked(session: Session) -> None:
     """Select the picked particles."""
-    if chosen := _of_picks(viewer):
-        _select(viewer, chosen)
+    if chosen := _of_picks(session):
+        _select(session, chosen)
     else:
-        viewer.notify("click a particle first")
+        session.notify("click a particle first")
 
 
 @action(undo=True)
-def invert_selection(viewer: ViewerState) -> None:
+def invert_selection(session: Session) -> None:
     """Select the particles that are not selected."""
-    plain, chosen = _plain(viewer), viewer.content.selection
+    plain, chosen = _plain(session), session.content.selection
     mask = np.zeros(plain.count, bool) if chosen is None else chosen.mask(plain)
-    _select(viewer, _chosen(viewer, np.flatnonzero(~mask)))
+    _select(session, _chosen(session, np.flatnonzero(~mask)))
 
 
-def _chosen(viewer: ViewerState, numbers: Sequence[int] | NDArray[np.int64]) -> Chosen | None:
+def _chosen(session: Session, numbers: Sequence[int] | NDArray[np.int64]) -> Chosen | None:
     """Choose particles of the shown frame by id, or by number if its file has no ids."""
-    keys, ids = np.asarray(numbers, np.int64), ids_of(_plain(viewer))
+    keys, ids = np.asarray(numbers, np.int64), ids_of(_plain(session))
     return Chosen(keys=keys if ids is None else ids[keys]) if len(keys) else None
 
 
-def _of_picks(viewer: ViewerState) -> Chosen | None:
-    count = _plain(viewer).count  # behind which are other solids
-    return _chosen(viewer, [each.number for each in viewer.picks if each.number < count])
+def _of_picks(session: Session) -> Chosen | None:
+    count = _plain(session).count  # behind which are other solids
+    return _chosen(session, [each.number for each in session.picks if each.number < count])
 
 
-def _select(viewer: ViewerState, chosen: Chosen | None) -> None:
-    count = 0 if chosen is None else int(np.count_nonzero(chosen.mask(_plain(viewer))))
-    viewer.notify(f"{counted(count, 'particle')} selected" if count else "nothing is selected")
+def _select(session: Session, chosen: Chosen | None) -> None:
+    count = 0 if chosen is None else int(np.count_nonzero(chosen.mask(_plain(session))))
+    session.notify(f"{counted(count, 'particle')} selected" if count else "nothing is selected")
     chosen = chosen if count else None
-    if chosen is not viewer.content.selection:
-        _change(viewer, selection=chosen)
+    if chosen is not session.content.selection:
+        _change(session, selection=chosen)
 
 
-def selected(viewer: ViewerState) -> int:
-    return viewer.loaded_scene.selected if viewer.content.selection is not None else 0
+def selected(session: Session) -> int:
+    return session.loaded_scene.selected if session.content.selection is not None else 0
 
 
 # What is shown
 
 
-def _leave_out(how: str, which: str) -> Callable[[ViewerState], None]:
-    """Return a function that hides or fades what is selected, or the rest."""
+def _define(how: str, which: str, about: str) -> None:
+    """Define an action that hides or fades what is selected, or the rest."""
     name, more = {"hide": ("hidden", ()), "fade": ("faded", (FADED,))}[how]
 
-    def leave_out(viewer: ViewerState) -> None:
-        content = viewer.content
-        chosen = content.selection or _of_picks(viewer)
+    def leave_out(session: Session) -> None:
+        chosen = session.content.selection or _of_picks(session)
         if chosen is None:
-            viewer.notify("select or click particles first")
+            session.notify("select or click particles first")
             return
-        parts = (*getattr(content, name), (chosen, which == "rest", *more))
+        parts = (*getattr(session.content, name), (chosen, which == "rest", *more))
         said = "rest" if which == "rest" else "selection"
-        _change(viewer, f"the {said} is {name}", selection=None, **{name: parts})
+        _change(session, f"the {said} is {name}", selection=None, **{name: parts})
 
-    return leave_out
+    action(undo=True, name=f"{how}-{which}", about=about)(leave_out)
 
 
-LEAVE_OUT = (
-    ("hide-selected", "Hide the selected particles, or else the picked ones."),
-    ("hide-rest", "Hide all but the selected particles, or else all but the picked ones."),
-    ("fade-selected", "Fade the selected particles, or else the picked ones."),
-    ("fade-rest", "Fade all but the selected particles, or else all but the picked ones."),
-)
-for name, about in LEAVE_OUT:
-    action(undo=True, name=name, about=about)(_leave_out(*name.split("-")))
+_define("hide", "selected", "Hide the selected particles, or else the picked ones.")
+_define("hide", "rest", "Hide all but the selected particles, or else all but the picked ones.")
+_define("fade", "selected", "Fade the selected particles, or else the picked ones.")
+_define("fade", "rest", "Fade all but the selected particles, or else all but the picked ones.")
 
 
 @action(undo=True)
-def show_all(viewer: ViewerState) -> None:
+def show_all(session: Session) -> None:
     """Show all particles again, without fading and slice."""
-    _change(viewer, "all particles are shown", hidden=(), faded=(), slice=None)
+    _change(session, "all particles are shown", hidden=(), faded=(), slice=None)
 
 
 @action(undo=True)
 def slice_(
-    viewer: ViewerState, axis: str | None, position: float | None = None, keep: str | None = None
+    session: Session, axis: str | None, position: float | None = None, keep: str | None = None
 ) -> None:
     """Show what is below or above a position on an axis, 0..1 of the extent; None: no slice.
 
     Without `keep`, a new slice cuts off what is in front of the camera.
     """
     if axis is None:
-        _change(viewer, "no slice", slice=None)
+        _change(session, "no slice", slice=None)
         return
     one_of(axis, "slice: axis", AXES, "axis")
-    now = viewer.content.slice
+    now = session.content.slice
     if now is None or now.axis != axis:
-        toward = viewer.view.pose.axes.forward[AXES.index(axis)]
+        toward = session.view.pose.axes.forward[AXES.index(axis)]
         now = Slice(axis, keep=KEPT_SIDES[bool(toward > 0.0)])
     at = now.position if position is None else position
     at = real(at, "slice: position", 0.0, 1.0)
     side = one_of(keep or now.keep, "slice: keep", KEPT_SIDES, "side")
-    _change(viewer, f"slice: {axis}, what is {side} {at:.0%}", slice=Slice(axis, at, side))
+    _change(session, f"slice: {axis}, what is {side} {at:.0%}", slice=Slice(axis, at, side))
 
 
 @action(undo=True)
-def next_slice(viewer: ViewerState) -> None:
+def next_slice(session: Session) -> None:
     """Slice along the axis nearest to the view, then along the others, then not at all."""
-    now, forward = viewer.content.slice, np.abs(viewer.view.pose.axes.forward)
+    now, forward = session.content.slice, np.abs(session.view.pose.axes.forward)
     order = [None, *(AXES[index] for index in np.argsort(-forward, kind="stable"))]
-    slice_(viewer, order[(order.index(now.axis if now else None) + 1) % len(order)])
+    slice_(session, order[(order.index(now.axis if now else None) + 1) % len(order)])
 
 
 @action(undo=True)
-def flip_slice(viewer: ViewerState) -> None:
+def flip_slice(session: Session) -> None:
     """Show the other side of the slice."""
-    if now := _sliced(viewer):
-        slice_(viewer, now.axis, keep=KEPT_SIDES[1 - KEPT_SIDES.index(now.keep)])
+    if now := _sliced(session):
+        slice_(session, now.axis, keep=KEPT_SIDES[1 - KEPT_SIDES.index(now.keep)])
 
 
 @action(undo=True)
-def move_slice(viewer: ViewerState, amount: float) -> None:
+def move_slice(session: Session, amount: float) -> None:
     """Move the slice by a fraction of the extent."""
-    if now := _sliced(viewer):
-        slice_(viewer, now.axis, min(max(now.position + amount, 0.0), 1.0))
+    if now := _sliced(session):
+        slice_(session, now.axis, min(max(now.position + amount, 0.0), 1.0))
 
 
-def _sliced(viewer: ViewerState) -> Slice | None:
-    if viewer.content.slice is None:
-        viewer.notify("there is no slice")
-    return viewer.content.slice
+def _sliced(session: Session) -> Slice | None:
+    if session.content.slice is None:
+        session.notify("there is no slice")
+    return session.content.slice

@@ -1,6 +1,6 @@
-"""Frames: loaded one at a time by a thread, and put on the device with a content."""
+"""Frames: the source of a preview with its checked settings, and a thread that loads its frames."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -9,11 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from raytracer.arguments import function, truth
 from raytracer.backends.base import Device
-from raytracer.errors import ClosedError, RaytracerError, UserError
+from raytracer.errors import ClosedError, DataFileError, RaytracerError, UserError
+from raytracer.fields import check_names, takes
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.following import with_rows
 from raytracer.pipeline import Notice, load_source
-from raytracer.scene.coloring import SETTINGS
+from raytracer.resources import thread_count
+from raytracer.scene.annotations import Annotations
+from raytracer.scene.coloring import SETTINGS, STYLE
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.glyphs.make import FADING
 from raytracer.scene.glyphs.ribbons import atoms_kept
@@ -21,14 +26,16 @@ from raytracer.scene.inferred import InferredDefaults, inferring
 from raytracer.scene.load import is_scene
 from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.scene import Scene
-from raytracer.settings import AUTO
+from raytracer.scene.source import Source
+from raytracer.scene.source_settings import SourceSettings
+from raytracer.scene.view_settings import ViewSettings, check_shutter
+from raytracer.settings import AUTO, RenderSettings
 from raytracer.trajectory.source import LiveSource, frames_of
 from raytracer.viewer import messages
-from raytracer.viewer.content import Applied, Chosen, Content, apply, colored_there
+from raytracer.viewer.content import Chosen, Content, Numbers, apply, colored_there
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import marked
 from raytracer.viewer.messages import Message
-from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.watch import Watch
 from raytracer.warning import collected
 
@@ -36,58 +43,87 @@ MORE_FRAMES = "the first is shown: for another one give --frame"  # useless besi
 
 
 class Frames:
-    """The frames of a source; thread-safe."""
+    """The frames of a source, with the checked settings of a view; thread-safe."""
 
-    def __init__(self, options: ViewOptions) -> None:
-        self.options, self.source = options, options.source
-        self.initial, path = self.source.frame, self.source.path
-        self._given = dict(options.overrides)
+    @takes(SourceSettings, RenderSettings, ViewSettings, STYLE)
+    def __init__(
+        self,
+        scene: object,
+        *,
+        caller: str = "preview",
+        backend: str = "auto",
+        threads: int = 0,
+        tone: ToneSettings | Mapping[str, Any] | None = None,
+        annotations: Annotations | Mapping[str, Any] | None = None,
+        watch: bool = False,
+        adaptive: bool = True,
+        notice: Notice | None = None,
+        **settings: Any,
+    ) -> None:
+        """Check the arguments of a call of `caller`, which are those of `raytracer.preview`.
+
+        Raises:
+            UserError: an argument is wrong, or there is no such file.
+            TypeError: there is no argument of that name.
+        """
+        for name, value in (("watch", watch), ("adaptive", adaptive)):
+            truth(value, name)
+        function(notice, "notice")
+        thread_count(threads)
+        ToneSettings.of(tone)
+        check_names(Frames.__init__, settings, caller)
+        self.source, self.overrides = Source.taken(scene, settings)
+        SceneOverrides.of(self.overrides)  # checks them
+        check_shutter(self.overrides)
+        path = self.source.path
+        if watch and path is None:
+            raise DataFileError("watch: a scene made in Python has no file to watch: give its path")
+        topology = self.source.topology
+        also = [*self.source.further, *([topology] if topology else [])]
+        self.watch = Watch(path, also) if watch and path else None  # reloads changed files
+        self.backend, self.threads, self.tone = backend, threads, tone
+        self.annotations, self.adaptive, self.notice = annotations, adaptive, notice
+        self.initial = self.source.frame
         holds_particles = self.live or (path is not None and not is_scene(path))
-        if self._given.get("ao_samples") is None and holds_particles:
-            self._given["ao_samples"] = 1  # samples add up here; the first picture is faster
-        self._overrides = {k: v for k, v in self._given.items() if k not in SETTINGS}
+        if self.overrides.get("ao_samples") is None and holds_particles:
+            self.overrides["ao_samples"] = 1  # samples add up here; the first picture is faster
         self._lock = RLock()
         self._plain: tuple[int | None, Scene] | None = None  # the latest frame, as loaded
         self._inferred = InferredDefaults()  # of frames
         self._colors: tuple[dict[str, Any], InferredDefaults] = {}, InferredDefaults()  # of a style
         self._scale: ColorScale | None = None  # of this style
-        self._first_style: dict[str, Any] = {}
-        self._first_range: tuple[float, float] | None = None  # for the style of the call
 
     def first(self, notice: Notice | None, device: Device | None = None) -> LoadedScene:
         """Load the first frame, as `raytracer render` does.
 
-        device: that is used already; None: that of the options.
+        device: that is used already; None: that of the settings.
         """
-        options = self.options
         with self._lock, inferring(self._inferred):
             loaded = LoadedScene.load(
-                self.source, self._given, device or options.backend, options.threads, notice,
-                options.annotations,
+                self.source, self.overrides, device or self.backend, self.threads, notice,
+                self.annotations,
             )  # fmt: skip
         loaded.job.warnings = [each for each in loaded.job.warnings if MORE_FRAMES not in each]
-        style = {k: self._given[k] for k in SETTINGS if self._given.get(k) is not None}
+        scene, plan = loaded.scene, loaded.job.plan
+        style = {k: self.overrides[k] for k in SETTINGS if self.overrides.get(k) is not None}
+        glyphs = [getattr(scene, name) for name in FADING]
         if not style:
-            glyphs = (getattr(loaded.scene, name) for name in FADING)
-            stated = any(each is not None and each.particles is not None for each in glyphs)
-            if loaded.scene.shape is not None:  # of which some particles are ellipsoids
+            if scene.shape is not None:  # of which some particles are ellipsoids
                 with collected():  # the same warnings
                     loaded.plain = self._loaded(self.initial)
-            elif not stated and loaded.scene.ribbons is None:
-                self._plain = self.initial, loaded.scene
+            elif scene.ribbons is None and all(e is None or e.particles is None for e in glyphs):
+                self._plain = self.initial, scene
             loaded.content = Content(self.initial)
             return loaded
         condition, rest = style.pop("select", None), style.pop("rest", None)
         chosen = None if condition is None else Chosen(condition)
         hidden = ((chosen, True),) if chosen and not rest else ()
         faded = ((chosen, True, rest),) if chosen and rest else ()
-        plan = loaded.job.plan
-        drawn = {"legend": plan is not None and plan.annotations.legend is not None}
-        loaded.content = Content(self.initial, style, hidden, faded, drawn=drawn)
-        self._first_style = style
-        scales = loaded.scene.color_scales
-        if scales and scales[-1].kind != "categorical":
-            self._first_range = scales[-1].low, scales[-1].high
+        legend = plan is not None and plan.annotations.legend is not None
+        scale = scene.color_scales[-1] if style.get("color_by") and scene.color_scales else None
+        if scale is not None and scale.kind != "categorical":  # the same for all frames
+            style.setdefault("range", (scale.low, scale.high))
+        loaded.content = Content(self.initial, style | {"legend": legend}, hidden, faded)
         return loaded
 
     @property
@@ -95,55 +131,52 @@ class Frames:
         """The simulation whose states are the frames; None of files and scenes."""
         return self.source.scene if isinstance(self.source.scene, LiveSource) else None
 
-    def count(self) -> int:
-        return frames_of(self.source).count
+    def load(
+        self, content: Content, like: LoadedScene, step: Notice | None = None, anew: bool = False
+    ) -> LoadedScene:
+        """Load a frame with a content on the device of another scene.
 
-    def again(self, content: Content, like: LoadedScene, step: Notice | None = None) -> LoadedScene:
-        """Reload files that have changed."""
-        with self._lock:
-            self._plain = None
-            self.source = replace(self.source, counted={})
-            if content == Content(self.initial):
-                return self.first(step, like.job.device)
-            return self.load(content, like, step)
-
-    def load(self, content: Content, like: LoadedScene, step: Notice | None = None) -> LoadedScene:
-        """Load a frame with a content on the device of another scene."""
+        anew: from files that have changed.
+        """
         with self._lock, collected() as warnings:
+            if anew:
+                self._plain, self.source = None, replace(self.source, counted={})
+                if content == Content(self.initial):
+                    return self.first(step, like.job.device)
             plain = self._loaded(content.frame)
-            applied = self._applied(content, plain)
-        scene, loaded = applied.scene, None
+            scene, numbers = self._applied(content, plain)
         if scene.render.brightness == AUTO:  # measured once: the light of all frames is the same
             render = scene.render.override(brightness=like.job.settings.brightness)
             scene = replace(scene, render=render)
         # Changes of annotations: the legend of a colour scale, unless it is off.
-        drawn = {name: content.drawn[name] for name in ("legend", "box") if name in content.drawn}
-        if content.style.get("color_by"):
+        settings = content.settings
+        drawn = {k: each for k, each in settings.items() if k in ("legend", "box")}
+        if settings.get("color_by"):
             drawn.setdefault("legend", True)
-        arrows = content.drawn.get("arrows")
-        glyphs = {} if arrows is None else {"arrows": arrows or False}
+        glyphs = {"arrows": settings["arrows"] or False} if "arrows" in settings else {}
+        loaded = None
         if self.live is not None:
             scene = with_rows(scene)
             loaded = like.followed(scene, SceneOverrides.of(glyphs, drawn or None))
-        if loaded is None:
-            loaded = LoadedScene.load(
-                scene, glyphs, like.job.device, self.options.threads, step, drawn or None
-            )
-        numbers, selection = applied.numbers, applied.marked
+        loaded = loaded or LoadedScene.load(
+            scene, glyphs, like.job.device, self.threads, step, drawn or None
+        )
         if scene.ribbons is not None and loaded.scene.count < scene.count:
             kept = np.concatenate(atoms_kept(replace(loaded.scene, spheres=scene.spheres)))
             numbers = np.flatnonzero(kept) if numbers is None else numbers[kept]
-            selection = None if selection is None else selection[kept]
+        chosen, marks = content.selection, None
+        selection = None if chosen is None else chosen.mask(plain)
         if selection is not None:
-            selection = marked(loaded.scene, applied.scene.spheres, selection)
+            shown = selection if numbers is None else selection[numbers]
+            marks = marked(loaded.scene, scene.spheres, shown)
         about = like.job.about["scene"] | {"digest": loaded.job.digest}
         job = replace(
             loaded.job, about=loaded.job.about | {"scene": about},
             warnings=[*warnings, *loaded.job.warnings],
         )  # fmt: skip
         return replace(
-            loaded, path=like.path, content=content, numbers=numbers, plain=plain,
-            selected=applied.selected, marked=selection, job=job,
+            loaded, path=like.path, content=content, numbers=numbers, plain=plain, marked=marks,
+            selected=0 if selection is None else int(np.count_nonzero(selection)), job=job,
         )  # fmt: skip
 
     def _loaded(self, frame: int | None) -> Scene:
@@ -154,34 +187,24 @@ class Frames:
                     scene = load_source(self.source, frame)
                 else:
                     scene = frames_of(self.source).load(frame or 0)
-            overrides = SceneOverrides.of(self._overrides, self.options.annotations)
+            others = {k: v for k, v in self.overrides.items() if k not in SETTINGS}
+            overrides = SceneOverrides.of(others, self.annotations)
             self._plain = frame, apply_overrides(scene, overrides)
         return self._plain[1]
 
-    def _applied(self, content: Content, plain: Scene) -> Applied:
+    def _applied(self, content: Content, plain: Scene) -> tuple[Scene, Numbers | None]:
         """Apply a content to a frame; the range of its colours stays that of the first frame."""
-        style = dict(content.style)
+        style = content.style
         if self._colors[0] != style:
             self._colors = style, InferredDefaults()
-        if style.get("color_by") and style == self._first_style and "range" not in style:
-            content = replace(content, style={**style, "range": self._first_range})
         inferred = self._colors[1]
         if inferred.is_frozen and (colored := colored_there(content, plain, self._scale)):
-            return Applied(colored)
+            return colored, None
         with inferring(inferred):
-            applied = apply(content, plain)
+            scene, numbers = apply(content, plain)
         inferred.freeze()
-        self._scale = applied.scene.color_scales[-1] if applied.scene.color_scales else None
-        return applied
-
-
-def _sentence(error: Exception, what: object) -> str:
-    if isinstance(error, RaytracerError):
-        return str(error)
-    if isinstance(error, MemoryError):
-        return f"{what}: there is not enough memory to load it"
-    text = " ".join([type(error).__name__, *str(error).split()])
-    return f"{what}: cannot be loaded ({text})"
+        self._scale = scene.color_scales[-1] if scene.color_scales else None
+        return scene, numbers
 
 
 class FrameLoader:
@@ -196,15 +219,9 @@ class FrameLoader:
         # Python waits for its thread, which must not be in compiled code when it ends.
         self._executor = ThreadPoolExecutor(1, "frames")
 
-    @property
-    def busy(self) -> bool:
-        """Whether a requested content is not loaded yet."""
-        return "show" in self._futures and not self._futures["show"].done()
-
-    @property
-    def reloads(self) -> bool:
-        """Whether files are being reloaded, from the request to its message."""
-        return "reload" in self._futures and not self._futures["reload"].done()
+    def is_busy(self, kind: str) -> bool:
+        """Whether something requested is not done: to "show" a content, or to "reload" files."""
+        return kind in self._futures and not self._futures[kind].done()
 
     def show(self, content: Content, like: LoadedScene) -> None:
         """Load a content instead of the previous request; posts `Loaded` or `Refused`."""
@@ -213,7 +230,7 @@ class FrameLoader:
 
     def reload(self, watch: Watch, content: Content, like: LoadedScene) -> None:
         """Reload a content from changed files; posts `Loaded` or `Refused`."""
-        self.request("reload", self._reloaded, watch, content, like)
+        self.request("reload", self._loaded, content, like, watch)
         self.count()
 
     def count(self) -> None:
@@ -239,38 +256,41 @@ class FrameLoader:
 
     def _counted(self) -> Message | None:
         try:
-            return messages.Counted(self.frames.count())
+            return messages.Counted(frames_of(self.frames.source).count)
         except UserError:
             return None  # errors are reported when a frame is shown
 
-    def _reloaded(self, watch: Watch, content: Content, like: LoadedScene) -> Message | None:
+    def _loaded(
+        self, content: Content, like: LoadedScene, watch: Watch | None = None
+    ) -> Message | None:
         def step(_: str) -> None:
             if self._stopped:
                 raise ClosedError
 
-        watch.begin()
-        try:
-            loaded = self.frames.again(content, like, step)
-        except Exception as error:
-            why = _sentence(error, watch.path)
-            return None if self._stopped else messages.Refused(why, reloaded=True)
-        return self._unless_late(loaded, reloaded=True)
-
-    def _loaded(self, content: Content, like: LoadedScene) -> Message | None:
-        if content is not self._content:
+        if watch is not None:
+            watch.begin()
+        elif content is not self._content:
             return None
         try:
-            loaded = self.frames.load(content, like)
+            loaded = self.frames.load(content, like, step, anew=watch is not None)
         except Exception as error:
-            return messages.Refused(_sentence(error, "what was asked for"), content)
-        wanted = self._content  # may differ in frame or slice only
-        if replace(content, frame=wanted.frame, slice=wanted.slice) == wanted:
-            return self._unless_late(loaded)
-        loaded.close()
-        return None
+            if self._stopped:
+                return None
+            what = watch.path if watch else "what was asked for"
+            return messages.Refused(_sentence(error, what), content, reloaded=watch is not None)
+        wanted = self._content or content  # may differ in frame or slice only
+        if self._stopped or not (
+            watch or replace(content, frame=wanted.frame, slice=wanted.slice) == wanted
+        ):
+            loaded.close()
+            return None
+        return messages.Loaded(loaded, watch is not None)
 
-    def _unless_late(self, loaded: LoadedScene, reloaded: bool = False) -> Message | None:
-        if not self._stopped:
-            return messages.Loaded(loaded, reloaded)
-        loaded.close()
-        return None
+
+def _sentence(error: Exception, what: object) -> str:
+    if isinstance(error, RaytracerError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return f"{what}: there is not enough memory to load it"
+    text = " ".join([type(error).__name__, *str(error).split()])
+    return f"{what}: cannot be loaded ({text})"

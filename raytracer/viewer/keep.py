@@ -1,17 +1,17 @@
 """Output of a view: camera and edits as TOML and as a command, and pictures as files."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import count as numbers
-from math import dist, floor, hypot, log10
+from itertools import count
+from math import floor, hypot, log10
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from raytracer.errors import UserError
 from raytracer.scene.camera import Camera
@@ -24,9 +24,8 @@ from raytracer.viewer import orbit_camera
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import Content
 from raytracer.viewer.messages import RenderRequest
-from raytracer.viewer.orbit_camera import View
-from raytracer.viewer.save_job import Deliver, SaveJob
-from raytracer.viewer.state import ViewerState
+from raytracer.viewer.session import Session
+from raytracer.viewer.worker import Deliver, SaveJob
 
 VIEW_FILE = "view.toml"  # name of the camera's file in the printed command for a file of particles
 
@@ -42,20 +41,18 @@ RENDER = ("look", "brightness", "light", "placement", "integrator", "ao_distance
 TONE = ("exposure", "tone", "bloom")
 
 
-def camera_toml(viewer: ViewerState, shown: View | None = None) -> str:
-    """Return a view, None for the current one, the edits and the keyframes as tables, and a
-    command that renders them.
+def camera_toml(session: Session) -> str:
+    """Return camera, edits and keyframes as tables, and a command that renders them.
 
     They replace those of a scene file; for a file of particles, those with keyframes are one.
     """
-    scene, path = viewer.loaded_scene.scene, viewer.loaded_scene.path
-    camera = orbit_camera.camera_of(shown or viewer.view, viewer.loaded_scene.buffers)
-    tables, more = _view_tables(viewer, camera), _animation(viewer)
-    content = replace(viewer.content, frame=None) if more else viewer.content  # a movie has all
+    scene, path = session.loaded_scene.scene, session.loaded_scene.path
+    tables, more = _view_tables(session, session.camera), _animation(session)
+    content = replace(session.content, frame=None) if more else session.content  # a movie has all
     command = ["animate" if more else "render", *([] if path is None else [str(path)])]
-    settings = _look(viewer) | _of_content(content, scene)
+    settings = _look(session) | _of_content(content, scene)
     if path is not None and not is_scene(path):
-        settings |= _of_particles(viewer)  # with lights that were turned instead of the look's
+        settings |= _of_particles(session)  # with lights that were turned instead of the look's
         if more:
             command, more = ["animate", VIEW_FILE], {"spheres": [{"file": str(path)}], **more}
         else:
@@ -102,23 +99,18 @@ def _text(value: Any) -> str:
 
 
 def camera_values(camera: Camera) -> dict[str, Any]:
+    """Return a camera with a position as a table of a scene file."""
     camera = camera.settled()
-    assert camera.position is not None
-    assert camera.look_at is not None
-    size = "height" if camera.type == "orthographic" else "vertical_fov"
-    lens = ("aperture", "focus") if camera.aperture else ()
-    values = {name: getattr(camera, name) for name in ("type", *PLACES[:2], "up", size, *lens)}
-    distance = dist(camera.position, camera.look_at)
+    distance = float(np.linalg.norm(camera.backward()))
     return {
         name: _rounded(each, distance if name in PLACES else 0.0)
-        for name, each in values.items()
-        if each is not None
+        for name, each in camera.table().items()
     }
 
 
-def _view_tables(viewer: ViewerState, camera: Camera) -> dict[str, Any]:
+def _view_tables(session: Session, camera: Camera) -> dict[str, Any]:
     """Return camera and edits as tables that replace those of a scene file."""
-    scene, edited, edits = viewer.loaded_scene.scene, viewer.edited, viewer.edits
+    scene, edited, edits = session.loaded_scene.scene, session.edited, session.edits
     tables: dict[str, Any] = {"camera": camera_values(camera)}
     if scene.camera is not None and scene.camera.shutter:  # which no view shows
         tables["camera"]["shutter"] = scene.camera.shutter
@@ -171,10 +163,10 @@ def _options(settings: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _look(viewer: ViewerState) -> dict[str, Any]:
+def _look(session: Session) -> dict[str, Any]:
     """Return settings of look, integrator and tone that a scene file does not state."""
     scene, edits, render, plain = (
-        viewer.loaded_scene.scene, viewer.edits, viewer.edited.render, RenderSettings()
+        session.loaded_scene.scene, session.edits, session.edited.render, RenderSettings()
     )  # fmt: skip
     found = {
         name: getattr(render, name)
@@ -187,22 +179,22 @@ def _look(viewer: ViewerState) -> dict[str, Any]:
         found["integrator"] = render.resolved_integrator
     if render.resolved_integrator == "ao":
         found["ao_samples"] = render.ao_samples
-    changed = {name: getattr(viewer.tone, name) for name in TONE}
+    changed = {name: getattr(session.tone, name) for name in TONE}
     return found | {k: v for k, v in changed.items() if v != getattr(scene.tone, k)}
 
 
-def _of_particles(viewer: ViewerState) -> dict[str, Any]:
+def _of_particles(session: Session) -> dict[str, Any]:
     """Return background, ground and light of a particle file as settings.
 
     There are none for gradients, except the default one, and for lights after the first.
     """
-    background, edits = viewer.edited.background, viewer.edits
+    background, edits = session.edited.background, session.edits
     found: dict[str, Any] = {}
     if background.transparent:
         found["transparent"] = True
     elif background.top is None:
         found["background"] = background.color or "white"
-    if viewer.loaded_scene.scene.ground is not None:
+    if session.loaded_scene.scene.ground is not None:
         found["shadow_catcher"] = edits.shadow_catcher
     if edits.lights and isinstance(edits.lights[0], DirectionalLight):
         found["light"] = edits.lights[0].direction
@@ -214,17 +206,16 @@ def _of_content(content: Content, scene: Scene) -> dict[str, Any]:
 
     Particles hidden or faded by number have none, nor has the marking of selected ones.
     """
-    found: dict[str, Any] = {"frame": content.frame, **content.style}
+    found: dict[str, Any] = {"frame": content.frame}
     if condition := _condition(content):
-        stated = content.style.get("select")
-        found["select"] = f"({stated}) and {condition}" if stated else condition
+        found["select"] = condition
         if not content.hidden:
             found["rest"] = content.faded[0][2]
     if content.slice is not None and scene.clip is not None:
         found["clip"] = scene.clip.keep
-    if content.style.get("color_by"):
+    if content.settings.get("color_by"):
         found["legend"] = True
-    return found | {name: "none" if each == "" else each for name, each in content.drawn.items()}
+    return found | {k: "none" if each == "" else each for k, each in content.settings.items()}
 
 
 def _condition(content: Content) -> str:
@@ -243,76 +234,73 @@ def _condition(content: Content) -> str:
 # Keyframes
 
 
-def _animation(viewer: ViewerState) -> dict[str, Any]:
-    keys = [{"time": t} | camera_values(c) for t, c in sorted(viewer.keyframes.items())]
+def _animation(session: Session) -> dict[str, Any]:
+    keys = [{"time": t} | camera_values(c) for t, c in sorted(session.keyframes.items())]
     for each in keys:
         del each["type"]
-    return {"animation": {"fps": _fps(viewer), "keyframes": keys}} if keys else {}
+    return {"animation": {"fps": _fps(session), "keyframes": keys}} if keys else {}
 
 
-def _fps(viewer: ViewerState) -> float:
-    animation = viewer.loaded_scene.scene.animation
-    return animation.fps if animation is not None else FPS
+def _fps(session: Session) -> float:
+    return getattr(session.loaded_scene.scene.animation, "fps", FPS)
 
 
 @action()
-def keyframe(viewer: ViewerState) -> None:
+def keyframe(session: Session) -> None:
     """Set a keyframe with the current camera at the time of the shown frame."""
-    if viewer.time.count > 1:
-        time = viewer.frame_number / _fps(viewer)
+    if session.time.count > 1:
+        time = session.frame_number / _fps(session)
     else:
-        time = max(viewer.keyframes) + STILL_SECONDS if viewer.keyframes else 0.0
-    viewer.keyframes[time] = viewer.camera
-    viewer.notify(f"keyframe {len(viewer.keyframes)} at {time:.2f} s; C prints all")
+        time = max(session.keyframes) + STILL_SECONDS if session.keyframes else 0.0
+    session.keyframes[time] = session.camera
+    session.notify(f"keyframe {len(session.keyframes)} at {time:.2f} s; C prints all")
 
 
 @action()
-def clear_keyframes(viewer: ViewerState) -> None:
+def clear_keyframes(session: Session) -> None:
     """Delete all keyframes."""
-    viewer.keyframes.clear()
-    viewer.notify("there are no keyframes")
+    session.keyframes.clear()
+    session.notify("there are no keyframes")
 
 
 @action()
-def print_camera(viewer: ViewerState) -> str:
+def print_camera(session: Session) -> str:
     """Print the tables of `camera_toml` and return them for the clipboard."""
-    text = camera_toml(viewer)
-    viewer.say(text)
-    viewer.notify("the camera was printed and copied")
+    text = camera_toml(session)
+    session.say(text)
+    session.notify("the camera was printed and copied")
     return text
 
 
 def save(
-    viewer: ViewerState,
+    session: Session,
     size: tuple[int, int],
     samples: int,
     path: Path | None = None,
     deliver: Deliver | None = None,
 ) -> None:
-    """Render the current view to a PNG in the background; `path` None makes a new name.
+    """Render the current view to a PNG in the background.
 
+    path: None makes a new name, STEM-view-1.png, STEM-view-2.png, ...
     deliver: takes the picture instead of the file; see `SaveJob`.
 
     Raises:
         UserError: the file cannot be written, or another one is being rendered.
     """
-    if viewer.worker.save_job is not None:
-        path = viewer.worker.save_job.path
+    if session.worker.save_job is not None:
+        path = session.worker.save_job.path
         raise UserError(f"{path} is not finished: wait for it, or press Esc")
-    shown, scene = viewer.view, viewer.loaded_scene
-    if shown.fits_all and size[0] * viewer.size[1] != size[1] * viewer.size[0]:  # another shape
+    shown, scene = session.view, session.loaded_scene
+    if shown.fits_all and size[0] * session.size[1] != size[1] * session.size[0]:  # another shape
         aspect, around = size[0] / size[1], scene.surroundings(size)
         shown = orbit_camera.to_all(shown, scene.packed, aspect, around=around)
-    buffers = scene.buffers_for(shown, size, viewer.edits)
-    path = path or new_path(scene.stem)
-    request = RenderRequest(scene, buffers, viewer.tone, samples, settings=viewer.edited.render)
-    viewer.worker.save(SaveJob(request, path, camera_toml(viewer, shown), deliver))
-
-
-def new_path(stem: str) -> Path:
-    """Return the first new one of STEM-view-1.png, STEM-view-2.png, ... in the current folder."""
-    names = (Path(f"{file_name(stem)}-view-{number}.png") for number in numbers(1))
-    return next(each for each in names if not os.path.lexists(each))
+    buffers = scene.buffers_for(shown, size, session.edits)
+    if path is None:  # the first new one
+        names = (Path(f"{file_name(scene.stem)}-view-{n}.png") for n in count(1))
+        path = next(each for each in names if not os.path.lexists(each))
+    request = RenderRequest(scene, buffers, session.tone, samples, settings=session.edited.render)
+    camera = orbit_camera.camera_of(shown, scene.buffers)
+    session.worker.save(SaveJob(request, path, camera, deliver))
 
 
 def file_name(stem: str) -> str:
@@ -330,6 +318,6 @@ def parse_size(text: str, size: tuple[int, int], samples: int) -> tuple[tuple[in
     if (match := re.fullmatch(pattern, text.lower().strip(), re.ASCII)) is None:
         raise UserError(f"{text!r} is not a size: type WIDTHxHEIGHT, and optionally samples")
     typed = zip(match.groups(), (*size, samples), strict=True)
-    width, height, count = (int(number or usual) for number, usual in typed)
-    RenderSettings().override(width=width, height=height, samples=count)  # refuses others
-    return (width, height), count
+    width, height, spp = (int(number or usual) for number, usual in typed)
+    RenderSettings().override(width=width, height=height, samples=spp)  # refuses others
+    return (width, height), spp

@@ -1,12 +1,10 @@
 """A scene on its device, with what camera and picking need."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,10 +25,8 @@ from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
 from raytracer.scene.source import Source
 from raytracer.view import View as PackedView
-from raytracer.viewer.content import Content
-from raytracer.viewer.edits import Edits
-from raytracer.viewer.giants import Giants
-from raytracer.viewer.orbit_camera import View
+from raytracer.viewer.content import Content, Edits
+from raytracer.viewer.orbit_camera import Giants, View
 from raytracer.warning import collected
 
 RAYS_PER_AXIS = 5
@@ -85,7 +81,7 @@ class LoadedScene:
         threads: int = 0,
         notice: Notice | None = None,
         annotations: Annotations | Mapping[str, Any] | None = None,
-    ) -> LoadedScene:
+    ) -> Self:
         """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`.
 
         Its warnings are in `job.warnings`.
@@ -104,7 +100,7 @@ class LoadedScene:
         giants = Giants.of(buffers, camera)
         return cls(scene, buffers, job, source.path, giants, _packed=buffers)
 
-    def followed(self, scene: Scene, overrides: SceneOverrides) -> LoadedScene | None:
+    def followed(self, scene: Scene, overrides: SceneOverrides) -> Self | None:
         """Return another state of the scene in the same memory; None: it has to be packed anew.
 
         Nothing is packed, and the memory of the device changes when it is shown (`take_over`).
@@ -117,7 +113,7 @@ class LoadedScene:
         shown = replace(job.kept[0], render=job.settings, camera=self.scene.camera)
         return replace(self, scene=shown, job=job, closed=False, owns_memory=False, _packed=None)
 
-    def take_over(self, before: LoadedScene) -> None:
+    def take_over(self, before: Self) -> None:
         """Show this state in the memory of another, while no film adds samples of that.
 
         Raises:
@@ -135,6 +131,11 @@ class LoadedScene:
             assert self.job.kept is not None
             self._packed = packed(self.buffers, self.job.kept[0])
         return self._packed
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the scene's picture in pixels."""
+        return self.job.settings.width, self.job.settings.height
 
     @property
     def name(self) -> str:

@@ -22,7 +22,6 @@ from raytracer.viewer.messages import RenderRequest
 
 RIM = (255, 0, 255)  # of the line, sRGB: magenta between two dark edges, unlike any colour
 WIDTH, EDGES = 2.0, 4.5  # of the line without and with edges, in pixels of the full picture
-MAX_PIXELS = 1 << 18  # pixels of the layer over a draft; a larger one would delay the next draft
 
 
 def marked(
@@ -89,13 +88,6 @@ def marks(
         box.draw()
         raster.draw(box.sheet.drawing, layer)
     return layer
-
-
-def layer_size(size: tuple[int, int]) -> tuple[int, int]:
-    """Return the size of a layer over a draft, at most `MAX_PIXELS`."""
-    factor = min((MAX_PIXELS / (size[0] * size[1])) ** 0.5, 1.0)
-    width, height = (max(round(side * factor), 1) for side in size)
-    return width, height
 
 
 def drawn_over(pixels: NDArray[np.uint8], layer: NDArray[np.uint8] | None) -> NDArray[np.uint8]:

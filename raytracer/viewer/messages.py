@@ -1,6 +1,6 @@
 """Render requests, frames and messages, exchanged by window and render thread."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from raytracer.buffers import SceneBuffers
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.scene.describe import describe
+from raytracer.scene.scene import Scene
 from raytracer.settings import RenderSettings
-from raytracer.viewer.content import Content
-from raytracer.viewer.loaded_scene import LoadedScene
+from raytracer.viewer.content import Content, ids_of
+from raytracer.viewer.loaded_scene import Hit, LoadedScene
 
 Size = tuple[int, int]
 
@@ -34,6 +36,11 @@ class RenderRequest:
     def size(self) -> Size:
         return self.buffers.view.size
 
+    @property
+    def frame(self) -> int | None:
+        """Number of the frame of a trajectory, or of the state of a simulation."""
+        return self.loaded_scene.content.frame
+
 
 @dataclass(frozen=True, eq=False)
 class Frame:
@@ -43,7 +50,6 @@ class Frame:
     picture: Any  # of the backend; the window owns it until it returns the frame
     size: Size  # rendered width and height in pixels; smaller than the request's during interaction
     samples: int  # per pixel so far
-    rate: float  # camera rays per second
     stops: float  # its exposure; of an automatic one, as metered from the last picture at rest
     # Whether its samples are not those of the finished picture; see `ProgressiveFilm`.
     draft: bool = False
@@ -69,6 +75,15 @@ class Pick:
     lines: list[str]  # its description
     point: tuple[float, float, float]  # that was hit, scene units
 
+    def carried(self, old: Scene, new: Scene) -> "Pick | None":
+        """Return the same pick in another frame, by ids; None if it is gone or no particle."""
+        number = self.number
+        if new is not old:
+            ids, others = ids_of(old), ids_of(new)
+            if ids is not None and others is not None and number < len(ids):
+                number = next(iter(np.flatnonzero(others == ids[number]).tolist()), new.count)
+        return replace(self, number=number) if number < new.count else None
+
 
 @dataclass(frozen=True)
 class Picked:
@@ -76,6 +91,15 @@ class Picked:
     pick: Pick | None
     go: bool = False  # whether to centre it
     add: bool = False  # whether earlier picks stay
+
+    @classmethod
+    def of(cls, loaded_scene: LoadedScene, hit: Hit | None, go: bool, add: bool) -> "Picked":
+        """Look up a sphere; reading to its row of a large file may take long."""
+        if hit is None:
+            return cls(loaded_scene, None, go, add)
+        number = loaded_scene.number_of(hit.id)
+        lines = replace(describe(loaded_scene.scene, hit.id), id=number).lines()
+        return cls(loaded_scene, Pick(number, lines, hit.point), go, add)
 
 
 class Saved(NamedTuple):

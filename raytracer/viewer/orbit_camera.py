@@ -3,7 +3,7 @@
 It orbits about a pivot in front of it like a turntable: the scene's up stays up, without roll.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import acos, atan, cos, degrees, exp, pi, radians, sin, tan
 from typing import Any
@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.buffers import SceneBuffers
-from raytracer.scene import extent
 from raytracer.scene.camera import Camera
+from raytracer.scene.extent import Subject, bounding_ball, giants, middle
 from raytracer.scene.packing import framing
 from raytracer.scene.packing.pose import Pose, aimed, unfitted
 from raytracer.scene.packing.pose import pose as pose_of
@@ -30,6 +30,8 @@ MIN_HALF, MAX_HALF = tan(radians(0.5) / 2.0), tan(radians(150.0) / 2.0)
 MAX_REACH = 64.0  # distance from which spheres may be clipped; most are within about 1
 MIN_DISTANCE = 1e-6  # of eye and pivot in render space: the precision of float32 near 1
 MAX_DISTANCE = 2.0**20  # and half height of an orthographic picture: all spheres are then a dot
+STEP = radians(5.0)  # between the directions of a search for a free one
+MIN_HEIGHT = 1e-6  # of a camera above a giant, relative to its radius: the precision of float32
 MAX_FOLDS = 50.0  # most e-foldings of distance or field of view per movement
 
 WHOLE = 1.0  # half height, in render space, of a picture that shows most spheres
@@ -86,21 +88,10 @@ def initial_view(
         return to_all(view, buffers, aspect, around=around)
     pose = pose_of(camera, buffers.balls, space, aspect, around)
     if is_fitted:
-        pivot = space.point(target) if target else extent.middle(buffers.balls)
+        pivot = space.point(target) if target else middle(buffers.balls)
         return View(pose, pivot, up, fit=camera.fit)
     distance = float(np.linalg.norm(camera.backward())) / buffers.space.scale
     return View(pose, pose.eye + pose.axes.forward * distance, up)
-
-
-def bounding_radius(buffers: SceneBuffers, skipped: NDArray[np.intp] | None = None) -> float:
-    """Return a radius around the origin that contains all spheres, at most `MAX_REACH`.
-
-    skipped: indices of spheres to leave out.
-    """
-    if buffers.count == 0:
-        return 1.0
-    low, high = extent.Subject(buffers.balls, "all", skipped).box()
-    return min(float(np.linalg.norm(np.maximum(-low, high))), MAX_REACH)
 
 
 def orbit(view: View, right: float, up: float) -> View:
@@ -191,12 +182,10 @@ def to_all(
 
     The spheres stay in the picture while the camera turns.
     """
-    skipped = None if whole else extent.giants(buffers.placed)
-    ball = extent.bounding_ball(
-        extent.Subject(buffers.balls, view.fit, skipped, around.points(buffers.space))
-    )
+    skipped = None if whole else giants(buffers.placed)
+    ball = bounding_ball(Subject(buffers.balls, view.fit, skipped, around.points(buffers.space)))
     eye, half, _ = framing.fitted(
-        view.pose.kind, extent.Subject(ball), view.pose.axes, view.pose.half, aspect, around.room
+        view.pose.kind, Subject(ball), view.pose.axes, view.pose.half, aspect, around.room
     )
     pose = replace(view.pose, eye=eye, half=half, outliers=None)
     pivot = np.concatenate(ball[:3]).astype(np.float64)
@@ -300,3 +289,62 @@ def rotation(axis: Vector, angle: float) -> NDArray[np.float64]:
     c, (x, y, z) = cos(angle), (axis * sin(angle)).tolist()
     turn = np.array(((c, -z, y), (z, c, -x), (-y, x, c)))
     return turn + (1.0 - c) * np.outer(axis, axis)
+
+
+@dataclass(frozen=True, eq=False)
+class Giants:
+    """The giants of a packed scene, in render space, without those around the scene's camera.
+
+    A giant is a sphere such as a ball that serves as the ground. The camera stays outside of them;
+    it may enter other spheres.
+    """
+
+    centers: Vector  # float64 (G, 3)
+    radii: Vector  # float64 (G,)
+    extent: float  # radius around the origin that contains all other spheres
+
+    @classmethod
+    def of(cls, buffers: SceneBuffers, camera: Camera | None) -> "Giants":
+        large = giants(buffers.placed)
+        x, y, z, radius = (array[large].astype(np.float64) for array in buffers.balls)
+        extent = 1.0
+        if buffers.count:
+            low, high = Subject(buffers.balls, "all", large).box()
+            extent = min(float(np.linalg.norm(np.maximum(-low, high))), MAX_REACH)
+        found = cls(np.stack([x, y, z], axis=1), radius, extent)
+        if camera is None or camera.position is None or camera.fit:
+            return found
+        outside = ~found._around(buffers.space.point(camera.position))
+        return replace(found, centers=found.centers[outside], radii=radius[outside])
+
+    def kept_out(self, view: View, before: View) -> View:
+        """Return a view, or the previous one if the camera would enter a giant.
+
+        An orthographic camera is moved back until it clips nothing but giants.
+        """
+        there = unclipped(view, self.extent)
+        return there if self._is_outside(there) or not self._is_outside(before) else before
+
+    def fitted(self, view: View, fit: Callable[[View], View]) -> View:
+        """Fit spheres into the picture, from the nearest direction in which no giant hides them."""
+        for number in range(int(2.0 * pi / STEP)):
+            angle = STEP * ((number + 1) // 2) * (-1.0 if number % 2 else 1.0)
+            there = unclipped(fit(orbit(view, 0.0, angle)), self.extent)
+            if self._is_outside(there) and not self._between(there.pose.eye, there.pivot).any():
+                return there
+        return view
+
+    def _is_outside(self, view: View) -> bool:
+        return not self._around(view.pose.eye).any()
+
+    def _around(self, eye: Vector) -> NDArray[np.bool_]:
+        """Return which giants contain a point, bool (G,)."""
+        away = np.linalg.norm(self.centers - eye, axis=1)
+        return np.asarray(away < self.radii * (1.0 + MIN_HEIGHT))
+
+    def _between(self, eye: Vector, point: Vector) -> NDArray[np.bool_]:
+        """Return which giants are between two points outside of them, bool (G,)."""
+        step, offset = point - eye, eye - self.centers
+        along = np.clip(-(offset @ step) / max(float(step @ step), 1e-30), 0.0, 1.0)
+        nearest = np.linalg.norm(offset + along[:, None] * step, axis=1)
+        return np.asarray((nearest < self.radii) & ~self._around(point))

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from pyglet import shapes
 
 from raytracer.errors import counted
-from raytracer.progress import rate_text
 from raytracer.viewer import panel
 from raytracer.viewer.controls import help_pages
 from raytracer.viewer.messages import Frame
 from raytracer.viewer.picking import measures, rings
-from raytracer.viewer.state import TECHNICAL, ViewerState
+from raytracer.viewer.session import TECHNICAL, Session
 
 Color = tuple[int, int, int, int]
 Size = tuple[int, int]
@@ -97,15 +96,15 @@ class TimeLine:
 
     def __init__(self, dpi: int) -> None:
         self._dpi, self._unit = dpi, dpi / 96
-        self._paper = self._track = Box(0, 0, -1, -1)  # there is none
+        self.paper = self._track = Box(0, 0, -1, -1)  # there is none
         self._drawn: tuple[Any, ...] = ()
         self._parts: list[Any] = []
 
-    def draw(self, viewer: ViewerState, width: int) -> int:
+    def draw(self, session: Session, width: int) -> int:
         """Draw the time line in a window of a width; return its height, 0 for a single frame."""
-        time, number, unit = viewer.time, viewer.frame_number, self._unit
+        time, number, unit = session.time, session.frame_number, self._unit
         if time.count == 1:
-            self._paper = Box(0, 0, -1, -1)
+            self.paper = Box(0, 0, -1, -1)
             return 0
         state = width, time.count, number, time.playing, time.speed
         if state != self._drawn:  # layout is slow
@@ -117,11 +116,11 @@ class TimeLine:
             long = max(round(width - 30 * unit) - left, 1)
             track = Box(left, round(21 * unit), long, round(4 * unit))
             edge = round(10 * unit)
-            self._paper = Box(edge, edge, width - 2 * edge, round(26 * unit))
+            self.paper = Box(edge, edge, width - 2 * edge, round(26 * unit))
             knob = track.x + track.width * number / (time.count - 1)
             self._track = track
             self._parts = [
-                shapes.Rectangle(*self._paper, color=PAPER), label,
+                shapes.Rectangle(*self.paper, color=PAPER), label,
                 shapes.Rectangle(*track, color=TRACK),
                 shapes.Circle(knob, 23 * unit, 7 * unit, color=ACCENT),
             ]  # fmt: skip
@@ -129,11 +128,8 @@ class TimeLine:
             part.draw()
         return round(42 * unit)
 
-    def holds(self, x: float, y: float) -> bool:
-        return self._paper.holds(x, y)
-
     def on_button(self, x: float) -> bool:
-        return x < self._paper.x + 30 * self._unit
+        return x < self.paper.x + 30 * self._unit
 
     def share_at(self, x: float) -> float:
         """Return the position on the track nearest to a point, 0..1."""
@@ -165,7 +161,7 @@ class Layer:
 
 
 class Overlay:
-    """All that is drawn over the picture of a viewer."""
+    """All that is drawn over the picture of a session."""
 
     def __init__(self, dpi: int) -> None:
         self._dpi = dpi
@@ -187,28 +183,28 @@ class Overlay:
             plan, shown = frame.request.loaded_scene.job.plan, frame.request.size
             self._legend.draw(plan, shown, lambda: _legend_and_texts(frame), window)
 
-    def draw(self, viewer: ViewerState, status: list[str], window: Size) -> None:
+    def draw(self, session: Session, status: list[str], window: Size) -> None:
         """Draw all text, the messages at the bottom and the rest above them."""
-        for points in rings(viewer, window):
+        for points in rings(session, window):
             for thickness, color in ((4.0, SHADOW), (2.0, ACCENT)):
                 shapes.MultiLine(*points, closed=True, thickness=thickness, color=color).draw()
         width, height = window
-        used = self.time_line.draw(viewer, width)
-        lines = panel.lines(viewer) if viewer.panel and not viewer.help else []
+        used = self.time_line.draw(session, width)
+        lines = panel.lines(session) if session.panel and not session.help else []
         self._rows = [row for _, row in lines]
         room = Box(0, used, width, height - used)
         self.panel.draw("\n".join(text for text, _ in lines), room)
         # Beside the panel, whose rows must not move between two clicks.
         left = 0 if self.panel.paper is None else self.panel.paper.x + self.panel.paper.width
-        used += self._message.draw(_message(viewer), Box(left, used, width - left, height - used))
-        if viewer.help:
+        used += self._message.draw(_message(session), Box(left, used, width - left, height - used))
+        if session.help:
             room = Box(0, used, width, height - used)
             pages = help_pages(*letters(room, self._dpi, SIZES[1]))
-            viewer.help_pages = len(pages)
-            self._help.draw("\n".join(pages[min(viewer.help, len(pages)) - 1]), room)
+            session.help_pages = len(pages)
+            self._help.draw("\n".join(pages[min(session.help, len(pages)) - 1]), room)
             return
-        about = [status if viewer.overlay else []]
-        about.append([*(viewer.picked.lines if viewer.picked else []), *measures(viewer)])
+        about = [status if session.overlay else []]
+        about.append([*(session.picked.lines if session.picked else []), *measures(session)])
         text = "\n\n".join("\n".join(each) for each in about if each)
         self._about.draw(text, Box(left, used, width - left, height - used))
 
@@ -249,24 +245,23 @@ def _legend_and_texts(frame: Frame) -> NDArray[np.uint8] | None:
 # Texts
 
 
-def status(viewer: ViewerState, rate: float, way: str) -> list[str]:
+def status(session: Session, rate: float, way: str) -> list[str]:
     """Return the lines of the status text: scene, progress, tone; device and rates if TECHNICAL.
 
     rate: frames per second. way: how frames reach the window.
     """
-    counts, frame, tone = viewer.loaded_scene.scene.counts(), viewer.frame, viewer.tone
+    counts, frame, tone = session.loaded_scene.scene.counts(), session.frame, session.tone
     there = ", ".join(counted(count, noun) for noun, count in counts.items())
-    lines = [f"{viewer.loaded_scene.name}   {there}"]
+    lines = [f"{session.loaded_scene.name}   {there}"]
     if frame is not None:
         lines.append(_progress(frame))
     exposure = "auto" if tone.automatic else f"{float(tone.exposure):+.2f}"
     lines += [f"exposure {exposure}, tone curve {tone.tone}", "H for help"]
-    if viewer.overlay >= TECHNICAL:
-        lines += ["", str(viewer.loaded_scene.job.about["backend"]["device"])]
+    if session.overlay >= TECHNICAL:
+        lines += ["", str(session.loaded_scene.job.about["backend"]["device"])]
         if frame is not None:
             width, height = frame.size
-            speed = f"{rate_text(frame.rate, 'rays')}, " if frame.rate else ""
-            lines += [f"{width}x{height} pixels rendered", f"{speed}{rate:.0f} frames/s"]
+            lines += [f"{width}x{height} pixels rendered", f"{rate:.0f} frames/s"]
             lines.append(f"shown by {way}")
     return lines
 
@@ -280,12 +275,12 @@ def _progress(frame: Frame) -> str:
     return f"{frame.samples} of {samples} samples per pixel"
 
 
-def _message(viewer: ViewerState) -> str:
+def _message(session: Session) -> str:
     """Return the prompt, or the current messages and the progress of a save job."""
-    if viewer.prompt is not None:
-        return str(viewer.prompt)
-    lines = [] if viewer.help else [viewer.reload_error, viewer.notice]
-    if save_job := viewer.worker.save_job:
+    if session.prompt is not None:
+        return str(session.prompt)
+    lines = [] if session.help else [session.reload_error, session.notice]
+    if save_job := session.worker.save_job:
         lines.append(f"{save_job.path}: {save_job.fraction:.0%}; Esc cancels")
     return "\n".join(filter(None, lines))
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from raytracer.viewer import data_actions
-from raytracer.viewer.choices import CHOICES, COLOUR, LOOK, MAX_LETTERS, SOLIDS, Choice, short
+from raytracer.errors import shown as quoted
+from raytracer.viewer import data_actions, picking
+from raytracer.viewer.choices import CHOICES, COLOUR, LOOK, MAX_LETTERS, SOLIDS, Choice
 from raytracer.viewer.controls import key_of
-from raytracer.viewer.picking import picked_spheres
-from raytracer.viewer.state import ViewerState
+from raytracer.viewer.session import Session
 from raytracer.viewer.view_actions import DIGITS
 
 AXES = ("x", "-x", "y", "-y", "z", "-z", "iso")  # standard views with buttons
@@ -46,7 +46,7 @@ class Row:
             return "yes" if self.value else "no"
         if self.value is None:
             return self.hint if self.kind == "choice" else self.buttons[0].text
-        return short(str(self.value) or "none", MAX_LETTERS)
+        return quoted(str(self.value) or "none", MAX_LETTERS)
 
     def call(self, back: bool = False) -> tuple[str, dict[str, Any]]:
         """Return action and arguments of a click in a window, or of a turn of the wheel back."""
@@ -60,17 +60,17 @@ class Row:
         return button.action, dict(button.values)
 
 
-def sections(viewer: ViewerState) -> dict[str, list[Row]]:
+def sections(session: Session) -> dict[str, list[Row]]:
     return {
-        LOOK: _look(viewer), COLOUR: _choices(viewer, COLOUR), SOLIDS: _choices(viewer, SOLIDS),
-        "Select": _selection(viewer), "View": _view(viewer), "Motion": _motion(viewer),
+        LOOK: _look(session), COLOUR: _choices(session, COLOUR), SOLIDS: _choices(session, SOLIDS),
+        "Select": _selection(session), "View": _view(session), "Motion": _motion(session),
     }  # fmt: skip
 
 
-def lines(viewer: ViewerState) -> list[tuple[str, Row | None]]:
+def lines(session: Session) -> list[tuple[str, Row | None]]:
     """Return the lines of a window, of label, value and key, with their rows; a title has none."""
     found: list[tuple[tuple[str, str, str], Row | None]] = []
-    for title, rows in list(sections(viewer).items())[:4]:  # keys do the rest
+    for title, rows in list(sections(session).items())[:4]:  # keys do the rest
         found.append(((title, "", ""), None))
         for row in rows:
             if row.label and row.kind != "share":  # keys move a slice
@@ -85,9 +85,51 @@ def lines(viewer: ViewerState) -> list[tuple[str, Row | None]]:
     ]
 
 
-def about(viewer: ViewerState) -> dict[str, list[dict[str, Any]]]:
+def state_of(session: Session) -> dict[str, Any]:
+    """Return the state as JSON types, for display; the names are those of actions."""
+    loaded, time, content = session.loaded_scene, session.time, session.content
+    scales, save_job = loaded.scene.color_scales, session.worker.save_job
+    return {
+        "name": loaded.name,
+        "spheres": loaded.scene.count,
+        "size": list(session.size),
+        "samples": session.samples,
+        "look": session.edited.render.look,
+        "background": session.edits.background,
+        "camera": {k: v for k, v in vars(session.camera).items() if v is not None},
+        "notice": session.notice,
+        "error": session.reload_error,
+        "loading": session.loader.is_busy("show"),
+        "frame": {
+            "number": session.frame_number, "count": time.count, "playing": time.playing,
+            "speed": time.speed,
+        },
+        "color": {
+            "by": content.settings.get("color_by"),
+            "low": scales[-1].low if scales else None,
+            "high": scales[-1].high if scales else None,
+            "columns": data_actions.columns(session),
+        },
+        "selection": {
+            "count": data_actions.selected(session),
+            "condition": content.selection.condition if content.selection else "",
+        },
+        "hidden": data_actions.hidden(session),
+        "slice": None if content.slice is None else vars(content.slice),
+        "picks": [
+            {"id": each.number, "position": picking.center_of(session, each).tolist(),
+             "lines": each.lines}
+            for each in picking.picked_spheres(session)
+        ],
+        "measure": ", ".join(picking.measures(session)),
+        "keyframes": len(session.keyframes),
+        "saving": save_job.fraction if save_job is not None else None,
+    }  # fmt: skip
+
+
+def about(session: Session) -> dict[str, list[dict[str, Any]]]:
     """Return the sections as JSON types, for a page."""
-    return {title: [_filled(row) for row in rows] for title, rows in sections(viewer).items()}
+    return {title: [_filled(row) for row in rows] for title, rows in sections(session).items()}
 
 
 def _filled(row: Row) -> dict[str, Any]:
@@ -98,14 +140,16 @@ def _filled(row: Row) -> dict[str, Any]:
     return fields
 
 
-def _choices(viewer: ViewerState, section: str) -> list[Row]:
+def _choices(session: Session, section: str) -> list[Row]:
     return [
-        _chosen(viewer, each) for each in CHOICES if each.section == section and each.exists(viewer)
+        _chosen(session, each)
+        for each in CHOICES
+        if each.section == section and each.exists(session)
     ]
 
 
-def _chosen(viewer: ViewerState, choice: Choice) -> Row:
-    value, values = choice.now(viewer), list(choice.values(viewer))
+def _chosen(session: Session, choice: Choice) -> Row:
+    value, values = choice.now(session), list(choice.values(session))
     if choice.kind == "choice" and value not in values:
         values = [value, *values]
     offered = values if choice.kind == "choice" else ()
@@ -113,13 +157,13 @@ def _chosen(viewer: ViewerState, choice: Choice) -> Row:
     return Row(choice.label, choice.kind, value, choice.name, "value", offered, hint)
 
 
-def _look(viewer: ViewerState) -> list[Row]:
-    tone = viewer.tone
+def _look(session: Session) -> list[Row]:
+    tone = session.tone
     exposure = "auto" if tone.automatic else f"{float(tone.exposure):+.2f}"
-    kind = viewer.view.pose.kind
+    kind = session.view.pose.kind
     projection = Button(kind, "perspective or orthographic", "toggle-projection")
     return [
-        *_choices(viewer, LOOK),
+        *_choices(session, LOOK),
         Row("Exposure", "step", exposure, buttons=(
             Button("−", "darker by 1/3 stop", "expose", {"stops": -1 / 3}),
             Button("+", "brighter by 1/3 stop", "expose", {"stops": 1 / 3}),
@@ -129,20 +173,20 @@ def _look(viewer: ViewerState) -> list[Row]:
     ]  # fmt: skip
 
 
-def _selection(viewer: ViewerState) -> list[Row]:
-    chosen, slice_ = viewer.content.selection, viewer.content.slice
+def _selection(session: Session) -> list[Row]:
+    chosen, slice_ = session.content.selection, session.content.slice
     condition = chosen.condition if chosen else ""
     place = Row("Place", "share", slice_ and slice_.position, "slice", "position",
                 fixed={"axis": slice_ and slice_.axis})  # fmt: skip
     return [
-        *_of_picked(viewer),
+        *_of_picked(session),
         Row("Where", "text", condition, "select", "condition", hint="type == 'O' and z > 3"),
-        Row("Selected", value=f"{data_actions.selected(viewer):,}", buttons=(
+        Row("Selected", value=f"{data_actions.selected(session):,}", buttons=(
             Button("hide", "hide what is selected", "hide-selected"),
             Button("isolate", "hide the rest", "hide-rest"),
             Button("fade rest", "fade the rest", "fade-rest"),
         )),
-        Row("Hidden", value=f"{data_actions.hidden(viewer):,}", buttons=(
+        Row("Hidden", value=f"{data_actions.hidden(session):,}", buttons=(
             Button("show all", "show all particles", "show-all"),
         )),
         Row("Slice", "choice", slice_.axis if slice_ else None, "slice", "axis",
@@ -151,12 +195,12 @@ def _selection(viewer: ViewerState) -> list[Row]:
     ]  # fmt: skip
 
 
-def _of_picked(viewer: ViewerState) -> list[Row]:
+def _of_picked(session: Session) -> list[Row]:
     """Return the rows of the picked particle; none for a ground or without a pick."""
-    pick = viewer.picked
-    if pick is None or pick not in picked_spheres(viewer):
+    pick = session.picked
+    if pick is None or pick not in picking.picked_spheres(session):
         return []
-    name, alike = _kind(viewer, pick.number)
+    name, alike = _kind(session, pick.number)
     buttons = [Button("select", "select what is picked", "select-picked")]
     if alike:
         every = {"condition": alike}
@@ -164,23 +208,23 @@ def _of_picked(viewer: ViewerState) -> list[Row]:
     return [Row("Picked", buttons=buttons)]
 
 
-def _kind(viewer: ViewerState, number: int) -> tuple[str, str]:
+def _kind(session: Session, number: int) -> tuple[str, str]:
     """Return element or type of a particle, and the condition for all such particles, or ""."""
-    sets = viewer.loaded_scene.all_particles.spheres
+    sets = session.loaded_scene.all_particles.spheres
     labels = sets[0].labels if len(sets) == 1 else None
     column = None if labels is None else sets[0].columns.about.get("type")
     if labels is None or column is None:
         return "", ""
     name = labels.names[int(labels.ids[number])]
     condition = f"type == '{name}'" if column.kind == "text" else f"type == {name}"
-    return short(name, MAX_LETTERS), "" if "'" in name else condition
+    return quoted(name, MAX_LETTERS), "" if "'" in name else condition
 
 
-def _view(viewer: ViewerState) -> list[Row]:
-    kept = list(viewer.views)
+def _view(session: Session) -> list[Row]:
+    kept = list(session.views)
     free = next((digit for digit in DIGITS if digit not in kept), "")
     keep = Button("keep", "save this view", "keep-view", {"name": free}, bool(free))
-    history = viewer.history
+    history = session.history
     return [
         Row("", buttons=(
             Button("fit", "show all spheres except a ground ball", "fit-all"),
@@ -194,7 +238,7 @@ def _view(viewer: ViewerState) -> list[Row]:
         Row("Saved", buttons=(
             keep, *(Button(each, f"saved view {each}", "view", {"name": each}) for each in kept)
         )),
-        Row("Turntable", "switch", viewer.turning, "toggle-turntable", hint="turn"),
+        Row("Turntable", "switch", session.turning, "toggle-turntable", hint="turn"),
         Row("", buttons=(
             Button("undo", "undo", "undo", active=bool(history.before)),
             Button("redo", "redo", "redo", active=bool(history.after)),
@@ -202,12 +246,11 @@ def _view(viewer: ViewerState) -> list[Row]:
     ]  # fmt: skip
 
 
-def _motion(viewer: ViewerState) -> list[Row]:
-    some = bool(viewer.keyframes)
+def _motion(session: Session) -> list[Row]:
+    some = bool(session.keyframes)
     return [
-        Row("Camera", value=len(viewer.keyframes), buttons=(
+        Row("Camera", value=len(session.keyframes), buttons=(
             Button("keyframe", "set a keyframe with this camera at this time", "keyframe"),
             Button("clear", "delete all keyframes", "clear-keyframes", active=some),
-            Button("copy", "copy camera and keyframes as tables of a scene", "print-camera"),
         )),
     ]  # fmt: skip

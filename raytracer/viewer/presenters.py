@@ -18,49 +18,42 @@ class Presenter:
     caller must hold the `turn` of the device. `interop` False always uses the host.
     """
 
-    def __init__(
-        self, device: Device, canvas: Canvas, size: tuple[int, int], interop: bool = True
-    ) -> None:
+    def __init__(self, device: Device, canvas: Canvas, interop: bool = True) -> None:
         self.label = "texture upload"  # for display
-        self._device, self._size = device, (0, 0)
+        self._device, self._canvas, self._size = device, canvas, (0, 0)
         self._interop: Any = None
-        if device.shares_display and interop:
-            self._try(self._register, canvas, size)
-        elif device.shares_display:
-            self._go_through_host("interop is turned off")
+        self._fails = "" if interop else "interop is turned off"  # why, or ""
 
-    def present(self, picture: Any, canvas: Canvas) -> None:
+    def present(self, picture: Any) -> None:
         """Copy a picture to the canvas; the picture may be overwritten afterwards.
 
         Raises:
             BackendError: the GPU is lost.
         """
-        if self._interop is not None and self._size != picture.size:
-            self._try(self._register, canvas, picture.size)
-        if self._interop is not None:
-            self._try(self._interop.copy, picture)
-        if self._interop is None:
-            canvas.fill(picture.to_host() if self._device.shares_display else picture.pixels)
+        if not self._device.shares_display:
+            self._canvas.fill(picture.pixels)
+            return
+        if not self._fails:
+            try:
+                self._copy(picture)
+                return
+            except ImportError:
+                self._fails = "cuda-bindings is not installed"
+            except RaytracerError as error:
+                self._fails = f"interop failed: {str(error).partition(';')[0]}"
+            self.close()
+        self.label = f"page-locked memory ({self._fails})"
+        self._canvas.fill(picture.to_host())
 
-    def _register(self, canvas: Canvas, size: tuple[int, int]) -> None:
+    def _copy(self, picture: Any) -> None:
         from raytracer.backends.cuda.pictures import Interop
 
-        self.close()
-        canvas.allocate(size)
-        self._interop, self._size = Interop(canvas.texture, self._device.number), size
-        self.label = "CUDA-OpenGL interop"
-
-    def _try(self, function: Any, *values: Any) -> None:
-        try:
-            function(*values)
-        except ImportError:
-            self._go_through_host("cuda-bindings is not installed")
-        except RaytracerError as error:
-            self._go_through_host(f"interop failed: {str(error).partition(';')[0]}")
-
-    def _go_through_host(self, reason: str) -> None:
-        self.close()
-        self.label = f"page-locked memory ({reason})"
+        if self._size != picture.size:
+            self.close()
+            self._canvas.allocate(picture.size)
+            self._interop = Interop(self._canvas.texture, self._device.number)
+            self._size, self.label = picture.size, "CUDA-OpenGL interop"
+        self._interop.copy(picture)
 
     def close(self) -> None:
         if self._interop is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -11,7 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Unpack
 
 from raytracer.arguments import function, truth, whole
-from raytracer.errors import ClosedError, UserError, shown
+from raytracer.errors import ClosedError, DisplayError, UserError, shown
 from raytracer.fields import check_names, takes
 from raytracer.files import output
 from raytracer.film import png
@@ -22,11 +24,9 @@ from raytracer.scene.camera import Camera
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.source_settings import SourceSettings
 from raytracer.settings import RenderSettings
-from raytracer.viewer import opening
 from raytracer.viewer.frames import Frames
 from raytracer.viewer.keep import camera_toml, print_camera
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.session import Session
 from raytracer.viewer.watch import CHECK_INTERVAL
 from raytracer.warning import warn
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from raytracer.viewer.window import PreviewWindow
 
 START = RenderSettings()  # its size is that of a window whose scene is not loaded yet
+MARGIN = 0.9  # largest fraction of the screen for a new window
 DRAG, LEFT_BUTTON = 7.0, 1  # pixels per simulated event, and pyglet's number of its button
 
 
@@ -131,24 +132,23 @@ def preview(
     function(say, "say")
     if offscreen is not None and (offscreen := whole(offscreen, "offscreen")) < 0:
         raise UserError(f"offscreen {offscreen}: give a number of frames, 0 or more")
-    options = ViewOptions.of(
+    frames = Frames(
         scene, backend=backend, threads=threads, tone=tone, annotations=annotations, watch=watch,
         adaptive=adaptive, notice=notice, **settings,
     )  # fmt: skip
     target = None if screenshot is None else output.check_picture(screenshot)
-    opening.open_display(offscreen is not None)
+    open_display(offscreen is not None)
     with ExitStack() as undo:
-        frames = Frames(options)
         if offscreen is not None:
             loaded_scene = frames.first(notice)
             undo.callback(loaded_scene.close)
-            window = opening.open_window(_size_of(loaded_scene), "raytracer", True)
+            window = open_window(loaded_scene.size, "raytracer", True)
             undo.callback(window.close)
         else:
-            path, stated = options.source.path, options.overrides
+            path, stated = frames.source.path, frames.overrides
             name = shown(path.name) if path else "the scene"
             size = stated.get("width") or START.width, stated.get("height") or START.height
-            window = opening.open_window(size, f"{name} - raytracer", False)
+            window = open_window(size, f"{name} - raytracer", False)
             undo.callback(window.close)
             loaded_scene = _loaded_in(window, name, frames)
             undo.callback(loaded_scene.close)
@@ -159,10 +159,8 @@ def preview(
         from raytracer.viewer.presenters import Presenter
 
         size = window.get_framebuffer_size()
-        window.switch_to()
-        # Before the render thread uses the GPU.
-        shown_by = Presenter(loaded_scene.job.device, window.picture_canvas, size, interop)
-        session = Session(frames, loaded_scene, size, window.wake, say)
+        shown_by = Presenter(loaded_scene.job.device, window.picture_canvas, interop)
+        session = Session.start(frames, loaded_scene, size, window.wake, say)
         window.attach(session, shown_by)
         undo.pop_all()  # now the session closes everything
     try:
@@ -173,7 +171,7 @@ def preview(
 
 def _loaded_in(window: PreviewWindow, name: str, frames: Frames) -> LoadedScene:
     """Load the first frame while a window shows the stages; then resize it to the picture."""
-    size, notice = window.get_size(), frames.options.notice
+    size, notice = window.get_size(), frames.notice
 
     def stage(text: str) -> None:
         if notice is not None:
@@ -189,12 +187,64 @@ def _loaded_in(window: PreviewWindow, name: str, frames: Frames) -> LoadedScene:
         raise ClosedError(f"the window was closed before {name} was loaded") from None
     if window.get_size() == size:  # otherwise the user has resized it
         screen = window.display.get_default_screen()
-        window.set_size(*opening.fitting(_size_of(loaded_scene), screen))
+        window.set_size(*fitting(loaded_scene.size, screen))
     return loaded_scene
 
 
-def _size_of(loaded_scene: LoadedScene) -> tuple[int, int]:
-    return loaded_scene.job.settings.width, loaded_scene.job.settings.height
+def open_display(offscreen: bool) -> Any:
+    """Connect to the display and return pyglet's; called before a scene is loaded."""
+    import pyglet
+
+    display = sys.modules.get("pyglet.display")
+    if display and (display.Display.__name__ == "HeadlessDisplay") != offscreen:
+        before, now = ("in a window", "offscreen") if offscreen else ("offscreen", "in a window")
+        raise DisplayError(  # pyglet would open a window of the wrong kind
+            f"after a preview {before}, this process cannot open one {now}: "
+            "start it in a new Python process"
+        )
+    pyglet.options.shadow_window = False  # headless displays have no second context
+    pyglet.options.headless = offscreen
+    try:
+        import pyglet.display
+        import pyglet.window
+
+        return pyglet.display.get_display()
+    except Exception as error:  # pyglet's exceptions differ between systems
+        answers = " that answers" if os.environ.get("DISPLAY") else ""
+        what = "EGL cannot be used" if offscreen else f"there is no display{answers}"
+        need = "libegl1 libgl1" if offscreen else "libgl1 libx11-6"
+        raise DisplayError(
+            f"{what} ({str(error).rstrip('.')}): start the preview on a desktop with {need}, or "
+            "render a picture with `raytracer render`"
+        ) from error
+
+
+def open_window(size: tuple[int, int], title: str, offscreen: bool) -> PreviewWindow:
+    """Open a window, reduced to fit the screen."""
+    display = open_display(offscreen)
+    from pyglet import gl
+    from pyglet.window import NoSuchConfigException, WindowException
+
+    from raytracer.viewer.window import PreviewWindow
+
+    config = gl.Config(  # type: ignore[abstract]
+        double_buffer=True, red_size=8, green_size=8, blue_size=8, alpha_size=8,
+        major_version=3, minor_version=3,
+    )  # fmt: skip
+    try:
+        shown = size if offscreen else fitting(size, display.get_default_screen())
+        return PreviewWindow(shown, title, config, offscreen)
+    except (NoSuchConfigException, WindowException, gl.ContextException, gl.GLException) as error:
+        raise DisplayError(
+            f"there is no OpenGL 3.3 ({error}): install the graphics driver or libgl1-mesa-dri"
+        ) from error
+
+
+def fitting(size: tuple[int, int], screen: Any) -> tuple[int, int]:
+    """Return the largest size of a window with the picture's aspect that fits pyglet's screen."""
+    factor = min(1.0, MARGIN * screen.width / size[0], MARGIN * screen.height / size[1])
+    width, height = (max(int(side * factor), 1) for side in size)
+    return width, height
 
 
 def _run(
@@ -203,18 +253,18 @@ def _run(
     """Show a session until its window is closed; `drags`: number of simulated events, if any."""
     import pyglet
 
-    viewer, pixels = session.viewer, None
+    pixels = None
     drag = None if drags is None else SimulatedDrag(window, drags)
 
     def look(_: float) -> None:
         window.wake()
 
-    if session.watch is not None:
+    if session.loader.frames.watch is not None:
         pyglet.clock.schedule_interval(look, CHECK_INTERVAL)
     window.wake()  # for frames and messages from before the loop
     try:
         pyglet.app.run(interval=None)
-        if screenshot is not None and viewer.failure is None:
+        if screenshot is not None and session.failure is None:
             pixels = window.screenshot()
     finally:
         pyglet.clock.unschedule(look)
@@ -222,17 +272,16 @@ def _run(
         if session.stop():  # otherwise the render thread still uses the memory
             window.presenter.close()
             session.free()
-    if viewer.failure is not None:
-        print_camera(viewer)
-        raise viewer.failure
-    session.receive()  # what was saved
-    save_job = viewer.worker.save_job
+    if session.failure is not None:
+        print_camera(session)
+        raise session.failure
+    save_job = session.worker.save_job
     if screenshot is not None and pixels is not None:
         with output.replacing(screenshot) as file:
             png.write(file, pixels, {"Software": "raytracer"})
     times = (drag.latency, drag.traced, drag.rest) if drag else ([], [], 0.0)
     return PreviewResult(
-        viewer.camera, camera_toml(viewer), viewer.size, window.presenter.label, *times,
+        session.camera, camera_toml(session), session.size, window.presenter.label, *times,
         None if save_job is None else save_job.path,
     )  # fmt: skip
 

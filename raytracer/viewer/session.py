@@ -1,38 +1,84 @@
 """Session: an interactive view of a scene, without a window.
 
 Desktop window, browser and notebook are front ends of a session: they pass it actions by name
-(`Session.do`), and show its pictures (`Session.picture`) and state (`Session.state`). All of this
-happens in one thread of the front end; a render thread and a loading thread call `wake` when there
-is something new.
+(`Session.do`), which are functions of it (`actions`), and show its pictures (`Session.picture`) and
+state (`panel.state_of`). All of this happens in one thread of the front end; a render thread and a
+loading thread call `wake` when there is something new.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from threading import Event
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.buffers import SceneBuffers
 from raytracer.errors import RaytracerError, SceneError
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.viewer import data_actions, messages, orbit_camera, picking
-from raytracer.viewer import keep as keep  # for its actions
-from raytracer.viewer import panel as panel
-from raytracer.viewer.edits import Edits
+from raytracer.scene.camera import Camera
+from raytracer.scene.packing.render_space import Space
+from raytracer.scene.scene import Scene
+from raytracer.viewer import actions, messages, orbit_camera
+from raytracer.viewer.content import Content, Edits
 from raytracer.viewer.frames import FrameLoader, Frames
-from raytracer.viewer.loaded_scene import LoadedScene
+from raytracer.viewer.loaded_scene import Hit, LoadedScene
 from raytracer.viewer.marks import drawn_over
-from raytracer.viewer.messages import Frame, Loaded, Message
-from raytracer.viewer.options import ViewOptions
-from raytracer.viewer.picking import MAX_PICKS, follow_picks
-from raytracer.viewer.state import Clock, ViewerState
-from raytracer.viewer.view_actions import fit_picked, receive_count
+from raytracer.viewer.messages import Frame, Loaded, Message, Pick, Picked, RenderRequest
+from raytracer.viewer.orbit_camera import View
 from raytracer.viewer.watch import CHECK_INTERVAL
 from raytracer.viewer.worker import CPU_SLICE, GPU_SHARE, Worker
+
+NOTICE_SECONDS = 4.0  # seconds for which a message is shown
+PLAIN, TECHNICAL = 1, 2  # levels of the status text; 0 is none
+MAX_PICKS = 4  # most picks: four define a dihedral angle
+
+MAX_STEPS = 200
+SAME_SECONDS = 0.7  # within which repetitions of an action, such as a drag, are one step
+
+
+@dataclass
+class Prompt:
+    """A question, and its answer as far as it is typed."""
+
+    label: str  # the question
+    hint: str  # examples, and what Enter does
+    answer: Callable[[str], None]  # handles the answer; may raise UserError
+    default: str  # shown while nothing is typed
+    typed: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.label}: {self.typed or self.default}▏\n{self.hint}"
+
+
+@dataclass
+class Clock:
+    """The frames of a trajectory, and how they are played."""
+
+    count: int = 1  # of frames; 1 until they are counted
+    playing: bool = False
+    speed: float = 1.0  # factor of `FRAME_RATE`
+    follows: bool = False  # whether to show the last frame of a growing file
+    waited: float = 0.0  # seconds since the latest frame
+
+
+class Snapshot(NamedTuple):
+    """The state that undo restores."""
+
+    view: View
+    space: Space  # the render space of the view
+    edits: Edits
+    tone: ToneSettings
+    content: Content  # undo does not change the frame
+
+
+@dataclass
+class History:
+    before: list[Snapshot] = field(default_factory=list)
+    after: list[Snapshot] = field(default_factory=list)
+    latest: tuple[str, float] = "", 0.0  # name of the latest action, and when it was repeated
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,72 +95,283 @@ class Picture:
     stamp: float  # time of the action that it shows, `time.perf_counter`
 
 
+@dataclass(eq=False)
 class Session:
-    """An interactive view of a scene; see `open`. Also a context manager."""
+    """Scene, camera, light, tone and texts of a front end; see `open`. Also a context manager.
 
-    def __init__(
-        self,
+    Each change submits a render request. Raises SceneError if the scene cannot be packed.
+    """
+
+    loaded_scene: LoadedScene
+    worker: Worker  # the render thread
+    size: tuple[int, int]  # of the picture in pixels
+    loader: FrameLoader  # loads frames and contents
+    tone: ToneSettings = field(default_factory=ToneSettings)
+    say: Callable[[str], None] = print  # prints a line
+    news: Event = field(default_factory=Event)  # set when other threads have something new
+
+    time: Clock = field(default_factory=Clock)
+    view: View = field(init=False)
+    # The latest requested content; the shown scene may have an earlier one.
+    content: Content = field(init=False)
+    edits: Edits = field(default_factory=Edits)
+    turning: bool = False  # whether the turntable turns
+    history: History = field(default_factory=History)
+    views: dict[str, tuple[View, Space]] = field(default_factory=dict)  # saved by name
+    keyframes: dict[float, Camera] = field(default_factory=dict)  # by time
+    picks: list[Pick] = field(default_factory=list)  # the latest last
+
+    overlay: int = PLAIN  # level of the text
+    panel: bool = False
+    full_screen: bool = False
+    help: int = 0  # the page shown, 0 for none
+    help_pages: int = 1
+    prompt: Prompt | None = None
+    reload_error: str = ""  # why the changed file is not shown
+    frame: Frame | None = None  # on the screen
+    failure: BaseException | None = None  # of the render thread
+    closing: bool = False
+
+    def __post_init__(self) -> None:
+        self._notice = "", 0.0  # the latest message, and when it ends
+        self._pictures, self._watched = 0, perf_counter()
+        self.initial_tone = self.tone
+        self.samples = self.loaded_scene.job.settings.samples
+        self.content = self.loaded_scene.content
+        self.view = self.initial_view()
+        self.vertical_fov = (self.loaded_scene.scene.camera or Camera()).vertical_fov
+        self.submit(self.pack())
+        self.notify_of_scene()
+
+    @classmethod
+    def start(
+        cls,
         frames: Frames,
         loaded_scene: LoadedScene,
         size: tuple[int, int],
         wake: Callable[[], None] | None = None,
         say: Callable[[str], None] = print,
-    ) -> None:
-        options, device = frames.options, loaded_scene.job.device
+    ) -> Self:
+        """Start rendering the first frame, at a size in pixels."""
+        device, news = loaded_scene.job.device, Event()
         if device.can_interrupt:
             device.budget = CPU_SLICE
-        self._rang, self._wake = Event(), wake
-        self._pictures = 0
-        self.watch, self._watched = options.watch, perf_counter()
+
+        def ring() -> None:
+            news.set()
+            if wake is not None:
+                wake()
+
         shares_gpu = frames.live is not None and device.has_own_memory
-        self.worker = Worker(self._ring, options.adaptive, GPU_SHARE if shares_gpu else 1.0)
-        try:
-            loader = FrameLoader(frames, self.worker.post)
-            tone = ToneSettings.of(options.tone, loaded_scene.job.tone)
-            clock = Clock(frames.initial)
-            self.viewer = ViewerState(loaded_scene, self.worker, size, loader, tone, say, clock)
-        except BaseException:
-            self.worker.stop()
-            raise
+        worker = Worker(ring, frames.adaptive, GPU_SHARE if shares_gpu else 1.0)
+        loader = FrameLoader(frames, worker.post)
+        tone = ToneSettings.of(frames.tone, loaded_scene.job.tone)
+        session = cls(loaded_scene, worker, size, loader, tone, say, news)
         if frames.live is None:
             loader.count()
         else:
-            frames.live.on_change = self._ring
-            frames.live.on_change()  # for the end, if it came while the first state was loaded
-        if loaded_scene.content.hidden:  # what is hidden is not there yet
-            loader.show(loaded_scene.content, loaded_scene)
+            frames.live.on_change = ring
+            ring()  # for the end, if it came while the first state was loaded
+        if session.content.hidden:  # what is hidden is not there yet
+            session.show(session.content)
+        return session
 
     @classmethod
     def open(
         cls,
         scene: object,
         *,
-        size: tuple[int, int] | None = None,
         wake: Callable[[], None] | None = None,
         say: Callable[[str], None] = print,
         **settings: Any,
-    ) -> Session:
-        """Load a scene and start rendering it; `settings` as for `ViewOptions.of`."""
-        if size is not None:
-            settings |= {"width": size[0], "height": size[1]}
-        frames = Frames(ViewOptions.of(scene, **settings))
-        loaded_scene = frames.first(frames.options.notice)
-        full = loaded_scene.job.settings
+    ) -> Self:
+        """Load a scene and start rendering it; `settings` as for `Frames`."""
+        frames = Frames(scene, **settings)
+        loaded_scene = frames.first(frames.notice)
         try:
-            return cls(frames, loaded_scene, (full.width, full.height), wake, say)
+            return cls.start(frames, loaded_scene, loaded_scene.size, wake, say)
         except BaseException:
             loaded_scene.close()
             raise
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
     def do(self, name: str, /, *values: Any, **named: Any) -> Any:
-        """Run an action; arguments and errors as for `ViewerState.do`."""
-        return self.viewer.do(name, *values, **named)
+        """Run an action of `ACTIONS`, with positional or named arguments.
+
+        Raises:
+            UserError: there is no such action, or its arguments are wrong.
+        """
+        action = actions.named(name)
+        arguments = action.bound(values, named)
+        if action.undo:
+            self.record(action.name)
+        return action.function(self, **arguments)
+
+    # The scene, its camera and its light
+
+    @property
+    def space(self) -> Space:
+        return self.loaded_scene.buffers.space
+
+    @property
+    def aspect(self) -> float:
+        return self.size[0] / self.size[1]
+
+    @property
+    def camera(self) -> Camera:
+        return orbit_camera.camera_of(self.view, self.loaded_scene.buffers)
+
+    @property
+    def edited(self) -> Scene:
+        """The scene with the edits."""
+        return self.edits.applied_to(self.loaded_scene.scene)
+
+    @property
+    def picked(self) -> Pick | None:
+        """The latest pick, if it is shown."""
+        pick = self.picks[-1] if self.picks else None
+        return pick if pick and self.loaded_scene.id_of(pick.number) is not None else None
+
+    @property
+    def moving(self) -> bool:
+        """Whether something moves by itself."""
+        return self.turning or self.time.playing
+
+    @property
+    def frame_number(self) -> int:
+        """Number of the shown or requested frame, from 0."""
+        frame = self.content.frame
+        if frame is None:
+            frame = self.loader.frames.initial or 0
+        return frame + self.time.count if frame < 0 else frame
+
+    def initial_view(self) -> View:
+        """Return the view of the scene's camera."""
+        scene = self.loaded_scene
+        around = scene.surroundings(self.size)
+        return orbit_camera.initial_view(scene.scene.camera, scene.packed, self.aspect, around)
+
+    def showing_all(self, start: View, whole: bool = True) -> View:
+        """Return a view of all spheres from the same direction; see `view.to_all`."""
+        scene = self.loaded_scene
+        around = scene.surroundings(self.size)
+        return orbit_camera.to_all(start, scene.packed, self.aspect, whole, around)
+
+    def set_view(self, changed: View) -> None:
+        self.view = changed
+        self.request_render()
+
+    def move(self, changed: View) -> None:
+        """Render a view, unless a giant is in the way."""
+        self.set_view(self.loaded_scene.giants.kept_out(changed, self.view))
+
+    def set_edits(self, changed: Edits) -> None:
+        self.edits = changed
+        self.request_render()
+
+    def resize(self, width: int, height: int) -> None:
+        """Follow the size of the window, in pixels; a view of all spheres is fitted again."""
+        if (width, height) == self.size or width < 1 or height < 1:
+            return
+        self.size = width, height
+        if self.view.fits_all:
+            self.view = self.showing_all(self.view)
+        self.request_render()
+
+    # Rendering
+
+    def pack(self) -> SceneBuffers:
+        """Return the packed scene of the current state. Raises SceneError."""
+        return self.loaded_scene.buffers_for(self.view, self.size, self.edits)
+
+    def submit(self, buffers: SceneBuffers) -> None:
+        self.buffers = buffers  # those of the latest request
+        self._requested = self.view, self.edits
+        settings = self.edited.render
+        self.worker.show(
+            RenderRequest(self.loaded_scene, buffers, self.tone, self.samples, settings=settings)
+        )
+
+    def request_render(self) -> None:
+        """Submit the current state; a state that cannot be packed is undone, with a message."""
+        try:
+            buffers = self.pack()
+        except SceneError as error:
+            self.view, self.edits = self._requested
+            self.notify(str(error))
+            return
+        self.submit(buffers)
+
+    def show(self, content: Content) -> None:
+        """Request a content; it is shown once loaded."""
+        self.content = content
+        self.loader.show(content, self.loaded_scene)
+
+    def present(self, frame: Frame) -> Frame | None:
+        """Note which frame is on the screen now, and return the one before."""
+        before, self.frame = self.frame, frame
+        self.follow()
+        return before
+
+    def follow(self) -> None:
+        """Ask for the latest state of a simulation, as soon as the one before is on the screen.
+
+        So states are loaded as fast as they are shown, and none while nothing is shown.
+        """
+        live = self.loader.frames.live
+        if live is None:
+            return
+        if live.closed:
+            self.closing = True
+        if self.worker.save_job is not None:  # of the state that is shown
+            return
+        is_loading = self.content.frame != self.loaded_scene.content.frame
+        is_shown = self.frame is not None and self.frame.request.loaded_scene is self.loaded_scene
+        if is_shown and not is_loading and live.has_newer():
+            self.show(replace(self.content, frame=self.frame_number + 1))
+
+    # Messages
+
+    @property
+    def notice(self) -> str:
+        return self._notice[0] if self.notice_left else ""
+
+    @property
+    def notice_left(self) -> float:
+        return max(self._notice[1] - perf_counter(), 0.0)
+
+    def notify(self, text: str) -> None:
+        """Show a message for `NOTICE_SECONDS`."""
+        self._notice = text, perf_counter() + NOTICE_SECONDS
+
+    def notify_of_scene(self) -> None:
+        """Show the warnings of a loaded scene, or that it has no spheres."""
+        warnings = self.loaded_scene.job.warnings
+        if warnings:
+            count = len(warnings) - 1
+            more = f" (and {count} more in the terminal)" if count else ""
+            self.notify(warnings[0] + more)
+        if not self.loaded_scene.buffers.count:
+            self.notify(f"{self.loaded_scene.name} has no spheres")
+
+    # Undo
+
+    def snapshot(self) -> Snapshot:
+        return Snapshot(self.view, self.space, self.edits, self.tone, self.content)
+
+    def record(self, name: str) -> None:
+        """Store the current state before an action, unless it continues the previous action."""
+        history, now = self.history, perf_counter()
+        before, when = history.latest
+        history.latest = name, now
+        if name != before or now - when >= SAME_SECONDS:
+            history.before = [*history.before[1 - MAX_STEPS :], self.snapshot()]
+            history.after = []
 
     # Pictures
 
@@ -122,19 +379,19 @@ class Session:
         """Handle the messages of other threads, ask for the state of a simulation, and reload the
         scene if its files have changed, which is checked every `CHECK_INTERVAL`."""
         while not self.worker.messages.empty():
-            receive(self.viewer, self.worker.messages.get())
-        self.viewer.follow()
-        now, loader = perf_counter(), self.viewer.loader
-        if self.watch is not None and now - self._watched >= CHECK_INTERVAL:
+            self.hear(self.worker.messages.get())
+        self.follow()
+        watch, now = self.loader.frames.watch, perf_counter()
+        if watch is not None and now - self._watched >= CHECK_INTERVAL:
             self._watched = now
-            if not loader.reloads and self.watch.changed():
-                loader.reload(self.watch, self.viewer.content, self.viewer.loaded_scene)
+            if not self.loader.is_busy("reload") and watch.changed():
+                self.loader.reload(watch, self.content, self.loaded_scene)
 
     def picture(self, timeout: float = 0.0) -> Picture | None:
         """Handle messages, and return the latest picture if it is new."""
         end = perf_counter() + timeout
         while True:
-            self._rang.clear()
+            self.news.clear()
             self.receive()
             frame = None if self.failure is not None else self.worker.take()
             if frame is not None:
@@ -142,80 +399,130 @@ class Session:
             left = end - perf_counter()
             if left <= 0.0 or self.failure is not None:
                 return None
-            self._rang.wait(min(left, CHECK_INTERVAL))
+            self.news.wait(min(left, CHECK_INTERVAL))
 
     def _copied(self, frame: Frame) -> Picture:
         with frame.request.loaded_scene.job.device.turn():
             pixels = frame.picture.to_host()
         pixels = drawn_over(pixels, frame.marks)
-        self.worker.release(self.viewer.present(frame))
+        self.worker.release(self.present(frame))
         self._pictures += 1
         return Picture(
             pixels, frame.request.size, frame.samples, frame.request.samples, frame.draft,
             frame.finished, not frame.transparent, self._pictures, frame.request.stamp,
         )  # fmt: skip
 
-    def _ring(self) -> None:
-        self._rang.set()
-        if self._wake is not None:
-            self._wake()
+    # Messages of other threads
 
-    # State
+    def hear(self, message: Message) -> None:
+        """Handle a message of another thread."""
+        match message:
+            case messages.Picked():
+                self._hear_picked(message)
+            case messages.Saved(path):
+                self.say(str(path))
+                self.notify(f"saved {path}")
+            case messages.Refused(sentence, reloaded=True):
+                self.reload_error = sentence
+                self.notify("")  # an older message would seem to refer to this change
+            case messages.Refused(sentence, content):
+                if content is not None and content == self.content:
+                    self.content = self.loaded_scene.content
+                self.notify(sentence)
+            case messages.Loaded(loaded, reloaded):
+                self._hear_loaded(loaded, reloaded)
+            case messages.Counted(count):
+                self._hear_count(count)
+            case messages.Failed(error):
+                self.failure, self.closing = error, True
 
-    @property
-    def failure(self) -> BaseException | None:
-        """Why rendering ended, or None."""
-        return self.viewer.failure
+    def _hear_picked(self, message: Picked) -> None:
+        """Take a pick, also of a scene that was replaced by other colours of the same frame."""
+        pick, clicked, scene = message.pick, message.loaded_scene, self.loaded_scene
+        if clicked is not scene and (
+            pick is None
+            or clicked.all_particles is not scene.all_particles
+            or scene.id_of(pick.number) is None
+        ):
+            return
+        others = self.picks if message.add else []
+        if pick is not None:
+            others = [each for each in others if each.number != pick.number]
+            self.picks = [*others, pick][-MAX_PICKS:]
+            if message.go:
+                self.do("fit-picked")
+            return
+        before, self.picks = self.picked, others
+        ended = f"; sphere {before.number:,} is no longer picked" if before and not others else ""
+        self.notify(f"there is no sphere here{ended}")
 
-    def state(self) -> dict[str, Any]:
-        """Return the state as JSON types, for display; the names are those of actions."""
-        viewer, loaded = self.viewer, self.viewer.loaded_scene
-        time, content, scales = viewer.time, viewer.content, loaded.scene.color_scales
-        save_job = self.worker.save_job
-        return {
-            "name": loaded.name,
-            "spheres": loaded.scene.count,
-            "size": list(viewer.size),
-            "samples": viewer.samples,
-            "look": viewer.edited.render.look,
-            "background": viewer.edits.background,
-            "camera": {k: v for k, v in vars(viewer.camera).items() if v is not None},
-            "notice": viewer.notice,
-            "error": viewer.reload_error,
-            "loading": viewer.loader.busy,
-            "frame": {
-                "number": viewer.frame_number, "count": time.count, "playing": time.playing,
-                "speed": time.speed,
-            },
-            "color": {
-                "by": content.style.get("color_by"),
-                "low": scales[-1].low if scales else None,
-                "high": scales[-1].high if scales else None,
-                "columns": data_actions.columns(viewer),
-            },
-            "selection": {
-                "count": data_actions.selected(viewer),
-                "condition": content.selection.condition if content.selection else "",
-            },
-            "hidden": data_actions.hidden(viewer),
-            "slice": None if content.slice is None else vars(content.slice),
-            "picks": [
-                {"id": each.number, "position": picking.center_of(viewer, each).tolist(),
-                 "lines": each.lines}
-                for each in picking.picked_spheres(viewer)
-            ],
-            "measure": ", ".join(picking.measures(viewer)),
-            "keyframes": len(viewer.keyframes),
-            "saving": save_job.fraction if save_job is not None else None,
-        }  # fmt: skip
+    def _hear_loaded(self, loaded: LoadedScene, reloaded: bool) -> None:
+        """Show a scene; the camera stays, unless the changed file states another."""
+        if not loaded.owns_memory and loaded.job.scene is not self.loaded_scene.job.scene:
+            self.show(self.content)  # the memory that it shares is that of a replaced scene
+            return
+        old, self.loaded_scene = self.loaded_scene, loaded
+        other_box = old.content.settings.get("box") != loaded.content.settings.get("box")
+        if reloaded and old.scene.camera != loaded.scene.camera:
+            self.view = self.initial_view()
+        elif self.view.fits_all and (reloaded or other_box):
+            self.view = self.showing_all(self.view)
+        else:
+            same = orbit_camera.rebased(self.view, old.buffers.space, loaded.buffers.space)
+            self.view = loaded.giants.kept_out(same, same)
+        if reloaded:
+            self.reload_error, self.samples = "", loaded.job.settings.samples
+            stated = [
+                (scene.lights, scene.render.look, scene.render.integrator, scene.background,
+                 scene.ground)
+                for scene in (old.scene, loaded.scene)
+            ]  # fmt: skip
+            if stated[0] != stated[1]:
+                self.edits = Edits()
+            self.notify(f"{loaded.name} was reloaded")
+        try:
+            self.submit(self.pack())
+        except SceneError:  # view or edits are invalid in the new scene
+            self.edits, self.view = Edits(), self.initial_view()
+            self.submit(self.pack())
+        self.notify_of_scene()
+        if reloaded and self.content != loaded.content:  # another one was requested meanwhile
+            self.show(self.content)
+        self._follow_picks(old)
+
+    def _hear_count(self, count: int) -> None:
+        """Note the number of frames; at the end of a growing file, show its new end."""
+        time = self.time
+        grew = count > time.count > 1
+        was_last = self.frame_number == time.count - 1
+        time.count = max(count, 1)
+        if grew:
+            self.notify(f"{time.count:,} frames")
+        if (grew and was_last and time.follows) or self.frame_number >= time.count:
+            self.do("frame", time.count - 1)
+
+    def _follow_picks(self, old: LoadedScene) -> None:
+        """Follow the picked particles to the scene that is shown now, by the ids of its file.
+
+        Lost ones are dropped, and the latest is described again.
+        """
+        scene, latest = self.loaded_scene, self.picks[-1] if self.picks else None
+        moved = [each.carried(old.all_particles, scene.all_particles) for each in self.picks]
+        self.picks = [each for each in moved if each is not None]
+        if latest is not None and moved[-1] is None:
+            if scene.content is old.content:
+                self.notify(f"{scene.name} was reloaded; sphere {latest.number:,} is gone")
+        elif (pick := self.picked) is not None:
+            hit = Hit(scene.id_of(pick.number) or 0, pick.point)
+            self.loader.request("pick", Picked.of, scene, hit, False, True)
 
     # End
 
     def stop(self) -> bool:
         """End all threads; return whether they have ended, so that memory may be freed."""
-        self.viewer.loader.stop(wait=False)
+        self.loader.stop(wait=False)
         stopped = self.worker.stop()
-        self.viewer.loader.stop()
+        self.loader.stop()
         return stopped
 
     def close(self) -> None:
@@ -224,91 +531,12 @@ class Session:
             self.free()
 
     def free(self) -> None:
+        queue = self.worker.messages
+        unread = [queue.get() for _ in range(queue.qsize())]
+        for each in unread:
+            if isinstance(each, messages.Saved):  # a file that was written to its end
+                self.hear(each)
         if not isinstance(self.failure, RaytracerError):  # a lost GPU's memory is lost too
-            queue = self.worker.messages
-            unread = [queue.get() for _ in range(queue.qsize())]
             unshown = [each.loaded_scene for each in unread if isinstance(each, Loaded)]
             for loaded_scene in (*self.worker.loaded_scenes, *unshown):
                 loaded_scene.close()
-
-
-def receive(viewer: ViewerState, message: Message) -> None:
-    """Handle a message of another thread."""
-    match message:
-        case messages.Picked():
-            _receive_picked(viewer, message)
-        case messages.Saved(path):
-            viewer.say(str(path))
-            viewer.notify(f"saved {path}")
-        case messages.Refused(sentence, reloaded=True):
-            viewer.reload_error = sentence
-            viewer.notify("")  # an older message would seem to refer to this change
-        case messages.Refused(sentence, content):
-            if content is not None and content == viewer.content:
-                viewer.content = viewer.loaded_scene.content
-            viewer.notify(sentence)
-        case messages.Loaded(loaded, reloaded):
-            _receive_loaded(viewer, loaded, reloaded)
-        case messages.Counted(count):
-            receive_count(viewer, count)
-        case messages.Failed(error):
-            viewer.failure, viewer.closing = error, True
-
-
-def _receive_picked(viewer: ViewerState, message: messages.Picked) -> None:
-    """Take a pick, also of a scene that was replaced by other colours of the same frame."""
-    pick, clicked, scene = message.pick, message.loaded_scene, viewer.loaded_scene
-    if clicked is not scene and (
-        pick is None
-        or clicked.all_particles is not scene.all_particles
-        or scene.id_of(pick.number) is None
-    ):
-        return
-    others = viewer.picks if message.add else []
-    if pick is not None:
-        others = [each for each in others if each.number != pick.number]
-        viewer.picks = [*others, pick][-MAX_PICKS:]
-        if message.go:
-            fit_picked(viewer)
-        return
-    before, viewer.picks = viewer.picked, others
-    ended = f"; sphere {before.number:,} is no longer picked" if before and not others else ""
-    viewer.notify(f"there is no sphere here{ended}")
-
-
-def _receive_loaded(viewer: ViewerState, loaded: LoadedScene, reloaded: bool) -> None:
-    """Show a scene; the camera stays, unless the changed file states another."""
-    if not loaded.owns_memory and loaded.job.scene is not viewer.loaded_scene.job.scene:
-        viewer.show(viewer.content)  # the memory that it shares is that of a replaced scene
-        return
-    old, viewer.loaded_scene = viewer.loaded_scene, loaded
-    other_box = old.content.drawn.get("box") != loaded.content.drawn.get("box")
-    if reloaded and old.scene.camera != loaded.scene.camera:
-        viewer.view = viewer.initial_view()
-    elif viewer.view.fits_all and (reloaded or other_box):
-        viewer.view = viewer.showing_all(viewer.view)
-    else:
-        same = orbit_camera.rebased(viewer.view, old.buffers.space, loaded.buffers.space)
-        viewer.view = loaded.giants.kept_out(same, same)
-    if reloaded:
-        viewer.reload_error, viewer.samples = "", loaded.job.settings.samples
-        viewer.edits = _edits_after(viewer.edits, old, loaded)
-        viewer.notify(f"{loaded.name} was reloaded")
-    try:
-        viewer.submit(viewer.pack())
-    except SceneError:  # view or edits are invalid in the new scene
-        viewer.edits, viewer.view = Edits(), viewer.initial_view()
-        viewer.submit(viewer.pack())
-    viewer.notify_of_scene()
-    if reloaded and viewer.content != loaded.content:  # another one was requested meanwhile
-        viewer.show(viewer.content)
-    follow_picks(viewer, old)
-
-
-def _edits_after(edits: Edits, old: LoadedScene, new: LoadedScene) -> Edits:
-    """Return the edits; none if the changed file states another light, background or ground."""
-    stated = [
-        (scene.lights, scene.render.look, scene.render.integrator, scene.background, scene.ground)
-        for scene in (old.scene, new.scene)
-    ]
-    return edits if stated[0] == stated[1] else Edits()

@@ -12,7 +12,6 @@ from raytracer.scene.particles.locate import may_be_series
 from raytracer.scene.particles.series import series_of
 
 CHECK_INTERVAL = 0.25
-MAX_ABSENCE = 2  # checks for which a file may be missing, while an editor replaces it
 
 Stamp = tuple[int, int]
 
@@ -25,7 +24,6 @@ class Watch:
 
     def __init__(self, path: Path, also: Sequence[Path] = ()) -> None:
         self.path, self._also = path, also
-        self._absent = 0  # checks
         self.begin()
 
     def begin(self) -> None:
@@ -33,11 +31,9 @@ class Watch:
         self._seen = stamps(self.path, self._also)
 
     def changed(self) -> bool:
-        """Return whether a file has changed, and is not just being replaced."""
+        """Return whether a file has changed; one that is missing may just be being replaced."""
         now = {path: stamp(path) for path in self._seen}
-        gone = any(seen and not now[path] for path, seen in self._seen.items())
-        self._absent = self._absent + 1 if gone else 0
-        return now != self._seen and not 0 < self._absent <= MAX_ABSENCE
+        return any(now[path] is not None and now[path] != seen for path, seen in self._seen.items())
 
 
 def stamps(path: Path, also: Sequence[Path] = ()) -> dict[Path, Stamp | None]:

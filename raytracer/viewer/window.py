@@ -1,6 +1,4 @@
-"""The window: passes events to the viewer, and draws the frames of the render thread."""
-
-from __future__ import annotations
+"""The window: passes events to the session, and draws the frames of the render thread."""
 
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -22,12 +20,10 @@ from raytracer.viewer.overlay import Overlay, draw_box, status
 from raytracer.viewer.picking import PICK_RADIUS
 from raytracer.viewer.presenters import Presenter
 from raytracer.viewer.session import Session
-from raytracer.viewer.state import ViewerState
 from raytracer.viewer.view_actions import tick
 
 CLICK_TOLERANCE = 4.0  # pixels at 96 dots per inch: largest movement of a click
 DOUBLE_CLICK_SECONDS = 0.35  # most seconds between the clicks of a double click
-STATUS_INTERVAL = 0.2  # seconds between two updates of the status text
 SCROLL = 0.12  # e-foldings of distance per step of the wheel
 TICK = 1.0 / 60.0  # seconds between two steps of a held key or the turntable
 TAP = 0.04  # duration of a tap in seconds
@@ -37,15 +33,14 @@ OF_USERS = ("on_close", "on_key", "on_mouse", "on_text")
 
 NONE, CLICK, DRAG, SCRUB, BOX = range(5)  # gestures: what the button that is down does
 
-MAX_TIMES = 1000  # of frames; enough for a second
+MAX_TIMES = 25  # of frames, for their rate
 
 
 class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
-    """The window of a viewer. It is complete when `attach` has been called; if opening it fails,
+    """The window of a session. It is complete when `attach` has been called; if opening it fails,
     nothing stays open."""
 
     session: Session
-    viewer: ViewerState
     presenter: Presenter
 
     def __init__(self, size: tuple[int, int], title: str, config: Any, offscreen: bool) -> None:
@@ -65,7 +60,6 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             raise
         self.on_shown: Callable[[Frame], None] | None = None  # called for every new frame
         self.shown: deque[float] = deque(maxlen=MAX_TIMES)  # times of the latest frames
-        self._status_due, self._status = 0.0, [""]
         self._down: dict[int, Control] = {}  # keys whose actions are repeated
         self._shift = False  # because wheel events have no modifiers
         self._has_acted = False  # whether the key that is down ran an action
@@ -73,12 +67,9 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self._gesture = DRAG
         self._from = self._to = 0.0, 0.0  # where it began, and is now, in pixels
         self._clicked = 0.0, 0.0, -inf  # place and time of the latest click
-        self._set_density(int(self.dpi))
+        self._dpi = int(self.dpi)
+        self._overlay = Overlay(self._dpi)
         self.hides_text = self._offscreen = self._fenced = offscreen
-
-    def _set_density(self, dpi: int) -> None:
-        self._dpi = dpi
-        self._overlay = Overlay(dpi)
 
     def dispatch_event(self, name: str, *arguments: Any) -> Any:
         """Handle an event; until it is attached, the window can be moved, resized and closed."""
@@ -102,9 +93,9 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
 
     def attach(self, session: Session, presenter: Presenter) -> None:
         """Show the frames of a session through a presenter."""
-        self.session, self.viewer, self.presenter = session, session.viewer, presenter
+        self.session, self.presenter = session, presenter
         # OpenGL must finish before the next kernel is launched, and before a time is taken.
-        self._fenced = self._offscreen or self.viewer.loaded_scene.job.device.shares_display
+        self._fenced = self._offscreen or self.session.loaded_scene.job.device.shares_display
         self._attached = True
         self._use_pixels()
         type(self)._enable_event_queue = False  # they are handled immediately
@@ -146,19 +137,19 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         if not self._attached:
             return
         self.session.receive()
-        name = f"{self.viewer.loaded_scene.name} - raytracer"
+        name = f"{self.session.loaded_scene.name} - raytracer"
         if name != self.caption:
             self.set_caption(name)
-        frame = self.viewer.worker.take()
+        frame = self.session.worker.take()
         self.paint(frame)
-        if frame is not None and self.on_shown is not None and not self.viewer.closing:
+        if frame is not None and self.on_shown is not None and not self.session.closing:
             self.on_shown(frame)
 
     def paint(self, frame: Frame | None = None) -> None:
-        if self.viewer.closing:
+        if self.session.closing:
             self._end()
             return
-        before = None if frame is None else self.viewer.present(frame)
+        before = None if frame is None else self.session.present(frame)
         with self._turn():
             if frame is not None and not self._present(frame):
                 self._end()
@@ -172,53 +163,47 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             self.flip()
         if frame is not None:
             self.shown.append(perf_counter())
-            self.viewer.worker.release(before)
+            self.session.worker.release(before)
         if not flips_first:
             self.flip()
 
     def _turn(self) -> AbstractContextManager[Any]:
         if gl.current_context is not self.context:  # a needless switch takes time
             self.switch_to()
-        return self.viewer.loaded_scene.job.device.turn()
+        return self.session.loaded_scene.job.device.turn()
 
     def _present(self, frame: Frame) -> bool:
         """Copy a frame to the canvas; a failure ends the preview."""
         try:
-            self.presenter.present(frame.picture, self.picture_canvas)
+            self.presenter.present(frame.picture)
         except gl.GLException as error:
-            self.viewer.failure = DisplayError(f"OpenGL: {error}: make the window smaller")
+            self.session.failure = DisplayError(f"OpenGL: {error}: make the window smaller")
         except RaytracerError as error:
-            self.viewer.failure = error
-        self.viewer.closing = self.viewer.failure is not None
+            self.session.failure = error
+        self.session.closing = self.session.failure is not None
         self.picture_canvas.opaque = not frame.transparent
-        return not self.viewer.closing
+        return not self.session.closing
 
     def _draw(self) -> None:
-        size, viewer = self.get_framebuffer_size(), self.viewer
+        size, session = self.get_framebuffer_size(), self.session
         self.picture_canvas.draw(size)
-        if viewer.frame is not None:
-            self._overlay.draw_layers(viewer.frame, size)
-        if not self.hides_text or viewer.help or viewer.picked:
-            self._overlay.draw(viewer, self._status_lines(), size)
-            if viewer.notice_left:
+        if session.frame is not None:
+            self._overlay.draw_layers(session.frame, size)
+        if not self.hides_text or session.help or session.picked:
+            self._overlay.draw(session, self._status(), size)
+            if session.notice_left:
                 pyglet.clock.unschedule(self._fade)
-                pyglet.clock.schedule_once(self._fade, viewer.notice_left + 0.05)
+                pyglet.clock.schedule_once(self._fade, session.notice_left + 0.05)
         if self._gesture == BOX:
             draw_box((*self._from, *self._to))
 
-    def _status_lines(self) -> list[str]:
-        """Return the status text, not updated for each frame because layout is slow."""
-        now, frame = perf_counter(), self.viewer.frame
-        if now >= self._status_due or (frame is not None and frame.finished):
-            self._status_due = now + STATUS_INTERVAL
-            recent = [when for when in self.shown if now - when < 1.0]
-            spread = recent[-1] - recent[0] if recent else 0.0
-            rate = (len(recent) - 1) / spread if spread else 0.0
-            self._status = status(self.viewer, rate, self.presenter.label)
-        return self._status
+    def _status(self) -> list[str]:
+        times = self.shown
+        rate = (len(times) - 1) / (times[-1] - times[0]) if len(times) > 1 else 0.0
+        return status(self.session, rate, self.presenter.label)
 
     def _fade(self, _: float) -> None:
-        if self._attached and not self.viewer.closing:
+        if self._attached and not self.session.closing:
             self.paint()
 
     def screenshot(self) -> Any:
@@ -231,13 +216,8 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     def on_resize(self, width: int, height: int) -> None:
         if self._attached:
             self._use_pixels()
-            self.viewer.resize(*self.get_framebuffer_size())
+            self.session.resize(*self.get_framebuffer_size())
             self.paint()
-
-    def on_scale(self, scale: float, dpi: int) -> None:
-        """Adapt the text to a display of another density."""
-        self._set_density(dpi)
-        self.on_resize(self.width, self.height)
 
     def on_expose(self) -> None:
         """Redraw areas that were covered."""
@@ -254,14 +234,14 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self._shift |= symbol in SHIFTS
         control = BY_KEY.get(_name(symbol, modifiers))
         closes = control is not None and control.action == "close" and modifiers & key.MOD_ACCEL
-        if (prompt := self.viewer.prompt) is not None and not closes:
+        if (prompt := self.session.prompt) is not None and not closes:
             control = None
             if symbol in (key.RETURN, key.ENTER, key.NUM_ENTER):
-                enter(self.viewer)
+                enter(self.session)
             elif symbol == key.BACKSPACE:
                 prompt.typed = prompt.typed[:-1]
             elif symbol == key.ESCAPE:
-                self.viewer.prompt = None
+                self.session.prompt = None
         self._has_acted = control is not None
         if control is not None:
             if control.held:
@@ -295,8 +275,8 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         """
         if self._has_acted:
             return
-        if self.viewer.prompt is not None:
-            self.viewer.prompt.typed += "".join(filter(str.isprintable, text))
+        if self.session.prompt is not None:
+            self.session.prompt.typed += "".join(filter(str.isprintable, text))
         elif control := BY_KEY.get(_name(ord(text), 0)) if len(text) == 1 else None:
             self._has_acted = not control.held
             self._act_for(control)
@@ -307,7 +287,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self._from, self._to, self._gesture = place, place, DRAG
         if button != mouse.LEFT:
             return
-        if not self.hides_text and line.holds(*place):
+        if not self.hides_text and line.paper.holds(*place):
             self._gesture = NONE if line.on_button(place[0]) else SCRUB
             if self._gesture == NONE:
                 self._do("play")
@@ -333,13 +313,12 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         if (row := self._overlay.row_at(y)) is not None:
             name, values = row.call(back)
             self._do(name, **values)
-            self._status_due = 0.0
         return True
 
     def _scrub(self, x: float) -> None:
         share = self._overlay.time_line.share_at(x)
-        self.viewer.do("play", False)
-        self._do("frame", round(share * (self.viewer.time.count - 1)))
+        self.session.do("play", False)
+        self._do("frame", round(share * (self.session.time.count - 1)))
 
     def on_mouse_drag(
         self, x: float, y: float, dx: float, dy: float, buttons: int, modifiers: int
@@ -356,11 +335,11 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             self._gesture = DRAG
             right, up = dx / self.height, dy / self.height
             if buttons & mouse.LEFT and modifiers & key.MOD_ACCEL:
-                self.viewer.do("turn-light", right * pi, up * pi)
+                self.session.do("turn-light", right * pi, up * pi)
             elif buttons & mouse.LEFT and not modifiers & key.MOD_SHIFT:
-                self.viewer.do("orbit", -right * pi, -up * pi)
+                self.session.do("orbit", -right * pi, -up * pi)
             else:
-                self.viewer.do("pan", -right, -up)
+                self.session.do("pan", -right, -up)
 
     def _near(self, x: float, y: float, x0: float, y0: float) -> bool:
         return abs(x - x0) + abs(y - y0) <= CLICK_TOLERANCE * self._dpi / 96
@@ -377,7 +356,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             place, now, (*before, then) = self._pixels(x, y), perf_counter(), self._clicked
             is_double = now - then < DOUBLE_CLICK_SECONDS and self._near(*place, *before)
             self._clicked = (*place, -inf if is_double else now)
-            self.viewer.do(
+            self.session.do(
                 "pick", int(place[0]), height - 1 - int(place[1]), go=is_double,
                 add=bool(modifiers & key.MOD_SHIFT), reach=round(PICK_RADIUS * self._dpi / 96),
             )  # fmt: skip
@@ -390,33 +369,31 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         if scroll_y and self._step_row(*self._pixels(x, y), back=scroll_y > 0):
             self.paint()
         elif self._shift:
-            self.viewer.do("zoom", -SCROLL * (scroll_y or scroll_x))
+            self.session.do("zoom", -SCROLL * (scroll_y or scroll_x))
         elif scroll_y:
-            self.viewer.do("dolly", -SCROLL * scroll_y)
+            self.session.do("dolly", -SCROLL * scroll_y)
         else:
-            self.viewer.do("orbit", SCROLL * scroll_x, 0.0)
+            self.session.do("orbit", SCROLL * scroll_x, 0.0)
 
     def _act_for(self, control: Control, seconds: float = TAP) -> None:
         amount = control.amount
         if control.held:
             amount = tuple(seconds * float(each or 0.0) for each in amount)
-        else:
-            self._status_due = 0.0  # the action may change the status text
         self._do(control.action, *amount)
 
     def _do(self, name: str, /, *values: Any, **named: Any) -> None:
         """Run an action, show an error as a message, and follow the changes of the window."""
         result = None
         try:
-            result = self.viewer.do(name, *values, **named)
+            result = self.session.do(name, *values, **named)
         except UserError as error:
-            self.viewer.notify(str(error))
+            self.session.notify(str(error))
         if isinstance(result, str):
             with suppress(Exception):  # some displays have no clipboard; the text was printed too
                 self.set_clipboard_text(result)
-        if self.fullscreen != self.viewer.full_screen:
-            self.set_fullscreen(self.viewer.full_screen)
-        if (self.viewer.moving or self._down) and not self._ticks:
+        if self.fullscreen != self.session.full_screen:
+            self.set_fullscreen(self.session.full_screen)
+        if (self.session.moving or self._down) and not self._ticks:
             self._ticks = True
             pyglet.clock.schedule_interval(self._tick, TICK)
 
@@ -424,17 +401,13 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         """Repeat the actions of the keys that are down, and move what moves by itself."""
         for control in tuple(self._down.values()):
             self._act_for(control, seconds)
-        tick(self.viewer, seconds)
-        if not (self.viewer.moving or self._down):
-            self._stop_clock()
-
-    def _stop_clock(self) -> None:
-        self._ticks = False
-        pyglet.clock.unschedule(self._tick)
+        tick(self.session, seconds)
+        if not (self.session.moving or self._down):
+            self._ticks = False
+            pyglet.clock.unschedule(self._tick)
 
     def _end(self) -> None:
-        self._down.clear()
-        self._stop_clock()
+        pyglet.clock.unschedule(self._tick)
         pyglet.app.exit()
 
 

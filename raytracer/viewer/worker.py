@@ -1,9 +1,11 @@
-"""Render thread: one coarse sample during interaction; when idle, full size and more samples."""
+"""Render thread: one coarse sample during interaction; when idle, full size and more samples; and
+pictures for files, as `raytracer render` makes them."""
 
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from queue import SimpleQueue
 from threading import Condition, Thread
 from time import perf_counter
@@ -12,14 +14,77 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer import memory
 from raytracer.annotations.surface import COARSEST
+from raytracer.buffers import SceneBuffers
 from raytracer.errors import SceneError, UserError
+from raytracer.files import output
+from raytracer.film.film import Film
+from raytracer.film.image import Image
+from raytracer.scene.camera import Camera
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.marks import layer_size, marks
+from raytracer.viewer.marks import marks
 from raytracer.viewer.messages import Failed, Frame, Message, Refused, RenderRequest, Saved
-from raytracer.viewer.progressive_film import ProgressiveFilm, Superseded
-from raytracer.viewer.resolution import ResolutionController, next_size
-from raytracer.viewer.save_job import SaveJob
+from raytracer.viewer.progressive_film import (
+    ProgressiveFilm,
+    ResolutionController,
+    Superseded,
+    next_size,
+)
+
+Deliver = Callable[[Image], object]
+
+
+class SaveJob:
+    """Renders the same pixels as `raytracer render` with this camera, size and samples.
+
+    path: of the file. With `deliver`, only a name: that function takes the picture.
+    """
+
+    def __init__(
+        self, request: RenderRequest, path: Path, camera: Camera | None = None,
+        deliver: Deliver | None = None,
+    ) -> None:  # fmt: skip
+        self._request, self._camera = request, camera
+        self.path = path if deliver else output.check_picture(path)
+        self._deliver = deliver or (lambda image: image.save(self.path))
+        self.fraction = 0.0
+        self.writing = False  # whether all is rendered and the file is being written
+        width, height = request.size
+        memory.require_room(str(path), memory.Need(0, width, height).extra, "to be rendered")
+
+    def run(self, check: Callable[[], None]) -> None:
+        """Render and write the picture; `check` is called periodically while it is rendered and may
+        raise to cancel it."""
+        request, loaded = self._request, self._request.loaded_scene
+        if loaded.closed:
+            raise UserError(f"{self.path}: not saved, because the scene was reloaded")
+        width, height = request.size
+        settings = (request.settings or loaded.job.settings).override(
+            width=width, height=height, samples=request.samples
+        )
+        digest = replace(loaded.packed, view=request.buffers.view).digest()
+        about = loaded.job.about | {
+            "scene": loaded.job.about["scene"] | {"digest": digest},
+            "settings": vars(settings).copy(),
+            "camera": {k: v for k, v in vars(self._camera or Camera()).items() if v is not None},
+        }  # fmt: skip
+        view = request.buffers.view.with_samples(0, request.samples)
+        job = replace(
+            loaded.job, settings=settings, view=view, about=about, timings={}, camera=None,
+            kept=None,
+        )  # fmt: skip
+
+        def progress(fraction: float) -> None:
+            self.fraction = fraction
+            check()
+
+        with job.film(Film.blank(*request.size)) as film:
+            job.expose(film, request.samples, progress)
+            image = job.image(film, request.tone, 8)
+        self.writing = True
+        self._deliver(image)
+
 
 IDLE_DELAY = 0.08  # seconds without a new request after which the preview is idle
 FULL_SIZE_SECONDS = 0.35  # maximum for a first pass at full size; otherwise coarser ones precede it
@@ -28,6 +93,7 @@ FRAME_SECONDS = 0.1
 """Seconds that the draft of another frame of a trajectory, or state of a simulation, may take: it
 follows no hand, and loading takes time as well."""
 
+MAX_LAYER = 1 << 18  # pixels of marks over a draft; more would delay the next draft
 IDLE_INTERVAL = 1.0 / 30.0  # seconds between two frames when idle
 
 PRESENT_TIMEOUT = 0.02
@@ -81,6 +147,7 @@ class Worker:
         self._of_hand: RenderRequest | None = None  # the latest, if it is of the same state
         self._published = 0.0  # time of the latest frame
         self._stops = 0.0  # latest automatic exposure
+        self._metered: SceneBuffers | None = None  # of which it is
         self._thread = Thread(target=self._run, name="render", daemon=True)
         self._thread.start()
 
@@ -89,7 +156,7 @@ class Worker:
     def show(self, request: RenderRequest) -> None:
         with self._changed:
             before, self._request = self._request, request
-            if before is None or _frame_of(before) != _frame_of(request):
+            if before is None or before.frame != request.frame:
                 self._arrived, self._of_hand = perf_counter(), None
             else:
                 self._of_hand = request
@@ -164,7 +231,7 @@ class Worker:
     def _next(self) -> tuple[list[Callable[[], None]], float | None]:
         """Return what to do now, or nothing and for how long at most to wait, in seconds."""
         save_job, request, current = self.save_job, self._request, self.current
-        if save_job is not None and not save_job.writing:
+        if save_job is not None:
             return [partial(self._save, save_job)], None
         now, work = perf_counter(), list[Callable[[], None]]()
         # until when no pictures without user input are rendered
@@ -186,19 +253,17 @@ class Worker:
         before, self.current = self.current, request
         is_same = before is not None and before.buffers is request.buffers
         if is_same and self._film.samples:
-            self._publish(request, 0.0)
+            self._publish(request)
             return
-        self._take_over(request.loaded_scene)
-        if self.loaded_scenes[0] is not request.loaded_scene:
-            self._close_scenes_before(request.loaded_scene)
-        is_moved = before is not None and _frame_of(before) != _frame_of(request)
+        self._replace_scenes(request.loaded_scene)
+        is_moved = before is not None and before.frame != request.frame
         start = perf_counter()
         size = request.size
         if self._adaptive:
             size = self.resolution.choose(size, FRAME_SECONDS if is_moved else 0.0)
         self._film.restart(request, size, draft=True)
         self._rest(self._film.add(request, 1, self._check_stop))
-        presenting = self._publish(request, self._rate(1, start))
+        presenting = self._publish(request)
         ready = perf_counter() - presenting
         self._idle_from = ready + IDLE_DELAY
         if is_moved:
@@ -210,27 +275,19 @@ class Worker:
         """Leave the device to others for a while after it has rendered for so many seconds."""
         self._rest_until = perf_counter() + seconds * (1.0 / self._share - 1.0)
 
-    def _rate(self, count: int, start: float) -> float:
-        return count * self._film.pixels / max(perf_counter() - start, 1e-9)
-
-    def _take_over(self, state: LoadedScene) -> None:
-        """Move the spheres of an earlier state, if a state is to be shown in its memory."""
-        owners = [each for each in self.loaded_scenes if each.owns_memory and each is not state]
-        for before in owners:
-            if before.job.scene is state.job.scene:
+    def _replace_scenes(self, state: LoadedScene) -> None:
+        """Free the scenes before this one; one that shares its memory hands that over."""
+        for before in self.loaded_scenes:
+            if before is not state and before.owns_memory and before.job.scene is state.job.scene:
                 try:
                     state.take_over(before)
                 except SceneError as error:
                     self.post(Refused(str(error)))
-
-    def _close_scenes_before(self, loaded_scene: LoadedScene) -> None:
-        """Free the memory of the scenes that this one replaces."""
-        self._layer = None, None
         with self._changed:
-            count = self.loaded_scenes.index(loaded_scene)
-            replaced = self.loaded_scenes[:count]
-            self.loaded_scenes = self.loaded_scenes[count:]
+            count = self.loaded_scenes.index(state)
+            replaced, self.loaded_scenes = self.loaded_scenes[:count], self.loaded_scenes[count:]
         for scene in replaced:
+            self._layer = None, None
             scene.close()
 
     def _refine(self, request: RenderRequest) -> None:
@@ -252,7 +309,7 @@ class Worker:
         is_clean = film.draft or film.samples >= min(least, request.samples)
         is_due = perf_counter() - self._published > IDLE_INTERVAL
         if is_clean and (is_due or count == 1 or film.finished(request)):
-            self._publish(request, self._rate(count, start))
+            self._publish(request)
 
     def _check_stop(self, _: float) -> None:
         if self._stopped:
@@ -266,7 +323,7 @@ class Worker:
         if is_urgent and perf_counter() - start > MAX_PASS_SECONDS:
             raise Superseded
 
-    def _publish(self, request: RenderRequest, rate: float) -> float:
+    def _publish(self, request: RenderRequest) -> float:
         """Develop the film into a frame, and return for how long the window has presented it."""
         job, film = request.loaded_scene.job, self._film.film
         assert film is not None
@@ -283,11 +340,13 @@ class Worker:
         if job.plan is not None and not self._film.draft and hasattr(picture, "pixels"):
             job.plan.draw_fixed(picture.pixels, request.buffers.view, job.space)
         size, draft, automatic = self._film.size, self._film.draft, request.tone.automatic
-        if automatic and not draft:
+        is_metered = self._metered is request.buffers and not self._film.finished(request)
+        if automatic and not draft and not is_metered:  # not for each frame: it takes a while
+            self._metered = request.buffers
             self._stops = request.tone.stops(film.develop(request.tone, 8)[1])
         stops = self._stops if automatic else float(request.tone.exposure)
         over = self._marks(request)
-        frame = Frame(request, picture, size, film.samples, rate, stops, draft, over)
+        frame = Frame(request, picture, size, film.samples, stops, draft, over)
         with self._changed:
             if self._ready is not None:
                 self._free_pictures.append(self._ready.picture)
@@ -301,8 +360,9 @@ class Worker:
     def _marks(self, request: RenderRequest) -> NDArray[np.uint8] | None:
         """Return the marks over the film: coarse ones until it is finished."""
         fine = COARSEST if self._film.finished(request) else 1
-        size = self._film.size if fine > 1 else layer_size(self._film.size)
-        key = request.buffers, size, fine
+        factor = 1.0 if fine > 1 else min((MAX_LAYER / self._film.pixels) ** 0.5, 1.0)
+        width, height = (max(round(side * factor), 1) for side in self._film.size)
+        key = request.buffers, (width, height), fine
 
         def check() -> None:  # a draft is always shown
             wanted = self._request
@@ -310,7 +370,7 @@ class Worker:
                 raise Superseded
 
         if self._layer[0] != key:
-            self._layer = key, marks(request, size, fine, check)
+            self._layer = key, marks(request, (width, height), fine, check)
         return self._layer[1]
 
     def _save(self, save_job: SaveJob) -> None:
@@ -327,8 +387,3 @@ class Worker:
         with self._changed:
             self.save_job = None
         self.post(message)
-
-
-def _frame_of(request: RenderRequest) -> int | None:
-    """Return the number of the frame of a trajectory, or of the state of a simulation."""
-    return request.loaded_scene.content.frame

@@ -20,6 +20,7 @@ from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.choices import CHOICES
 from raytracer.viewer.content import Slice
 from raytracer.viewer.controls import CONTROLS, Control
+from raytracer.viewer.panel import state_of
 from support.previews import opened
 
 if TYPE_CHECKING:
@@ -87,12 +88,12 @@ def state() -> dict[str, Any]:
     with opened(scene) as session:
         for name, *values in (("slice", "x"), ("keep-view", "1"), ("keyframe",), ("undo",)):
             session.do(name, *values)
-        session.viewer.history.before.append(session.viewer.snapshot())
-        session.viewer.content = replace(
-            session.viewer.content, slice=Slice("x"), style={"color_by": "x"}, drawn={"arrows": "v"}
+        session.history.before.append(session.snapshot())
+        session.content = replace(
+            session.content, slice=Slice("x"), settings={"color_by": "x", "arrows": "v"}
         )
-        found = session.state() | {"rings": []}
-        rows = {f"panel {title}": rows for title, rows in panel.about(session.viewer).items()}
+        found = state_of(session) | {"rings": []}
+        rows = {f"panel {title}": rows for title, rows in panel.about(session).items()}
     return found | rows | {"frame": found["frame"] | {"count": 5}}
 
 
@@ -208,7 +209,7 @@ def test_no_action_takes_the_name_of_a_file(
         for name, action in ACTIONS.items():
             for file in ("../of-a-page", "run.xyz", str(tmp_path / "of-a-page")):
                 kinds = {n: action.signature.parameters[n].annotation for n in action.parameters}
-                values = {n: file if "str" in kind else True for n, kind in kinds.items()}
+                values = {n: file if "str" in str(kind) else True for n, kind in kinds.items()}
                 with suppress(UserError):
                     session.do(name, **values)
                 session.picture()

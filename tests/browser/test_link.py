@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raytracer.browser import link
-from raytracer.browser.encoding import encoded, reduced
 from raytracer.browser.link import (
     AHEAD,
     DEAF_SECONDS,
@@ -17,6 +16,8 @@ from raytracer.browser.link import (
     FIRST_SECONDS,
     MIN_BYTES,
     Client,
+    encoded,
+    reduced,
 )
 from raytracer.browser.messages import Ack, parse
 from raytracer.errors import UserError

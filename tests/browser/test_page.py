@@ -16,6 +16,7 @@ from PIL import Image
 import raytracer
 from raytracer.browser.link import MIN_BYTES
 from raytracer.viewer.orbit_camera import project
+from raytracer.viewer.panel import state_of
 from raytracer.viewer.session import Session
 from support.chromium import Site
 from support.previews import first_camera
@@ -89,13 +90,13 @@ def finished(page: Page, act: Any) -> None:
 
 def camera(site: Site) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Position and target of the camera of the session, float64 (3,) each."""
-    seen = site.call(lambda session: session.viewer.camera)
+    seen = site.call(lambda session: session.camera)
     return np.array(seen.position), np.array(seen.look_at)
 
 
 def centers_on_screen(session: Session) -> list[tuple[float, float]]:
     """Where the atoms are, in CSS pixels of the page."""
-    viewer = session.viewer
+    viewer = session
     buffers = viewer.loaded_scene.buffers
     points = np.stack([buffers.x, buffers.y, buffers.z], axis=1).astype(np.float64)
     places, _ = project(viewer.view, points, viewer.aspect)
@@ -107,7 +108,7 @@ def test_the_finished_picture_is_that_of_render(page: Page, atoms: Path, site: S
     width, height = STAGE
     camera = first_camera(atoms, STAGE)
     # measured in the first view, which had the size of another window
-    brightness = site.call(lambda session: session.viewer.loaded_scene.job.settings.brightness)
+    brightness = site.call(lambda session: session.loaded_scene.job.settings.brightness)
     image = raytracer.render(
         atoms,
         camera=camera,
@@ -150,11 +151,11 @@ def test_the_panel_changes_the_look_and_the_colours(page: Page, site: Site) -> N
     assert "undefined" not in page.inner_text(".rt-panel")
     for name, value in (("look", "plain"), ("background", "white"), ("color-by", "x")):
         finished(page, lambda: page.select_option(f"select[name={name}]", value))  # noqa: B023
-    state = site.call(lambda session: session.state())
+    state = site.call(lambda session: state_of(session))
     assert (state["look"], state["background"], state["color"]["by"]) == ("plain", "white", "x")
     page.fill("input[name=range]", "-1,1")
     finished(page, lambda: page.keyboard.press("Enter"))
-    color = site.call(lambda session: session.state())["color"]
+    color = site.call(lambda session: state_of(session))["color"]
     assert (color["low"], color["high"]) == (-1.0, 1.0)
     page.fill("input[name=select]", "nonsense >")
     page.keyboard.press("Enter")

@@ -19,6 +19,7 @@ from raytracer.browser.link import AHEAD
 from raytracer.browser.messages import MAX_BYTES
 from raytracer.browser.server import Server, bound
 from raytracer.errors import UserError
+from raytracer.viewer.panel import state_of
 from raytracer.viewer.session import Session
 from support.previews import balls
 
@@ -242,6 +243,6 @@ def test_a_defect_ends_the_host_and_is_kept(monkeypatch: pytest.MonkeyPatch) -> 
             await ended.wait()
         assert isinstance(site.server.host.failure, ZeroDivisionError)
         with pytest.raises(UserError, match="closed"):
-            site.server.host.call(lambda session: session.state())
+            site.server.host.call(lambda session: state_of(session))
 
     run(test)

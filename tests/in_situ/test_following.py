@@ -11,6 +11,7 @@ from raytracer.film import png
 from raytracer.film.film import Film
 from raytracer.viewer.keep import save
 from raytracer.viewer.loaded_scene import LoadedScene
+from raytracer.viewer.panel import state_of
 from raytracer.viewer.session import Session
 from support.live import Simulation, grid
 from support.previews import finished, opened, wait_for
@@ -43,22 +44,22 @@ def session(simulation: Simulation) -> Iterator[Session]:
 def test_states_are_shown_and_refined_when_the_simulation_pauses(
     simulation: Simulation, session: Session
 ) -> None:
-    before = session.viewer.frame
+    before = session.frame
     simulation.log(grid(4))
     picture = finished(session, has(4))
     assert (picture.samples, picture.draft) == (2, False)
-    assert session.viewer.frame is not before
+    assert session.frame is not before
     simulation.log(grid(2, shift=0.4))
     assert (finished(session, has(2)).pixels != picture.pixels).any()
 
 
 def test_the_camera_stays_the_users(simulation: Simulation, session: Session) -> None:
     session.do("orbit", 0.5, 0.2)
-    camera = session.viewer.camera
+    camera = session.camera
     for count in (4, 50, 2):
         simulation.log(grid(count, shift=3.0))
         finished(session, has(count))
-        now = session.viewer.camera
+        now = session.camera
         np.testing.assert_allclose(now.position, camera.position, rtol=1e-5)  # type: ignore[arg-type]
         np.testing.assert_allclose(now.look_at, camera.look_at, rtol=1e-5, atol=1e-5)  # type: ignore[arg-type]
 
@@ -86,7 +87,7 @@ def test_colors_selection_and_hidden_points_follow(
     for count in (4, 5):
         simulation.log(grid(count), speed=np.arange(count) + 1.0)
         finished(session, has(count))
-        state = session.state()
+        state = state_of(session)
         assert state["color"]["by"] == "speed"
         assert state["selection"]["count"] == count - 2
     session.do("hide-selected")
@@ -98,25 +99,25 @@ def test_colors_selection_and_hidden_points_follow(
 def test_states_are_shown_in_place_and_packed_when_they_are_asked_for(
     simulation: Simulation, session: Session
 ) -> None:
-    memory = session.viewer.loaded_scene.job.scene
+    memory = session.loaded_scene.job.scene
     for shift in (0.5, 1.0, 1.5):
         simulation.log(grid(3, shift))
         finished(session, is_at(shift))
-        loaded = session.viewer.loaded_scene
+        loaded = session.loaded_scene
         assert loaded.job.scene is memory
         assert loaded._packed is None
-    for center in (loaded.sphere(2)[0], loaded.hit(session.viewer.buffers, 32, 24)):
+    for center in (loaded.sphere(2)[0], loaded.hit(session.buffers, 32, 24)):
         assert center is not None
     np.testing.assert_allclose(loaded.packed.x[0] * loaded.buffers.space.scale, 1.5 - 1.0)
-    before = session.viewer.camera
+    before = session.camera
     session.do("fit-all")
-    assert session.viewer.camera.look_at == pytest.approx((2.5, 0.0, 0.0), abs=1e-6)
-    assert session.viewer.camera != before
+    assert session.camera.look_at == pytest.approx((2.5, 0.0, 0.0), abs=1e-6)
+    assert session.camera != before
     simulation.log(grid(3, 2.0))
     finished(session, is_at(2.0))
     simulation.log(grid(4))
     finished(session, has(4))
-    assert session.viewer.loaded_scene.job.scene is not memory
+    assert session.loaded_scene.job.scene is not memory
 
 
 def test_colors_by_data_and_a_hidden_state_are_shown_in_place(
@@ -130,9 +131,9 @@ def test_colors_by_data_and_a_hidden_state_are_shown_in_place(
     for shift in (0.5, 1.0, 1.5):
         simulation.log(grid(3, shift), speed=[3.0, shift, 1.0])
         finished(session, is_at(shift + 1.0))
-        memories.add(id(session.viewer.loaded_scene.job.scene))
+        memories.add(id(session.loaded_scene.job.scene))
     assert len(memories) == 1
-    assert [session.viewer.loaded_scene.number_of(each) for each in (0, 1)] == [1, 2]
+    assert [session.loaded_scene.number_of(each) for each in (0, 1)] == [1, 2]
 
 
 def test_a_picture_in_place_is_that_of_the_packed_state(
@@ -140,7 +141,7 @@ def test_a_picture_in_place_is_that_of_the_packed_state(
 ) -> None:
     simulation.log(grid(3, 0.5))
     pixels = finished(session, is_at(0.5)).pixels
-    loaded, viewer = session.viewer.loaded_scene, session.viewer
+    loaded, viewer = session.loaded_scene, session
     device = loaded.job.device
     with device.scene(loaded.packed) as scene:
         film = device.film(Film.blank(*viewer.size))
@@ -160,9 +161,9 @@ def test_a_state_that_is_wrong_is_said_and_the_next_is_shown(
     simulation: Simulation, session: Session
 ) -> None:
     simulation.log(np.full((2, 3), np.nan))
-    wait_for(lambda: session.picture() or session.state()["notice"], "the notice")
-    assert "coordinates must be finite" in session.state()["notice"]
-    assert session.state()["spheres"] == 3
+    wait_for(lambda: session.picture() or state_of(session)["notice"], "the notice")
+    assert "coordinates must be finite" in state_of(session)["notice"]
+    assert state_of(session)["spheres"] == 3
     simulation.log(grid(2))
     finished(session, has(2))
 
@@ -178,7 +179,7 @@ def test_radii_without_any_are_those_of_the_first_state() -> None:
 
         def radius() -> float:
             session.picture()
-            return float(session.viewer.loaded_scene.scene.spheres[0].radius)
+            return float(session.loaded_scene.scene.spheres[0].radius)
 
         first = radius()
         wait_for(lambda: session.picture() or simulation.writer.is_taken, "the second state")
@@ -191,8 +192,8 @@ def test_a_picture_that_is_saved_is_of_the_state_that_was_shown(
 ) -> None:
     simulation.log(grid(5))
     session.receive()
-    shown = session.state()["spheres"]  # 3, or 5 if that was loaded at once; if not, it waits
-    save(session.viewer, (240, 180), 8, tmp_path / "state.png")
+    shown = state_of(session)["spheres"]  # 3, or 5 if that was loaded at once; if not, it waits
+    save(session, (240, 180), 8, tmp_path / "state.png")
     simulation.log(grid(9))
     finished(session, has(9))  # after the picture
     about = png.read_metadata(tmp_path / "state.png")
@@ -205,7 +206,7 @@ def test_the_end_of_the_simulation_closes_the_session(
 ) -> None:
     simulation.feed.close()
     session.receive()
-    assert session.viewer.closing
+    assert session.closing
 
 
 def test_a_simulation_that_ends_before_it_logs_is_no_scene(simulation: Simulation) -> None:

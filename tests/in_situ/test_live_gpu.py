@@ -10,6 +10,7 @@ import pytest
 import raytracer
 from raytracer.device_array import DeviceArray
 from raytracer.in_situ.outlets import InlineRunner, View
+from raytracer.viewer.panel import state_of
 from raytracer.viewer.session import Session
 from support.live import SETTINGS, Simulation, grid
 from support.previews import PATIENCE, finished, opened, pixels_of, wait_for
@@ -99,14 +100,14 @@ def test_arrays_on_the_gpu_have_the_pictures_of_those_on_the_host(
             finished(each)
         log(1)  # colours by data are packed anew once
         assert (pixels(session, 1) == pixels(host, 1)).all()
-        memory, before = session.viewer.loaded_scene.job.scene, len(copies)
+        memory, before = session.loaded_scene.job.scene, len(copies)
         for step in range(2, 6):
             log(step)
             assert (pixels(session, step) == pixels(host, step)).all()
-        assert session.viewer.loaded_scene.job.scene is memory
+        assert session.loaded_scene.job.scene is memory
         assert len(copies) == before
-        x = session.viewer.loaded_scene.packed.x  # as a click does
-        np.testing.assert_array_equal(x, host.viewer.loaded_scene.packed.x)
+        x = session.loaded_scene.packed.x  # as a click does
+        np.testing.assert_array_equal(x, host.loaded_scene.packed.x)
         assert len(copies) > before
 
 
@@ -121,7 +122,7 @@ def test_a_state_of_the_gpu_that_cannot_be_shown_is_said() -> None:
         positions[3] = np.nan
         view.log_points("points", upload(0, positions), radii=0.5)
         view.flush()
-        wait_for(lambda: session.picture() or session.state()["notice"], "the notice")
+        wait_for(lambda: session.picture() or state_of(session)["notice"], "the notice")
         positions[3] = 1.0
         view.log_points("points", upload(0, positions), radii=0.5)
         view.flush()
@@ -167,6 +168,6 @@ def test_arrays_of_pytorch_on_a_stream_of_its_own() -> None:
 
         def is_last() -> bool:
             session.picture(PATIENCE)
-            return bool((session.viewer.loaded_scene.scene.spheres[0].centers == expected).all())
+            return bool((session.loaded_scene.scene.spheres[0].centers == expected).all())
 
         wait_for(is_last, "the last state")

@@ -77,10 +77,10 @@ class Host:
         self._requests.send(getattr(self, name)(*arguments))
 
     def state(self) -> State:
-        viewer = self._window.viewer
+        viewer = self._window.session
         worker, frame = viewer.worker, viewer.frame
         idle = not (worker._tasks or worker.save_job or worker._ready or worker.messages.qsize())
-        idle &= not viewer.loader.busy
+        idle &= not viewer.loader.is_busy("show")
         newest = frame is not None and frame.request is worker._request
         rest = newest and frame.finished and idle
         return State(
@@ -93,12 +93,13 @@ class Host:
         )  # fmt: skip
 
     def _shown(self) -> dict[str, Any]:
-        viewer = self._window.viewer
+        viewer = self._window.session
         content, time = viewer.content, viewer.time
         return {
             "number": viewer.frame_number, "count": time.count, "playing": time.playing,
             "style": dict(content.style), "selected": data_actions.selected(viewer),
-            "slice": content.slice, "picks": len(viewer.picks), "busy": viewer.loader.busy,
+            "slice": content.slice, "picks": len(viewer.picks),
+            "busy": viewer.loader.is_busy("show"),
             "forward": tuple(viewer.view.pose.axes.forward.round(6).tolist()),
         }  # fmt: skip
 
@@ -119,11 +120,11 @@ class Host:
         self.event(f"on_key_{what}", getattr(key, letter), sum(held[each] for each in modifiers))
 
     def toml(self) -> str:
-        return str(camera_toml(self._window.viewer))
+        return str(camera_toml(self._window.session))
 
     def act(self, action: str, *arguments: Any) -> None:
         """Run an action, or call a method of the viewer."""
-        viewer = self._window.viewer
+        viewer = self._window.session
         if action.replace("_", "-") in ACTIONS:
             viewer.do(action, *arguments)
         else:
@@ -132,7 +133,7 @@ class Host:
 
     def record(self, on: bool) -> None:
         """Keep the actions that the window would run, or run them again."""
-        viewer, self._calls = self._window.viewer, []
+        viewer, self._calls = self._window.session, []
         if on:
             viewer.do = lambda name, *values, **named: self._calls.append((name, values, named))
         else:
@@ -144,12 +145,12 @@ class Host:
 
     def put(self, changes: dict[str, Any]) -> None:
         for name, value in changes.items():
-            setattr(self._window.viewer, name, value)
+            setattr(self._window.session, name, value)
         self._window.paint()
 
     def fresh(self) -> None:
         """Everything as when the window was opened."""
-        viewer = self._window.viewer
+        viewer = self._window.session
         viewer.do("reset")
         viewer.prompt = None
         viewer.help, viewer.overlay, viewer.reload_error = 0, 1, ""
@@ -163,7 +164,7 @@ class Host:
 
     def shot(self, text: bool = False) -> NDArray[np.uint8]:
         """What the window draws now, with or without the overlay."""
-        viewer, hides = self._window.viewer, self._window.hides_text
+        viewer, hides = self._window.session, self._window.hides_text
         kept = viewer.picks, viewer.help
         self._window.hides_text = not text
         if not text:
@@ -182,7 +183,7 @@ class Host:
 
     def over_draft(self) -> NDArray[np.uint8]:
         """What is drawn over a white draft, whose own picture has no legend."""
-        viewer = self._window.viewer
+        viewer = self._window.session
         kept = viewer.frame
         width, height = viewer.size
         viewer.frame = replace(kept, draft=True)
@@ -201,7 +202,7 @@ class Host:
             raise BackendError(sentence)
 
         CpuFilm._expose = fail  # type: ignore[method-assign,assignment]
-        self._window.viewer.request_render()
+        self._window.session.request_render()
 
 
 def hidpi(ratio: float) -> None:
@@ -225,13 +226,13 @@ def main(descriptor: str, ratio: str, *arguments: str) -> int:
     descriptor: of the socket with requests. ratio: pixels a point.
     """
     from raytracer.cli import main as command_line
-    from raytracer.viewer import opening
+    from raytracer.viewer import preview
 
     # A shell without job control starts `command &` with SIGINT ignored, as nohup does with SIGHUP,
     # and children inherit that; the tests send SIGINT and stand for a terminal.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     requests = Connection(int(descriptor))
-    open_window = opening.open_window
+    open_window = preview.open_window
 
     def opened(*place: Any) -> Any:
         if float(ratio) != 1.0:
@@ -240,5 +241,5 @@ def main(descriptor: str, ratio: str, *arguments: str) -> int:
         window.host = Host(window, requests)  # handlers are kept by weak references
         return window
 
-    opening.open_window = opened  # type: ignore[assignment]
+    preview.open_window = opened  # type: ignore[assignment]
     return command_line(arguments)

@@ -17,10 +17,8 @@ from raytracer.view import View as PackedView
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Pick, Picked, RenderRequest
-from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.orbit_camera import View, camera_of, initial_view
-from raytracer.viewer.session import Picture, Session, receive
-from raytracer.viewer.state import ViewerState
+from raytracer.viewer.session import Picture, Session
 
 PATIENCE = 60.0
 """Seconds that a test waits for what must come; no test is slow unless it fails."""
@@ -76,9 +74,10 @@ def wait_for(condition: Callable[[], Any], what: str = "what is waited for") -> 
     return found
 
 
-def opened(scene: Any, **options: Any) -> Session:
+def opened(scene: Any, size: tuple[int, int] = (64, 48), **options: Any) -> Session:
     """A small session on the CPU that prints nothing."""
-    settings: dict[str, Any] = {"size": (64, 48), "samples": 2, "threads": 1, "backend": "cpu"}
+    settings: dict[str, Any] = {"samples": 2, "threads": 1, "backend": "cpu"}
+    settings |= {"width": size[0], "height": size[1]}
     return Session.open(scene, say=lambda _: None, **settings | options)
 
 
@@ -87,7 +86,7 @@ def finished(session: Session, of: Callable[[LoadedScene], object] = bool) -> Pi
 
     def last() -> Picture | None:
         found = session.picture(PATIENCE)
-        is_there = found is not None and found.finished and of(session.viewer.loaded_scene)
+        is_there = found is not None and found.finished and of(session.loaded_scene)
         return found if is_there else None
 
     found: Picture = wait_for(last, "the finished picture")
@@ -115,29 +114,27 @@ def pixel_ray(view: View, x: float, y: float, size: tuple[int, int]) -> NDArray[
     return np.array([pose.eye, direction / np.linalg.norm(direction)])
 
 
-def viewer_of(
-    loaded_scene: LoadedScene, size: tuple[int, int] = (64, 48), **more: Any
-) -> ViewerState:
+def viewer_of(loaded_scene: LoadedScene, size: tuple[int, int] = (64, 48), **more: Any) -> Session:
     """A viewer whose render thread only remembers what it was asked for."""
     worker: Any = MagicMock(save_job=None)
-    frames = Frames(ViewOptions.of(loaded_scene.scene))
+    frames = Frames(loaded_scene.scene)
     frames._plain = None, loaded_scene.scene
-    return ViewerState(loaded_scene, worker, size, FrameLoader(frames, worker.post), **more)
+    return Session(loaded_scene, worker, size, FrameLoader(frames, worker.post), **more)
 
 
-def requests(viewer: ViewerState) -> list[RenderRequest]:
+def requests(viewer: Session) -> list[RenderRequest]:
     worker: Any = viewer.worker
     return [call.args[0] for call in worker.show.call_args_list]
 
 
-def perform(viewer: ViewerState) -> None:
+def perform(viewer: Session) -> None:
     """Perform the latest task of the render thread, and have a viewer hear what comes of it."""
     worker: Any = viewer.worker
     if worker.run_task.called:
         worker.run_task.call_args.args[0]()
         worker.run_task.reset_mock()
     wait_for(lambda: worker.post.called, "the answer")
-    receive(viewer, worker.post.call_args.args[0])
+    viewer.hear(worker.post.call_args.args[0])
     worker.post.reset_mock()
 
 
@@ -149,8 +146,8 @@ def hit_id(
     return None if found is None else found.id
 
 
-def picked(viewer: ViewerState, prim_id: int) -> None:
+def picked(viewer: Session, prim_id: int) -> None:
     """Have a viewer hear that a sphere was picked."""
     sphere = viewer.loaded_scene.scene.describe(prim_id)
     pick = Pick(prim_id, sphere.lines(), sphere.position)
-    receive(viewer, Picked(viewer.loaded_scene, pick))
+    viewer.hear(Picked(viewer.loaded_scene, pick))

@@ -16,7 +16,7 @@ from raytracer.film.film import Film
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.view import View
 from raytracer.viewer import orbit_camera as moves
-from raytracer.viewer.edits import Edits
+from raytracer.viewer.content import Edits
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Frame, Message, RenderRequest
 from raytracer.viewer.worker import Worker

@@ -161,14 +161,14 @@ def test_the_preview_shows_it_and_steps_through_frames(trajectory: Path) -> None
     places = {}
     for unwrap in (False, True):
         with Session.open(
-            trajectory, size=(40, 30), frame=-1, unwrap=unwrap, backend="cpu"
+            trajectory, width=40, height=30, frame=-1, unwrap=unwrap, backend="cpu"
         ) as shown:
-            assert shown.viewer.loaded_scene.scene.spheres[0].centers[:, 0].max() < 18.0
-            loader = shown.viewer.loader.frames
+            assert shown.loaded_scene.scene.spheres[0].centers[:, 0].max() < 18.0
+            loader = shown.loader.frames
             found = []
             for frame in (5, 0, 3):
-                content = shown.viewer.content.__class__(frame)
-                loaded = loader.load(content, shown.viewer.loaded_scene)
+                content = shown.content.__class__(frame)
+                loaded = loader.load(content, shown.loaded_scene)
                 found.append(round(float(loaded.scene.spheres[0].centers[0, 0]), 4))
                 loaded.close()
             places[unwrap] = found

@@ -11,17 +11,20 @@ from hypothesis import strategies as st
 
 import raytracer
 from raytracer import Ambient, DirectionalLight, PointLight, Scene
+from raytracer.exporting import head
 from raytracer.scene.lights import Light
 from raytracer.scene.packing.pack import pack, retake
 from raytracer.scene.packing.pose import pose as pose_of
 from raytracer.settings import LOOKS
 from raytracer.viewer import (
-    edits,
+    content as edits,
+)
+from raytracer.viewer import (
     session,  # noqa: F401 - it imports all actions
 )
 from raytracer.viewer.actions import ACTIONS
+from raytracer.viewer.content import Edits
 from raytracer.viewer.controls import CONTROLS, GROUPS, MIN_MEANING, help_groups, help_pages
-from raytracer.viewer.edits import Edits
 from support.previews import assert_same_view, balls, view_of
 from support.views import BUFFERS
 
@@ -116,7 +119,9 @@ def test_every_action_is_a_method_that_takes_these_arguments() -> None:
         action.bound(control.amount, {})
         assert action.function.__doc__, control
         assert control.amount or not control.held, "a held key needs an amount a second"
-    assert {each.action for each in CONTROLS if each.help} == {each.action for each in CONTROLS}
+    named = {each.action for each in CONTROLS}
+    assert {each.action for each in CONTROLS if each.help} == named
+    assert set(head.ACTIONS) <= named, "an exported page has keys of the window"
 
 
 def test_no_key_has_two_meanings() -> None:

@@ -15,8 +15,7 @@ from raytracer.scene.extent import GIANT_RADIUS
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Loaded
-from raytracer.viewer.session import receive
-from raytracer.viewer.state import ViewerState
+from raytracer.viewer.session import Session
 from raytracer.viewer.view_actions import tick
 from support.previews import loaded_scene_of, perform, viewer_of
 
@@ -31,16 +30,16 @@ def loaded(name: str) -> LoadedScene:
     return loaded_scene_of(SCENES / f"{name}.toml", width=SIZE[0], height=SIZE[1])
 
 
-def new_viewer(name: str) -> ViewerState:
+def new_viewer(name: str) -> Session:
     return viewer_of(loaded(name), SIZE, say=lambda _: None)
 
 
-def click(viewer: ViewerState, x: int, y: int, go: bool) -> None:
+def click(viewer: Session, x: int, y: int, go: bool) -> None:
     viewer.do("pick", x, y, go=go)
     perform(viewer)
 
 
-def act(viewer: ViewerState, chance: random.Random) -> str:
+def act(viewer: Session, chance: random.Random) -> str:
     """Something that moves the camera; gives what."""
     amount, other = chance.gauss(0.0, 1.0), chance.gauss(0.0, 1.0)
     arguments: dict[str, tuple[Any, ...]] = {
@@ -63,13 +62,13 @@ def act(viewer: ViewerState, chance: random.Random) -> str:
     elif choice == "resize":
         viewer.resize(*chance.choice([SIZE, (36, 64), (50, 50)]))
     elif choice == "reload":
-        receive(viewer, Loaded(viewer.loaded_scene))
+        viewer.hear(Loaded(viewer.loaded_scene))
     else:
         viewer.do(choice, *arguments.get(choice, ()))
     return choice
 
 
-def giant_gap(viewer: ViewerState) -> float:
+def giant_gap(viewer: Session) -> float:
     """Height of the eye above the nearest giant, by its definition."""
     buffers, eye = viewer.loaded_scene.buffers, viewer.view.pose.eye
     large = buffers.radius > GIANT_RADIUS
@@ -78,13 +77,13 @@ def giant_gap(viewer: ViewerState) -> float:
     return float((np.linalg.norm(centers - eye, axis=1) - buffers.radius[large]).min())
 
 
-def first_seen(viewer: ViewerState) -> Any:
+def first_seen(viewer: Session) -> Any:
     """The spheres that the rays through a picture's pixels meet first."""
     seen_buffers = viewer.loaded_scene.buffers_for(viewer.view, viewer.size, viewer.edits)
     return viewer.loaded_scene.job.scene.first_hits(seen_buffers.view)["id"]
 
 
-def assert_shows_the_subject(viewer: ViewerState) -> None:
+def assert_shows_the_subject(viewer: Session) -> None:
     """Every sphere but giants is within the picture, and some are not hidden by a giant."""
     buffers = viewer.loaded_scene.buffers
     small = buffers.radius <= GIANT_RADIUS

@@ -11,6 +11,7 @@ import pytest
 import raytracer
 from raytracer.cli import main
 from raytracer.viewer.keep import camera_toml, camera_values, document, save
+from raytracer.viewer.panel import state_of
 from raytracer.viewer.session import Session
 from support.previews import (
     PATIENCE,
@@ -88,8 +89,8 @@ def settled(session: Session) -> None:
 
     def done() -> bool:
         found = session.picture(0.05)
-        busy = session.state()["loading"] or session.worker.messages.qsize()
-        frame = session.viewer.frame
+        busy = state_of(session)["loading"] or session.worker.messages.qsize()
+        frame = session.frame
         newest = frame is not None and frame.request is session.worker._request
         assert found is None or found.size == SIZE
         return bool(newest and frame is not None and frame.finished and not busy)
@@ -99,7 +100,7 @@ def settled(session: Session) -> None:
 
 def saved(session: Session, path: Path) -> np.ndarray:
     """The picture that the session saves."""
-    save(session.viewer, SIZE, SAMPLES, path)
+    save(session, SIZE, SAMPLES, path)
 
     def done() -> bool:
         session.picture(0.05)
@@ -146,7 +147,7 @@ def test_tables_in_the_scene_file_and_the_command(
             session.do(*step)
         settled(session)
         seen = saved(session, tmp_path / "seen.png")
-        text = camera_toml(session.viewer)
+        text = camera_toml(session)
     heads = ("camera", "ground", "ambient", "lights", "background")
     replaced = [name for name in heads if f"[{name}]" in text]
     kept = {name: table for name, table in tomllib.loads(scene).items() if name not in replaced}
@@ -197,12 +198,12 @@ def test_a_file_of_particles_takes_the_camera_and_the_command(
 ) -> None:
     path = write_atoms(tmp_path / "run of atoms.xyz")
     with opened(path, samples=SAMPLES) as session:
-        wait_for(lambda: session.picture(PATIENCE) and session.state()["frame"]["count"] == 2)
+        wait_for(lambda: session.picture(PATIENCE) and state_of(session)["frame"]["count"] == 2)
         for step in OF_DATA[steps]:
             session.do(*step)
             settled(session)
         seen = saved(session, tmp_path / "seen.png")
-        text = camera_toml(session.viewer)
+        text = camera_toml(session)
     (tmp_path / "view.toml").write_text(text)
     assert_same_picture(rendered(command_of(text, path), tmp_path, monkeypatch), seen)
 

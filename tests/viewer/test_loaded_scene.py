@@ -13,7 +13,7 @@ import raytracer
 from raytracer import DirectionalLight, Scene
 from raytracer.scene.packing.pack import retake
 from raytracer.viewer import orbit_camera as moves
-from raytracer.viewer.edits import Edits
+from raytracer.viewer.content import Edits
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.orbit_camera import View
 from raytracer.viewer.picking import CORNERS, outline

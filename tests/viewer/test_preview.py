@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import raytracer
 from raytracer.errors import DataFileError, OutputError, SceneError, UserError
-from raytracer.viewer import opening
-from raytracer.viewer.opening import MARGIN, fitting
+from raytracer.viewer import preview
+from raytracer.viewer.preview import MARGIN, fitting
 from support.previews import balls, pixels_of
 from support.window_scene import SIZE, assert_same_but_for_rounding, pasted, python, rendered
 
@@ -57,6 +57,28 @@ def test_a_process_shows_windows_of_one_kind(scene_here: Path) -> None:
     assert pictures == pictures[:1] * 3
 
 
+NO_ROOM = """
+import sys, pyglet, raytracer
+pyglet.options.headless, pyglet.options.shadow_window = True, False
+from pyglet import gl, image
+
+def create(*_, **__):
+    raise gl.GLException("out of memory")
+
+image.Texture.create = create
+try:
+    raytracer.preview(sys.argv[1], backend="cpu", offscreen=0)
+except raytracer.UserError as error:
+    print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.usefixtures("egl")
+def test_a_picture_that_opengl_has_no_room_for_ends_with_a_sentence(scene_here: Path) -> None:
+    done = python("-c", NO_ROOM, scene_here.name)
+    assert "DisplayError OpenGL: out of memory: make the window smaller" in done.stdout, done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "kind", "sentence"),
     [
@@ -76,7 +98,7 @@ def test_mistakes_are_said_before_a_display_is_opened(
     def opened(_: bool) -> None:
         pytest.fail("a display was opened")
 
-    monkeypatch.setattr(opening, "open_display", opened)
+    monkeypatch.setattr(preview, "open_display", opened)
     with pytest.raises(kind, match=sentence):
         raytracer.preview(balls(), **options)
 

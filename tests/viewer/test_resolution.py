@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from raytracer.backends.cuda import pictures
 from raytracer.errors import BackendError
 from raytracer.viewer.presenters import Presenter
-from raytracer.viewer.resolution import (
+from raytracer.viewer.progressive_film import (
     COARSE_FRAME_BUDGET,
     FINER_MARGIN,
     FRAME_BUDGET,
@@ -93,11 +93,11 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> MagicMock:
 
 
 def present(shown: Presenter, driver: MagicMock, size: tuple[int, int] = SIZE) -> None:
-    shown.present(SimpleNamespace(size=size, to_host=driver.to_host), driver.canvas)
+    shown.present(SimpleNamespace(size=size, to_host=driver.to_host))
 
 
 def test_interop_as_long_as_it_works(driver: MagicMock) -> None:
-    shown = Presenter(CUDA, driver.canvas, SIZE)
+    shown = Presenter(CUDA, driver.canvas)
     for size in (SIZE, SIZE, (32, 24)):
         present(shown, driver, size)
     assert shown.label == "CUDA-OpenGL interop"
@@ -108,7 +108,7 @@ def test_interop_as_long_as_it_works(driver: MagicMock) -> None:
 
 @pytest.mark.parametrize("fails", ["the mapping", "the texture"])
 def test_interop_that_fails_later_is_left_for_the_host(driver: MagicMock, fails: str) -> None:
-    shown = Presenter(CUDA, driver.canvas, SIZE)
+    shown = Presenter(CUDA, driver.canvas)
     present(shown, driver)
     broken = driver.Interop().copy if fails == "the mapping" else driver.Interop
     broken.side_effect, count = BackendError(f"CUDA: {fails} is refused; restart"), 0

@@ -13,7 +13,7 @@ from raytracer.errors import OutputError, UserError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.settings import MAX_SIDE
 from raytracer.viewer.keep import parse_size
-from raytracer.viewer.save_job import SaveJob
+from raytracer.viewer.worker import SaveJob
 from support.previews import balls, first_camera, loaded_scene_of
 from support.workers import Window, request_of
 

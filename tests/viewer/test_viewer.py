@@ -15,8 +15,7 @@ from raytracer.viewer.choices import enter
 from raytracer.viewer.keep import camera_toml
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Frame, Loaded
-from raytracer.viewer.session import receive
-from raytracer.viewer.state import ViewerState
+from raytracer.viewer.session import Session
 from raytracer.viewer.view_actions import APERTURE, pan
 from support.previews import (
     assert_same_view,
@@ -35,14 +34,14 @@ ASPECT = 4.0 / 3.0
 
 
 @pytest.fixture
-def viewer() -> ViewerState:
+def viewer() -> Session:
     return viewer_of(loaded_scene_of(balls()), say=lambda _: None)
 
 
 # The camera
 
 
-def test_a_camera_that_cannot_be_packed_is_refused_and_the_view_stays(viewer: ViewerState) -> None:
+def test_a_camera_that_cannot_be_packed_is_refused_and_the_view_stays(viewer: Session) -> None:
     viewer.do("orbit", 0.3, 0.1)
     before = requests(viewer)[-1]
     view = viewer.view
@@ -56,7 +55,7 @@ def test_a_camera_that_cannot_be_packed_is_refused_and_the_view_stays(viewer: Vi
     assert requests(viewer)[-1].buffers is not before.buffers
 
 
-def test_the_lens_focuses_on_the_picked_sphere(viewer: ViewerState) -> None:
+def test_the_lens_focuses_on_the_picked_sphere(viewer: Session) -> None:
     picked(viewer, 5)
     viewer.do("focus-picked")
     assert viewer.notice == "in focus: sphere 5"
@@ -80,7 +79,7 @@ def test_the_lens_focuses_on_the_picked_sphere(viewer: ViewerState) -> None:
     assert requests(viewer)[-1].buffers.view.camera[0]["lens_radius"] == 0
 
 
-def test_reset_brings_everything_back(viewer: ViewerState) -> None:
+def test_reset_brings_everything_back(viewer: Session) -> None:
     first = requests(viewer)[0]
     for action in ("next_background", "next_tone", "toggle_turntable"):
         viewer.do(action)
@@ -98,12 +97,12 @@ def test_reset_brings_everything_back(viewer: ViewerState) -> None:
 # Light, background, gloss, tone
 
 
-def test_brighter_and_darker_begin_with_what_was_metered(viewer: ViewerState) -> None:
+def test_brighter_and_darker_begin_with_what_was_metered(viewer: Session) -> None:
     viewer.do("toggle-automatic")
     viewer.do("expose", -1 / 3)
     assert viewer.tone.automatic, "until it is known what the automatic exposure is"
     assert viewer.notice.startswith("the exposure is not metered yet")
-    viewer.present(Frame(requests(viewer)[-1], None, viewer.size, 8, 0.0, stops=1.75))
+    viewer.present(Frame(requests(viewer)[-1], None, viewer.size, 8, stops=1.75))
     viewer.do("expose", -1 / 3)
     assert viewer.notice == "exposure +1.42"
     viewer.do("expose", -1 / 3)
@@ -113,7 +112,7 @@ def test_brighter_and_darker_begin_with_what_was_metered(viewer: ViewerState) ->
 # Picking
 
 
-def test_a_click_beside_a_sphere_picks_it_and_a_miss_is_said(viewer: ViewerState) -> None:
+def test_a_click_beside_a_sphere_picks_it_and_a_miss_is_said(viewer: Session) -> None:
     seen_buffers = requests(viewer)[0].buffers
     hits = np.array(
         [
@@ -142,7 +141,7 @@ def test_a_click_beside_a_sphere_picks_it_and_a_miss_is_said(viewer: ViewerState
 
 
 def test_a_png_of_the_size_that_is_typed(
-    viewer: ViewerState, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    viewer: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is saved frames all spheres at its own shape."""
     monkeypatch.chdir(tmp_path)
@@ -168,10 +167,10 @@ HERE = Camera(position=(60.0, -10.0, 30.0), look_at=(50.0, -20.0, 7.0))
 THERE = Camera(position=(40.0, -10.0, 30.0), look_at=(50.0, -20.0, 7.0))
 
 
-def reload(viewer: ViewerState, **scene: Any) -> LoadedScene:
+def reload(viewer: Session, **scene: Any) -> LoadedScene:
     """Have a viewer hear of another scene."""
     loaded_scene = loaded_scene_of(balls(**scene))
-    receive(viewer, Loaded(loaded_scene))
+    viewer.hear(Loaded(loaded_scene))
     return loaded_scene
 
 

@@ -11,8 +11,7 @@ from raytracer.scene.source import Source
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Loaded, Message, Refused
-from raytracer.viewer.options import ViewOptions
-from raytracer.viewer.watch import MAX_ABSENCE, Watch, stamp, stamps
+from raytracer.viewer.watch import Watch, stamp, stamps
 from support.previews import wait_for
 
 
@@ -21,11 +20,6 @@ def look(watch: Watch) -> bool:
     if changed := watch.changed():
         watch.begin()
     return changed
-
-
-def look_in_vain(watch: Watch) -> bool:
-    """Look as often as a file may be missing; returns whether nothing was found."""
-    return not any(look(watch) for _ in range(MAX_ABSENCE))
 
 
 def change(path: Path, text: str = "changed") -> None:
@@ -47,7 +41,7 @@ def test_a_file_that_an_editor_replaces_by_renaming(file: Path) -> None:
     for _ in range(3):
         file.rename(other)
         assert stamp(file) is None
-        assert look_in_vain(watch)
+        assert not look(watch)
         change(other)
         other.rename(file)
         assert look(watch)
@@ -86,12 +80,12 @@ class Reloads:
         self.posted: list[Message] = []
         self.shown = LoadedScene.load(Source(path), {}, "cpu", 2)
         self.watch = Watch(path)
-        self.loader = FrameLoader(Frames(ViewOptions.of(path, threads=2)), self.posted.append)
+        self.loader = FrameLoader(Frames(path, threads=2), self.posted.append)
 
     def again(self) -> Any:
         """Reload; gives the message."""
         self.loader.reload(self.watch, self.shown.content, self.shown)
-        wait_for(lambda: not self.loader.reloads, "the message")
+        wait_for(lambda: not self.loader.is_busy("reload"), "the message")
         return next((m for m in reversed(self.posted) if isinstance(m, (Loaded, Refused))), None)
 
 
@@ -113,17 +107,17 @@ def points(tmp_path: Path) -> Path:
 def test_whatever_a_load_raises_is_one_sentence_and_the_next_change_is_tried(
     points: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
 ) -> None:
-    def fails(*_: object) -> Any:
+    def fails(*_: object, **__: object) -> Any:
         raise error
 
-    reloads, again = Reloads(points), Frames.again
-    monkeypatch.setattr(Frames, "again", fails)
+    reloads, again = Reloads(points), Frames.load
+    monkeypatch.setattr(Frames, "load", fails)
     message = reloads.again()
     assert isinstance(message, Refused)
     assert message.reloaded
     assert said in message.sentence
     assert "\n" not in message.sentence
-    monkeypatch.setattr(Frames, "again", again)
+    monkeypatch.setattr(Frames, "load", again)
     assert isinstance(reloads.again(), Loaded)
     reloads.loader.stop()
 
@@ -131,13 +125,13 @@ def test_whatever_a_load_raises_is_one_sentence_and_the_next_change_is_tried(
 def test_a_change_while_it_is_loaded_is_not_lost(
     points: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reloads, again = Reloads(points), Frames.again
+    reloads, again = Reloads(points), Frames.load
 
-    def meanwhile(*values: Any) -> LoadedScene:
+    def meanwhile(*values: Any, **named: Any) -> LoadedScene:
         change(points, "x,y,z\n0,0,0\n1,1,1\n2,2,2\n")
-        return again(*values)
+        return again(*values, **named)
 
-    monkeypatch.setattr(Frames, "again", meanwhile)
+    monkeypatch.setattr(Frames, "load", meanwhile)
     assert isinstance(reloads.again(), Loaded)
     assert reloads.watch.changed()
     reloads.loader.stop()

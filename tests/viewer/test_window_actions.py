@@ -297,8 +297,8 @@ def test_marks_are_those_of_ellipsoids_too(tmp_path: Path) -> None:
     path.write_text("\n".join(["4", head, *rows]) + "\n")
     with opened(path, shape="ellipsoid") as session:
         session.do("select", "x > 5")
-        wait_for(lambda: [session.picture(0.1)] and session.viewer.loaded_scene.marked is not None)
-        loaded = session.viewer.loaded_scene
+        wait_for(lambda: [session.picture(0.1)] and session.loaded_scene.marked is not None)
+        loaded = session.loaded_scene
         assert loaded.scene.counts() == {"sphere": 0, "ellipsoid": 4}
         assert loaded.marked is not None
         assert loaded.marked.tolist() == [False, False, True, True, False]

@@ -20,8 +20,7 @@ from raytracer.viewer import worker as module
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Failed, Picked, Refused, RenderRequest, Saved
 from raytracer.viewer.progressive_film import ProgressiveFilm
-from raytracer.viewer.save_job import SaveJob
-from raytracer.viewer.worker import MIN_IDLE_SAMPLES
+from raytracer.viewer.worker import MIN_IDLE_SAMPLES, SaveJob
 from support.previews import PATIENCE, balls, first_camera, hit_id, loaded_scene_of, wait_for
 from support.workers import SIZE, Gate, Window, assert_rendered, gated, request_of
 
