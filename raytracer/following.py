@@ -16,7 +16,7 @@ from raytracer.backends.base import DeviceScene
 from raytracer.buffers import SceneBuffers
 from raytracer.layout import code
 from raytracer.pipeline import Job, date_of_now, load_applied
-from raytracer.scene.arrays import aligned, given
+from raytracer.scene.arrays import aligned
 from raytracer.scene.colors import linear_rgb
 from raytracer.scene.device_spheres import on_device
 from raytracer.scene.materials import AnyMaterial
@@ -27,7 +27,7 @@ from raytracer.scene.packing.render_space import REACH
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import SolidSet
 from raytracer.scene.source import Source
-from raytracer.scene.sphere_set import SphereSet
+from raytracer.scene.sphere_set import SphereSet, given
 
 FIXED = (
     "camera", "lights", "ambient", "background", "materials", "render", "ground", "clip",

@@ -30,7 +30,6 @@ from raytracer.memory import Output, require_count
 from raytracer.moving_set import ValueScale, changed, check, moving_set
 from raytracer.pipeline import MAX_NUMBER, VIEW_SETTINGS, Job, plan_of, prepare
 from raytracer.scene.annotations import Annotations
-from raytracer.scene.arrays import given as array_of
 from raytracer.scene.camera import Camera
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.coloring.scale import ColorScale
@@ -49,6 +48,7 @@ from raytracer.scene.packing.pack import (
 from raytracer.scene.packing.pose import Pose, posed
 from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
+from raytracer.scene.sphere_set import given as array_of
 from raytracer.scene.view_settings import check_shutter
 from raytracer.settings import RenderSettings
 from raytracer.sphere_update import OutOfRangeError, is_readable

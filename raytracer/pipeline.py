@@ -191,7 +191,6 @@ def prepare(
             with motion keys move, and pictures of others show the middle of the shutter.
     """
     from raytracer.scene.packing.framing import NOTHING
-    from raytracer.scene.packing.images import cell_of
     from raytracer.scene.packing.pack import pack_with_camera
 
     timings: dict[str, float] = {}
@@ -222,7 +221,11 @@ def prepare(
         output = replace(output, moves=output.moves or moving is not None)
         # where spheres move, or each is asked about, as by a window, periodic images are copies
         are_copies = output.moves or output.window or output.numbered
-        cell = None if are_copies else cell_of(loaded)
+        cell = None
+        if not are_copies and any(each.cell is not None for each in loaded.spheres):
+            from raytracer.scene.packing.images import cell_of  # late: few scenes have images
+
+            cell = cell_of(loaded)
         alone = loaded if cell is None else cell[0]
         memory.require_count(sum(alone.counts().values()), device.max_spheres, device.name)
         keeps = keep or moving is not None

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.device_array import DeviceArray
-from raytracer.scene.arrays import Where, given
+from raytracer.scene.arrays import Where
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.particles.source import Box, Column, Data, Moment, kind_of
-from raytracer.scene.sphere_set import SphereSet
+from raytracer.scene.sphere_set import SphereSet, given
 
 
 class DeviceSpheres(SphereSet):
