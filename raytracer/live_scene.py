@@ -26,7 +26,7 @@ from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.following import first_rows, is_listed
 from raytracer.layout import code
-from raytracer.memory import Output, require_count
+from raytracer.memory import Need, require_count
 from raytracer.moving_set import ValueScale, changed, check, moving_set
 from raytracer.pipeline import MAX_NUMBER, VIEW_SETTINGS, Job, plan_of, prepare
 from raytracer.scene.annotations import Annotations
@@ -115,7 +115,7 @@ class LiveScene:
         self._is_resized = False  # whether a GPU was given radii since the last picture
         self._job: Job | None = prepare(
             scene, given, backend=backend, threads=threads, keep=True, annotations=annotations,
-            hashed=False, memory_of=Output(moves=True), blurs=False,
+            hashed=False, memory_of=Need(moves=True), blurs=False,
         )  # fmt: skip
         try:
             self._tone = ToneSettings.of(tone, self._job.tone)

@@ -210,10 +210,10 @@ def test_samples_that_are_added_later_continue_the_same_times(backend: str) -> N
     first = raytracer.render(scene, **options | {"samples": 2})
     more = raytracer.render(scene, **options | {"samples": 4}, film=first.film)
     np.testing.assert_array_equal(more.film.sums, whole.film.sums)
-    with pytest.raises(raytracer.UserError, match="scene, camera or version"):
+    with pytest.raises(raytracer.UserError, match="scene, camera, settings or version"):
         raytracer.render(scene, **options | {"shutter": 0.31}, film=first.film)
     faster = raytracer.Scene.from_arrays(**_cloud() | {"velocity": (1.0, 0.0, 0.0)})
-    with pytest.raises(raytracer.UserError, match="scene, camera or version"):
+    with pytest.raises(raytracer.UserError, match="scene, camera, settings or version"):
         raytracer.render(faster, **options, film=first.film)
 
 

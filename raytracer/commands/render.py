@@ -16,7 +16,7 @@ from raytracer.commands import options
 from raytracer.commands.report import file_size, print_json, print_lines, print_warnings
 from raytracer.errors import UserError, counted
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.memory import Output
+from raytracer.memory import Need
 from raytracer.resources import peak_memory
 from raytracer.warning import collected
 
@@ -107,7 +107,7 @@ def render(scenes: tuple[str, ...], **given: Any) -> None:
     Settings that are not given come from the scene file. The name of an example scene without a
     folder is enough: raytracer render three_balls.
     """
-    from raytracer.scene.overrides import SceneOverrides
+    from raytracer.pipeline import SceneOverrides
     from raytracer.scene.source import Source
 
     call = SimpleNamespace(scene=scenes[0], **given)
@@ -148,7 +148,7 @@ def check(call: Call) -> Path:
     return check_target(outputs.writes(target, "the picture"), call.bits, call.quality, settings)
 
 
-def prepared(call: Call, crop: Crop | None, output: Output, keep: bool = False) -> Job:
+def prepared(call: Call, crop: Crop | None, output: Need, keep: bool = False) -> Job:
     """Load, pack and upload the scene; print its warnings, or keep them for the JSON."""
     from raytracer.pipeline import prepare
     from raytracer.progress import StageLine
@@ -169,11 +169,11 @@ def tell(call: Call, job: Job, warnings: list[str]) -> None:
 
 
 def run(call: Call) -> None:
-    from raytracer.commands.picture import check_target, record, warn_of_non_finite, write
+    from raytracer.commands.picture import check_target
+    from raytracer.errors import OutputError
     from raytracer.film import film_file
     from raytracer.film.aovs import AOVS, channels, check_aovs
     from raytracer.film.film import Film
-    from raytracer.pipeline import film_for
     from raytracer.progress import ProgressBar
 
     start = time.perf_counter()
@@ -183,13 +183,13 @@ def run(call: Call) -> None:
     unchanged = tuple(name for name in AOVS if call.film and name not in aovs)
     resumed = Film.load(call.resume, unchanged) if call.resume else None
     crop = call.crop or crop_of(resumed)
-    output = Output(
+    output = Need(
         bits=call.bits, aov_channels=channels([*aovs, *(resumed.aovs if resumed else ())]),
         film=Path(call.film or "").suffix.lower() or exr,
         begun=resumed is not None, bloom=bool(call.tone.get("bloom")),
     )  # fmt: skip
     with prepared(call, crop, output) as job:
-        film = film_for(job.settings, crop, resumed, in_place=True)
+        film = Film.blank(*job.view.size, crop, resumed)
         height, width = film.sums.shape[:2]
         known = {"transparent": job.view.transparent, "size": (width, height)}
         # Before the time is spent, and now that the scene's files are known.
@@ -205,13 +205,19 @@ def run(call: Call) -> None:
             )  # fmt: skip
         if _solids(job) and crop_of(film) is None:
             warnings += _coverage_warnings(image.statistics, job.view)
-        tell(call, job, warnings)
-    write(call, target, image, film if call.film else None)
-    warn_of_non_finite(image, call.quiet)
+    with collected() as of_picture:
+        try:  # the film first, since the picture can be made from it
+            if call.film:
+                film.save(call.film)
+        except OutputError:
+            image.save(target, call.bits, quality=call.quality)
+            raise
+        image.save(target, call.bits, quality=call.quality)
+    tell(call, job, [*warnings, *of_picture])
     job.timings["total"] = time.perf_counter() - start
     if call.as_json:
         files = {"output": str(target)} | ({"film": call.film} if call.film else {})
-        print_json(_record(job, image) | record(image) | files)
+        print_json(_record(job, image) | image.record() | files)
     elif not call.quiet:
         films = [Path(call.film)] if call.film else []
         lines = image.statistics.lines() if call.stats else []
@@ -256,7 +262,7 @@ def run_pixel(call: Call) -> None:
     if sample and sample[0] < 0:
         raise UserError(f"--only {x},{y},{sample[0]}: samples are counted from 0")
     # The estimate of memory counts one pixel; whether that pixel exists depends on the scene.
-    with prepared(call, (0, 0, 1, 1), Output(bits=call.bits), not sample) as job:
+    with prepared(call, (0, 0, 1, 1), Need(bits=call.bits), not sample) as job:
         width, height = job.settings.width, job.settings.height
         if not (0 <= x < width and 0 <= y < height):
             place = ",".join(map(str, (x, y, *sample)))
@@ -290,11 +296,9 @@ def _sample(job: Job, x: int, y: int, sample: int) -> tuple[dict[str, Any], str]
 
 
 def _record(job: Job, image: Image) -> dict[str, Any]:
-    from raytracer.pipeline import quartiles
-
     return image.metadata | {
         "timings": job.timings,
-        "frames": quartiles(job.frames) | {"count": len(job.frames)},
+        "frames": job.frame_times() | {"count": len(job.frames)},
         "memory": job.memory | {"film": image.film.sums.nbytes, "peak": peak_memory()},
         "warnings": job.warnings,
     }
@@ -309,13 +313,12 @@ def _solids(job: Job) -> list[str]:
 
 def _summary(job: Job, film: Film, picture: Path, others: list[Path]) -> list[str]:
     from raytracer.film.film import samples_text
-    from raytracer.pipeline import quartiles
 
     height, width = film.sums.shape[:2]
     size, backend = f"{width}x{height}", job.about["backend"]
     if crop_of(film):
         size += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
-    times = {name: _seconds(value) for name, value in quartiles(job.frames).items()}
+    times = {name: _seconds(value) for name, value in job.frame_times().items()}
     noise = "" if job.noise is None else f"noise {job.noise:.2g}, "
     work = ", ".join(_solids(job)) or "0 spheres"
     device = backend["device"] + ", scene striped" * ("striped_over" in backend)

@@ -117,8 +117,7 @@ def generate(
 
 def contents_of(source: Source) -> dict[str, Any]:
     """Load a scene with all its data and pack it; return its contents as JSON types."""
-    from raytracer.pipeline import load_source
-    from raytracer.scene.overrides import SceneOverrides, apply_overrides
+    from raytracer.pipeline import SceneOverrides, apply_overrides, load_source
     from raytracer.scene.packing.pack import pack_with_camera, packed_looks
 
     scene, file = apply_overrides(load_source(source), SceneOverrides()), str(source.scene)

@@ -18,10 +18,11 @@ from raytracer.commands.options import (
     threads_option,
     tone_options,
 )
-from raytracer.commands.report import print_json, print_lines, print_warning
+from raytracer.commands.report import print_json, print_lines, print_warning, print_warnings
 from raytracer.errors import UserError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.resources import peak_memory
+from raytracer.warning import collected
 
 if TYPE_CHECKING:
     from raytracer.film.film import Film
@@ -88,17 +89,16 @@ def targets_of(call: Call) -> list[Path]:
 def made(call: Call, name: str, target: Path) -> dict[str, Any]:
     """Write the picture of a film; return what the JSON says of it."""
     from raytracer import memory
-    from raytracer.commands.picture import record, warn_of_non_finite, write
     from raytracer.film.aovs import GUIDES
     from raytracer.film.denoise import guides_of
     from raytracer.film.film import Film
 
     film = Film.load(name, (*GUIDES, *GUIDES.values()) if call.denoise else ())
     height, width = film.sums.shape[:2]
-    output = memory.Output(
-        call.bits, begun=True, denoise=call.denoise, bloom=call.settings.bloom > 0
-    )
-    need = memory.Need(0, width, height, threads=call.threads, output=output)
+    need = memory.Need(
+        0, width, height, threads=call.threads, bits=call.bits, begun=True, denoise=call.denoise,
+        bloom=call.settings.bloom > 0,
+    )  # fmt: skip
     memory.require_room(name, need.extra, "to be developed")
     image = image_of(film, call)
     if call.denoise and not call.quiet and guides_of(film) is None:
@@ -106,9 +106,11 @@ def made(call: Call, name: str, target: Path) -> dict[str, Any]:
             f"{name}: has no albedo and normal, so edges may blur: render the film with "
             "--denoise, or with --aov denoising-albedo,denoising-normal"
         )
-    write(call, target, image)
-    about = {"film": name, "output": str(target), "timings": image.timings} | record(image)
-    warn_of_non_finite(image, call.quiet)
+    with collected() as warnings:
+        image.save(target, call.bits, quality=call.quality)
+    if not call.quiet:
+        print_warnings(warnings)
+    about = {"film": name, "output": str(target), "timings": image.timings} | image.record()
     if not (call.quiet or call.as_json):
         print_lines(_summary(image, target, call.stats))
     return about

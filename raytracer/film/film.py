@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from raytracer import layout
 from raytracer._native import core
 from raytracer.arguments import MAX_WHOLE, items, whole
-from raytracer.errors import UserError, counted, shown_value
+from raytracer.errors import UserError, counted, naming, shown_value
 from raytracer.film import film_file
 from raytracer.film.bloom import bloomed
 from raytracer.film.statistics import Statistics, statistics_of
@@ -81,20 +81,38 @@ class Film:
         return f"<Film: {outline(self, self.metadata)}>"
 
     @classmethod
-    def blank(cls, width: int, height: int, crop: Crop | None = None) -> Film:
-        """Return a film without samples.
+    def blank(
+        cls, width: int, height: int, crop: Crop | None = None, earlier: Film | None = None
+    ) -> Film:
+        """Return a film without samples, or an earlier one of the same pixels, itself.
 
         Args:
             width: width of the full picture in pixels.
             height: height of the full picture in pixels.
             crop: x0, y0, x1, y1 in pixels, half open: the part that the film covers.
+            earlier: a film that gets more samples, or None.
         Raises:
-            UserError: the size or the crop is invalid.
+            UserError: the size or the crop is invalid; the earlier film has other pixels, or no
+                sums to add to.
         """
         width, height = (whole(side, "size", 1, MAX_SIDE, UserError) for side in (width, height))
         x0, y0, x1, y1 = checked_crop(width, height, crop)
-        sums = np.zeros((y1 - y0, x1 - x0, 4), np.float32)
-        return cls(sums, 0, x0, y0, width, height)
+        if earlier is None:
+            sums = np.zeros((y1 - y0, x1 - x0, 4), np.float32)
+            return cls(sums, 0, x0, y0, width, height)
+        with naming(earlier.source):
+            if earlier.metadata.get("denoised"):
+                raise UserError(
+                    "the film is denoised, and samples cannot be added to it: resume the film that "
+                    "--film saved"
+                )
+            pixels = earlier.crop, earlier.width, earlier.height
+            if pixels != ((x0, y0, x1, y1), width, height):
+                raise UserError(
+                    f"the film holds pixels {pixels[0]} of {pixels[1]}x{pixels[2]} and the render "
+                    f"asks for {x0, y0, x1, y1} of {width}x{height}: use the same size and crop"
+                )
+        return earlier
 
     @property
     def crop(self) -> Crop:

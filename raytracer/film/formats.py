@@ -5,6 +5,7 @@ them.
 """
 
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -12,6 +13,8 @@ import numpy as np
 
 from raytracer.arguments import whole
 from raytracer.errors import OutputError, UserError, nearest
+from raytracer.files.access import opened, parse_json
+from raytracer.film import png
 from raytracer.film.film import Pixels
 
 
@@ -47,6 +50,9 @@ LOSSLESS = 100  # quality at which WebP and AVIF keep every value
 
 # Tags of TIFF and of EXIF.
 DESCRIPTION, SOFTWARE = 270, 305
+PILLOW = ("PNG", "TIFF", "JPEG", "WEBP", "AVIF")  # whose metadata Pillow reads
+MAX_METADATA = 1 << 24  # bytes; usual metadata have a few thousand
+SVG_HEAD = 256  # bytes at the start of an SVG that hold what is before its description
 
 
 def format_of(path: str | Path) -> Format:
@@ -135,14 +141,38 @@ def write(
     Pillow.fromarray(np.ascontiguousarray(pixels)).save(file, kind.name, **options)
 
 
-def read_description(file: BinaryIO) -> str | None:
-    """Return the description in a picture that `write` made, or None. Raises Exception: any, if it
-    is not a picture or is damaged."""
+def read_metadata(path: Path, is_input: bool = True) -> dict[str, Any]:
+    """Return the metadata of a picture, without reading its pixels; {} if it has none, or is none.
+
+    is_input: False if it may be replaced; see `access.opened`. Raises DataFileError: the file
+    cannot be read.
+    """
     from PIL import Image as Pillow
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of its size: no pixel is decoded
-        known = [each.name for each in FORMATS if each not in (PNG, EXR)]
-        with Pillow.open(file, formats=known) as picture:
-            text = picture.getexif().get(DESCRIPTION)
-    return text if isinstance(text, str) else None
+    text: Any = None
+    with opened(path, standard_input=True, is_input=is_input) as file:
+        # Whatever Pillow raises for a file that is no picture, or damaged; a pipe cannot seek.
+        with suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of its size: no pixel is decoded
+            if (text := _svg_description(file.file)) is None:
+                file.file.seek(0)
+                with Pillow.open(file.file, formats=PILLOW) as picture:
+                    text = picture.info.get(png.KEY) or picture.getexif().get(DESCRIPTION)
+        is_ours = isinstance(text, str) and text.startswith('{"version"')
+        if not is_ours or len(text) > MAX_METADATA:
+            return {}
+        return parse_json(text, file.source, "its metadata")
+
+
+def _svg_description(file: BinaryIO) -> str | None:
+    """Return the description at the start of an SVG; None of other files."""
+    data = file.read(SVG_HEAD)
+    _, mark, data = data.partition(b"<desc>") if b"<svg" in data else (b"", b"", b"")
+    while mark and b"</desc>" not in data and (more := file.read(1 << 16)):
+        data += more
+        if len(data) > MAX_METADATA:
+            return None
+    from html import unescape
+
+    text, end, _ = data.partition(b"</desc>")
+    return unescape(text.decode("utf-8")) if end else None

@@ -19,10 +19,19 @@ from raytracer.arguments import whole
 from raytracer.errors import BackendError, UserError
 from raytracer.files import output
 from raytracer.film import formats, png
-from raytracer.film.film import Film, Pixels, check_bits, develop, measure_and_develop, outline
+from raytracer.film.film import (
+    Film,
+    Pixels,
+    check_bits,
+    develop,
+    measure_and_develop,
+    non_finite_pixels,
+    outline,
+)
 from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant
+from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.device_array import DeviceArray
@@ -71,15 +80,9 @@ class Image:
         default=None, repr=False, compare=False
     )
     seen: Callable[[], Seen] | None = field(default=None, repr=False, compare=False)
-    # by bits and samples: the pictures that the device developed
-    _developed_on_device: dict[tuple[int, int], Developed] = field(
-        default_factory=dict, repr=False, compare=False
-    )
-
+    _kept: dict[int, Developed] = field(default_factory=dict, repr=False, compare=False)  # by bits
     _seen: Seen | None = field(default=None, repr=False, compare=False)
-
-    # by samples: the film without noise
-    _without_noise: dict[int, Film] = field(default_factory=dict, repr=False, compare=False)
+    _without_noise: Film | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         return f"<Image: {outline(self.film, self.metadata)}>"
@@ -99,7 +102,7 @@ class Image:
         Raises:
             UserError: a setting is invalid.
         """
-        return replace(self, settings=replace(self.settings, **settings), _developed_on_device={})
+        return replace(self, settings=replace(self.settings, **settings), _kept={})
 
     @property
     def shown(self) -> Film:
@@ -107,26 +110,29 @@ class Image:
         the denoiser is missing."""
         if not self.denoise:
             return self.film
-        samples = self.film.samples
-        if samples not in self._without_noise:
+        if self._without_noise is None:
             from raytracer.film.denoise import denoised
 
             start = time.perf_counter()
-            self._without_noise.clear()
-            self._without_noise[samples] = denoised(self.film, self.threads)
+            self._without_noise = denoised(self.film, self.threads)
             self.timings["denoise"] = time.perf_counter() - start
-        return self._without_noise[samples]
+        return self._without_noise
 
     @property
     def statistics(self) -> Statistics:
         """Statistics of the film and of the picture that is made from it."""
-        bits = 16 if (16, self.film.samples) in self._developed_on_device else 8
-        histogram = self._developed(bits)[1]
+        return self._statistics(self._developed(16 if 16 in self._kept else 8)[1])
+
+    def _statistics(self, histogram: NDArray[np.void]) -> Statistics:
         return statistics_of(histogram, self.settings.stops(histogram))
+
+    def record(self) -> dict[str, Any]:
+        """Return tone and statistics of the picture as JSON types."""
+        return {"tone": asdict(self.settings), "statistics": self.statistics.to_dict()}
 
     def keep(self, bits: int, pixels: Pixels, histogram: NDArray[np.void]) -> None:
         """Keep a picture and a histogram that the device made of the film with these settings."""
-        self._developed_on_device[bits, self.film.samples] = pixels, histogram
+        self._kept[bits] = pixels, histogram
 
     @cached_property
     def array(self) -> NDArray[np.float32]:
@@ -146,8 +152,8 @@ class Image:
 
     def pixels(self, bits: int = 8) -> Pixels:
         """Return the picture as uint8 or uint16 (h, w, 4), sRGB, straight alpha; bits: 8 or 16."""
-        if kept := self._developed_on_device.get((bits, self.film.samples)):
-            pixels = kept[0]
+        if bits in self._kept:
+            pixels = self._kept[bits][0]
         else:  # without statistics, which take as long
             pixels = develop(self.shown, self.settings, bits, self.threads)
         return pixels if self.overlay is None else self.overlay.over(pixels)
@@ -237,8 +243,8 @@ class Image:
         return target
 
     def _developed(self, bits: int) -> Developed:
-        if developed := self._developed_on_device.get((bits, self.film.samples)):
-            return developed
+        if bits in self._kept:
+            return self._kept[bits]
         return measure_and_develop(self.shown, self.settings, bits, self.threads)
 
     def _visible(self, pixels: Pixels) -> Pixels:
@@ -251,8 +257,14 @@ class Image:
     ) -> None:  # fmt: skip
         stages = {k: v for k, v in self.timings.items() if k not in ("write", "total")}
         timings = stages | {"total_before_write": sum(stages.values())}
-        statistics = statistics_of(histogram, self.settings.stops(histogram)).to_dict()
+        statistics = self._statistics(histogram).to_dict()
         del statistics["bins"]  # many numbers, and Film.statistics() has them
+        if statistics["non_finite"] and (found := non_finite_pixels(self.film)):
+            count, (x, y) = found
+            warn(
+                f"{count:,} pixels are NaN or infinite, the first of them {x},{y}; statistics "
+                f"leave them out: replay it with --only {x},{y},SAMPLE"
+            )
         about = self.metadata | {"tone": asdict(self.settings), "statistics": statistics}
         if self.denoise:
             about["denoised"] = True

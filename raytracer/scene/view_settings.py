@@ -61,7 +61,7 @@ def _camera(value: Any, name: str, error: type[UserError]) -> Any:
 
 def _camera_of(name: str) -> Camera:
     """Return the camera of a picture or a scene file, which needs no spheres."""
-    from raytracer.film.png import read_metadata
+    from raytracer.film.formats import read_metadata
     from raytracer.scene import tables
     from raytracer.scene.camera import Camera
     from raytracer.scene.load import read_table
@@ -77,7 +77,7 @@ def _camera_of(name: str) -> Camera:
             tables.CAMERA.require(values, "camera")
             return Camera(**values)
     try:
-        return Camera(**(read_metadata(path) or {})["camera"])
+        return Camera(**read_metadata(path)["camera"])
     except (KeyError, TypeError, SceneError):
         raise DataFileError(
             f"{name}: has no camera: give a picture that raytracer made, or a scene file with "
