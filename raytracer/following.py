@@ -16,13 +16,13 @@ from raytracer.backends.base import DeviceScene
 from raytracer.buffers import SceneBuffers
 from raytracer.layout import code
 from raytracer.pipeline import Job, SceneOverrides, date_of_now, load_applied
+from raytracer.render_space import REACH
 from raytracer.scene.arrays import aligned
 from raytracer.scene.colors import linear_rgb
 from raytracer.scene.device_spheres import on_device
 from raytracer.scene.materials import AnyMaterial
 from raytracer.scene.packing.large_spheres import RATIO
 from raytracer.scene.packing.pack import PER_SPHERE, end_colors, pack_colors, place
-from raytracer.scene.packing.render_space import REACH
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import SolidSet
 from raytracer.scene.source import Source

@@ -47,11 +47,11 @@ if TYPE_CHECKING:
     from raytracer.drawing.overlay import Overlay
     from raytracer.keywords import FileKeywords
     from raytracer.motion_blur import MotionBlur
+    from raytracer.render_space import Space
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
     from raytracer.scene.coloring.style import StyleSettings
     from raytracer.scene.describe import SphereInfo
-    from raytracer.scene.packing.render_space import Space
     from raytracer.scene.scene import Scene
     from raytracer.scene.view_settings import ViewSettings
     from raytracer.view import View
@@ -500,16 +500,15 @@ class Job:
         guides = {name: GUIDES[name] for name in names if name in GUIDES}
         others = {name: name for name in names if name != "samples" and name not in GUIDES}
         view, space = self.view, self.space
-        film.aovs |= traced(film, others, self.scene, view, space)
+        film.aovs |= traced(film, others, self.scene.first_hits, view, space)
         if self.blur is None or not guides:
-            film.aovs |= traced(film, guides, self.scene, view, space, GUIDE_RAYS)
+            film.aovs |= traced(film, guides, self.scene.first_hits, view, space, GUIDE_RAYS)
         else:  # means over the shutter
             film.aovs |= dict.fromkeys(guides, np.zeros((), np.float32))
             with closing(self.blur.moments(self.device, self.scene, view)) as scenes:
                 for scene in scenes:
-                    for name, values in traced(
-                        film, guides, scene, view, space, GUIDE_RAYS
-                    ).items():
+                    found = traced(film, guides, scene.first_hits, view, space, GUIDE_RAYS)
+                    for name, values in found.items():
                         film.aovs[name] = film.aovs[name] + values / self.blur.MOMENTS
         if "samples" in names:
             film.aovs["samples"] = film.pixel_counts().copy()

@@ -9,7 +9,7 @@ import pytest
 import raytracer
 from raytracer import Film, UserError
 from raytracer.adaptive import FilmAreas, Passes
-from raytracer.backends.cpu import CpuDevice
+from raytracer.backends.base import CpuDevice
 from raytracer.film.film import develop
 from raytracer.film.noise import graded, mean_light
 from support.films import film_of, noise_of

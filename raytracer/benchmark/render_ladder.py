@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
-from raytracer.backends.base import Device, DeviceFilm, DeviceScene
-from raytracer.backends.cpu import CpuDevice
+from raytracer.backends.base import CpuDevice, Device, DeviceFilm, DeviceScene
 from raytracer.benchmark import record, render_levels, statistics
 from raytracer.benchmark.layouts import arrange
 from raytracer.benchmark.options import Tell, matching, names_of

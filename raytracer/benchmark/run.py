@@ -10,7 +10,7 @@ from typing import Literal, cast
 
 from raytracer._version import __version__
 from raytracer.arguments import function, one_of
-from raytracer.backends.cpu import CpuDevice
+from raytracer.backends.base import CpuDevice
 from raytracer.backends.cuda.compile import find_nvcc, nvcc_version, version
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.sources import digest, include_closure, kernels_root

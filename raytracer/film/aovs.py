@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import UserError, shown_value, suggestion
@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from raytracer.backends.base import DeviceScene
     from raytracer.film.film import Film
-    from raytracer.scene.packing.render_space import Space
+    from raytracer.render_space import Space
     from raytracer.view import View
 
 AOVS = {
@@ -65,8 +64,8 @@ def means(values: NDArray[np.float32], side: int) -> NDArray[np.float32]:
 
 
 def traced(
-    film: Film, sources: Mapping[str, str], scene: DeviceScene, view: View, space: Space,
-    fine: int = 1,
+    film: Film, sources: Mapping[str, str], first_hits: Callable[[View], NDArray[np.void]],
+    view: View, space: Space, fine: int = 1,
 ) -> dict[str, NDArray[Any]]:  # fmt: skip
     """Return output variables of the pixels of a film by name; sources: those they are made of.
 
@@ -80,7 +79,7 @@ def traced(
     view = view if fine == 1 else view.with_size(film.width * fine, film.height * fine)
     rows = max(HITS // (dtype("FirstHit").itemsize * (x1 - x0) * fine), 1) * fine
     for y in range(y0, y1 if sources else y0, rows):
-        hits = scene.first_hits(view.with_crop((x0, y, x1, min(y + rows, y1))))
+        hits = first_hits(view.with_crop((x0, y, x1, min(y + rows, y1))))
         for name, source in sources.items():
             strip = from_hits(source, hits, space)
             strip = strip if fine == 1 else means(strip, fine)

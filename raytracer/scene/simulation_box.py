@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer.errors import SceneError
-from raytracer.scene.packing.render_space import affine_rows
+from raytracer.render_space import affine_rows
 from raytracer.scene.particles.source import Box
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.buffers import SceneBuffers
+from raytracer.render_space import Space
 from raytracer.scene import extent
 from raytracer.scene.camera import Camera
 from raytracer.scene.packing import framing
 from raytracer.scene.packing.pose import Pose, aimed, unfitted
 from raytracer.scene.packing.pose import pose as pose_of
-from raytracer.scene.packing.render_space import Space
 from raytracer.scene.simulation_box import triple
 
 Vector = NDArray[np.float64]

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from raytracer.buffers import SceneBuffers
 from raytracer.errors import SceneError
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.render_space import Space
 from raytracer.scene.camera import Camera
-from raytracer.scene.packing.render_space import Space
 from raytracer.scene.scene import Scene
 from raytracer.viewer import actions, orbit_camera
 from raytracer.viewer.content import Content

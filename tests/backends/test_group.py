@@ -15,8 +15,15 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.backends import group
-from raytracer.backends.base import Bands, DeviceScene, ProgressCall
-from raytracer.backends.cpu import CpuDevice, CpuFilm, CpuScene, HostPicture
+from raytracer.backends.base import (
+    Bands,
+    CpuDevice,
+    CpuFilm,
+    CpuScene,
+    DeviceScene,
+    HostPicture,
+    ProgressCall,
+)
 from raytracer.backends.group import DeviceGroup, GroupFilm, divided
 from raytracer.buffers import Bvh, SceneBuffers
 from raytracer.errors import BackendError

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import raytracer
-from raytracer.backends.cpu import CpuDevice
+from raytracer.backends.base import CpuDevice
 from raytracer.benchmark import clock, record, report, run, statistics
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.options import BenchOptions, parse_axes, parse_size

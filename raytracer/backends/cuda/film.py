@@ -20,7 +20,7 @@ from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.backends.cuda.transfer import staging
 from raytracer.cuda_driver import order
 from raytracer.device_array import DeviceArray, packed_strides
-from raytracer.film.film import Film, Pixels, develop, measure_and_develop, with_bloom
+from raytracer.film.film import Film, Pixels, with_bloom
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import draft_shape
 from raytracer.view import View
@@ -134,14 +134,14 @@ class CudaFilm(DeviceFilm):
         """Develop on the device; bloom, and pixels with their own numbers of samples, need the
         host."""
         if settings.bloom or self.host.counts is not None:
-            return measure_and_develop(self.to_host(), settings, bits)
+            return super().develop(settings, bits)
         with self._context.lock, self._context.active():
             out = self._fetch(settings, np.uint8 if bits == 8 else np.uint16, statistics=True)
             return out, tone_kernels(self._number).read_histogram()
 
     def pixels(self, settings: ToneSettings) -> NDArray[np.uint8]:
         if settings.bloom or self.host.counts is not None:
-            return develop(self.to_host(), settings).astype(np.uint8, copy=False)
+            return super().pixels(settings)
         with self._context.lock, self._context.active():
             return self._fetch(settings, np.uint8)
 
