@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,37 +36,25 @@ BESIDE = 4  # a tile gets a quarter of its neighbours' samples: it may have miss
 MIN_SAMPLES = 4  # minimum samples of a pixel: two parts of two, between which the noise is measured
 
 
-@dataclass(frozen=True)
-class Area:
-    """A rectangle of tiles with the same number of samples."""
-
-    crop: Crop
-    first: int
-    count: int
-
-    @property
-    def work(self) -> int:
-        x0, y0, x1, y1 = self.crop
-        return (x1 - x0) * (y1 - y0) * self.count
-
-
-def areas(shape: tuple[int, int], there: Counts, added: Counts) -> Iterator[Area]:
-    """Yield rectangles of tiles that get the same samples; each tile is in one of them."""
+def areas(
+    shape: tuple[int, int], there: Counts, added: Counts
+) -> Iterator[tuple[slice, slice, Crop]]:
+    """Yield rectangles of tiles that get the same samples, each tile in one of them: rows and
+    columns of tiles, and the crop of the film."""
     left = added > 0
     down, across = added.shape
-    for y, x in zip(*np.nonzero(left), strict=True):
+    for y, x in zip(*map(np.ndarray.tolist, np.nonzero(left)), strict=True):
         if not left[y, x]:
             continue
         same = left & (there == there[y, x]) & (added == added[y, x])
-        right, bottom = int(x), int(y)
+        right, bottom = x, y
         while right < across and same[y, right]:
             right += 1
         while bottom < down and same[bottom, x:right].all():
             bottom += 1
         left[y:bottom, x:right] = False
         ends = min(right * TILE, shape[1]), min(bottom * TILE, shape[0])
-        crop = (int(x) * TILE, int(y) * TILE, *ends)
-        yield Area(crop, int(there[y, x]), int(added[y, x]))
+        yield slice(y, bottom), slice(x, right), (x * TILE, y * TILE, *ends)
 
 
 class Passes:
@@ -151,13 +138,14 @@ class Passes:
         return added if share >= 1 else np.floor(added * share).astype(np.int64)
 
     def _pass(self, added: Counts) -> None:
-        film, total = self._areas, 0.0
+        film, now, total = self._areas, self._areas.work_of(added), 0.0
+        before = film.work
         if self._level is not None:
-            total = film.work + film.work_of(np.maximum(self._missing(self._level), added))
+            total = before + film.work_of(np.maximum(self._missing(self._level), added))
 
         def report(done: float) -> None:
             if total:
-                fraction = (film.work + done) / total
+                fraction = (before + done * now) / total
             else:
                 fraction = (time.perf_counter() - self._start) / (self._seconds or 1.0)
             self._fraction = max(self._fraction, min(fraction, 1.0))
@@ -198,43 +186,41 @@ class FilmAreas:
         columns = np.diff([*(TILE * np.arange(across)), width])
         return np.multiply.outer(rows, columns)
 
-    def expose(self, added: Counts, report: ProgressCall) -> None:
-        """Add samples to tiles, and store the film; report: called with the work of an area."""
-        try:
-            for area in areas(self._shape, self.there, added):
-                self._add_to(area, report)
-        finally:
-            self._store()
-
-    def expose_all(self, count: int, progress: ProgressCall | None = None) -> float:
-        """Add samples to every pixel, and return the seconds of rendering."""
-        added = np.full_like(self.there, count)
+    def expose(self, added: Counts | int, progress: ProgressCall | None = None) -> float:
+        """Add samples to tiles, and store the film; return the seconds of rendering."""
+        added = np.broadcast_to(added, self.there.shape)
         total, begun = self.work_of(added), self.work
 
-        def report(work: float) -> None:
+        def report(done: float) -> None:
             if progress is not None:
-                progress((self.work - begun + work) / total)
+                progress((self.work - begun + done) / total)
 
-        self.expose(added, report)
+        try:
+            for rows, columns, crop in areas(self._shape, self.there, added):
+                self._add_to(crop, int(added[rows, columns][0, 0]), rows, columns, report)
+        finally:
+            self._store()
         return self.seconds
 
-    def _add_to(self, area: Area, report: ProgressCall) -> None:
-        film, (x0, y0, x1, y1) = self.host, area.crop
-        part = film.sums[y0:y1, x0:x1]
+    def _add_to(
+        self, crop: Crop, count: int, rows: slice, columns: slice, report: ProgressCall
+    ) -> None:
+        film, (x0, y0, x1, y1), there = self.host, crop, self.there[rows, columns]
+        part, first = film.sums[y0:y1, x0:x1], int(there[0, 0])
         piece = Film(
-            np.ascontiguousarray(part), area.first, film.x0 + x0, film.y0 + y0, film.width,
-            film.height, backdrop=film.backdrop,
+            np.ascontiguousarray(part), first, film.x0 + x0, film.y0 + y0, film.width, film.height,
+            backdrop=film.backdrop,
         )  # fmt: skip
-        first = area.first + self._offset
+        work = part[..., 0].size * count
         with self._opened(piece) as on_device:
             self.seconds += self._add(
-                on_device, area.count, lambda done: report(area.work * done), first
+                on_device, count, lambda done: report(work * done), first + self._offset
             )
             sums = on_device.to_host().sums
         if sums is not part:
             part[:] = sums
-        self.there[y0 // TILE : -(-y1 // TILE), x0 // TILE : -(-x1 // TILE)] += area.count
-        self.work += area.work
+        there += count
+        self.work += work
         film.backdrop = piece.backdrop
 
     def _store(self) -> None:

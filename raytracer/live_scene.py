@@ -388,7 +388,7 @@ class LiveScene:
         variables = check_aovs(",".join(names))
         with self._lock, self._rendered(samples, camera, refit_camera) as job:
             film = Film.blank(self._settings.width, self._settings.height)
-            with job.film(film) as on_device:
+            with job.device.film(film) as on_device:
                 return job.render(on_device, aovs=variables, tone=self._tone)
 
     def pixels(
@@ -419,7 +419,7 @@ class LiveScene:
     def _blank_film(self, job: Job) -> DeviceFilm:
         """Return the film that is used for all pictures whose sums nobody keeps."""
         if self._film is None:
-            self._film = job.film(Film.blank(self._settings.width, self._settings.height))
+            self._film = job.device.film(Film.blank(self._settings.width, self._settings.height))
         self._film.clear()
         return self._film
 

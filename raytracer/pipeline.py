@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 from zlib import crc32
@@ -25,10 +25,9 @@ from raytracer.film.film import (
     Film,
     check_bits,
     checked_crop,
-    measure_and_develop,
     samples_about,
 )
-from raytracer.film.image import Image, Seen
+from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant
 from raytracer.resources import thread_count
@@ -131,32 +130,29 @@ def render(
             source, given, backend=backend, crop=crop, threads=threads, memory_of=output,
             annotations=annotations,
         ) as job,
-        job.film(Film.blank(*job.view.size, crop, film and film.copy())) as on_device,
+        job.device.film(Film.blank(*job.view.size, crop, film and film.copy())) as on_device,
     ):  # fmt: skip
         image = job.render(
             on_device, first=first_sample, aovs=variables, tone=ToneSettings.of(tone, job.tone),
             seconds=seconds, progress=progress,
         )  # fmt: skip
-    again = partial(
-        prepare, source, given, backend=backend, crop=crop, threads=threads,
-        annotations=annotations, keep=True, blurs=False,
-    )  # fmt: skip
-    return replace(image, seen=partial(_seen, again, image.film.crop, job.digest))
 
-
-def _seen(again: Callable[[], Job], crop: Crop, digest: str) -> Seen:
-    """Return the scene of a picture, prepared again without motion blur, and the numbers of what
-    its pixels show; see `Image.pick`."""
-    with collected(), again() as job:
-        if job.digest != "-".join(digest.split("-")[:2]):  # without that of its motion
+    @cache
+    def again() -> Job:
+        """Return the scene of the picture, prepared again without motion blur."""
+        with collected():
+            made = prepare(
+                source, given, backend=backend, crop=crop, threads=threads,
+                annotations=annotations, keep=True, blurs=False,
+            )  # fmt: skip
+        if made.digest != "-".join(job.digest.split("-")[:2]):  # without that of its motion
             raise UserError(
                 "pick: the scene or its file has changed since the picture was rendered: render it "
                 "again"
             )
-        film = Film.blank(*job.view.size, crop)
-        job.find_aovs(film, ("id",))
-        assert job.kept is not None
-        return job.kept[0], film.aovs["id"]
+        return made
+
+    return replace(image, picked=lambda x, y: again().pick(x, y))
 
 
 def prepare(
@@ -327,9 +323,6 @@ class Job:
     blur: MotionBlur | None = None  # if the scene moves while the shutter is open
     _last_overlay: tuple[View, Crop, Overlay] | None = None
 
-    def film(self, host: Film) -> DeviceFilm:
-        return self.device.film(host)
-
     def render(
         self, on_device: DeviceFilm, *, repeat: int = 1, first: int | None = None,
         aovs: Sequence[str] = (), tone: ToneSettings | None = None, bits: int | None = None,
@@ -340,7 +333,7 @@ class Job:
         With a noise level in the settings, samples are added until it is reached.
 
         Args:
-            on_device: a film of `film`.
+            on_device: a film of the device.
             repeat: how often to render the frame; each time but the first clears the film before.
             keep_film: False leaves the sums on the device, without output variables, if the
                 picture is developed there and all pixels are finite.
@@ -408,7 +401,7 @@ class Job:
         if film.counts is None:
             seconds = self._add(on_device, count, progress, first)
         else:
-            seconds = self._areas(on_device, first - film.samples).expose_all(count, progress)
+            seconds = self._areas(on_device, first - film.samples).expose(count, progress)
         self._describe(film)
         return seconds
 
@@ -468,13 +461,9 @@ class Job:
         if denoise:
             self.find_aovs(on_device.to_host(), [name for name in GUIDES if name not in film.aovs])
             _ = image.shown  # which measures its own time
-        if bits is not None:
+        if bits is not None and not denoise:
             start = time.perf_counter()
-            if denoise:
-                made = measure_and_develop(image.shown, settings, bits, self.threads)
-            else:
-                made = on_device.develop(settings, bits)
-            image.keep(bits, *made)
+            image.keep(bits, *on_device.develop(settings, bits))
             self.timings["tone"] = time.perf_counter() - start
         return image
 

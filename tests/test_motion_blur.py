@@ -188,7 +188,7 @@ def test_a_picture_is_the_mean_of_pictures_at_its_times(
     scene: raytracer.Scene, settings: dict[str, Any], backend: str
 ) -> None:
     with prepare(scene, SMALL | settings | {"shutter": 0.4}, backend=backend, keep=True) as job:
-        film = job.film(Film.blank(SMALL["width"], SMALL["height"]))
+        film = job.device.film(Film.blank(SMALL["width"], SMALL["height"]))
         job.expose(film, SMALL["samples"])
         sums = film.to_host().sums.copy()
         expected = _mean_of_moments(job, SMALL["samples"])
@@ -197,7 +197,7 @@ def test_a_picture_is_the_mean_of_pictures_at_its_times(
         middle = film.to_host().sums.copy()
     np.testing.assert_array_equal(sums, expected)
     with prepare(scene, SMALL | settings, backend=backend) as job:
-        film = job.film(Film.blank(SMALL["width"], SMALL["height"]))
+        film = job.device.film(Film.blank(SMALL["width"], SMALL["height"]))
         film.add(job.scene, job.view, 4)
         np.testing.assert_array_equal(middle, film.to_host().sums)
     assert not np.array_equal(middle / 4, sums / SMALL["samples"])

@@ -198,8 +198,8 @@ class DeviceFilm(Closeable, ABC):
             raise ValueError("a draft has samples of all rows, not of bands")
         first = self.host.samples if first is None else first
         scene.take_sky(view.sky)
-        size = self.host.width, self.host.height
-        exposed = view.for_film(size, self.host.crop, first, samples)
+        whole = view.with_size(self.host.width, self.host.height)
+        exposed = whole.with_crop(self.host.crop).with_samples(first, samples)
         seconds = self._expose(scene, exposed, progress, bands)
         self.host.samples += samples
         self.host.backdrop, self._neighbor_weight = view.backdrop, view.neighbor_weight

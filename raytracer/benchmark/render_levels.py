@@ -50,7 +50,7 @@ def view(buffers: SceneBuffers, level: str, size: tuple[int, int]) -> SceneBuffe
         )
     aspect = width / height / (whole.width / whole.height)
     camera = _camera(buffers.view.camera, aspect, "perspective" in parts)
-    return replace(buffers, view=level_view.with_camera(camera))
+    return replace(buffers, view=replace(level_view, camera=camera))
 
 
 def _camera(camera: NDArray[np.void], aspect: float, perspective: bool) -> NDArray[np.void]:

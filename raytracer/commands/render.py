@@ -199,7 +199,7 @@ def run(call: Call) -> None:
         samples = height * width * job.settings.samples * call.repeat
         with collected() as warnings, ProgressBar(samples, call.shows_progress) as bar:
             image = job.render(
-                job.film(film), repeat=call.repeat, aovs=aovs,
+                job.device.film(film), repeat=call.repeat, aovs=aovs,
                 tone=ToneSettings.of(call.tone, job.tone), bits=call.bits,
                 keep_film=bool(call.film or exr), seconds=call.time, progress=bar,
             )  # fmt: skip
@@ -285,7 +285,7 @@ def _sample(job: Job, x: int, y: int, sample: int) -> tuple[dict[str, Any], str]
     from raytracer.film.film import Film
 
     size = job.settings.width, job.settings.height
-    film = job.film(Film.blank(*size, (x, y, x + 1, y + 1)))
+    film = job.device.film(Film.blank(*size, (x, y, x + 1, y + 1)))
     job.frames = [job.expose(film, 1, first=sample)]
     job.timings["frame"] = job.frames[0]
     image = job.image(film)

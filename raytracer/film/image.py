@@ -30,7 +30,6 @@ from raytracer.film.film import (
 )
 from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.layout import constant
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -38,10 +37,8 @@ if TYPE_CHECKING:
     from raytracer.drawing.overlay import Overlay
     from raytracer.scene.camera import Camera
     from raytracer.scene.describe import SphereInfo
-    from raytracer.scene.scene import Scene
 
 
-Seen = tuple["Scene", NDArray[np.uint32]]  # a scene, and what pixels show of it, (h, w)
 Developed = tuple[Pixels, NDArray[np.void]]  # picture, (h, w, 4), and histogram, structured (1,)
 
 
@@ -64,7 +61,7 @@ class Image:
         denoise: whether the picture is denoised; the film keeps its noise.
         overlay: what is drawn over the picture, or None.
         upload: copies a picture to the device that rendered it.
-        seen: returns the scene, and the numbers of what the pixels show, uint32 (h, w).
+        picked: describes what a pixel shows.
     """
 
     film: Film
@@ -79,9 +76,10 @@ class Image:
     upload: Callable[[NDArray[np.uint8]], DeviceArray] | None = field(
         default=None, repr=False, compare=False
     )
-    seen: Callable[[], Seen] | None = field(default=None, repr=False, compare=False)
+    picked: Callable[[int, int], SphereInfo | None] | None = field(
+        default=None, repr=False, compare=False
+    )
     _kept: dict[int, Developed] = field(default_factory=dict, repr=False, compare=False)  # by bits
-    _seen: Seen | None = field(default=None, repr=False, compare=False)
     _without_noise: Film | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
@@ -180,9 +178,8 @@ class Image:
     def pick(self, x: int, y: int) -> SphereInfo | None:
         """Return what the centre of a pixel shows; with a shutter, in its middle.
 
-        The first call loads and builds the scene of the picture again, and traces a ray for each
-        pixel; further calls look it up. Other data of all pixels are output variables: `aovs` of
-        `render`.
+        The first call loads and builds the scene of the picture again. Data of all pixels are
+        output variables: `aovs` of `render`.
 
         Args:
             x, y: the pixel of the whole picture, from 0 at the upper left.
@@ -195,7 +192,7 @@ class Image:
             UserError: there is no such pixel; the picture is not of `render`; or its scene or file
                 has changed since.
         """
-        if self.seen is None:
+        if self.picked is None:
             raise UserError(
                 "pick: the scene of this picture is unknown: only pictures that `raytracer.render` "
                 "returns can be picked"
@@ -206,9 +203,7 @@ class Image:
             raise UserError(
                 f"pick: the picture has no pixel {x},{y}: it has {x0},{y0} to {x1 - 1},{y1 - 1}"
             )
-        scene, numbers = self._seen = self._seen or self.seen()
-        number = int(numbers[y - y0, x - x0])
-        return None if number == constant("kNoSphere") else scene.describe(number)
+        return self.picked(x, y)
 
     def save(self, path: str | Path, bits: int = 8, *, quality: int | None = None) -> Path:
         """Write the picture in the format of its suffix, completely or not at all.

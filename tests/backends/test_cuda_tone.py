@@ -164,7 +164,7 @@ def test_a_film_kept_on_the_device_comes_home_when_asked_for() -> None:
 
     scene = raytracer.Scene.from_arrays(np.zeros((1, 3)), np.ones(1))
     with pipeline.prepare(scene, {"width": 40, "height": 30}, backend="cuda") as job:
-        films = [job.film(Film.blank(40, 30)) for _ in range(2)]
+        films = [job.device.film(Film.blank(40, 30)) for _ in range(2)]
         for film in films:  # side by side, neither in the way of the other
             job.expose(film, 4)
         first = films[0].to_host().sums.copy()

@@ -13,7 +13,7 @@ import raytracer
 from raytracer import Ambient, DirectionalLight, PointLight, Scene
 from raytracer.scene.lights import Light
 from raytracer.scene.packing.pack import pack, retake
-from raytracer.scene.packing.pose import pose as pose_of
+from raytracer.scene.packing.pose import posed
 from raytracer.settings import LOOKS
 from raytracer.viewer import (
     edits,
@@ -39,7 +39,7 @@ def taken(scene: Scene, changes: Edits) -> Any:
     """The scene as it is packed when these changes were made."""
     buffers = pack(scene)
     aspect = scene.render.width / scene.render.height
-    pose = pose_of(scene.camera or raytracer.Camera(), buffers.balls, buffers.space, aspect)
+    pose = posed(scene.camera or raytracer.Camera(), buffers.balls, buffers.space, aspect)[0]
     edited = changes.applied_to(scene)
     return retake(buffers, edited, edited.render, pose)
 

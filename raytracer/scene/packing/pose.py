@@ -107,12 +107,6 @@ class Pose:
         )  # fmt: skip
 
 
-def pose(
-    camera: Camera, spheres: Spheres, space: Space, aspect: float, around: Surroundings = NOTHING
-) -> Pose:
-    return posed(camera, spheres, space, aspect, around)[0]
-
-
 def posed(
     camera: Camera, spheres: Spheres, space: Space, aspect: float, around: Surroundings = NOTHING
 ) -> tuple[Pose, Camera]:
