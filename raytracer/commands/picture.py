@@ -3,12 +3,9 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from raytracer.files.access import STANDARD_INPUT, is_file
 from raytracer.files.inputs import input_at
-from raytracer.files.output import check_file
-from raytracer.film import film_file, formats
 
 HEAD = 1 << 14  # bytes at the start of a picture in which its metadata name the scene
 
@@ -57,15 +54,3 @@ def _is_of(path: Path, scene: str) -> bool:
             return made_of.encode() in file.read(HEAD)
     except OSError:
         return False
-
-
-def check_target(
-    target: Path, bits: int, quality: int | None, settings: dict[str, Any] | None = None
-) -> Path:
-    """Check that a picture can be written to a path, in the format of its ending.
-
-    settings: known properties of the picture, as arguments of `formats.require`.
-    """
-    if formats.require(target, bits, quality, **settings or {}) is formats.EXR:
-        film_file.check_target(target)
-    return check_file(target)

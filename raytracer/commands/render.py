@@ -23,13 +23,15 @@ from raytracer.warning import collected
 if TYPE_CHECKING:
     from raytracer.film.film import Crop, Film
     from raytracer.film.image import Image
-    from raytracer.film.statistics import Statistics
     from raytracer.pipeline import Job
-    from raytracer.view import View
 
 Call = SimpleNamespace  # options of a call by name, and `scene`, `settings`, `tone`, `annotations`
 CAMERA = ("up", "view", "camera")  # options of which each says what is up
-FEW, LARGE = 1e-3, 10_000  # share of pixels below which spheres are overlooked in large pictures
+NOTHING_SEEN = (
+    "no camera ray hit a sphere, so the picture shows only the background: change position and "
+    "look_at under [camera], set fit = true there to frame the spheres, or check clipping planes "
+    "and opacities of 0"
+)
 
 
 def numbers(
@@ -123,9 +125,9 @@ def render(scenes: tuple[str, ...], **given: Any) -> None:
 
 def check(call: Call) -> Path:
     """Check options and output files before anything is loaded; return the path of the picture."""
-    from raytracer.commands.picture import check_target, default_picture
+    from raytracer.commands.picture import default_picture
     from raytracer.files.output import OutputSet
-    from raytracer.film import film_file
+    from raytracer.film import film_file, formats
     from raytracer.film.film import check_bits
     from raytracer.pipeline import scene_about
 
@@ -144,8 +146,10 @@ def check(call: Call) -> Path:
     if call.film:
         outputs.writes(call.film, "--film")
         film_file.check_target(call.film, call.resume)
-    settings = {"transparent": call.settings.get("transparent") is True}
-    return check_target(outputs.writes(target, "the picture"), call.bits, call.quality, settings)
+    is_clear = call.settings.get("transparent") is True
+    target = outputs.writes(target, "the picture")
+    formats.check_target(target, call.bits, call.quality, transparent=is_clear)
+    return target
 
 
 def prepared(call: Call, crop: Crop | None, output: Need, keep: bool = False) -> Job:
@@ -169,9 +173,8 @@ def tell(call: Call, job: Job, warnings: list[str]) -> None:
 
 
 def run(call: Call) -> None:
-    from raytracer.commands.picture import check_target
     from raytracer.errors import OutputError
-    from raytracer.film import film_file
+    from raytracer.film import film_file, formats
     from raytracer.film.aovs import AOVS, channels, check_aovs
     from raytracer.film.film import Film
     from raytracer.progress import ProgressBar
@@ -191,9 +194,10 @@ def run(call: Call) -> None:
     with prepared(call, crop, output) as job:
         film = Film.blank(*job.view.size, crop, resumed)
         height, width = film.sums.shape[:2]
-        known = {"transparent": job.view.transparent, "size": (width, height)}
         # Before the time is spent, and now that the scene's files are known.
-        check_target(target, call.bits, call.quality, known)
+        formats.check_target(
+            target, call.bits, call.quality, transparent=job.view.transparent, size=(width, height)
+        )
         if call.film:
             film_file.check_target(call.film, call.resume)
         samples = height * width * job.settings.samples * call.repeat
@@ -203,8 +207,8 @@ def run(call: Call) -> None:
                 tone=ToneSettings.of(call.tone, job.tone), bits=call.bits,
                 keep_film=bool(call.film or exr), seconds=call.time, progress=bar,
             )  # fmt: skip
-        if _solids(job) and crop_of(film) is None:
-            warnings += _coverage_warnings(image.statistics, job.view)
+        if _solids(job) and crop_of(film) is None and not image.statistics.covered:
+            warnings.append(NOTHING_SEEN)
     with collected() as of_picture:
         try:  # the film first, since the picture can be made from it
             if call.film:
@@ -222,25 +226,6 @@ def run(call: Call) -> None:
         films = [Path(call.film)] if call.film else []
         lines = image.statistics.lines() if call.stats else []
         print_lines("\n".join([*_summary(job, film, target, films), *_inferred(call, job), *lines]))
-
-
-def _coverage_warnings(statistics: Statistics, view: View) -> list[str]:
-    """Return a warning if a whole picture shows few or no spheres."""
-    if not statistics.covered:
-        remedy = (
-            "check clipping planes and opacities of 0"
-            if view.hides
-            else "change position and look_at under [camera], or set fit = true there to frame the "
-            "spheres"
-        )
-        return ["no camera ray hit a sphere, so the picture shows only the background: " + remedy]
-    if statistics.pixels >= LARGE and statistics.covered < FEW * statistics.pixels:
-        return [
-            f"camera rays hit spheres in only {statistics.covered:,} of {statistics.pixels:,} "
-            "pixels: to show them larger, change position and look_at under [camera], or their "
-            "radius"
-        ]
-    return []
 
 
 def crop_of(film: Film | None) -> Crop | None:

@@ -63,8 +63,8 @@ def tone(films: tuple[str, ...], tone: dict[str, Any], **options: Any) -> None:
 
 def targets_of(call: Call) -> list[Path]:
     """Check options and files; return the path of each film's picture."""
-    from raytracer.commands.picture import check_target, default_picture
-    from raytracer.film import film_file
+    from raytracer.commands.picture import default_picture
+    from raytracer.film import film_file, formats
     from raytracer.film.denoise import require_denoiser
     from raytracer.film.film import check_bits
 
@@ -83,7 +83,9 @@ def targets_of(call: Call) -> list[Path]:
         names.append(str(default_picture(film, scene=scene)))
     if len(set(names)) < len(names):
         raise UserError("two of the films have the same name: tone them one by one with -o")
-    return [check_target(Path(name), call.bits, call.quality) for name in names]
+    for name in names:
+        formats.check_target(name, call.bits, call.quality)
+    return list(map(Path, names))
 
 
 def made(call: Call, name: str, target: Path) -> dict[str, Any]:

@@ -13,8 +13,9 @@ import numpy as np
 
 from raytracer.arguments import whole
 from raytracer.errors import OutputError, UserError, nearest
+from raytracer.files import output
 from raytracer.files.access import opened, parse_json
-from raytracer.film import png
+from raytracer.film import film_file, png
 from raytracer.film.film import Pixels
 
 
@@ -67,11 +68,11 @@ def format_of(path: str | Path) -> Format:
     return kind
 
 
-def require(
+def check_target(
     path: str | Path, bits: int = 8, quality: int | None = None, *, transparent: bool = False,
     size: tuple[int, int] = (0, 0),
 ) -> Format:  # fmt: skip
-    """Return the format of a file after checking that it can hold the picture.
+    """Return the format of a file after checking that it can be written, and hold the picture.
 
     quality: 1..100, for lossy formats; None is the format's default. size: width and height in
     pixels. Raises OutputError where there is no such format, or it cannot hold the picture.
@@ -110,6 +111,7 @@ def require(
             )
     if problem is not None:
         raise OutputError(f"{path}: {problem}")
+    (film_file.check_target if kind is EXR else output.check_file)(path)
     return kind
 
 

@@ -18,6 +18,7 @@ from raytracer._version import __version__
 from raytracer.arguments import whole
 from raytracer.errors import BackendError, UserError
 from raytracer.files import output
+from raytracer.files.access import path_of
 from raytracer.film import formats, png
 from raytracer.film.film import (
     Film,
@@ -220,9 +221,9 @@ class Image:
             UserError: another number of bits, or dither with 16.
         """
         check_bits(bits, self.settings)
-        target = output.check_file(path)
+        target = path_of(path)
         height, width = self.film.sums.shape[:2]
-        kind = formats.require(
+        kind = formats.check_target(
             target, bits, quality, transparent=self.transparent, size=(width, height)
         )
         if kind is formats.EXR:

@@ -1,7 +1,6 @@
 """A film in the memory of one GPU, which owns its sums."""
 
 from collections.abc import Iterable, Iterator
-from enum import Enum, auto
 from itertools import chain
 from math import prod
 from typing import Any
@@ -26,15 +25,6 @@ from raytracer.layout import draft_shape
 from raytracer.view import View
 
 
-class Newest(Enum):
-    """Where the sums of a film are up to date."""
-
-    NOWHERE = auto()  # they are zero
-    HOST = auto()
-    DEVICE = auto()
-    BOTH = auto()
-
-
 class CudaFilm(DeviceFilm):
     """Sums in the memory of a GPU; `to_host` copies them."""
 
@@ -44,7 +34,8 @@ class CudaFilm(DeviceFilm):
         self._number = number
         self._context = primary_context(number)
         self._memory = DeviceMemory(self._context)
-        self._newest = Newest.HOST if host.samples else Newest.NOWHERE
+        self._is_here = host.samples > 0  # whether the sums of the host are up to date
+        self._is_there = False  # whether those of the GPU are; where neither are, they are zero
         self._reader: int | None = None  # of the last `sums_array`
 
     def _expose(
@@ -69,7 +60,7 @@ class CudaFilm(DeviceFilm):
             except BaseException:
                 self._leave()
                 raise
-            self._newest = Newest.DEVICE
+            self._is_here, self._is_there = False, True
         return seconds
 
     def _rows(self, bands: Bands | None) -> Iterator[tuple[int, NDArray[np.float32]]]:
@@ -88,12 +79,11 @@ class CudaFilm(DeviceFilm):
     def _on_device(self) -> int:
         """Return the address of the sums, up to date; the context is active."""
         sums = self._memory.allocate("sums", int(self.host.sums.nbytes))
-        if self._newest is Newest.NOWHERE:
-            self._zeros("sums", self.host.sums.size)
-            self._newest = Newest.DEVICE
-        elif self._newest is Newest.HOST:
+        if self._is_here and not self._is_there:
             staging(self._number).to_device(self.host.sums, sums)
-            self._newest = Newest.BOTH
+        elif not self._is_there:
+            self._zeros("sums", self.host.sums.size)
+        self._is_there = True
         return sums
 
     def _planes(self) -> int:
@@ -103,19 +93,18 @@ class CudaFilm(DeviceFilm):
 
     def _leave(self) -> None:
         """Discard the device's sums, to which a part of the samples was added."""
-        if self._newest is Newest.BOTH:
-            self._newest = Newest.HOST
-        else:
+        if not self._is_here:
             self.clear()
+        self._is_there = False
 
     def to_host(self, bands: Bands | None = None) -> Film:
-        if self._newest is Newest.NOWHERE:
+        if not (self._is_here or self._is_there):
             self.host.sums.fill(0.0)
-        elif self._newest is Newest.DEVICE:
+        elif not self._is_here:
             with self._context.lock, self._context.active():
                 for offset, rows in self._rows(bands):
                     staging(self._number).to_host(self._memory.address("sums") + offset, rows)
-            self._newest = Newest.BOTH if bands is None else Newest.DEVICE
+            self._is_here = bands is None
         return self.host
 
     def take(self, other: DeviceFilm, bands: Bands) -> None:
@@ -128,7 +117,7 @@ class CudaFilm(DeviceFilm):
             for offset, rows in self._rows(bands):
                 driver.memcpy_dtod_async(sums + offset, source + offset, rows.nbytes, stream)
             stream.synchronize()
-        self._newest = Newest.DEVICE
+        self._is_here = False
 
     def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
         """Develop on the device; bloom, and pixels with their own numbers of samples, need the
@@ -188,19 +177,16 @@ class CudaFilm(DeviceFilm):
 
     def clear(self) -> None:
         """Remove all samples; the sums of the host stay as they are until `to_host`."""
-        self._newest = Newest.NOWHERE
+        self._is_here = self._is_there = False
         self.host.samples, self.host.counts = 0, None
 
     def restore(self, sums: NDArray[np.float32]) -> None:
         """Replace the sums of the host; they are copied to the device when they are needed."""
-        self.host.sums[:] = sums
-        self._newest = Newest.HOST
+        super().restore(sums)
+        self._is_here, self._is_there = True, False
 
     def close(self) -> None:
-        if self._newest is Newest.DEVICE:
-            self.clear()
-        elif self._newest is Newest.BOTH:
-            self._newest = Newest.HOST
+        self._leave()
         self._memory.close()
 
 
