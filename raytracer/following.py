@@ -15,12 +15,13 @@ import numpy as np
 from raytracer.backends.base import DeviceScene
 from raytracer.buffers import SceneBuffers
 from raytracer.layout import code
-from raytracer.pipeline import Job, SceneOverrides, date_of_now, load_applied
+from raytracer.pipeline import Job, date_of_now, load_applied
 from raytracer.render_space import REACH
 from raytracer.scene.arrays import aligned
 from raytracer.scene.colors import linear_rgb
 from raytracer.scene.device_spheres import on_device
 from raytracer.scene.materials import AnyMaterial
+from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.packing.large_spheres import RATIO
 from raytracer.scene.packing.pack import PER_SPHERE, end_colors, pack_colors, place
 from raytracer.scene.scene import Scene

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack
 from zlib import crc32
 
 import numpy as np
@@ -18,7 +18,7 @@ from raytracer._version import __version__
 from raytracer.arguments import function, items, of_kind, real, text, whole
 from raytracer.backends.select import select, upload
 from raytracer.errors import UserError, counted, naming
-from raytracer.fields import check_names, definitions, split, takes
+from raytracer.fields import check_names, definitions, takes
 from raytracer.film.aovs import GUIDE_RAYS, GUIDES, channels, check_aovs, traced
 from raytracer.film.film import (
     Crop,
@@ -32,7 +32,8 @@ from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant
 from raytracer.resources import thread_count
 from raytracer.scene import GLYPHS
-from raytracer.scene.coloring import SETTINGS, STYLE
+from raytracer.scene.coloring import STYLE
+from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.source import Source
 from raytracer.scene.source_settings import SourceSettings
 from raytracer.settings import AUTO, LOOKS, MAX_FOR_NOISE, MAX_SAMPLES, RenderSettings
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from raytracer.adaptive import FilmAreas
     from raytracer.annotations.plan import Plan
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
-    from raytracer.buffers import SceneBuffers
+    from raytracer.buffers import Bvh, SceneBuffers
     from raytracer.drawing.overlay import Overlay
     from raytracer.keywords import FileKeywords
     from raytracer.motion_blur import MotionBlur
@@ -57,6 +58,8 @@ if TYPE_CHECKING:
 
 
 Notice = Callable[[str], None]
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 MAX_NUMBER = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
 VIEW_SETTINGS = "raytracer.scene.view_settings:ViewSettings"
@@ -186,16 +189,11 @@ def prepare(
         blurs: whether to find out how particles move while the shutter is open; otherwise those
             with motion keys move, and pictures of others show the middle of the shutter.
     """
-    source, stages = Source.of(scene), Stages(notice)
-    with stages.timed("start", "looking for a GPU"):
-        thread_count(threads)
-        is_device = hasattr(backend, "max_spheres")  # of an earlier job
-        device: Device = backend if is_device else select(backend, threads)  # type: ignore[assignment,arg-type]
-        about_device = {"name": device.name} | device.describe()
-    with stages.timed("load", "loading the scene"):
-        loaded, plan = load_applied(
-            source, SceneOverrides.of(overrides, annotations), values, blurs
-        )
+    source, stage = Source.of(scene), Stages(notice)
+    device = stage("start", "looking for a GPU", _device, backend, threads)
+    about_device = {"name": device.name} | device.describe()
+    settled = SceneOverrides.of(overrides, annotations)
+    loaded, plan = stage("load", "loading the scene", load_applied, source, settled, values, blurs)
     counts, settings, tone = loaded.counts(), loaded.render, loaded.tone
     spheres = ", ".join(counted(count, noun) for noun, count in counts.items())
     with naming(loaded.source):
@@ -203,22 +201,16 @@ def prepare(
         need = memory_of or memory.Need()
         need = replace(need, moves=need.moves or moving is not None, threads=threads)
         keeps, is_file = keep or moving is not None, source.path is not None
-        with stages.timed("pack", f"packing {spheres}"):
-            buffers, camera = _packed(loaded, need, crop, plan, device, keeps, is_file)
+        buffers, camera = stage(
+            "pack", f"packing {spheres}", _packed, loaded, need, crop, plan, device, keeps, is_file
+        )
         settings = settings.override(brightness=_brightness(loaded, settings))
         kept = (loaded, buffers) if keep else None
         del loaded
-        with stages.timed("digest", f"hashing {spheres}"):
-            digest = buffers.digest() if hashed else ""
-        with stages.timed("build", f"building the hierarchy over {spheres}"):
-            tree = device.build(buffers)
-        with stages.timed("upload", f"uploading {spheres} to the {device.name} backend"):
-            if need.window:
-                device.compile_ahead()
-            on_device = device.scene(buffers, tree)
-            buffers.release()
-        if on_device.striped_over > 1:
-            about_device["striped_over"] = on_device.striped_over
+        digest = stage("digest", f"hashing {spheres}", buffers.digest) if hashed else ""
+        tree = stage("build", f"building the hierarchy over {spheres}", device.build, buffers)
+        text = f"uploading {spheres} to the {device.name} backend"
+        on_device = stage("upload", text, _uploaded, device, buffers, tree, need.window)
         blur = None
         if moving is not None:
             from raytracer.motion_blur import MotionBlur  # late: few scenes move
@@ -226,13 +218,15 @@ def prepare(
             blur = MotionBlur(moving, buffers, on_device)
             digest += f"-{blur.digest()}" if hashed else ""
         if settings.brightness == AUTO:
-            with stages.timed("light", "measuring the light"):
-                from raytracer.brightness import balanced  # late: not for scene files
+            from raytracer.brightness import balanced  # late: not for scene files
 
-                buffers, settings = balanced(device, on_device, buffers, settings)
-                if kept:
-                    render = kept[0].render.override(brightness=settings.brightness)
-                    kept = replace(kept[0], render=render), buffers
+            text = "measuring the light"
+            buffers, settings = stage("light", text, balanced, device, on_device, buffers, settings)
+            if kept:
+                render = kept[0].render.override(brightness=settings.brightness)
+                kept = replace(kept[0], render=render), buffers
+    if on_device.striped_over > 1:
+        about_device["striped_over"] = on_device.striped_over
     about = _about(source.path, digest, counts, settings, about_device, camera)
     sizes = {
         "buffers": buffers.nbytes,
@@ -241,25 +235,35 @@ def prepare(
         "resident": on_device.nbytes,
     }
     return Job(
-        settings, device, on_device, buffers.view, threads, stages.seconds, sizes, about,
+        settings, device, on_device, buffers.view, threads, stage.seconds, sizes, about,
         buffers.space, camera, kept, tone=tone, plan=plan, blur=blur,
     )  # fmt: skip
 
 
 class Stages:
-    """The stages of a job: each is announced when it begins, and timed."""
+    """Calls the stages of a job: each is announced when it begins, and timed."""
 
     def __init__(self, notice: Notice | None) -> None:
         self._notice = notice
         self.seconds: dict[str, float] = {}
 
-    @contextmanager
-    def timed(self, name: str, text: str) -> Iterator[None]:
+    def __call__(
+        self, name: str, text: str, call: Callable[Given, Result], *given: Given.args,
+        **named: Given.kwargs,
+    ) -> Result:  # fmt: skip
         if self._notice is not None:
             self._notice(text)
         start = time.perf_counter()
-        yield
+        result = call(*given, **named)
         self.seconds[name] = time.perf_counter() - start
+        return result
+
+
+def _device(backend: str | Device, threads: int) -> Device:
+    """Return the device of a name, or that of an earlier job."""
+    thread_count(threads)
+    is_device = hasattr(backend, "max_spheres")
+    return backend if is_device else select(backend, threads)  # type: ignore[return-value,arg-type]
 
 
 def _packed(
@@ -509,50 +513,6 @@ class Job:
         self.scene.close()
 
 
-@dataclass(frozen=True)
-class SceneOverrides:
-    """Settings of a call: style, view, those of the render by name, and annotations; None: the
-    scene's."""
-
-    style: StyleSettings | None = None
-    view: ViewSettings | None = None
-    render: Mapping[str, Any] = field(default_factory=dict)
-    annotations: Annotations | Mapping[str, Any] | None = None
-
-    @classmethod
-    def of(
-        cls,
-        settings: Mapping[str, Any] | SceneOverrides | None = None,
-        annotations: Annotations | Mapping[str, Any] | None = None,
-    ) -> SceneOverrides:
-        """Check and sort the settings of a call; None is ignored. Raises UserError."""
-        if isinstance(settings, SceneOverrides):
-            return settings
-        render, others = split(settings or {}, RenderSettings)
-        given = {name: value for name, value in others.items() if value is not None}
-        style = {name: given.pop(name) for name in SETTINGS if name in given}
-        if isinstance(annotations, Mapping) and annotations:
-            from raytracer.scene.annotations import Annotations
-
-            Annotations().changed(annotations)
-        checked = RenderSettings(**render)
-        made: dict[str, Any] = {"render": {name: getattr(checked, name) for name in render}}
-        if style:
-            from raytracer.scene.coloring.style import StyleSettings
-
-            made["style"] = StyleSettings(**style)
-        if given:
-            from raytracer.scene.view_settings import ViewSettings
-
-            made["view"] = ViewSettings(**given)
-        return cls(**made, annotations=annotations)
-
-    @property
-    def columns(self) -> list[str]:
-        """Names of the columns that the settings need."""
-        return [name for each in (self.style, self.view) if each for name in each.columns]
-
-
 def apply_overrides(scene: Scene, overrides: SceneOverrides) -> Scene:
     """Apply the settings of a call to a scene, and make its glyphs."""
     scene = _annotated(scene, overrides.annotations)
@@ -624,6 +584,17 @@ def _with_glyphs(scene: Scene) -> Scene:
 
     with naming(scene.source):
         return with_glyphs(scene)
+
+
+def _uploaded(
+    device: Device, buffers: SceneBuffers, tree: Bvh | None, is_shown: bool
+) -> DeviceScene:
+    """Return a scene on a device; is_shown: by a window, which should not wait for a compiler."""
+    if is_shown:
+        device.compile_ahead()
+    on_device = device.scene(buffers, tree)
+    buffers.release()
+    return on_device
 
 
 def load_applied(

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.following import moved_on, packed, with_rows
-from raytracer.pipeline import Job, SceneOverrides, prepare
+from raytracer.pipeline import Job, prepare
+from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.packing.pack import repack
 from raytracer.scene.packing.pose import posed
 

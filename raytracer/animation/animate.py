@@ -23,10 +23,11 @@ from raytracer.files import output
 from raytracer.files.access import is_path, path_of
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import VIEW_SETTINGS, SceneOverrides
+from raytracer.pipeline import VIEW_SETTINGS
 from raytracer.scene.animation import AnimationSettings
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.coloring import STYLE
+from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.source import Source
 from raytracer.settings import RenderSettings
 from raytracer.trajectory.source import chosen_frames, frames_of

@@ -28,12 +28,13 @@ from raytracer.film.film import Film, measure
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.following import moved_on, with_rows
-from raytracer.pipeline import Job, SceneOverrides, apply_overrides, plan_of, prepare
+from raytracer.pipeline import Job, apply_overrides, plan_of, prepare
 from raytracer.scene.animation import AnimationSettings
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.camera import Camera
 from raytracer.scene.inferred import InferredDefaults, inferring
 from raytracer.scene.motion import with_motion
+from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.pack import retake, with_boxes
 from raytracer.scene.packing.pose import posed

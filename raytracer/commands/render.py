@@ -109,7 +109,7 @@ def render(scenes: tuple[str, ...], **given: Any) -> None:
     Settings that are not given come from the scene file. The name of an example scene without a
     folder is enough: raytracer render three_balls.
     """
-    from raytracer.pipeline import SceneOverrides
+    from raytracer.scene.overrides import SceneOverrides
     from raytracer.scene.source import Source
 
     call = SimpleNamespace(scene=scenes[0], **given)

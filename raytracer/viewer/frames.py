@@ -12,13 +12,14 @@ import numpy as np
 from raytracer.backends.base import Device
 from raytracer.errors import ClosedError, RaytracerError, UserError
 from raytracer.following import with_rows
-from raytracer.pipeline import Notice, SceneOverrides, apply_overrides, load_source
+from raytracer.pipeline import Notice, apply_overrides, load_source
 from raytracer.scene.coloring import SETTINGS
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.glyphs.make import FADING
 from raytracer.scene.glyphs.ribbons import atoms_kept
 from raytracer.scene.inferred import InferredDefaults, inferring
 from raytracer.scene.load import is_scene
+from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.scene import Scene
 from raytracer.settings import AUTO
 from raytracer.trajectory.source import LiveSource, frames_of

@@ -16,8 +16,9 @@ from raytracer.buffers import SceneBuffers
 from raytracer.errors import TEXT_LETTERS, shown
 from raytracer.following import follow, followed, packed
 from raytracer.memory import Need
-from raytracer.pipeline import NO_SPHERE, Job, Notice, SceneOverrides, prepare
+from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare
 from raytracer.scene.annotations import Annotations
+from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.packing.framing import NOTHING, Basis, Surroundings
 from raytracer.scene.packing.lighting import pack_lights, rig_axes, world_up
 from raytracer.scene.packing.pack import large_shown, retake, with_boxes

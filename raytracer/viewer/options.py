@@ -10,10 +10,11 @@ from raytracer.arguments import function, truth
 from raytracer.errors import DataFileError, UserError
 from raytracer.fields import check_names, takes
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import Notice, SceneOverrides
+from raytracer.pipeline import Notice
 from raytracer.resources import thread_count
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.coloring import STYLE
+from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.source import Source
 from raytracer.scene.source_settings import SourceSettings
 from raytracer.scene.view_settings import ViewSettings, check_shutter

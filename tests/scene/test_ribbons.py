@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import raytracer
-from raytracer.pipeline import SceneOverrides, load_applied
+from raytracer.pipeline import load_applied
 from raytracer.scene.glyphs import backbone
 from raytracer.scene.glyphs.backbone import backbone_of
 from raytracer.scene.glyphs.ribbon_surface import (
@@ -26,6 +26,7 @@ from raytracer.scene.glyphs.ribbon_surface import (
     spline_controls,
 )
 from raytracer.scene.inferred import InferredDefaults, inferring
+from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.source import Source
 from reference.scene import Array
 from support import molecules

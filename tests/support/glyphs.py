@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from raytracer import Scene
-from raytracer.pipeline import SceneOverrides, load_applied
+from raytracer.pipeline import load_applied
+from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.source import Source
 from reference.scene import Array
 
