@@ -193,14 +193,11 @@ def run(call: Call) -> None:
     )  # fmt: skip
     with prepared(call, crop, output) as job:
         film = Film.blank(*job.view.size, crop, resumed)
-        height, width = film.sums.shape[:2]
         # Before the time is spent, and now that the scene's files are known.
-        formats.check_target(
-            target, call.bits, call.quality, transparent=job.view.transparent, size=(width, height)
-        )
+        formats.check_target(target, call.bits, call.quality, transparent=job.view.transparent)
         if call.film:
             film_file.check_target(call.film, call.resume)
-        samples = height * width * job.settings.samples * call.repeat
+        samples = film.sums[..., 0].size * job.settings.samples * call.repeat
         with collected() as warnings, ProgressBar(samples, call.shows_progress) as bar:
             image = job.render(
                 job.device.film(film), repeat=call.repeat, aovs=aovs,

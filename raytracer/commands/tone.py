@@ -124,12 +124,8 @@ def image_of(film: Film, call: Call) -> Image:
     from raytracer.film.image import Image
 
     about: dict[str, Any] = film.metadata | samples_about(film) | {"crop": list(film.crop)}
-    transparent = film.backdrop is None and film.metadata.get("transparent")
-    if transparent is None:
-        transparent = any((row[:, 3] != film.samples).any() for row in film.evened().sums)
-    return Image(
-        film, bool(transparent), {}, about, call.threads, call.settings, denoise=call.denoise
-    )
+    transparent = film.backdrop is None and bool(film.metadata.get("transparent", True))
+    return Image(film, transparent, {}, about, call.threads, call.settings, denoise=call.denoise)
 
 
 def _summary(image: Image, target: Path, stats: bool) -> str:

@@ -25,7 +25,6 @@ class Format(NamedTuple):
     bits: tuple[int, ...] = (8,)
     alpha: bool = True
     quality: int = 0  # the default of 1..100; 0: it keeps every value
-    side: int = 0  # maximum number of pixels; 0: more than any picture has
 
 
 PNG = Format("PNG", (".png",), bits=(8, 16))
@@ -36,9 +35,9 @@ EXR = Format("OpenEXR", (".exr",), bits=(8, 16))
 FORMATS = (
     PNG,
     TIFF,
-    Format("JPEG", (".jpg", ".jpeg"), alpha=False, quality=95, side=65_535),
-    Format("WEBP", (".webp",), quality=90, side=16_383),
-    Format("AVIF", (".avif",), quality=85, side=65_535),
+    Format("JPEG", (".jpg", ".jpeg"), alpha=False, quality=95),
+    Format("WEBP", (".webp",), quality=90),
+    Format("AVIF", (".avif",), quality=85),
     SVG,
     PDF,
     EXR,
@@ -69,13 +68,12 @@ def format_of(path: str | Path) -> Format:
 
 
 def check_target(
-    path: str | Path, bits: int = 8, quality: int | None = None, *, transparent: bool = False,
-    size: tuple[int, int] = (0, 0),
-) -> Format:  # fmt: skip
+    path: str | Path, bits: int = 8, quality: int | None = None, *, transparent: bool = False
+) -> Format:
     """Return the format of a file after checking that it can be written, and hold the picture.
 
-    quality: 1..100, for lossy formats; None is the format's default. size: width and height in
-    pixels. Raises OutputError where there is no such format, or it cannot hold the picture.
+    quality: 1..100, for lossy formats; None is the format's default. Raises OutputError where there
+    is no such format, or it cannot hold the picture.
     """
     kind = format_of(path)
     name, problem = kind.name, None
@@ -91,11 +89,6 @@ def check_target(
         problem = (
             f"{name} cannot be transparent, and the picture is: give it a background (--background "
             "white), or a name that ends in .png or .webp"
-        )
-    elif kind.side and max(size) > kind.side:
-        problem = (
-            f"{name} has at most {kind.side:,} pixels a side, and the picture has {size[0]:,}x"
-            f"{size[1]:,}: give a name that ends in .png or .tiff"
         )
     elif kind is PDF:
         from raytracer.drawing.pdf import require as require_matplotlib
@@ -140,7 +133,10 @@ def write(
         options |= {"subsampling": "4:4:4"}
     elif quality == LOSSLESS:
         options |= {"lossless": True, "exact": True}
-    Pillow.fromarray(np.ascontiguousarray(pixels)).save(file, kind.name, **options)
+    try:
+        Pillow.fromarray(np.ascontiguousarray(pixels)).save(file, kind.name, **options)
+    except ValueError as error:  # of a picture that is too large
+        raise OSError(str(error)) from error
 
 
 def read_metadata(path: Path, is_input: bool = True) -> dict[str, Any]:

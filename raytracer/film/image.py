@@ -222,10 +222,7 @@ class Image:
         """
         check_bits(bits, self.settings)
         target = path_of(path)
-        height, width = self.film.sums.shape[:2]
-        kind = formats.check_target(
-            target, bits, quality, transparent=self.transparent, size=(width, height)
-        )
+        kind = formats.check_target(target, bits, quality, transparent=self.transparent)
         if kind is formats.EXR:
             return self.shown.save(target)
         _ = self.shown  # which measures its own time
