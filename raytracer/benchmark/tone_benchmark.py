@@ -16,7 +16,7 @@ from raytracer.benchmark.cuda.timing import Session
 from raytracer.benchmark.options import BenchOptions, Tell, picture_size
 from raytracer.benchmark.record import Result
 from raytracer.errors import RaytracerError
-from raytracer.film.film import Film, develop, measure, tone_arguments
+from raytracer.film.film import Film, develop, measure, measure_and_develop, tone_arguments
 from raytracer.film.tone_settings import CURVES, ToneSettings
 from raytracer.variants.discovery import discover, product
 
@@ -90,7 +90,7 @@ class ToneBenchmark(Benchmark):
 def _on_host(film: Film) -> Passes:
 
     def whole(settings: ToneSettings) -> None:
-        develop(film, settings, 8, 0, measure(film, settings, 0))
+        measure_and_develop(film, settings)
 
     return {
         "histogram": [("on all cores", partial(measure, film, AUTOMATIC["linear"], 0))],

@@ -359,36 +359,34 @@ def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.
 
 def develop(
     film: Film, settings: ToneSettings | None = None, bits: int = 8, threads: int = 0,
-    histogram: NDArray[np.void] | None = None, out: Pixels | None = None,
-    neighbor_weight: float = 0.0,
+    out: Pixels | None = None, neighbor_weight: float = 0.0,
 ) -> Pixels:  # fmt: skip
-    """Return a film as a picture, uint8 or uint16 (h, w, 4), sRGB with straight alpha.
+    """Return a film as a picture, uint8 or uint16 (h, w, 4), sRGB with straight alpha, measured
+    only if the exposure is automatic.
 
-    settings: None uses the defaults, which leave colours alone. threads: 0 uses every core.
-    histogram: of `measure`, whose counts of clipped and black pixels are filled in; None measures
-    the film if the exposure is automatic. out: C-contiguous memory; None allocates it.
-    neighbor_weight: see `tone_arguments`. Raises UserError: the depth is not 8 or 16, or the film
-    is damaged.
+    settings: None uses the defaults, which leave colours alone. threads: 0 uses every core. out:
+    C-contiguous memory; None allocates it. neighbor_weight: see `tone_arguments`. Raises UserError:
+    the depth is not 8 or 16, or the film is damaged.
     """
     settings = settings or ToneSettings()
+    return measure_and_develop(film, settings, bits, threads, out, neighbor_weight, False)[0]
+
+
+def measure_and_develop(
+    film: Film, settings: ToneSettings, bits: int = 8, threads: int = 0,
+    out: Pixels | None = None, neighbor_weight: float = 0.0, measured: bool = True,
+) -> tuple[Pixels, NDArray[np.void]]:  # fmt: skip
+    """Return the picture of a film, and its histogram with the counts of clipped and black pixels;
+    arguments and errors as for `develop`."""
     check_bits(bits, settings)
     film, settings = with_bloom(film, settings)
-    if histogram is None:
-        histogram = measure(film, settings, threads) if settings.automatic else empty_histogram()
+    is_metered = measured or settings.automatic
+    histogram = measure(film, settings, threads) if is_metered else empty_histogram()
     if out is None:
         out = np.empty(film.sums.shape, np.uint8 if bits == 8 else np.uint16)
     args = tone_arguments(film, settings, bits, neighbor_weight)
     core().tone_map_film(film.sums, args, histogram.view(np.uint8), out, thread_count(threads))
-    return out
-
-
-def measure_and_develop(
-    film: Film, settings: ToneSettings, bits: int = 8, threads: int = 0
-) -> tuple[Pixels, NDArray[np.void]]:
-    """Return the picture of a film, and its histogram; arguments and errors as for `develop`."""
-    film, settings = with_bloom(film, settings)
-    histogram = measure(film, settings, threads)
-    return develop(film, settings, bits, threads, histogram), histogram
+    return out, histogram
 
 
 def with_bloom(film: Film, settings: ToneSettings) -> tuple[Film, ToneSettings]:
