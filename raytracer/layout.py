@@ -27,10 +27,8 @@ def table() -> Table:
 
 @cache
 def dtype(name: str) -> np.dtype[Any]:
-    """Return the dtype of a struct, for example "Camera".
-
-    A field of three numbers has shape (3,); a field that is a struct has that struct's dtype.
-    """
+    """Return the dtype of a struct, for example "Camera". A field of three numbers has shape (3,);
+    a field that is a struct has that struct's dtype."""
     import numpy as np
 
     size, fields = table()[name]

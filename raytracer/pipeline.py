@@ -117,16 +117,16 @@ def render(
         TypeError: there is no argument of that name.
     """
     check_names(render, settings)
-    names = [] if aovs is None else items(aovs, "aovs", UserError)
-    variables = check_aovs(",".join(text(name, "aovs", UserError) for name in names))
+    names = [] if aovs is None else items(aovs, "aovs")
+    variables = check_aovs(",".join(text(name, "aovs") for name in names))
     if film is not None:
-        of_kind(film, "film", Film, UserError)
+        of_kind(film, "film", Film)
     bloom = ToneSettings.of(tone).bloom > 0
     function(progress, "progress")
-    seconds = None if time is None else real(time, "time", 0.0, above=True, error=UserError)
+    seconds = None if time is None else real(time, "time", 0.0, above=True)
     source, given = Source.taken(scene, settings)
     if first_sample is not None:
-        first_sample = whole(first_sample, "first_sample", error=UserError)
+        first_sample = whole(first_sample, "first_sample")
     output = memory.Need(aov_channels=channels(variables), bloom=bloom)
     with (
         prepare(

@@ -140,7 +140,7 @@ def test_constants() -> None:
     assert layout.constant("kWarpTileWidth") * layout.constant("kWarpTileHeight") == 32
 
 
-ROOT = Path(str(kernels()))
+ROOT = kernels()
 # Read by both compilers, from the bottom up: a header includes its own layer and those below.
 SHARED = ["core", "geom", "bvh", "shade", "integrator", "film"]
 # Film lies beside these, on lights' layer.

@@ -13,7 +13,7 @@ from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
 from raytracer.drawing.fonts import CAP_HEIGHT, typeset
 from raytracer.drawing.svg import hex_color, svg
-from raytracer.exporting.grid import Grid
+from raytracer.exporting.figure import Grid
 from raytracer.exporting.sections import SKY_LEVELS
 from raytracer.film.film import Film
 from raytracer.film.tone_settings import ToneSettings

@@ -11,8 +11,7 @@ from raytracer._version import __version__
 from raytracer.annotations.projection import Projection
 from raytracer.browser import client
 from raytracer.errors import UserError
-from raytracer.exporting.figure import Figure, warn_of_what_is_left_out
-from raytracer.exporting.grid import Grid
+from raytracer.exporting.figure import Figure, Grid, warn_of_what_is_left_out
 from raytracer.exporting.head import head_of
 from raytracer.exporting.occlusion import sky_visibility
 from raytracer.exporting.sections import (

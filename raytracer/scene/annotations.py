@@ -12,7 +12,7 @@ from dataclasses import MISSING, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import mapping, of_kind
-from raytracer.errors import SceneError, UserError, shown_value
+from raytracer.errors import SceneError, shown_value
 from raytracer.field_types import Choice, Kind, Number, Numbers, Text, Vector3
 from raytracer.fields import Defined, check_fields, definitions, setting
 from raytracer.scene.colors import Color
@@ -266,7 +266,7 @@ class Part(Kind):
         self.kind, self.alone = kind, alone
         self.metavar = f"[={alone.upper()}|NAME=VALUE,...|off]"
 
-    def given(self, value: Any, name: str, error: type[UserError] = SceneError) -> Any:
+    def given(self, value: Any, name: str) -> Any:
         """Return the object, None to leave it out, or the fields that are stated."""
         if isinstance(value, str) and value in ("on", "", "off"):
             value = value != "off"
@@ -275,13 +275,18 @@ class Part(Kind):
         if value is None or isinstance(value, bool):
             return {} if value else None
         if not isinstance(value, Mapping):
-            return of_kind(value, name, self.kind, error)
-        check_fields(value, definitions(self.kind), name, error)
+            return of_kind(value, name, self.kind)
+        check_fields(value, definitions(self.kind), name)
         return value
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        given = self.given(value, name, error)
+    def checked(self, value: Any, name: str) -> Any:
+        given = self.given(value, name)
         return self.kind(**given) if isinstance(given, Mapping) else given
+
+    def of_text(self, text: str, name: str) -> str:
+        """Check the value of an option, which may change an annotation of the scene."""
+        self.checked(text, name)
+        return text
 
 
 @dataclass(frozen=True, repr=False, eq=False)

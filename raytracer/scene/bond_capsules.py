@@ -134,7 +134,7 @@ def _table(spheres: SphereSet, pairs: Pairs, names: Sequence[str]) -> SphereSet:
     columns: dict[str, Any] = {"length": length, **pairs.columns}
     atoms = spheres.columns
     for name in names:
-        if name not in columns and name[-1:] in ("1", "2") and atoms.has(name[:-1]):
+        if name not in columns and name[-1:] in ("1", "2") and name[:-1] in atoms:
             columns[name] = atoms[name[:-1]][pairs.rows[:, int(name[-1]) - 1]]
     return SphereSet(spheres.centers[pairs.rows[:, 0]] + 0.5 * spans, 1.0, columns=columns)
 

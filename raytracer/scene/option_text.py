@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from raytracer.errors import SceneError, shown, suggestion
@@ -53,15 +54,11 @@ def fields_of(
 
 
 def value_of(kind: Kind, text: str, place: str) -> Any:
-    """Return a value: a text, or for other types the text parsed as TOML."""
-    if kind.parsed is not None:
-        return kind.parsed(text)
-    is_word = str in kind.plain and not text.startswith("[") and kind.plain.keys() <= {str, list}
-    value: Any = text.strip("\"'") if text[:1] in ("'", '"') else text
-    if not is_word:
-        try:
+    """Return the checked value of a text, in which lists and tables are written as in TOML."""
+    value: Any = kind.typed(text)
+    if text[:1] in ("[", "{"):
+        with suppress(tomllib.TOMLDecodeError):
             value = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
-            value = text
-    kind.require(value, place)
-    return value
+    elif text[:1] in ("'", '"'):
+        value = text.strip("\"'")
+    return kind.checked(value, place)

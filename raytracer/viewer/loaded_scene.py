@@ -168,9 +168,11 @@ class LoadedScene:
         return self.all_particles.count + prim_id - count
 
     def id_of(self, number: int) -> int | None:
-        """Return the sphere of a particle; None if it is hidden or does not exist."""
+        """Return the sphere or other solid of a number; None if it is hidden."""
         if self.numbers is None:
-            return number if number < self.scene.count else None
+            return number
+        if number >= self.all_particles.count:
+            return number - self.all_particles.count + len(self.numbers)
         place = int(np.searchsorted(self.numbers, number))
         return place if number in self.numbers[place : place + 1] else None
 

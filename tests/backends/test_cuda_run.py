@@ -34,7 +34,7 @@ from raytracer.errors import BackendError
 from raytracer.film.film import Film
 from raytracer.render_space import Space
 from raytracer.scene.packing.pack import pack
-from raytracer.variants.kernel import Kernel
+from raytracer.variants import Kernel
 from raytracer.view import View, frame_of
 from support.fake_cuda import FakeDriver, cleared
 
@@ -48,6 +48,7 @@ KERNEL = Kernel(
     needs=("sm_80+",),
     source="",
     path=Path("fake.cu"),
+    place="kernels/cuda/fake.cu",
 )
 
 

@@ -131,12 +131,14 @@ def requests(viewer: ViewerState) -> list[RenderRequest]:
 
 
 def perform(viewer: ViewerState) -> None:
-    """Have a viewer hear what the latest task of its render thread returns."""
+    """Perform the latest task of the render thread, and have a viewer hear what comes of it."""
     worker: Any = viewer.worker
-    found = worker.run_task.call_args.args[0]
-    while callable(found):
-        found = found()
-    receive(viewer, found)
+    if worker.run_task.called:
+        worker.run_task.call_args.args[0]()
+        worker.run_task.reset_mock()
+    wait_for(lambda: worker.post.called, "the answer")
+    receive(viewer, worker.post.call_args.args[0])
+    worker.post.reset_mock()
 
 
 def hit_id(
@@ -150,5 +152,5 @@ def hit_id(
 def picked(viewer: ViewerState, prim_id: int) -> None:
     """Have a viewer hear that a sphere was picked."""
     sphere = viewer.loaded_scene.scene.describe(prim_id)
-    pick = Pick(prim_id, prim_id, sphere.lines(), sphere.position)
+    pick = Pick(prim_id, sphere.lines(), sphere.position)
     receive(viewer, Picked(viewer.loaded_scene, pick))

@@ -17,8 +17,8 @@ from raytracer.scene.sphere_set import SphereSet
 
 def has_axes(columns: Columns, shape: Shape) -> bool:
     if shape.axes is not None:
-        return not isinstance(shape.axes, str) or columns.has(str(shape.axes))
-    return any(all(columns.has(name) for name in names) for names, _ in AXES)
+        return not isinstance(shape.axes, str) or str(shape.axes) in columns
+    return any(all(name in columns for name in names) for names, _ in AXES)
 
 
 def default_shape(spheres: SphereSet) -> Shape | None:
@@ -66,7 +66,7 @@ def _turns(columns: Columns, shape: Shape) -> Doubles | None:
     if found is None:
         return None
     turns = components(columns, found[0], 4, "shape.orientation")
-    if shape.orientation is None and found[0] == ("orientation",) and columns.has(OF_OVITO):
+    if shape.orientation is None and found[0] == ("orientation",) and OF_OVITO in columns:
         return turns[:, W_LAST]
     return turns if found[1] is None else turns[:, found[1]]
 
@@ -75,4 +75,4 @@ def _names(columns: Columns, stated: Any, known: Any) -> tuple[tuple[str, ...], 
     """Return the stated columns, or the first usual ones that there are and what `known` says."""
     if stated is not None:
         return ((stated,) if isinstance(stated, str) else stated), None
-    return next((each for each in known if all(map(columns.has, each[0]))), None)
+    return next((each for each in known if all(name in columns for name in each[0])), None)

@@ -41,13 +41,13 @@ def vectors_of(
     part of the names of three, or of three expressions."""
     if not isinstance(vector, str):
         return components(columns, vector, 3, place)
-    values = columns.value(vector) if columns.has(vector) else None
+    values = columns.value(vector) if vector in columns else None
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] in (2, 3):
         flat = np.zeros((len(values), 3))
         flat[:, : values.shape[1]] = values
         return flat
     for parts in _ways(vector):
-        if all(map(columns.has, parts)):
+        if all(part in columns for part in parts):
             return components(columns, parts, 3, place)
     if values is None:
         return None
@@ -65,7 +65,7 @@ def names_of(columns: Columns) -> list[str]:
         if each.shape == (3,) and each.kind != "text" and name not in PLACES
     ]
     names = ["velocity", *PARTS]
-    derived = [n for n in dict.fromkeys(names) if all(columns.has(p) for p in PARTS[n])]
+    derived = [n for n in dict.fromkeys(names) if all(p in columns for p in PARTS[n])]
     return [*stated, *(n for n in derived if not any(n in each or each in n for each in stated))]
 
 

@@ -410,11 +410,11 @@ def render_space(sets: Sequence[SphereSet]) -> Space:
     if not sets:
         return Space((0.0, 0.0, 0.0), 1.0)
     stride = -(-sum(s.count for s in sets) // MAX_SAMPLE)
-    centers, radii = zip(*(_sample(each, stride) for each in sets), strict=True)
+    centers, radii = zip(*(sample(each, stride) for each in sets), strict=True)
     return fitted_space(np.concatenate(centers), np.concatenate(radii))
 
 
-def _sample(spheres: SphereSet, stride: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def sample(spheres: SphereSet, stride: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if spheres.cell is not None:
         spheres, stride = spheres.taken(np.arange(0, spheres.count, stride)), 1
     every = slice(None, None, stride)
@@ -468,22 +468,27 @@ def _paints(surfaces: Sequence[SphereSet]) -> list[SphereUpdate]:
     """Return the colours of all surfaces, if one has an array of a GPU and each has N colours."""
     from raytracer.sphere_update import SphereUpdate
 
-    paints, first = [], 0
-    for each in surfaces:
-        color, space, scale = given(each, "color"), each.color_space, each.color_scale
-        if len(color) != each.count or each.color_id is not None:
-            return []
-        if isinstance(color, np.ndarray) and len(surfaces) > 1:
-            color, space = linear_rgb(color, space), "linear"
-        color_map = None if scale is None or isinstance(color, np.ndarray) else scale.color_map()
-        paints.append(
-            SphereUpdate(
-                0, each.count, colors=color, color_space=space, first_color=first,
-                color_map=color_map,
-            )
-        )  # fmt: skip
-        first += each.count
-    return paints if any(not isinstance(paint.colors, np.ndarray) for paint in paints) else []
+    colors = [given(each, "color") for each in surfaces]
+    if all(isinstance(each, np.ndarray) for each in colors) or any(
+        len(color) != each.count or each.color_id is not None
+        for each, color in zip(surfaces, colors, strict=True)
+    ):
+        return []
+    firsts = accumulate((each.count for each in surfaces), initial=0)
+    return [
+        SphereUpdate(0, each.count, first_color=first, **coloring(each))
+        for each, first in zip(surfaces, firsts, strict=False)
+    ]
+
+
+def coloring(spheres: SphereSet) -> dict[str, Any]:
+    """Return the arguments of a `SphereUpdate` for the colours of a set."""
+    color, scale = given(spheres, "color"), spheres.color_scale
+    if isinstance(color, np.ndarray):
+        return {"colors": linear_rgb(color, spheres.color_space)}
+    if scale is not None:
+        return {"colors": color, "color_map": scale.color_map()}
+    return {"colors": color, "color_space": spheres.color_space}
 
 
 def place(sets: Sequence[SphereSet], space: Space, rows: slice | None = None) -> Columns:
@@ -616,7 +621,8 @@ def nbytes(scene: Scene) -> int:
     owners: dict[int, int] = {}
     for each in (*scene.spheres, *ends_of(scene.solids)):
         arrays = [given(each, name) for name in ("centers", "radius", "color")]
-        arrays += [each.color_id, each.rows, each.labels and each.labels.ids, *each.kept]
+        arrays += [each.color_id, each.rows, each.labels and each.labels.ids]
+        arrays += each.data.arrays.values()
         for owner in arrays:
             while getattr(getattr(owner, "base", None), "nbytes", None) is not None:
                 owner = owner.base
