@@ -1,4 +1,4 @@
-"""Adaptive sampling: after the first samples, only noisy tiles get more.
+"""Adaptive sampling: after the first samples, only noisy tiles get more; or passes for a time.
 
 A tile is finished when its noise is at most the level (see `raytracer.film.noise`), or when its
 pixels have the maximum number of samples. What is added depends only on the sums, and the sums of a
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,55 +36,41 @@ BESIDE = 4  # a tile gets a quarter of its neighbours' samples: it may have miss
 MIN_SAMPLES = 4  # minimum samples of a pixel: two parts of two, between which the noise is measured
 
 
-@dataclass(frozen=True)
-class Area:
-    """A rectangle of tiles with the same number of samples."""
-
-    crop: Crop
-    first: int
-    count: int
-
-    @property
-    def work(self) -> int:
-        x0, y0, x1, y1 = self.crop
-        return (x1 - x0) * (y1 - y0) * self.count
-
-
-def areas(shape: tuple[int, int], there: Counts, added: Counts) -> Iterator[Area]:
-    """Yield rectangles of tiles that get the same samples; each tile is in one of them."""
+def areas(
+    shape: tuple[int, int], there: Counts, added: Counts
+) -> Iterator[tuple[slice, slice, Crop]]:
+    """Yield rectangles of tiles that get the same samples, each tile in one of them: rows and
+    columns of tiles, and the crop of the film."""
     left = added > 0
     down, across = added.shape
-    for y, x in zip(*np.nonzero(left), strict=True):
+    for y, x in zip(*map(np.ndarray.tolist, np.nonzero(left)), strict=True):
         if not left[y, x]:
             continue
         same = left & (there == there[y, x]) & (added == added[y, x])
-        right, bottom = int(x), int(y)
+        right, bottom = x, y
         while right < across and same[y, right]:
             right += 1
         while bottom < down and same[bottom, x:right].all():
             bottom += 1
         left[y:bottom, x:right] = False
         ends = min(right * TILE, shape[1]), min(bottom * TILE, shape[0])
-        crop = (int(x) * TILE, int(y) * TILE, *ends)
-        yield Area(crop, int(there[y, x]), int(added[y, x]))
+        yield slice(y, bottom), slice(x, right), (x * TILE, y * TILE, *ends)
 
 
-class AdaptivePasses:
-    """A render whose tiles get at least `samples`, and up to `most`, until their noise is low."""
+class Passes:
+    """Adds samples to a film until its tiles have at most a noise level, or for some seconds.
+
+    areas: of the film. samples: at least as many for each pixel, with a level. level: None adds to
+    all tiles alike, in passes that at most double them. most: samples of a pixel.
+    """
 
     def __init__(
-        self,
-        film: FilmAreas,
-        samples: int,
-        level: float,
-        most: int,
-        seconds: float | None = None,
-        progress: ProgressCall | None = None,
-    ) -> None:
-        self._areas, self._samples, self._level = film, samples, level
-        self._most, self._seconds = most, seconds
-        self._progress = progress
-        self._begun = film.there.copy()
+        self, areas: FilmAreas, samples: int, level: float | None, most: int,
+        seconds: float | None = None, progress: ProgressCall | None = None,
+    ) -> None:  # fmt: skip
+        self._areas, self._level, self._most = areas, level, most
+        self._seconds, self._progress = seconds, progress
+        self._fewest = np.maximum(areas.there + samples, MIN_SAMPLES)
         self._tiles: TileNoise | None = None
         self._start = time.perf_counter()
         self._fraction = 0.0
@@ -96,47 +81,49 @@ class AdaptivePasses:
         return None if self._tiles is None else self._tiles.picture
 
     def run(self) -> float:
+        """Add the samples, and return the seconds of rendering."""
         film = self._areas
         while (added := self._within_time(self._next())).any():
-            before, earlier = film.there.copy(), film.host.sums.copy()
+            before = film.there.copy()
+            is_measured = self._level is not None and before.all()
+            earlier = film.host.sums.copy() if is_measured else film.host.sums
             self._pass(added)
-            if before.all():
+            if is_measured:
                 tiles = TileNoise.of(film.host.sums, earlier, film.there, before, TILE)
                 self._tiles = tiles if self._tiles is None else self._tiles.renewed(tiles)
-        if self._tiles is not None and self._seconds is None:
-            self._warn_of(int((self._tiles.errors > self._level).sum()), self._tiles.picture)
+        if self._tiles is not None and self._level is not None and self._seconds is None:
+            noisy = int((self._tiles.errors > self._level).sum())
+            if noisy:
+                warn(
+                    f"the noise is {self._tiles.picture:.2g}, and above {self._level:g} in "
+                    f"{noisy:,} of {film.there.size:,} tiles, after the {film.host.samples:,} "
+                    "samples per pixel of max_samples: set a higher noise level or more samples"
+                )
         return film.seconds
 
-    def _warn_of(self, noisy: int, noise: float) -> None:
-        if noisy:
-            warn(
-                f"the noise is {noise:.2g}, and above {self._level:g} in {noisy:,} of "
-                f"{self._begun.size:,} tiles, after the {self._areas.host.samples:,} samples per "
-                "pixel of max_samples: set a higher noise level or more samples"
-            )
-
     def _next(self) -> Counts:
-        there = self._areas.there
-        fewest = np.maximum(self._begun + self._samples, MIN_SAMPLES)
-        if (there < fewest).any():  # in two parts, between which the noise is measured
+        there, fewest = self._areas.there, self._fewest
+        if self._level is None:
+            added = np.maximum(there, 1)
+        elif (there < fewest).any():  # in two parts, between which the noise is measured
             return np.where(there == 0, (fewest + 1) // 2, np.maximum(fewest - there, 0))
-        missing = self._missing()
-        step = np.maximum(there // 4, 1)  # so that neighbours have the same number
-        more = np.ceil(np.minimum(missing, there) / step).astype(np.int64) * step
-        return np.clip(more, 0, np.maximum(self._most - there, 0))
+        else:
+            step = np.maximum(there // 4, 1)  # so that neighbours have the same number
+            wanted = np.minimum(self._missing(self._level), there)
+            added = np.ceil(wanted / step).astype(np.int64) * step
+        return np.clip(added, 0, np.maximum(self._most - there, 0))
 
-    def _missing(self) -> NDArray[np.float64]:
+    def _missing(self, level: float) -> NDArray[np.float64]:
         """Return the estimated samples that tiles still need."""
         there = self._areas.there
         if self._tiles is None:
             return there.astype(np.float64)
-        ratio = self._tiles.errors / self._level
+        ratio = self._tiles.errors / level
         with np.errstate(over="ignore"):  # more than there may be at most
             excess = np.where(ratio > 1, there * (np.square(ratio) * RESERVE - 1), 0.0)
         wanted = np.where(ratio > 1, there, 0) // BESIDE
-        beside = np.where(self._tiles.around > self._level, most_around(wanted) - there, 0)
-        missing: NDArray[np.float64] = np.maximum(excess, beside)
-        return missing
+        beside = np.where(self._tiles.around > level, most_around(wanted) - there, 0)
+        return np.maximum(excess, beside)
 
     def _within_time(self, added: Counts) -> Counts:
         """Return the samples for which there is time, at least one per pixel in the first pass."""
@@ -151,11 +138,17 @@ class AdaptivePasses:
         return added if share >= 1 else np.floor(added * share).astype(np.int64)
 
     def _pass(self, added: Counts) -> None:
-        film, missing = self._areas, np.maximum(self._missing(), added)
-        before, total = film.work, film.work_of(missing)
+        film, now, total = self._areas, self._areas.work_of(added), 0.0
+        before = film.work
+        if self._level is not None:
+            total = before + film.work_of(np.maximum(self._missing(self._level), added))
 
         def report(done: float) -> None:
-            self._fraction = max(self._fraction, min((film.work + done) / (before + total), 1.0))
+            if total:
+                fraction = (before + done * now) / total
+            else:
+                fraction = (time.perf_counter() - self._start) / (self._seconds or 1.0)
+            self._fraction = max(self._fraction, min(fraction, 1.0))
             if self._progress is not None:
                 self._progress(self._fraction)
 
@@ -191,43 +184,41 @@ class FilmAreas:
         columns = np.diff([*(TILE * np.arange(across)), width])
         return np.multiply.outer(rows, columns)
 
-    def expose(self, added: Counts, report: ProgressCall) -> None:
-        """Add samples to tiles, and store the film; report: called with the work of an area."""
-        try:
-            for area in areas(self._shape, self.there, added):
-                self._add_to(area, report)
-        finally:
-            self._store()
-
-    def expose_all(self, count: int, progress: ProgressCall | None = None) -> float:
-        """Add samples to every pixel, and return the seconds of rendering."""
-        added = np.full_like(self.there, count)
+    def expose(self, added: Counts | int, progress: ProgressCall | None = None) -> float:
+        """Add samples to tiles, and store the film; return the seconds of rendering."""
+        added = np.broadcast_to(added, self.there.shape)
         total, begun = self.work_of(added), self.work
 
-        def report(work: float) -> None:
+        def report(done: float) -> None:
             if progress is not None:
-                progress((self.work - begun + work) / total)
+                progress((self.work - begun + done) / total)
 
-        self.expose(added, report)
+        try:
+            for rows, columns, crop in areas(self._shape, self.there, added):
+                self._add_to(crop, int(added[rows, columns][0, 0]), rows, columns, report)
+        finally:
+            self._store()
         return self.seconds
 
-    def _add_to(self, area: Area, report: ProgressCall) -> None:
-        film, (x0, y0, x1, y1) = self.host, area.crop
-        part = film.sums[y0:y1, x0:x1]
+    def _add_to(
+        self, crop: Crop, count: int, rows: slice, columns: slice, report: ProgressCall
+    ) -> None:
+        film, (x0, y0, x1, y1), there = self.host, crop, self.there[rows, columns]
+        part, first = film.sums[y0:y1, x0:x1], int(there[0, 0])
         piece = Film(
-            np.ascontiguousarray(part), area.first, film.x0 + x0, film.y0 + y0, film.width,
-            film.height, backdrop=film.backdrop,
+            np.ascontiguousarray(part), first, film.x0 + x0, film.y0 + y0, film.width, film.height,
+            backdrop=film.backdrop,
         )  # fmt: skip
-        first = area.first + self._offset
+        work = part[..., 0].size * count
         with self._opened(piece) as on_device:
             self.seconds += self._add(
-                on_device, area.count, lambda done: report(area.work * done), first
+                on_device, count, lambda done: report(work * done), first + self._offset
             )
             sums = on_device.to_host().sums
         if sums is not part:
             part[:] = sums
-        self.there[y0 // TILE : -(-y1 // TILE), x0 // TILE : -(-x1 // TILE)] += area.count
-        self.work += area.work
+        there += count
+        self.work += work
         film.backdrop = piece.backdrop
 
     def _store(self) -> None:

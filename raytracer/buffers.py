@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from raytracer._native import core
 from raytracer.layout import none_of
+from raytracer.render_space import Space
 from raytracer.resources import thread_count
-from raytracer.scene.packing.render_space import Space
 from raytracer.view import View
 
 if TYPE_CHECKING:

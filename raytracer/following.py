@@ -18,16 +18,16 @@ from raytracer.device_array import DeviceArray
 from raytracer.layout import code
 from raytracer.motion_blur import is_tabled
 from raytracer.pipeline import Job, date_of_now, load_applied
-from raytracer.scene.arrays import aligned, given
+from raytracer.render_space import REACH
+from raytracer.scene.arrays import aligned
 from raytracer.scene.colors import linear_rgb
 from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.packing import pack
 from raytracer.scene.packing.large_spheres import RATIO
-from raytracer.scene.packing.render_space import REACH
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import SolidSet
 from raytracer.scene.source import Source
-from raytracer.scene.sphere_set import SphereSet
+from raytracer.scene.sphere_set import SphereSet, given
 
 FIXED = (
     "camera", "lights", "ambient", "background", "materials", "render", "ground", "clip",

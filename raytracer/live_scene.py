@@ -25,7 +25,7 @@ from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.following import first_rows
 from raytracer.layout import code
-from raytracer.memory import Output, require_count
+from raytracer.memory import Need, require_count
 from raytracer.motion_blur import is_tabled
 from raytracer.pipeline import MAX_NUMBER, VIEW_SETTINGS, Job, date_of_now, plan_of, prepare
 from raytracer.scene import arrays
@@ -42,6 +42,7 @@ from raytracer.scene.packing.pose import Pose, posed
 from raytracer.scene.scene import Scene
 from raytracer.scene.set_colors import SetColors, colors_of
 from raytracer.scene.sphere_set import SphereSet
+from raytracer.scene.sphere_set import given as given_array
 from raytracer.scene.view_settings import check_shutter
 from raytracer.settings import RenderSettings
 from raytracer.sphere_update import OutOfRangeError, is_readable
@@ -113,7 +114,7 @@ class LiveScene:
         self._is_resized = False  # whether a GPU was given radii since the last picture
         self._job: Job | None = prepare(
             scene, given, backend=backend, threads=threads, keep=True, annotations=annotations,
-            hashed=False, memory_of=Output(moves=True), blurs=False,
+            hashed=False, memory_of=Need(moves=True), blurs=False,
         )  # fmt: skip
         try:
             self._tone = ToneSettings.of(tone, self._job.tone)
@@ -332,7 +333,7 @@ class LiveScene:
         elif "colors" in there:
             changes = {"color": there["colors"], "color_space": self._color_space}
             spheres = spheres.changed(color_scale=None, **changes)
-        elif arrays.given(spheres, "color") is arrays.given(self._spheres, "color"):
+        elif given_array(spheres, "color") is given_array(self._spheres, "color"):
             return {}
         return pack.coloring(spheres)
 
@@ -385,7 +386,7 @@ class LiveScene:
         variables = check_aovs(",".join(names))
         with self._lock, self._rendered(samples, camera, refit_camera) as job:
             film = Film.blank(self._settings.width, self._settings.height)
-            with job.film(film) as on_device:
+            with job.device.film(film) as on_device:
                 return job.render(on_device, aovs=variables, tone=self._tone)
 
     def pixels(
@@ -416,7 +417,7 @@ class LiveScene:
     def _blank_film(self, job: Job) -> DeviceFilm:
         """Return the film that is used for all pictures whose sums nobody keeps."""
         if self._film is None:
-            self._film = job.film(Film.blank(self._settings.width, self._settings.height))
+            self._film = job.device.film(Film.blank(self._settings.width, self._settings.height))
         self._film.clear()
         return self._film
 
@@ -589,7 +590,7 @@ class LiveScene:
         self._can_move = job.scene.can_update and spheres.count > 0 and not is_packed
         self._has_rows = (
             buffers.view.frame["scene"]["color_mode"][0] != code("ColorMode", pack.UNIFORM)
-            and len(arrays.given(spheres, "color")) == spheres.count
+            and len(given_array(spheres, "color")) == spheres.count
             and spheres.color_id is None
         )
         self._first_color = first_rows(buffers, scene.spheres)[place]

@@ -17,7 +17,7 @@ from raytracer.errors import SceneError, UserError
 from raytracer.fields import check_names, split, takes
 from raytracer.files import output
 from raytracer.files.access import path_of
-from raytracer.memory import Output
+from raytracer.memory import Need
 from raytracer.pipeline import VIEW_SETTINGS, Job, prepare
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.coloring.expression import Texts
@@ -138,7 +138,7 @@ def measure(
     source, given = Source.taken(scene, others)
     options: dict[str, Any] = {
         "backend": backend, "threads": threads, "keep": True, "hashed": False, "blurs": False,
-        "memory_of": Output(numbered=True),
+        "memory_of": Need(numbered=True),
     }  # fmt: skip
     with prepare(source, given | traced, **options) as job:
         assert job.kept is not None

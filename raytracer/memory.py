@@ -6,7 +6,7 @@ whichever is larger.
 `tests/memory/test_estimate.py` compares it with the memory that is used.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from raytracer.errors import MemoryNeedError, UserError
 from raytracer.resources import available_memory, thread_count
@@ -39,7 +39,18 @@ SMALLER_BY = 0.9  # of both sides, until a proposed picture fits
 
 
 @dataclass(frozen=True)
-class Output:
+class Need:
+    """The memory that a render allocates after the scene is loaded."""
+
+    count: int = 0  # spheres, capsules and other solids
+    width: int = 0
+    height: int = 0
+    appearance: int = 0  # bytes of packed colours, colour ids and material ids
+    kept: int = 0  # bytes of the scene that stay beside the tree; negative: that are given back
+    threads: int = 0
+    solids: int = 0  # of `count`, that are not spheres
+    triangles: int = 0  # of the solids
+    tree_there: bool = False  # whether a GPU builds the tree in its own memory
     bits: int = 8
     aov_channels: int = 0  # of the output variables, those of a film that goes on too
     film: str = ""  # ".npz" or ".exr" if the film is saved
@@ -51,22 +62,6 @@ class Output:
     overlay: bool = False
     moves: bool = False  # whether the spheres move later (`LiveScene`)
     numbered: bool = False  # whether each sphere is asked about, those of periodic images too
-
-
-@dataclass(frozen=True)
-class Need:
-    """The memory that a render allocates after the scene is loaded."""
-
-    count: int  # spheres, capsules and other solids
-    width: int
-    height: int
-    appearance: int = 0  # bytes of packed colours, colour ids and material ids
-    kept: int = 0  # bytes of the scene that stay beside the tree; negative: that are given back
-    threads: int = 0
-    output: Output = field(default_factory=Output)
-    solids: int = 0  # of `count`, that are not spheres
-    triangles: int = 0  # of the solids
-    tree_there: bool = False  # whether a GPU builds the tree in its own memory
 
     @property
     def placed_there(self) -> bool:
@@ -80,14 +75,13 @@ class Need:
 
     @property
     def picture(self) -> int:
-        pixels, out = self.width * self.height, self.output
-        aovs = 4 * out.aov_channels
-        film = FILM * (not out.begun) + PARTS * out.parts
-        later = BLOOM * out.bloom + OVERLAY * out.overlay + WINDOW * out.window
-        size = (film + aovs + out.bits // 2 + later) * pixels
-        if out.film == ".exr":  # the mean, and a plane for each channel
+        pixels, aovs = self.width * self.height, 4 * self.aov_channels
+        film = FILM * (not self.begun) + PARTS * self.parts
+        later = BLOOM * self.bloom + OVERLAY * self.overlay + WINDOW * self.window
+        size = (film + aovs + self.bits // 2 + later) * pixels
+        if self.film == ".exr":  # the mean, and a plane for each channel
             size += (3 * FILM + aovs) * (pixels + EXR_ROWS * self.width)
-        return size + min(DENOISE * pixels, MAX_DENOISE) * out.denoise + 4 * HITS * bool(aovs)
+        return size + min(DENOISE * pixels, MAX_DENOISE) * self.denoise + 4 * HITS * bool(aovs)
 
     @property
     def extra(self) -> int:
@@ -96,7 +90,7 @@ class Need:
         if not self.tree_there:
             leaf = SOLID_LEAF if self.solids else 0
             build = (BUILD + leaf) * self.count
-            tree = (TREE + leaf + MOVING * self.output.moves) * self.count
+            tree = (TREE + leaf + MOVING * self.moves) * self.count
             tree += TRIANGLE_LEAF * self.triangles
         render = self.appearance + tree + self.picture
         threads = min(thread_count(self.threads), -(-self.width * self.height // 4096))

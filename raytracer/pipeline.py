@@ -3,61 +3,63 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
 from raytracer import memory
 from raytracer._version import __version__
 from raytracer.arguments import function, items, of_kind, real, text, whole
 from raytracer.backends.select import select, upload
 from raytracer.errors import UserError, counted, naming
-from raytracer.fields import check_names, takes
-from raytracer.film.aovs import GUIDE_RAYS, GUIDES, channels, check_aovs, from_hits, means
+from raytracer.fields import check_names, definitions, takes
+from raytracer.film.aovs import GUIDE_RAYS, GUIDES, channels, check_aovs, traced
 from raytracer.film.film import (
     Crop,
     Film,
     check_bits,
     checked_crop,
-    measure_and_develop,
     samples_about,
 )
-from raytracer.film.image import Image, Seen
+from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.layout import constant, dtype
+from raytracer.layout import constant
 from raytracer.resources import thread_count
+from raytracer.scene import GLYPHS
 from raytracer.scene.coloring import STYLE
-from raytracer.scene.overrides import SceneOverrides, apply_overrides
+from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.source import Source
 from raytracer.scene.source_settings import SourceSettings
-from raytracer.settings import AUTO, MAX_FOR_NOISE, MAX_SAMPLES, RenderSettings
+from raytracer.settings import AUTO, LOOKS, MAX_FOR_NOISE, MAX_SAMPLES, RenderSettings
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
     from raytracer.adaptive import FilmAreas
     from raytracer.annotations.plan import Plan
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
-    from raytracer.buffers import SceneBuffers
+    from raytracer.buffers import Bvh, SceneBuffers
     from raytracer.drawing.overlay import Overlay
     from raytracer.keywords import FileKeywords
     from raytracer.motion_blur import MotionBlur
+    from raytracer.render_space import Space
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
+    from raytracer.scene.coloring.style import StyleSettings
     from raytracer.scene.describe import SphereInfo
-    from raytracer.scene.packing.render_space import Space
     from raytracer.scene.scene import Scene
+    from raytracer.scene.view_settings import ViewSettings
     from raytracer.view import View
 
 
 Notice = Callable[[str], None]
-Add = Callable[[int, "ProgressCall | None"], float]  # adds samples, returns seconds
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 MAX_NUMBER = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
 VIEW_SETTINGS = "raytracer.scene.view_settings:ViewSettings"
@@ -125,38 +127,35 @@ def render(
     source, given = Source.taken(scene, settings)
     if first_sample is not None:
         first_sample = whole(first_sample, "first_sample")
-    output = memory.Output(aov_channels=channels(variables), bloom=bloom)
+    output = memory.Need(aov_channels=channels(variables), bloom=bloom)
     with (
         prepare(
             source, given, backend=backend, crop=crop, threads=threads, memory_of=output,
             annotations=annotations,
         ) as job,
-        job.film(film_for(job.settings, crop, film)) as on_device,
+        job.device.film(Film.blank(*job.view.size, crop, film and film.copy())) as on_device,
     ):  # fmt: skip
         image = job.render(
             on_device, first=first_sample, aovs=variables, tone=ToneSettings.of(tone, job.tone),
             seconds=seconds, progress=progress,
         )  # fmt: skip
-    again = partial(
-        prepare, source, given, backend=backend, crop=crop, threads=threads,
-        annotations=annotations, keep=True, blurs=False,
-    )  # fmt: skip
-    return replace(image, seen=partial(_seen, again, image.film.crop, job.digest))
 
-
-def _seen(again: Callable[[], Job], crop: Crop, digest: str) -> Seen:
-    """Return the scene of a picture, prepared again without motion blur, and the numbers of what
-    its pixels show; see `Image.pick`."""
-    with collected(), again() as job:
-        if job.digest != "-".join(digest.split("-")[:2]):  # without that of its motion
+    @cache
+    def again() -> Job:
+        """Return the scene of the picture, prepared again without motion blur."""
+        with collected():
+            made = prepare(
+                source, given, backend=backend, crop=crop, threads=threads,
+                annotations=annotations, keep=True, blurs=False,
+            )  # fmt: skip
+        if made.digest != "-".join(job.digest.split("-")[:2]):  # without that of its motion
             raise UserError(
                 "pick: the scene or its file has changed since the picture was rendered: render it "
                 "again"
             )
-        film = Film.blank(*job.view.size, crop)
-        job.find_aovs(film, ("id",))
-        assert job.kept is not None
-        return job.kept[0], film.aovs["id"]
+        return made
+
+    return replace(image, picked=lambda x, y: again().pick(x, y))
 
 
 def prepare(
@@ -168,7 +167,7 @@ def prepare(
     threads: int = 0,
     notice: Notice | None = None,
     keep: bool = False,
-    memory_of: memory.Output | None = None,
+    memory_of: memory.Need | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
     values: Mapping[str, Any] | None = None,
     hashed: bool = True,
@@ -190,61 +189,28 @@ def prepare(
         blurs: whether to find out how particles move while the shutter is open; otherwise those
             with motion keys move, and pictures of others show the middle of the shutter.
     """
-    from raytracer.scene.packing.framing import NOTHING
-    from raytracer.scene.packing.images import cell_of
-    from raytracer.scene.packing.pack import pack_with_camera
-
-    timings: dict[str, float] = {}
-
-    @contextmanager
-    def stage(name: str, text: str) -> Iterator[None]:
-        if notice is not None:
-            notice(text)
-        start = time.perf_counter()
-        yield
-        timings[name] = time.perf_counter() - start
-
-    source = Source.of(scene)
-    with stage("start", "looking for a GPU"):
-        thread_count(threads)
-        is_device = hasattr(backend, "max_spheres")  # of an earlier job
-        device: Device = backend if is_device else select(backend, threads)  # type: ignore[assignment,arg-type]
-        about_device = {"name": device.name} | device.describe()
-    with stage("load", "loading the scene"):
-        loaded, plan = load_applied(
-            source, SceneOverrides.of(overrides, annotations), values, blurs
-        )
+    source, stage = Source.of(scene), Stages(notice)
+    device = stage("start", "looking for a GPU", _device, backend, threads)
+    about_device = {"name": device.name} | device.describe()
+    settled = SceneOverrides.of(overrides, annotations)
+    loaded, plan = stage("load", "loading the scene", load_applied, source, settled, values, blurs)
     counts, settings, tone = loaded.counts(), loaded.render, loaded.tone
     spheres = ", ".join(counted(count, noun) for noun, count in counts.items())
     with naming(loaded.source):
         moving = loaded if any(each.keys for each in loaded.spheres) else None
-        output = memory_of or memory.Output()
-        output = replace(output, moves=output.moves or moving is not None)
-        # where spheres move, or each is asked about, as by a window, periodic images are copies
-        are_copies = output.moves or output.window or output.numbered
-        cell = None if are_copies else cell_of(loaded)
-        alone = loaded if cell is None else cell[0]
-        memory.require_count(sum(alone.counts().values()), device.max_spheres, device.name)
-        keeps = keep or moving is not None
-        need = _need(source, alone, crop, threads, output, plan, keeps, device)
-        with stage("pack", f"packing {spheres}"):
-            memory.require_host(need)
-            around = NOTHING if plan is None else plan.surroundings(settings.width, settings.height)
-            buffers, camera = pack_with_camera(loaded, settings, around, device, cell)
+        need = memory_of or memory.Need()
+        need = replace(need, moves=need.moves or moving is not None, threads=threads)
+        keeps, is_file = keep or moving is not None, source.path is not None
+        buffers, camera = stage(
+            "pack", f"packing {spheres}", _packed, loaded, need, crop, plan, device, keeps, is_file
+        )
         settings = settings.override(brightness=_brightness(loaded, settings))
         kept = (loaded, buffers) if keep else None
-        del loaded, alone, cell
-        with stage("digest", f"hashing {spheres}"):
-            digest = buffers.digest() if hashed else ""
-        with stage("build", f"building the hierarchy over {spheres}"):
-            tree = device.build(buffers)
-        with stage("upload", f"uploading {spheres} to the {device.name} backend"):
-            if need.output.window:
-                device.compile_ahead()
-            on_device = device.scene(buffers, tree)
-            buffers.release()
-        if on_device.striped_over > 1:
-            about_device["striped_over"] = on_device.striped_over
+        del loaded
+        digest = stage("digest", f"hashing {spheres}", buffers.digest) if hashed else ""
+        tree = stage("build", f"building the hierarchy over {spheres}", device.build, buffers)
+        text = f"uploading {spheres} to the {device.name} backend"
+        on_device = stage("upload", text, _uploaded, device, buffers, tree, need.window)
         blur = None
         if moving is not None:
             from raytracer.motion_blur import MotionBlur  # late: few scenes move
@@ -252,25 +218,90 @@ def prepare(
             blur = MotionBlur(moving, buffers, on_device)
             digest += f"-{blur.digest()}" if hashed else ""
         if settings.brightness == AUTO:
-            with stage("light", "measuring the light"):
-                from raytracer.brightness import balanced  # late: not for scene files
+            from raytracer.brightness import balanced  # late: not for scene files
 
-                buffers, settings = balanced(device, on_device, buffers, settings)
-                if kept:
-                    render = kept[0].render.override(brightness=settings.brightness)
-                    kept = replace(kept[0], render=render), buffers
-        sizes = {
-            "buffers": buffers.nbytes,
-            "bvh": on_device.tree_nbytes,
-            "bvh_per_sphere": round(on_device.tree_nbytes / max(buffers.count, 1), 2),
-            "resident": on_device.nbytes,
-        }
-        metadata = _about(source.path, digest, counts, settings, about_device)
-        metadata["camera"] = {k: v for k, v in vars(camera).items() if v is not None}
+            text = "measuring the light"
+            buffers, settings = stage("light", text, balanced, device, on_device, buffers, settings)
+            if kept:
+                render = kept[0].render.override(brightness=settings.brightness)
+                kept = replace(kept[0], render=render), buffers
+    if on_device.striped_over > 1:
+        about_device["striped_over"] = on_device.striped_over
+    about = _about(source.path, digest, counts, settings, about_device, camera)
+    sizes = {
+        "buffers": buffers.nbytes,
+        "bvh": on_device.tree_nbytes,
+        "bvh_per_sphere": round(on_device.tree_nbytes / max(buffers.count, 1), 2),
+        "resident": on_device.nbytes,
+    }
     return Job(
-        settings, device, on_device, buffers.view, threads, timings, sizes, metadata, buffers.space,
-        camera, kept, tone=tone, plan=plan, blur=blur,
+        settings, device, on_device, buffers.view, threads, stage.seconds, sizes, about,
+        buffers.space, camera, kept, tone=tone, plan=plan, blur=blur,
     )  # fmt: skip
+
+
+class Stages:
+    """Calls the stages of a job: each is announced when it begins, and timed."""
+
+    def __init__(self, notice: Notice | None) -> None:
+        self._notice = notice
+        self.seconds: dict[str, float] = {}
+
+    def __call__(
+        self, name: str, text: str, call: Callable[Given, Result], *given: Given.args,
+        **named: Given.kwargs,
+    ) -> Result:  # fmt: skip
+        if self._notice is not None:
+            self._notice(text)
+        start = time.perf_counter()
+        result = call(*given, **named)
+        self.seconds[name] = time.perf_counter() - start
+        return result
+
+
+def _device(backend: str | Device, threads: int) -> Device:
+    """Return the device of a name, or that of an earlier job."""
+    thread_count(threads)
+    is_device = hasattr(backend, "max_spheres")
+    return backend if is_device else select(backend, threads)  # type: ignore[return-value,arg-type]
+
+
+def _packed(
+    scene: Scene, need: memory.Need, crop: Crop | None, plan: Plan | None, device: Device,
+    keep: bool, is_file: bool,
+) -> tuple[SceneBuffers, Camera]:  # fmt: skip
+    """Return the packed scene and its fitted camera, if there is memory to render it.
+
+    need: what is known of it. keep: whether the scene stays in memory; otherwise that of a file is
+    given back.
+    """
+    from raytracer.scene.packing import pack
+    from raytracer.scene.packing.framing import NOTHING
+
+    settings, cell, alone = scene.render, None, scene
+    # where spheres move, or each is asked about, as by a window, periodic images are copies
+    are_copies = need.moves or need.window or need.numbered
+    if not are_copies and any(each.cell is not None for each in scene.spheres):
+        from raytracer.scene.packing.images import cell_of  # late: few scenes have images
+
+        cell = cell_of(scene)
+        alone = scene if cell is None else cell[0]
+    total = sum(alone.counts().values())
+    memory.require_count(total, device.max_spheres, device.name)
+    x0, y0, x1, y1 = checked_crop(settings.width, settings.height, crop)
+    need = replace(
+        need, count=total, width=x1 - x0, height=y1 - y0, appearance=pack.packed_looks(alone),
+        solids=total - alone.count, triangles=sum(mesh.count for mesh in alone.meshes),
+        tree_there=device.has_own_memory, denoise=settings.denoise, overlay=plan is not None,
+        parts=settings.noise is not None, bloom=need.bloom or scene.tone.bloom > 0,
+    )  # fmt: skip
+    if not need.placed_there:
+        kept = memory.PACKED * total if keep else -pack.nbytes(alone) * is_file
+        kept += memory.MOVED * sum(each.count for each in alone.spheres if each.keys)
+        need = replace(need, kept=kept)
+    memory.require_host(need)
+    around = NOTHING if plan is None else plan.surroundings(settings.width, settings.height)
+    return pack.pack_with_camera(scene, settings, around, device, cell)
 
 
 @dataclass
@@ -296,9 +327,6 @@ class Job:
     blur: MotionBlur | None = None  # if the scene moves while the shutter is open
     _last_overlay: tuple[View, Crop, Overlay] | None = None
 
-    def film(self, host: Film) -> DeviceFilm:
-        return self.device.film(host)
-
     def render(
         self, on_device: DeviceFilm, *, repeat: int = 1, first: int | None = None,
         aovs: Sequence[str] = (), tone: ToneSettings | None = None, bits: int | None = None,
@@ -309,7 +337,7 @@ class Job:
         With a noise level in the settings, samples are added until it is reached.
 
         Args:
-            on_device: a film of `film`.
+            on_device: a film of the device.
             repeat: how often to render the frame; each time but the first clears the film before.
             keep_film: False leaves the sums on the device, without output variables, if the
                 picture is developed there and all pixels are finite.
@@ -327,11 +355,16 @@ class Job:
                 progress((frame + fraction) / repeat)
 
             self.frames.append(self._expose_frame(on_device, first, seconds, progress and report))
-        self.timings["frame"] = quartiles(self.frames)["median"]
+        self.timings["frame"] = self.frame_times()["median"]
         image = self.image(on_device, tone, bits)
         if bits is None or keep_film or image.statistics.non_finite:
             self.find_aovs(on_device.to_host(), aovs)
         return image
+
+    def frame_times(self) -> dict[str, float]:
+        """Return "median", "min", "q1" and "q3" of the seconds of the frames."""
+        figures = np.quantile(self.frames, [0.5, 0.0, 0.25, 0.75]).tolist()
+        return dict(zip(("median", "min", "q1", "q3"), figures, strict=True))
 
     def _expose_frame(
         self, on_device: DeviceFilm, first: int | None, seconds: float | None,
@@ -341,25 +374,19 @@ class Job:
         settings = self.settings
         if settings.noise is None and seconds is None:
             return self.expose(on_device, settings.samples, progress, first=first)
+        from raytracer.adaptive import Passes
+
         offset = 0 if first is None else first - on_device.samples
-        if settings.noise is not None:
-            from raytracer.adaptive import AdaptivePasses
-
-            self._check_samples_of(on_device.host, on_device.samples + offset, 1)
-            passes = AdaptivePasses(
-                self._areas(on_device, offset), settings.samples, settings.noise,
-                settings.max_samples or MAX_FOR_NOISE, seconds, progress,
-            )  # fmt: skip
-            spent = passes.run()
-            self._describe(on_device.host)
-            self.noise = passes.noise
-            return spent
-
-        def add(count: int, report: ProgressCall | None) -> float:
-            return self.expose(on_device, count, report, first=on_device.samples + offset)
-
-        assert seconds is not None
-        return add_in_passes(on_device, add, seconds, progress)
+        self._check_samples_of(on_device.host, on_device.samples + offset, 1)
+        most = MAX_SAMPLES if settings.noise is None else settings.max_samples or MAX_FOR_NOISE
+        passes = Passes(
+            self._areas(on_device, offset), settings.samples, settings.noise, most, seconds,
+            progress,
+        )  # fmt: skip
+        spent = passes.run()
+        self._describe(on_device.host)
+        self.noise = passes.noise
+        return spent
 
     def _areas(self, on_device: DeviceFilm, offset: int) -> FilmAreas:
         from raytracer.adaptive import FilmAreas
@@ -378,7 +405,7 @@ class Job:
         if film.counts is None:
             seconds = self._add(on_device, count, progress, first)
         else:
-            seconds = self._areas(on_device, first - film.samples).expose_all(count, progress)
+            seconds = self._areas(on_device, first - film.samples).expose(count, progress)
         self._describe(film)
         return seconds
 
@@ -395,17 +422,10 @@ class Job:
         """Refuse a film of another picture, and samples without a number. Raises UserError."""
         digest = film.metadata.get("digest", self.digest)
         if film.samples and digest != self.digest:
-            here, there = self.about["settings"], film.metadata.get("settings", {})
-            differs = [
-                f"{name} is {there[name]} there and {here[name]} here"
-                for name in here
-                if name != "samples" and name in there and there[name] != here[name]
-            ]
-            why = next(iter(differs), "scene, camera or version differ, or it is of a live scene")
             with naming(film.source):
                 raise UserError(
-                    f"the film is of another picture ({why}): render with what made it, or start a "
-                    "new film"
+                    "the film is of another picture: scene, camera, settings or version differ, or "
+                    "it is of a live scene; render with what made it, or start a new film"
                 )
         if first < 0 or count < 0 or first + count > MAX_NUMBER:
             raise UserError(
@@ -445,13 +465,9 @@ class Job:
         if denoise:
             self.find_aovs(on_device.to_host(), [name for name in GUIDES if name not in film.aovs])
             _ = image.shown  # which measures its own time
-        if bits is not None:
+        if bits is not None and not denoise:
             start = time.perf_counter()
-            if denoise:
-                made = measure_and_develop(image.shown, settings, bits, self.threads)
-            else:
-                made = on_device.develop(settings, bits)
-            image.keep(bits, *made)
+            image.keep(bits, *on_device.develop(settings, bits))
             self.timings["tone"] = time.perf_counter() - start
         return image
 
@@ -473,48 +489,112 @@ class Job:
         return None if number == NO_SPHERE else self.kept[0].describe(number)
 
     def find_aovs(self, film: Film, names: Sequence[str]) -> None:
+        """Put output variables on a film."""
         guides = {name: GUIDES[name] for name in names if name in GUIDES}
         others = {name: name for name in names if name != "samples" and name not in GUIDES}
-        film.aovs |= self._aovs(film, others, self.scene)
+        view, space = self.view, self.space
+        film.aovs |= traced(film, others, self.scene.first_hits, view, space)
         if self.blur is None or not guides:
-            film.aovs |= self._aovs(film, guides, self.scene, GUIDE_RAYS)
+            film.aovs |= traced(film, guides, self.scene.first_hits, view, space, GUIDE_RAYS)
         else:  # means over the shutter
             film.aovs |= dict.fromkeys(guides, np.zeros((), np.float32))
-            with closing(self.blur.moments(self.device, self.scene, self.view)) as scenes:
+            with closing(self.blur.moments(self.device, self.scene, view)) as scenes:
                 for scene in scenes:
-                    for name, values in self._aovs(film, guides, scene, GUIDE_RAYS).items():
+                    found = traced(film, guides, scene.first_hits, view, space, GUIDE_RAYS)
+                    for name, values in found.items():
                         film.aovs[name] = film.aovs[name] + values / self.blur.MOMENTS
         if "samples" in names:
             film.aovs["samples"] = film.pixel_counts().copy()
-
-    def _aovs(
-        self, film: Film, sources: dict[str, str], scene: DeviceScene, fine: int = 1
-    ) -> dict[str, NDArray[Any]]:
-        """Return output variables by name, in strips: hits take four times their memory.
-
-        Guides of a denoiser are means over the pixels of a picture that is `fine` times as large.
-        """
-        aovs: dict[str, NDArray[Any]] = {}
-        x0, y0, x1, y1 = (end * fine for end in film.crop)
-        view = (
-            self.view if fine == 1 else self.view.with_size(film.width * fine, film.height * fine)
-        )
-        rows = max(memory.HITS // (dtype("FirstHit").itemsize * (x1 - x0) * fine), 1) * fine
-        for y in range(y0, y1 if sources else y0, rows):
-            hits = scene.first_hits(view.with_crop((x0, y, x1, min(y + rows, y1))))
-            for name, source in sources.items():
-                strip = from_hits(source, hits, self.space)
-                strip = strip if fine == 1 else means(strip, fine)
-                if name not in aovs:
-                    aovs[name] = np.empty(((y1 - y0) // fine, *strip.shape[1:]), strip.dtype)
-                aovs[name][(y - y0) // fine : (y - y0 + rows) // fine] = strip
-        return aovs
 
     def __enter__(self) -> Job:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.scene.close()
+
+
+def apply_overrides(scene: Scene, overrides: SceneOverrides) -> Scene:
+    """Apply the settings of a call to a scene, and make its glyphs."""
+    scene = _annotated(scene, overrides.annotations)
+    style, view = overrides.style, overrides.view
+    if style is not None:
+        opacity = None
+        if view is not None and style.rest is not None:
+            # If the rest is faded, selection multiplies the opacities, so these are set first.
+            opacity, view = view.opacity, replace(view, opacity=None)
+        scene = _styled(
+            scene, style, opacity, has_color=view is not None and view.color is not None
+        )
+    return _with_glyphs(_changed(scene, overrides.render, view))
+
+
+def _annotated(scene: Scene, changes: Annotations | Mapping[str, Any] | None) -> Scene:
+    if changes is None or changes == {}:
+        return scene
+    from raytracer.scene.annotations import Annotations
+
+    if not isinstance(changes, Annotations):
+        changes = (scene.annotations or Annotations()).changed(changes)
+    return replace(scene, annotations=changes)
+
+
+def _check_particles(scene: Scene, name: str) -> None:
+    if name and scene.meshes and not scene.spheres and len(scene.meshes) == len(scene.solids):
+        raise UserError(f"{name}: is for particles, but the scene has meshes alone")
+
+
+def _styled(
+    scene: Scene, style: StyleSettings, opacity: float | str | None, has_color: bool
+) -> Scene:
+    """Apply colours by data and a selection; `opacity` of all particles, or None."""
+    from raytracer.scene.coloring.apply import styled
+
+    named = (name for name in definitions(type(style)) if getattr(style, name) is not None)
+    _check_particles(scene, next(named, ""))
+    for name in ("color_by", "palette"):
+        if has_color and getattr(style, name) is not None:
+            raise UserError(f"color: give either color, one colour for all, or {name}")
+    with naming(scene.source):
+        return styled(scene, style, opacity=opacity)
+
+
+def _changed(scene: Scene, changes: Mapping[str, Any], view: ViewSettings | None) -> Scene:
+    render = scene.render.override(**changes)
+    if "look" in changes:  # as it is defined, unless the call says more
+        render = render.override(brightness=changes.get("brightness", 1.0))
+    if view is not None:
+        _check_particles(scene, "" if view.radius is None else "radius")
+        scene = view.applied_to(scene)
+    if "light" in changes or ("placement" in changes and LOOKS[render.look].key > 0.0):
+        from raytracer.scene.view_settings import lit
+
+        scene = lit(scene, render)
+    if render.shading == "flat":
+        render = render.override(look="flat", integrator="direct", brightness=1.0)
+        scene = replace(scene, lights=None, ambient=None, environment=None)
+    return replace(scene, render=render)
+
+
+def _with_glyphs(scene: Scene) -> Scene:
+    is_drawn = scene.annotations is not None and scene.annotations.in_scene
+    made_before = any(solids.made_for for solids in scene.solids)  # by an earlier call
+    if not (is_drawn or made_before or any(getattr(scene, name) is not None for name in GLYPHS)):
+        return scene
+    from raytracer.scene.glyphs.make import with_glyphs
+
+    with naming(scene.source):
+        return with_glyphs(scene)
+
+
+def _uploaded(
+    device: Device, buffers: SceneBuffers, tree: Bvh | None, is_shown: bool
+) -> DeviceScene:
+    """Return a scene on a device; is_shown: by a window, which should not wait for a compiler."""
+    if is_shown:
+        device.compile_ahead()
+    on_device = device.scene(buffers, tree)
+    buffers.release()
+    return on_device
 
 
 def load_applied(
@@ -593,88 +673,6 @@ def plan_of(scene: Scene, values: Mapping[str, Any] | None = None) -> Plan | Non
         return from_scene.plan_of(scene, scene.render, scene.annotations, values)
 
 
-def _need(
-    source: Source, scene: Scene, crop: Crop | None, threads: int, output: memory.Output,
-    plan: Plan | None, keep: bool, device: Device,
-) -> memory.Need:  # fmt: skip
-    """Return what a job allocates after loading; arguments as for `prepare`."""
-    from raytracer.scene.packing.pack import nbytes, packed_looks
-
-    settings = scene.render
-    x0, y0, x1, y1 = checked_crop(settings.width, settings.height, crop)
-    output = replace(
-        output, denoise=settings.denoise, parts=settings.noise is not None,
-        bloom=output.bloom or scene.tone.bloom > 0, overlay=plan is not None,
-    )  # fmt: skip
-    total = sum(scene.counts().values())
-    need = memory.Need(
-        total, x1 - x0, y1 - y0, appearance=packed_looks(scene), threads=threads,
-        output=output, solids=total - scene.count,
-        triangles=sum(mesh.count for mesh in scene.meshes), tree_there=device.has_own_memory,
-    )  # fmt: skip
-    if need.placed_there:
-        return need
-    kept = memory.PACKED * total if keep else 0 if source.path is None else -nbytes(scene)
-    moved = memory.MOVED * sum(each.count for each in scene.spheres if each.keys)
-    return replace(need, kept=kept + moved)
-
-
-def film_for(
-    settings: RenderSettings, crop: Crop | None, film: Film | None, in_place: bool = False
-) -> Film:
-    """Return a blank film of a crop, or an earlier film: a copy, or with `in_place` itself.
-
-    Raises UserError if the earlier film has other pixels, or no sums to add to.
-    """
-    blank = Film.blank(settings.width, settings.height, crop)
-    if film is None:
-        return blank
-    with naming(film.source):
-        if film.metadata.get("denoised"):
-            raise UserError(
-                "the film is denoised, and samples cannot be added to it: resume the film that "
-                "--film saved"
-            )
-        if (film.crop, film.width, film.height) != (blank.crop, blank.width, blank.height):
-            raise UserError(
-                f"the film holds pixels {film.crop} of {film.width}x{film.height} and the render "
-                f"asks for {blank.crop} of {blank.width}x{blank.height}: use the same size and crop"
-            )
-    return film if in_place else film.copy()
-
-
-def add_in_passes(
-    film: DeviceFilm, add: Add, seconds: float, progress: ProgressCall | None = None
-) -> float:
-    """Add as many samples per pixel as `seconds` allow, at least one, in passes that at most double
-    them; return the seconds. The film is that of one render with as many samples."""
-    begun, start = film.samples, time.perf_counter()
-    spent = per_sample = fraction = 0.0
-
-    def report(_: float) -> None:
-        nonlocal fraction
-        fraction = max(fraction, min((time.perf_counter() - start) / seconds, 1.0))
-        assert progress is not None
-        progress(fraction)
-
-    while True:
-        count = 1
-        if film.samples > begun:
-            left = seconds - (time.perf_counter() - start)
-            count = min(film.samples, int(left / max(per_sample, 1e-9)))
-        count = min(count, MAX_SAMPLES - film.samples)
-        if count <= 0:
-            return spent
-        taken = add(count, progress and report)
-        spent, per_sample = spent + taken, taken / count
-
-
-def quartiles(values: Sequence[float]) -> dict[str, float]:
-    """Return "median", "min", "q1" and "q3" of some values, interpolated linearly."""
-    figures = np.quantile(values, [0.5, 0.0, 0.25, 0.75]).tolist()
-    return dict(zip(("median", "min", "q1", "q3"), figures, strict=True))
-
-
 def scene_about(path: Path) -> dict[str, Any]:
     """Return what the metadata of a picture say of the file of its scene.
 
@@ -696,8 +694,9 @@ def date_of_now() -> str:
 
 def _about(
     path: Path | None, digest: str, counts: Mapping[str, int], settings: RenderSettings,
-    device: dict[str, Any],
+    device: dict[str, Any], camera: Camera,
 ) -> dict[str, Any]:  # fmt: skip
+    """Return the metadata of a job's pictures."""
     about = {"path": None} if path is None else scene_about(path)
     stated = asdict(settings)
     for name in ("dpi", "max_samples"):  # no part of the picture unless stated
@@ -710,4 +709,5 @@ def _about(
         "settings": stated,
         "backend": device,
         "date": date_of_now(),
+        "camera": {name: value for name, value in vars(camera).items() if value is not None},
     }

@@ -169,15 +169,6 @@ class View:
         """Return the view with samples `first` to `first + count - 1` to add."""
         return self.but(sample_begin=first, sample_count=count)
 
-    def for_film(self, size: tuple[int, int], crop: Crop, first: int, count: int) -> View:
-        """Return `with_size`, `with_crop` and `with_samples` in one step."""
-        x0, y0, x1, y1 = crop
-        width, height = size
-        return self.but(
-            x0=x0, y0=y0, x1=x1, y1=y1, width=width, height=height,
-            sample_begin=first, sample_count=count,
-        )  # fmt: skip
-
     def through_centers(self) -> View:
         """Return the view with every sample through its pixel's centre (the point filter)."""
         return self.but(filter=code("FilterKind", "point"))
@@ -198,9 +189,6 @@ class View:
             view.but(ao_samples=1) if draft else view, draft=draft,
             neighbor_weight=weight if weight > MIN_SPREAD else 0.0,
         )  # fmt: skip
-
-    def with_camera(self, camera: NDArray[np.void]) -> View:
-        return replace(self, camera=camera)
 
     def with_lights(self, lights: NDArray[np.void], ambient: float) -> View:
         """Return the view with other lights, structured (L,), and linear ambient light."""

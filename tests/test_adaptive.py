@@ -8,9 +8,10 @@ import pytest
 
 import raytracer
 from raytracer import Film, UserError
+from raytracer.adaptive import FilmAreas, Passes
+from raytracer.backends.base import CpuDevice
 from raytracer.film.film import develop
 from raytracer.film.noise import graded, mean_light
-from raytracer.pipeline import add_in_passes
 from support.films import film_of, noise_of
 from support.project import to_project
 from support.scenes import random_scene
@@ -197,43 +198,33 @@ def test_noise_of_known_samples(parts: tuple[int, int]) -> None:
     assert noise_of(film_of(film.sums * 0, 100), earlier * 0, 50) == 0
 
 
-class Clock:
-    """A film on a device of which each sample takes a second, and the time."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.now = 100.0
-        self.host = Film.blank(2, 2)
-        self.parts: list[int] = []
-        monkeypatch.setattr("raytracer.pipeline.time.perf_counter", lambda: self.now)
-
-    @property
-    def samples(self) -> int:
-        return self.host.samples
-
-    def add(self, count: int, report: Any) -> float:
-        self.parts.append(count)
-        self.host.samples += count
-        self.host.sums += np.float32(count)
-        self.now += count
-        if report is not None:
-            report(1.0)
-        return float(count)
-
-    def to_host(self) -> Film:
-        return self.host
-
-
 def test_time_of_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Passes double and the last one fits; a film that is begun has a first pass of one sample."""
-    clock = Clock(monkeypatch)
-    fractions: list[float] = []
-    run = add_in_passes(clock, clock.add, 11.5, fractions.append)  # type: ignore[arg-type]
-    assert run == 11
-    assert clock.parts == [1, 1, 2, 4, 3]
-    assert fractions == sorted(fractions)
-    clock.parts.clear()
-    add_in_passes(clock, clock.add, 0.5)  # type: ignore[arg-type]
-    assert clock.parts == [1]
+    now, parts, fractions = 100.0, list[int](), list[float]()
+    monkeypatch.setattr("raytracer.adaptive.time.perf_counter", lambda: now)
+
+    def add(film: Any, count: int, report: Any, first: int) -> float:
+        """Each sample takes a second."""
+        nonlocal now
+        assert first == film.samples
+        parts.append(count)
+        film.host.samples += count
+        film.host.sums += np.float32(count)
+        now += count
+        report(1.0)
+        return float(count)
+
+    device = CpuDevice()
+    on_device = device.film(Film.blank(2, 2))
+    for seconds, expected in ((11.5, [1, 1, 2, 4, 3]), (0.5, [1])):
+        areas = FilmAreas(on_device, add, device.film, 0)
+        assert Passes(areas, 1, None, 100, seconds, fractions.append).run() == sum(expected)
+        assert parts == expected
+        assert fractions == sorted(fractions)
+        parts.clear()
+        fractions.clear()
+    assert on_device.samples == 12
+    assert (on_device.host.sums == 12).all()
 
 
 def test_arguments_of_render() -> None:

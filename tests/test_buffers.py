@@ -12,12 +12,12 @@ import pytest
 from raytracer import RenderSettings, Scene, SphereSet, buffers, layout
 from raytracer.buffers import SceneBuffers
 from raytracer.film.tone_settings import CURVES
+from raytracer.render_space import Space
 from raytracer.resources import kernels
 from raytracer.scene.camera import CAMERA_TYPES
 from raytracer.scene.lights import FALLOFFS, LIGHTS
 from raytracer.scene.materials import MATERIALS
 from raytracer.scene.packing.pack import pack
-from raytracer.scene.packing.render_space import Space
 from raytracer.settings import FILTERS, INTEGRATORS
 
 

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image as Pillow
 
 import raytracer
-from raytracer.backends.cpu import CpuFilm
+from raytracer.backends.base import CpuFilm
 from raytracer.cli import INTERRUPTED, main
 from raytracer.progress import ProgressBar
 from support.commands import error_of, run_json

@@ -29,7 +29,7 @@ def first(scene: raytracer.Scene) -> Job:
 
 
 def sums(job: Job) -> NDArray[np.float32]:
-    return job.render(job.film(raytracer.Film.blank(48, 36))).film.sums
+    return job.render(job.device.film(raytracer.Film.blank(48, 36))).film.sums
 
 
 def anew(job: Job, scene: raytracer.Scene) -> Job:

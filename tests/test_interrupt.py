@@ -97,8 +97,8 @@ def test_a_handler_that_returns_runs_during_the_work_and_changes_nothing(
     One call of it makes the whole picture. Signals that come meanwhile are one signal to Python,
     unless the compiled part looks for them: without that there is one call, when it returns.
     """
-    monkeypatch.setattr("raytracer.backends.cpu.BUDGET", 1e9)
-    monkeypatch.setattr("raytracer.backends.cpu.SAMPLES_A_PASS", 1024)
+    monkeypatch.setattr("raytracer.backends.base.BUDGET", 1e9)
+    monkeypatch.setattr("raytracer.backends.base.SAMPLES_A_PASS", 1024)
     scene = raytracer.load(Path(__file__).parent.parent / "scenes" / "sphereflake.toml")
     size: Any = {"width": 160, "height": 120, "backend": "cpu", "threads": threads}
     calls: list[str] = []

@@ -30,7 +30,7 @@ def live(**settings: Any) -> raytracer.LiveScene:
 @pytest.fixture
 def on_gpu(monkeypatch: pytest.MonkeyPatch) -> list[SphereUpdate]:
     """A GPU; the updates that it got."""
-    from raytracer.backends.cpu import CpuDevice
+    from raytracer.backends.base import CpuDevice
 
     with_host_memory(monkeypatch)
     monkeypatch.setattr(CpuDevice, "has_own_memory", True)
@@ -158,7 +158,7 @@ def test_the_scene_is_what_was_given_last(on_gpu: list[SphereUpdate]) -> None:
 @pytest.fixture
 def late(on_gpu: list[SphereUpdate], monkeypatch: pytest.MonkeyPatch) -> None:
     """A GPU that says at the next picture, or update from the host, what is wrong with an array."""
-    from raytracer.backends.cpu import CpuFilm, CpuScene
+    from raytracer.backends.base import CpuFilm, CpuScene
 
     wrong: dict[CpuScene, SceneError] = {}
     update, expose = CpuScene.update, CpuFilm._expose
@@ -228,7 +228,7 @@ def test_what_is_wrong_is_told_also_by_a_scene_that_is_packed_anew() -> None:
 @pytest.fixture
 def resized(on_gpu: list[SphereUpdate], monkeypatch: pytest.MonkeyPatch) -> list[SphereUpdate]:
     """A GPU that says at the next picture how its radii differ."""
-    from raytracer.backends.cpu import CpuScene
+    from raytracer.backends.base import CpuScene
 
     def moved_radii(_: CpuScene) -> tuple[float, float]:
         sizes = [np.asarray(u.radii) * u.scale for u in on_gpu if u.radii is not None]

@@ -434,7 +434,7 @@ def test_several_threads_take_turns() -> None:
 def test_the_picture_after_an_interrupted_update_is_that_of_the_scene(
     has_moved: bool, excess: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from raytracer.backends.cpu import CpuScene
+    from raytracer.backends.base import CpuScene
 
     x, r, colors = cloud(300)
     update = CpuScene.update

@@ -188,7 +188,7 @@ def test_a_picture_is_the_mean_of_pictures_at_its_times(
     scene: raytracer.Scene, settings: dict[str, Any], backend: str
 ) -> None:
     with prepare(scene, SMALL | settings | {"shutter": 0.4}, backend=backend, keep=True) as job:
-        film = job.film(Film.blank(SMALL["width"], SMALL["height"]))
+        film = job.device.film(Film.blank(SMALL["width"], SMALL["height"]))
         job.expose(film, SMALL["samples"])
         sums = film.to_host().sums.copy()
         expected = _mean_of_moments(job, SMALL["samples"])
@@ -197,7 +197,7 @@ def test_a_picture_is_the_mean_of_pictures_at_its_times(
         middle = film.to_host().sums.copy()
     np.testing.assert_array_equal(sums, expected)
     with prepare(scene, SMALL | settings, backend=backend) as job:
-        film = job.film(Film.blank(SMALL["width"], SMALL["height"]))
+        film = job.device.film(Film.blank(SMALL["width"], SMALL["height"]))
         film.add(job.scene, job.view, 4)
         np.testing.assert_array_equal(middle, film.to_host().sums)
     assert not np.array_equal(middle / 4, sums / SMALL["samples"])
@@ -210,10 +210,10 @@ def test_samples_that_are_added_later_continue_the_same_times(backend: str) -> N
     first = raytracer.render(scene, **options | {"samples": 2})
     more = raytracer.render(scene, **options | {"samples": 4}, film=first.film)
     np.testing.assert_array_equal(more.film.sums, whole.film.sums)
-    with pytest.raises(raytracer.UserError, match="scene, camera or version"):
+    with pytest.raises(raytracer.UserError, match="scene, camera, settings or version"):
         raytracer.render(scene, **options | {"shutter": 0.31}, film=first.film)
     faster = raytracer.Scene.from_arrays(**_cloud() | {"velocity": (1.0, 0.0, 0.0)})
-    with pytest.raises(raytracer.UserError, match="scene, camera or version"):
+    with pytest.raises(raytracer.UserError, match="scene, camera, settings or version"):
         raytracer.render(faster, **options, film=first.film)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import raytracer
 from raytracer import pipeline
-from raytracer.backends.cpu import SAMPLES_A_PASS, CpuDevice
+from raytracer.backends.base import SAMPLES_A_PASS, CpuDevice
 from raytracer.backends.group import DeviceGroup
 from raytracer.backends.select import select
 from raytracer.errors import BackendError, MemoryNeedError, UserError
@@ -76,7 +76,7 @@ def test_progress_ends_at_one_and_may_stop_the_render() -> None:
 
 def test_what_does_not_fit_is_refused_before_it_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("raytracer.memory.available_memory", lambda: 1000)
-    monkeypatch.setattr("raytracer.backends.cpu.build_bvh", lambda *_: pytest.fail("was built"))
+    monkeypatch.setattr("raytracer.backends.base.build_bvh", lambda *_: pytest.fail("was built"))
     with pytest.raises(MemoryNeedError, match="3 spheres at 24x16 need about"):
         render()
 

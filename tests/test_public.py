@@ -33,7 +33,7 @@ LAYERS = [
     {"files"},
     {"cuda_driver"},
     {"device_array"},
-    {"buffers", "sphere_update", "view", "variants", "film", "drawing"},
+    {"buffers", "render_space", "sphere_update", "view", "variants", "film", "drawing"},
     {"scene", "backends"},
     {"annotations", "trajectory"},
     {"passes", "adaptive", "brightness", "motion_blur"},
@@ -49,8 +49,8 @@ LAYERS = [
     {"cli"},
     {"__main__"},
 ]
-# For type checkers alone: a picture holds the camera that it was made with.
-FOR_TYPES = {"film/image.py": {"scene"}}
+# For type checkers alone: a picture holds the camera of it, and render space places sets.
+FOR_TYPES = {"film/image.py": {"scene"}, "render_space.py": {"scene"}}
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 
 

@@ -10,7 +10,7 @@ from PIL import Image as Pillow
 
 import raytracer
 from raytracer.cli import main
-from raytracer.film import png
+from raytracer.film import formats
 from raytracer.film.film import Film
 from raytracer.film.statistics import FIRST
 from support.commands import error_of, run_json
@@ -55,7 +55,7 @@ def test_statistics_are_in_json_and_in_the_picture(capsys: pytest.CaptureFixture
     assert found["statistics"]["exposure"] == found["statistics"]["metered"] != 0
     assert sum(found["statistics"]["bins"]) == 16 * 12
     assert sum(found["statistics"]["bins"][FIRST:]) == found["statistics"]["covered"]
-    kept = png.read_metadata(Path("balls.png"))
+    kept = formats.read_metadata(Path("balls.png"))
     assert kept is not None
     assert kept["statistics"]["key"] == found["statistics"]["key"]
     assert kept["tone"]["exposure"] == "auto"

@@ -103,7 +103,7 @@ class Drafts:
         request = self.request()
         job = request.loaded_scene.job
         picture = job.device.picture()
-        with job.film(Film.blank(*request.size)) as film:
+        with job.device.film(Film.blank(*request.size)) as film:
             film.add(job.scene, request.buffers.view, samples)
             film.develop_into(replace(request.tone, bloom=0.0), picture)
             return picture.to_host()

@@ -41,8 +41,8 @@ DATA = {
 }
 """Classes of `raytracer` that hold the scene, and the stage of the path that they belong to."""
 
-CHECKS = ("scene.field_types",)
-"""Modules that take data to check them alone."""
+CHECKS = ("field_types",)
+"""Modules that only check data; `scene.key_types` also makes objects of the tables of a file."""
 
 STAGES = ("file", "scene", "buffers", "view", "film", "image")
 
@@ -83,12 +83,12 @@ class Trace:
     @property
     def path(self) -> list[str]:
         """The modules on the path of the data."""
-        return [name for name, entry in self.entries.items() if entry.stages]
+        return [n for n, entry in self.entries.items() if entry.stages and n not in CHECKS]
 
     @property
     def helpers(self) -> list[str]:
         """The other modules that were entered."""
-        return [name for name, entry in self.entries.items() if not entry.stages]
+        return [name for name in self.entries if name not in self.path]
 
     def __call__(self, frame: FrameType, event: str, _: object) -> None:
         """Take an event of `sys.setprofile`."""

@@ -17,7 +17,7 @@ from raytracer.scene.camera import Camera
 from raytracer.scene.packing import framing
 from raytracer.scene.packing.framing import FULL, Room, Surroundings
 from raytracer.scene.packing.pack import ends_of, place, render_space
-from raytracer.scene.packing.pose import aimed, pose
+from raytracer.scene.packing.pose import aimed, posed
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
 
@@ -67,7 +67,7 @@ def fit(
         moved = np.zeros(3) if point is None or pivot is None else point - pivot
         for each, way in zip(fitted, ways, strict=True):
             turned = replace(start, position=None, look_at=None, direction=triple(way), zoom=1.0)
-            stand = pose(turned, spheres, space, aspect, around)
+            stand = posed(turned, spheres, space, aspect, around)[0]
             eye = stand.eye * space.scale + center - moved
             each.append(Fitted(eye, stand.half * space.scale, middle - moved))
     if len(ways) == 1 and pivot is None:

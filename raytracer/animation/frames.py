@@ -6,10 +6,9 @@ Numbered pictures are PNG or OpenEXR, and have the digest in their metadata.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,6 @@ from raytracer.animation.encoder import (
 from raytracer.animation.shots import Plan
 from raytracer.errors import OutputError, UserError
 from raytracer.files import output
-from raytracer.film import png
 from raytracer.film.image import Image
 
 NUMBER = re.compile(r"#+|%0?(\d*)d")  # placeholder of the number in the name of a picture
@@ -76,13 +74,11 @@ class NumberedPictures:
         path = self.path(index)
         if not path.is_file():
             return False
-        read: Callable[..., dict[str, Any] | None] = png.read_metadata
-        if self.is_film:
-            from raytracer.film import film_file
+        from raytracer.film import film_file, formats
 
-            read = film_file.read_metadata
+        read = film_file.read_metadata if self.is_film else formats.read_metadata
         try:
-            about = (read(path, is_input=False) or {}).get("animation")
+            about = read(path, is_input=False).get("animation")
         except UserError:
             return False
         return isinstance(about, dict) and about.get("digest") == self.digest

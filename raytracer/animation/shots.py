@@ -28,16 +28,16 @@ from raytracer.film.film import Film, measure
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.following import moved_on, with_rows
-from raytracer.pipeline import Job, plan_of, prepare
+from raytracer.pipeline import Job, apply_overrides, plan_of, prepare
 from raytracer.scene.animation import AnimationSettings
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.camera import Camera
 from raytracer.scene.inferred import InferredDefaults, inferring
 from raytracer.scene.motion import with_motion
-from raytracer.scene.overrides import SceneOverrides, apply_overrides
+from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.pack import retake, with_boxes
-from raytracer.scene.packing.pose import pose
+from raytracer.scene.packing.pose import posed
 from raytracer.scene.particles.compressed import keeping_unpacked
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
@@ -282,7 +282,8 @@ class Renderer:
         settings = self.settings
         scene = replace(scene, camera=self._camera(shot, scene), render=settings)
         assert scene.camera is not None
-        stand = pose(scene.camera, buffers.balls, buffers.space, settings.width / settings.height)
+        aspect = settings.width / settings.height
+        stand = posed(scene.camera, buffers.balls, buffers.space, aspect)[0]
         view = retake(buffers, scene, settings, stand)
         state = hashlib.blake2b(digest_size=16)
         for array in (view.camera, view.lights, view.frame):
@@ -303,7 +304,7 @@ class Renderer:
         settings = job.settings
         if not job.device.has_own_memory:
             bits = None  # developed by the thread that uses the picture
-        with job.film(Film.blank(settings.width, settings.height)) as on_device:
+        with job.device.film(Film.blank(settings.width, settings.height)) as on_device:
             tone = self.tone
             stops = self.exposure
             if tone.automatic and stops is None:

@@ -25,11 +25,11 @@ from raytracer.drawing.overlay import Overlay
 from raytracer.drawing.shapes import RGB
 from raytracer.errors import UserError
 from raytracer.film.film import Crop, Pixels
+from raytracer.render_space import Space
 from raytracer.scene.annotations import Annotations, DepthCue
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_to_srgb, parse_color, srgb_to_linear
 from raytracer.scene.packing.framing import Room, Surroundings
-from raytracer.scene.packing.render_space import Space
 from raytracer.scene.particles.source import Box
 from raytracer.scene.simulation_box import triple
 from raytracer.view import View

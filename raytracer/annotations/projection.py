@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.layout import code
-from raytracer.scene.packing.render_space import Space
+from raytracer.render_space import Space
 from raytracer.view import View
 
 

@@ -20,7 +20,7 @@ GPUS = re.compile(r"cuda:(all|[0-9]{1,4}(,[0-9]{1,4})*)")  # GPUs by their numbe
 
 def select(name: str = "auto", threads: int = 0) -> Device:
     """Return the device of a name."""
-    from raytracer.backends.cpu import CpuDevice
+    from raytracer.backends.base import CpuDevice
 
     if not isinstance(name, str) or (name not in NAMES and not GPUS.fullmatch(name)):
         raise BackendError(

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.arguments import one_of
-from raytracer.backends.base import Device, DeviceFilm, DeviceScene
-from raytracer.backends.cpu import CpuDevice
+from raytracer.backends.base import CpuDevice, Device, DeviceFilm, DeviceScene
 from raytracer.backends.cuda.launch import Pacer
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.cuda.scene import CudaScene
@@ -274,7 +273,7 @@ def seen(buffers: SceneBuffers, level: str, size: tuple[int, int]) -> SceneBuffe
         view = view.but(filter=code("FilterKind", "gaussian"), filter_radius=gaussian)
     aspect = width / height / (whole.width / whole.height)
     camera = _camera(buffers.view.camera, aspect, "perspective" in parts)
-    return replace(buffers, view=view.with_camera(camera))
+    return replace(buffers, view=replace(view, camera=camera))
 
 
 def _camera(camera: NDArray[np.void], aspect: float, perspective: bool) -> NDArray[np.void]:

@@ -11,7 +11,7 @@ from typing import Literal, cast
 
 from raytracer._version import __version__
 from raytracer.arguments import function, one_of
-from raytracer.backends.cpu import CpuDevice
+from raytracer.backends.base import CpuDevice
 from raytracer.backends.cuda.cache import digest, include_closure
 from raytracer.backends.cuda.compile import version
 from raytracer.backends.cuda.probe import device_details, why_not

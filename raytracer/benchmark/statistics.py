@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast
 
+import numpy as np
+
 from raytracer.benchmark.record import Row, Times
-from raytracer.pipeline import quartiles
 
 MIN_SAMPLES = 10
 TARGET = 0.003  # relative uncertainty of the median at which sampling stops
@@ -17,7 +18,8 @@ PATIENCE = 6  # multiple of the minimum time after which sampling stops in any c
 
 def statistics(samples: list[float]) -> Times:
     """Return median, minimum, quartiles, noise and count of one or more samples."""
-    times = quartiles(samples)
+    figures = np.quantile(samples, [0.5, 0.0, 0.25, 0.75]).tolist()
+    times = dict(zip(("median", "min", "q1", "q3"), figures, strict=True))
     noise = (times["q3"] - times["q1"]) / times["median"] if times["median"] else 0.0
     return cast(Times, {**times, "noise": noise, "count": len(samples)})
 

@@ -14,7 +14,7 @@ from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, kernel_
 from raytracer.benchmark.cuda.session import Memory, Session
 from raytracer.benchmark.record import Result
 from raytracer.errors import RaytracerError
-from raytracer.film.film import Film, develop, measure, tone_arguments
+from raytracer.film.film import Film, develop, measure, measure_and_develop, tone_arguments
 from raytracer.film.tone_settings import CURVES, ToneSettings
 from raytracer.variants import discover, product
 
@@ -88,7 +88,7 @@ class ToneBenchmark(Benchmark):
 def _on_host(film: Film) -> Passes:
 
     def whole(settings: ToneSettings) -> None:
-        develop(film, settings, 8, 0, measure(film, settings, 0))
+        measure_and_develop(film, settings)
 
     return {
         "histogram": [("on all cores", partial(measure, film, AUTOMATIC["linear"], 0))],

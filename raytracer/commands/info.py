@@ -58,7 +58,7 @@ WHOLE_BYTES = 1 << 25  # maximum size of files that are read completely, for abo
 
 def _about(name: str, options: dict[str, Any]) -> dict[str, Any]:
     from raytracer.film import film_file
-    from raytracer.film.png import read_metadata
+    from raytracer.film.formats import read_metadata
     from raytracer.scene.particles.registry import PICTURES
 
     path = Path(name)
@@ -67,8 +67,8 @@ def _about(name: str, options: dict[str, Any]) -> dict[str, Any]:
         return film
     if suffix not in PICTURES and name != "-":
         return of_data(name, options)
-    metadata = read_metadata(path) if suffix != ".exr" else None
-    if metadata is None:
+    metadata = read_metadata(path) if suffix != ".exr" else {}
+    if not metadata:
         raise DataFileError(f"{name}: has no metadata of raytracer: another program made or "
                             "changed it")  # fmt: skip
     return metadata

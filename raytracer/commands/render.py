@@ -16,7 +16,7 @@ from raytracer.commands.report import file_size, print_json, print_lines, print_
 from raytracer.errors import UserError, counted
 from raytracer.field_types import Number
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.memory import Output
+from raytracer.memory import Need
 from raytracer.resources import peak_memory
 from raytracer.warning import collected
 
@@ -106,9 +106,9 @@ def render(scenes: tuple[str, ...], **given: Any) -> None:
 
 def check(call: Call) -> Path:
     """Check options and output files before anything is loaded; return the path of the picture."""
-    from raytracer.commands.picture import check_target, default_picture
+    from raytracer.commands.picture import default_picture
     from raytracer.files.output import OutputSet
-    from raytracer.film import film_file
+    from raytracer.film import film_file, formats
     from raytracer.film.film import check_bits
     from raytracer.pipeline import scene_about
 
@@ -125,11 +125,13 @@ def check(call: Call) -> Path:
     if call.film:
         outputs.writes(call.film, "--film")
         film_file.check_target(call.film, call.resume)
-    settings = {"transparent": call.settings.get("transparent") is True}
-    return check_target(outputs.writes(target, "the picture"), call.bits, call.quality, settings)
+    is_clear = call.settings.get("transparent") is True
+    target = outputs.writes(target, "the picture")
+    formats.check_target(target, call.bits, call.quality, transparent=is_clear)
+    return target
 
 
-def prepared(call: Call, crop: Crop | None, output: Output, keep: bool = False) -> Job:
+def prepared(call: Call, crop: Crop | None, output: Need, keep: bool = False) -> Job:
     """Load, pack and upload the scene; print its warnings, or keep them for the JSON."""
     from raytracer.pipeline import prepare
     from raytracer.progress import StageLine
@@ -150,11 +152,10 @@ def tell(call: Call, job: Job, warnings: list[str]) -> None:
 
 
 def run(call: Call) -> None:
-    from raytracer.commands.picture import check_target, record, warn_of_non_finite, write
-    from raytracer.film import film_file
+    from raytracer.errors import OutputError
+    from raytracer.film import film_file, formats
     from raytracer.film.aovs import AOVS, channels, check_aovs
     from raytracer.film.film import Film
-    from raytracer.pipeline import film_for
     from raytracer.progress import ProgressBar
 
     start = time.perf_counter()
@@ -164,23 +165,21 @@ def run(call: Call) -> None:
     unchanged = tuple(name for name in AOVS if call.film and name not in aovs)
     resumed = Film.load(call.resume, unchanged) if call.resume else None
     crop = call.crop or crop_of(resumed)
-    output = Output(
+    output = Need(
         bits=call.bits, aov_channels=channels([*aovs, *(resumed.aovs if resumed else ())]),
         film=Path(call.film or "").suffix.lower() or exr,
         begun=resumed is not None, bloom=bool(call.tone.get("bloom")),
     )  # fmt: skip
     with prepared(call, crop, output) as job:
-        film = film_for(job.settings, crop, resumed, in_place=True)
-        height, width = film.sums.shape[:2]
-        known = {"transparent": job.view.transparent, "size": (width, height)}
+        film = Film.blank(*job.view.size, crop, resumed)
         # Before the time is spent, and now that the scene's files are known.
-        check_target(target, call.bits, call.quality, known)
+        formats.check_target(target, call.bits, call.quality, transparent=job.view.transparent)
         if call.film:
             film_file.check_target(call.film, call.resume)
-        samples = height * width * job.settings.samples * call.repeat
+        samples = film.sums[..., 0].size * job.settings.samples * call.repeat
         with collected() as warnings, ProgressBar(samples, call.shows_progress) as bar:
             image = job.render(
-                job.film(film), repeat=call.repeat, aovs=aovs,
+                job.device.film(film), repeat=call.repeat, aovs=aovs,
                 tone=ToneSettings.of(call.tone, job.tone), bits=call.bits,
                 keep_film=bool(call.film or exr), seconds=call.time, progress=bar,
             )  # fmt: skip
@@ -189,13 +188,19 @@ def run(call: Call) -> None:
             warnings.append(
                 f"no camera ray hit a sphere, so the picture shows only the background: {remedy}"
             )
-        tell(call, job, warnings)
-    write(call, target, image, film if call.film else None)
-    warn_of_non_finite(image, call.quiet)
+    with collected() as of_picture:
+        try:  # the film first, since the picture can be made from it
+            if call.film:
+                film.save(call.film)
+        except OutputError:
+            image.save(target, call.bits, quality=call.quality)
+            raise
+        image.save(target, call.bits, quality=call.quality)
+    tell(call, job, [*warnings, *of_picture])
     job.timings["total"] = time.perf_counter() - start
     if call.as_json:
         files = {"output": str(target)} | ({"film": call.film} if call.film else {})
-        print_json(_record(job, image) | record(image) | files)
+        print_json(_record(job, image) | image.record() | files)
     elif not call.quiet:
         films = [Path(call.film)] if call.film else []
         lines = image.statistics.lines() if call.stats else []
@@ -221,7 +226,7 @@ def run_pixel(call: Call) -> None:
     if sample and sample[0] < 0:
         raise UserError(f"--only {x},{y},{sample[0]}: samples are counted from 0")
     # The estimate of memory counts one pixel; whether that pixel exists depends on the scene.
-    with prepared(call, (0, 0, 1, 1), Output(bits=call.bits), not sample) as job:
+    with prepared(call, (0, 0, 1, 1), Need(bits=call.bits), not sample) as job:
         width, height = job.settings.width, job.settings.height
         if not (0 <= x < width and 0 <= y < height):
             place = ",".join(map(str, (x, y, *sample)))
@@ -244,7 +249,7 @@ def _sample(job: Job, x: int, y: int, sample: int) -> tuple[dict[str, Any], str]
     from raytracer.film.film import Film
 
     size = job.settings.width, job.settings.height
-    film = job.film(Film.blank(*size, (x, y, x + 1, y + 1)))
+    film = job.device.film(Film.blank(*size, (x, y, x + 1, y + 1)))
     job.frames = [job.expose(film, 1, first=sample)]
     job.timings["frame"] = job.frames[0]
     image = job.image(film)
@@ -255,11 +260,9 @@ def _sample(job: Job, x: int, y: int, sample: int) -> tuple[dict[str, Any], str]
 
 
 def _record(job: Job, image: Image) -> dict[str, Any]:
-    from raytracer.pipeline import quartiles
-
     return image.metadata | {
         "timings": job.timings,
-        "frames": quartiles(job.frames) | {"count": len(job.frames)},
+        "frames": job.frame_times() | {"count": len(job.frames)},
         "memory": job.memory | {"film": image.film.sums.nbytes, "peak": peak_memory()},
         "warnings": job.warnings,
     }
@@ -274,13 +277,12 @@ def _solids(job: Job) -> list[str]:
 
 def _summary(job: Job, film: Film, picture: Path, others: list[Path]) -> list[str]:
     from raytracer.film.film import samples_text
-    from raytracer.pipeline import quartiles
 
     height, width = film.sums.shape[:2]
     size, backend = f"{width}x{height}", job.about["backend"]
     if crop_of(film):
         size += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
-    times = {name: _seconds(value) for name, value in quartiles(job.frames).items()}
+    times = {name: _seconds(value) for name, value in job.frame_times().items()}
     noise = "" if job.noise is None else f"noise {job.noise:.2g}, "
     work = ", ".join(_solids(job)) or "0 spheres"
     device = backend["device"] + ", scene striped" * ("striped_over" in backend)

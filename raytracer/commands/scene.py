@@ -116,8 +116,8 @@ def generate(
 
 def contents_of(source: Source) -> dict[str, Any]:
     """Load a scene with all its data and pack it; return its contents as JSON types."""
-    from raytracer.pipeline import load_source
-    from raytracer.scene.overrides import SceneOverrides, apply_overrides
+    from raytracer.pipeline import apply_overrides, load_source
+    from raytracer.scene.overrides import SceneOverrides
     from raytracer.scene.packing.pack import pack_with_camera, packed_looks
 
     scene, file = apply_overrides(load_source(source), SceneOverrides()), str(source.scene)

@@ -18,10 +18,11 @@ from raytracer.commands.options import (
     threads_option,
     tone_options,
 )
-from raytracer.commands.report import print_json, print_lines, print_warning
+from raytracer.commands.report import print_json, print_lines, print_warning, print_warnings
 from raytracer.errors import UserError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.resources import peak_memory
+from raytracer.warning import collected
 
 if TYPE_CHECKING:
     from raytracer.film.film import Film
@@ -62,8 +63,8 @@ def tone(films: tuple[str, ...], tone: dict[str, Any], **options: Any) -> None:
 
 def targets_of(call: Call) -> list[Path]:
     """Check options and files; return the path of each film's picture."""
-    from raytracer.commands.picture import check_target, default_picture
-    from raytracer.film import film_file
+    from raytracer.commands.picture import default_picture
+    from raytracer.film import film_file, formats
     from raytracer.film.denoise import require_denoiser
     from raytracer.film.film import check_bits
 
@@ -82,23 +83,24 @@ def targets_of(call: Call) -> list[Path]:
         names.append(str(default_picture(film, scene=scene)))
     if len(set(names)) < len(names):
         raise UserError("two of the films have the same name: tone them one by one with -o")
-    return [check_target(Path(name), call.bits, call.quality) for name in names]
+    for name in names:
+        formats.check_target(name, call.bits, call.quality)
+    return list(map(Path, names))
 
 
 def made(call: Call, name: str, target: Path) -> dict[str, Any]:
     """Write the picture of a film; return what the JSON says of it."""
     from raytracer import memory
-    from raytracer.commands.picture import record, warn_of_non_finite, write
     from raytracer.film.aovs import GUIDES
     from raytracer.film.denoise import guides_of
     from raytracer.film.film import Film
 
     film = Film.load(name, (*GUIDES, *GUIDES.values()) if call.denoise else ())
     height, width = film.sums.shape[:2]
-    output = memory.Output(
-        call.bits, begun=True, denoise=call.denoise, bloom=call.settings.bloom > 0
-    )
-    need = memory.Need(0, width, height, threads=call.threads, output=output)
+    need = memory.Need(
+        0, width, height, threads=call.threads, bits=call.bits, begun=True, denoise=call.denoise,
+        bloom=call.settings.bloom > 0,
+    )  # fmt: skip
     memory.require_room(name, need.extra, "to be developed")
     image = image_of(film, call)
     if call.denoise and not call.quiet and guides_of(film) is None:
@@ -106,9 +108,11 @@ def made(call: Call, name: str, target: Path) -> dict[str, Any]:
             f"{name}: has no albedo and normal, so edges may blur: render the film with "
             "--denoise, or with --aov denoising-albedo,denoising-normal"
         )
-    write(call, target, image)
-    about = {"film": name, "output": str(target), "timings": image.timings} | record(image)
-    warn_of_non_finite(image, call.quiet)
+    with collected() as warnings:
+        image.save(target, call.bits, quality=call.quality)
+    if not call.quiet:
+        print_warnings(warnings)
+    about = {"film": name, "output": str(target), "timings": image.timings} | image.record()
     if not (call.quiet or call.as_json):
         print_lines(_summary(image, target, call.stats))
     return about
@@ -120,12 +124,8 @@ def image_of(film: Film, call: Call) -> Image:
     from raytracer.film.image import Image
 
     about: dict[str, Any] = film.metadata | samples_about(film) | {"crop": list(film.crop)}
-    transparent = film.backdrop is None and film.metadata.get("transparent")
-    if transparent is None:
-        transparent = any((row[:, 3] != film.samples).any() for row in film.evened().sums)
-    return Image(
-        film, bool(transparent), {}, about, call.threads, call.settings, denoise=call.denoise
-    )
+    transparent = film.backdrop is None and bool(film.metadata.get("transparent", True))
+    return Image(film, transparent, {}, about, call.threads, call.settings, denoise=call.denoise)
 
 
 def _summary(image: Image, target: Path, stats: bool) -> str:

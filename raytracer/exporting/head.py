@@ -123,7 +123,7 @@ def _exposure(job: Job, tone: ToneSettings) -> float:
     """Return the exposure in stops; an automatic one is metered from a picture of few samples."""
     if not tone.automatic:
         return float(tone.exposure)
-    film = job.film(Film.blank(*job.view.size))
+    film = job.device.film(Film.blank(*job.view.size))
     job.expose(film, METERED_SAMPLES, first=0)
     return job.image(film, tone).statistics.exposure
 

@@ -14,6 +14,8 @@ that the mean over them is the measured one. The mean over the whole sphere woul
 most points of a dense packing are between spheres, where nobody sees them.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -56,7 +58,7 @@ def sky_visibility(scene: DeviceScene, view: View, count: int) -> NDArray[np.flo
         camera["kind"] = code("CameraKind", "orthographic")
         camera["forward"] = -direction
         seen = view.but(sample_begin=0, sample_count=1, seed=number, ao_distance=reach)
-        counts = scene.exposures(seen.with_camera(camera), count)
+        counts = scene.exposures(replace(seen, camera=camera), count)
         visible = counts["visible"].astype(np.float32)
         visible_sum += visible
         open_sum += visible * counts["open"]

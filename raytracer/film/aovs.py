@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import UserError, shown_value, suggestion
+from raytracer.layout import dtype
+from raytracer.memory import HITS
 from raytracer.settings import UNLIMITED
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from raytracer.scene.packing.render_space import Space
+    from raytracer.film.film import Film
+    from raytracer.render_space import Space
+    from raytracer.view import View
 
 AOVS = {
     "depth": "Z",
@@ -57,6 +61,32 @@ def means(values: NDArray[np.float32], side: int) -> NDArray[np.float32]:
     height, width, channels = values.shape
     squares = values.reshape(height // side, side, width // side, side, channels)
     return np.asarray(squares.mean(axis=(1, 3), dtype=np.float32))
+
+
+def traced(
+    film: Film, sources: Mapping[str, str], first_hits: Callable[[View], NDArray[np.void]],
+    view: View, space: Space, fine: int = 1,
+) -> dict[str, NDArray[Any]]:  # fmt: skip
+    """Return output variables of the pixels of a film by name; sources: those they are made of.
+
+    They are made in strips: hits take four times their memory. Guides of a denoiser are means over
+    the pixels of a picture that is `fine` times as large.
+    """
+    import numpy as np
+
+    aovs: dict[str, NDArray[Any]] = {}
+    x0, y0, x1, y1 = (end * fine for end in film.crop)
+    view = view if fine == 1 else view.with_size(film.width * fine, film.height * fine)
+    rows = max(HITS // (dtype("FirstHit").itemsize * (x1 - x0) * fine), 1) * fine
+    for y in range(y0, y1 if sources else y0, rows):
+        hits = first_hits(view.with_crop((x0, y, x1, min(y + rows, y1))))
+        for name, source in sources.items():
+            strip = from_hits(source, hits, space)
+            strip = strip if fine == 1 else means(strip, fine)
+            if name not in aovs:
+                aovs[name] = np.empty(((y1 - y0) // fine, *strip.shape[1:]), strip.dtype)
+            aovs[name][(y - y0) // fine : (y - y0 + rows) // fine] = strip
+    return aovs
 
 
 def from_hits(name: str, hits: NDArray[np.void], space: Space) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from raytracer import layout
 from raytracer._native import core
 from raytracer.arguments import MAX_WHOLE, items, whole
-from raytracer.errors import UserError, counted, shown_value
+from raytracer.errors import UserError, counted, naming, shown_value
 from raytracer.film import film_file
 from raytracer.film.bloom import bloomed
 from raytracer.film.statistics import Statistics, statistics_of
@@ -81,20 +81,38 @@ class Film:
         return f"<Film: {outline(self, self.metadata)}>"
 
     @classmethod
-    def blank(cls, width: int, height: int, crop: Crop | None = None) -> Film:
-        """Return a film without samples.
+    def blank(
+        cls, width: int, height: int, crop: Crop | None = None, earlier: Film | None = None
+    ) -> Film:
+        """Return a film without samples, or an earlier one of the same pixels, itself.
 
         Args:
             width: width of the full picture in pixels.
             height: height of the full picture in pixels.
             crop: x0, y0, x1, y1 in pixels, half open: the part that the film covers.
+            earlier: a film that gets more samples, or None.
         Raises:
-            UserError: the size or the crop is invalid.
+            UserError: the size or the crop is invalid; the earlier film has other pixels, or no
+                sums to add to.
         """
         width, height = (whole(side, "size", 1, MAX_SIDE) for side in (width, height))
         x0, y0, x1, y1 = checked_crop(width, height, crop)
-        sums = np.zeros((y1 - y0, x1 - x0, 4), np.float32)
-        return cls(sums, 0, x0, y0, width, height)
+        if earlier is None:
+            sums = np.zeros((y1 - y0, x1 - x0, 4), np.float32)
+            return cls(sums, 0, x0, y0, width, height)
+        with naming(earlier.source):
+            if earlier.metadata.get("denoised"):
+                raise UserError(
+                    "the film is denoised, and samples cannot be added to it: resume the film that "
+                    "--film saved"
+                )
+            pixels = earlier.crop, earlier.width, earlier.height
+            if pixels != ((x0, y0, x1, y1), width, height):
+                raise UserError(
+                    f"the film holds pixels {pixels[0]} of {pixels[1]}x{pixels[2]} and the render "
+                    f"asks for {x0, y0, x1, y1} of {width}x{height}: use the same size and crop"
+                )
+        return earlier
 
     @property
     def crop(self) -> Crop:
@@ -341,36 +359,34 @@ def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.
 
 def develop(
     film: Film, settings: ToneSettings | None = None, bits: int = 8, threads: int = 0,
-    histogram: NDArray[np.void] | None = None, out: Pixels | None = None,
-    neighbor_weight: float = 0.0,
+    out: Pixels | None = None, neighbor_weight: float = 0.0,
 ) -> Pixels:  # fmt: skip
-    """Return a film as a picture, uint8 or uint16 (h, w, 4), sRGB with straight alpha.
+    """Return a film as a picture, uint8 or uint16 (h, w, 4), sRGB with straight alpha, measured
+    only if the exposure is automatic.
 
-    settings: None uses the defaults, which leave colours alone. threads: 0 uses every core.
-    histogram: of `measure`, whose counts of clipped and black pixels are filled in; None measures
-    the film if the exposure is automatic. out: C-contiguous memory; None allocates it.
-    neighbor_weight: see `tone_arguments`. Raises UserError: the depth is not 8 or 16, or the film
-    is damaged.
+    settings: None uses the defaults, which leave colours alone. threads: 0 uses every core. out:
+    C-contiguous memory; None allocates it. neighbor_weight: see `tone_arguments`. Raises UserError:
+    the depth is not 8 or 16, or the film is damaged.
     """
     settings = settings or ToneSettings()
+    return measure_and_develop(film, settings, bits, threads, out, neighbor_weight, False)[0]
+
+
+def measure_and_develop(
+    film: Film, settings: ToneSettings, bits: int = 8, threads: int = 0,
+    out: Pixels | None = None, neighbor_weight: float = 0.0, measured: bool = True,
+) -> tuple[Pixels, NDArray[np.void]]:  # fmt: skip
+    """Return the picture of a film, and its histogram with the counts of clipped and black pixels;
+    arguments and errors as for `develop`."""
     check_bits(bits, settings)
     film, settings = with_bloom(film, settings)
-    if histogram is None:
-        histogram = measure(film, settings, threads) if settings.automatic else empty_histogram()
+    is_metered = measured or settings.automatic
+    histogram = measure(film, settings, threads) if is_metered else empty_histogram()
     if out is None:
         out = np.empty(film.sums.shape, np.uint8 if bits == 8 else np.uint16)
     args = tone_arguments(film, settings, bits, neighbor_weight)
     core().tone_map_film(film.sums, args, histogram.view(np.uint8), out, thread_count(threads))
-    return out
-
-
-def measure_and_develop(
-    film: Film, settings: ToneSettings, bits: int = 8, threads: int = 0
-) -> tuple[Pixels, NDArray[np.void]]:
-    """Return the picture of a film, and its histogram; arguments and errors as for `develop`."""
-    film, settings = with_bloom(film, settings)
-    histogram = measure(film, settings, threads)
-    return develop(film, settings, bits, threads, histogram), histogram
+    return out, histogram
 
 
 def with_bloom(film: Film, settings: ToneSettings) -> tuple[Film, ToneSettings]:

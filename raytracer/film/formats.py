@@ -5,6 +5,7 @@ them.
 """
 
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -12,6 +13,9 @@ import numpy as np
 
 from raytracer.arguments import whole
 from raytracer.errors import OutputError, nearest
+from raytracer.files import output
+from raytracer.files.access import opened, parse_json
+from raytracer.film import film_file, png
 from raytracer.film.film import Pixels
 
 
@@ -21,7 +25,6 @@ class Format(NamedTuple):
     bits: tuple[int, ...] = (8,)
     alpha: bool = True
     quality: int = 0  # the default of 1..100; 0: it keeps every value
-    side: int = 0  # maximum number of pixels; 0: more than any picture has
 
 
 PNG = Format("PNG", (".png",), bits=(8, 16))
@@ -32,9 +35,9 @@ EXR = Format("OpenEXR", (".exr",), bits=(8, 16))
 FORMATS = (
     PNG,
     TIFF,
-    Format("JPEG", (".jpg", ".jpeg"), alpha=False, quality=95, side=65_535),
-    Format("WEBP", (".webp",), quality=90, side=16_383),
-    Format("AVIF", (".avif",), quality=85, side=65_535),
+    Format("JPEG", (".jpg", ".jpeg"), alpha=False, quality=95),
+    Format("WEBP", (".webp",), quality=90),
+    Format("AVIF", (".avif",), quality=85),
     SVG,
     PDF,
     EXR,
@@ -47,6 +50,9 @@ LOSSLESS = 100  # quality at which WebP and AVIF keep every value
 
 # Tags of TIFF and of EXIF.
 DESCRIPTION, SOFTWARE = 270, 305
+PILLOW = ("PNG", "TIFF", "JPEG", "WEBP", "AVIF")  # whose metadata Pillow reads
+MAX_METADATA = 1 << 24  # bytes; usual metadata have a few thousand
+SVG_HEAD = 256  # bytes at the start of an SVG that hold what is before its description
 
 
 def format_of(path: str | Path) -> Format:
@@ -61,14 +67,13 @@ def format_of(path: str | Path) -> Format:
     return kind
 
 
-def require(
-    path: str | Path, bits: int = 8, quality: int | None = None, *, transparent: bool = False,
-    size: tuple[int, int] = (0, 0),
-) -> Format:  # fmt: skip
-    """Return the format of a file after checking that it can hold the picture.
+def check_target(
+    path: str | Path, bits: int = 8, quality: int | None = None, *, transparent: bool = False
+) -> Format:
+    """Return the format of a file after checking that it can be written, and hold the picture.
 
-    quality: 1..100, for lossy formats; None is the format's default. size: width and height in
-    pixels. Raises OutputError where there is no such format, or it cannot hold the picture.
+    quality: 1..100, for lossy formats; None is the format's default. Raises OutputError where there
+    is no such format, or it cannot hold the picture.
     """
     kind = format_of(path)
     name, problem = kind.name, None
@@ -85,11 +90,6 @@ def require(
             f"{name} cannot be transparent, and the picture is: give it a background (--background "
             "white), or a name that ends in .png or .webp"
         )
-    elif kind.side and max(size) > kind.side:
-        problem = (
-            f"{name} has at most {kind.side:,} pixels a side, and the picture has {size[0]:,}x"
-            f"{size[1]:,}: give a name that ends in .png or .tiff"
-        )
     elif kind is PDF:
         from raytracer.drawing.pdf import require as require_matplotlib
 
@@ -104,6 +104,7 @@ def require(
             )
     if problem is not None:
         raise OutputError(f"{path}: {problem}")
+    (film_file.check_target if kind is EXR else output.check_file)(path)
     return kind
 
 
@@ -132,17 +133,44 @@ def write(
         options |= {"subsampling": "4:4:4"}
     elif quality == LOSSLESS:
         options |= {"lossless": True, "exact": True}
-    Pillow.fromarray(np.ascontiguousarray(pixels)).save(file, kind.name, **options)
+    try:
+        Pillow.fromarray(np.ascontiguousarray(pixels)).save(file, kind.name, **options)
+    except ValueError as error:  # of a picture that is too large
+        raise OSError(str(error)) from error
 
 
-def read_description(file: BinaryIO) -> str | None:
-    """Return the description in a picture that `write` made, or None. Raises Exception: any, if it
-    is not a picture or is damaged."""
+def read_metadata(path: Path, is_input: bool = True) -> dict[str, Any]:
+    """Return the metadata of a picture, without reading its pixels; {} if it has none, or is none.
+
+    is_input: False if it may be replaced; see `access.opened`. Raises DataFileError: the file
+    cannot be read.
+    """
     from PIL import Image as Pillow
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of its size: no pixel is decoded
-        known = [each.name for each in FORMATS if each not in (PNG, EXR)]
-        with Pillow.open(file, formats=known) as picture:
-            text = picture.getexif().get(DESCRIPTION)
-    return text if isinstance(text, str) else None
+    text: Any = None
+    with opened(path, standard_input=True, is_input=is_input) as file:
+        # Whatever Pillow raises for a file that is no picture, or damaged; a pipe cannot seek.
+        with suppress(Exception), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of its size: no pixel is decoded
+            if (text := _svg_description(file.file)) is None:
+                file.file.seek(0)
+                with Pillow.open(file.file, formats=PILLOW) as picture:
+                    text = picture.info.get(png.KEY) or picture.getexif().get(DESCRIPTION)
+        is_ours = isinstance(text, str) and text.startswith("{")  # not of a camera
+        if not is_ours or len(text) > MAX_METADATA:
+            return {}
+        return parse_json(text, file.source, "its metadata")
+
+
+def _svg_description(file: BinaryIO) -> str | None:
+    """Return the description at the start of an SVG; None of other files."""
+    data = file.read(SVG_HEAD)
+    _, mark, data = data.partition(b"<desc>") if b"<svg" in data else (b"", b"", b"")
+    while mark and b"</desc>" not in data and (more := file.read(1 << 16)):
+        data += more
+        if len(data) > MAX_METADATA:
+            return None
+    from html import unescape
+
+    text, end, _ = data.partition(b"</desc>")
+    return unescape(text.decode("utf-8")) if end else None

@@ -18,21 +18,28 @@ from raytracer._version import __version__
 from raytracer.arguments import whole
 from raytracer.errors import BackendError, UserError
 from raytracer.files import output
+from raytracer.files.access import path_of
 from raytracer.film import formats, png
-from raytracer.film.film import Film, Pixels, check_bits, develop, measure_and_develop, outline
+from raytracer.film.film import (
+    Film,
+    Pixels,
+    check_bits,
+    develop,
+    measure_and_develop,
+    non_finite_pixels,
+    outline,
+)
 from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.layout import constant
+from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.device_array import DeviceArray
     from raytracer.drawing.overlay import Overlay
     from raytracer.scene.camera import Camera
     from raytracer.scene.describe import SphereInfo
-    from raytracer.scene.scene import Scene
 
 
-Seen = tuple["Scene", NDArray[np.uint32]]  # a scene, and what pixels show of it, (h, w)
 Developed = tuple[Pixels, NDArray[np.void]]  # picture, (h, w, 4), and histogram, structured (1,)
 
 
@@ -55,7 +62,7 @@ class Image:
         denoise: whether the picture is denoised; the film keeps its noise.
         overlay: what is drawn over the picture, or None.
         upload: copies a picture to the device that rendered it.
-        seen: returns the scene, and the numbers of what the pixels show, uint32 (h, w).
+        picked: describes what a pixel shows.
     """
 
     film: Film
@@ -70,16 +77,11 @@ class Image:
     upload: Callable[[NDArray[np.uint8]], DeviceArray] | None = field(
         default=None, repr=False, compare=False
     )
-    seen: Callable[[], Seen] | None = field(default=None, repr=False, compare=False)
-    # by bits and samples: the pictures that the device developed
-    _developed_on_device: dict[tuple[int, int], Developed] = field(
-        default_factory=dict, repr=False, compare=False
+    picked: Callable[[int, int], SphereInfo | None] | None = field(
+        default=None, repr=False, compare=False
     )
-
-    _seen: Seen | None = field(default=None, repr=False, compare=False)
-
-    # by samples: the film without noise
-    _without_noise: dict[int, Film] = field(default_factory=dict, repr=False, compare=False)
+    _kept: dict[int, Developed] = field(default_factory=dict, repr=False, compare=False)  # by bits
+    _without_noise: Film | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         return f"<Image: {outline(self.film, self.metadata)}>"
@@ -99,7 +101,7 @@ class Image:
         Raises:
             UserError: a setting is invalid.
         """
-        return replace(self, settings=replace(self.settings, **settings), _developed_on_device={})
+        return replace(self, settings=replace(self.settings, **settings), _kept={})
 
     @property
     def shown(self) -> Film:
@@ -107,26 +109,29 @@ class Image:
         the denoiser is missing."""
         if not self.denoise:
             return self.film
-        samples = self.film.samples
-        if samples not in self._without_noise:
+        if self._without_noise is None:
             from raytracer.film.denoise import denoised
 
             start = time.perf_counter()
-            self._without_noise.clear()
-            self._without_noise[samples] = denoised(self.film, self.threads)
+            self._without_noise = denoised(self.film, self.threads)
             self.timings["denoise"] = time.perf_counter() - start
-        return self._without_noise[samples]
+        return self._without_noise
 
     @property
     def statistics(self) -> Statistics:
         """Statistics of the film and of the picture that is made from it."""
-        bits = 16 if (16, self.film.samples) in self._developed_on_device else 8
-        histogram = self._developed(bits)[1]
+        return self._statistics(self._developed(16 if 16 in self._kept else 8)[1])
+
+    def _statistics(self, histogram: NDArray[np.void]) -> Statistics:
         return statistics_of(histogram, self.settings.stops(histogram))
+
+    def record(self) -> dict[str, Any]:
+        """Return tone and statistics of the picture as JSON types."""
+        return {"tone": asdict(self.settings), "statistics": self.statistics.to_dict()}
 
     def keep(self, bits: int, pixels: Pixels, histogram: NDArray[np.void]) -> None:
         """Keep a picture and a histogram that the device made of the film with these settings."""
-        self._developed_on_device[bits, self.film.samples] = pixels, histogram
+        self._kept[bits] = pixels, histogram
 
     @cached_property
     def array(self) -> NDArray[np.float32]:
@@ -146,8 +151,8 @@ class Image:
 
     def pixels(self, bits: int = 8) -> Pixels:
         """Return the picture as uint8 or uint16 (h, w, 4), sRGB, straight alpha; bits: 8 or 16."""
-        if kept := self._developed_on_device.get((bits, self.film.samples)):
-            pixels = kept[0]
+        if bits in self._kept:
+            pixels = self._kept[bits][0]
         else:  # without statistics, which take as long
             pixels = develop(self.shown, self.settings, bits, self.threads)
         return pixels if self.overlay is None else self.overlay.over(pixels)
@@ -174,9 +179,8 @@ class Image:
     def pick(self, x: int, y: int) -> SphereInfo | None:
         """Return what the centre of a pixel shows; with a shutter, in its middle.
 
-        The first call loads and builds the scene of the picture again, and traces a ray for each
-        pixel; further calls look it up. Other data of all pixels are output variables: `aovs` of
-        `render`.
+        The first call loads and builds the scene of the picture again. Data of all pixels are
+        output variables: `aovs` of `render`.
 
         Args:
             x, y: the pixel of the whole picture, from 0 at the upper left.
@@ -189,7 +193,7 @@ class Image:
             UserError: there is no such pixel; the picture is not of `render`; or its scene or file
                 has changed since.
         """
-        if self.seen is None:
+        if self.picked is None:
             raise UserError(
                 "pick: the scene of this picture is unknown: only pictures that `raytracer.render` "
                 "returns can be picked"
@@ -200,9 +204,7 @@ class Image:
             raise UserError(
                 f"pick: the picture has no pixel {x},{y}: it has {x0},{y0} to {x1 - 1},{y1 - 1}"
             )
-        scene, numbers = self._seen = self._seen or self.seen()
-        number = int(numbers[y - y0, x - x0])
-        return None if number == constant("kNoSphere") else scene.describe(number)
+        return self.picked(x, y)
 
     def save(self, path: str | Path, bits: int = 8, *, quality: int | None = None) -> Path:
         """Write the picture in the format of its suffix, completely or not at all.
@@ -219,11 +221,8 @@ class Image:
             UserError: another number of bits, or dither with 16.
         """
         check_bits(bits, self.settings)
-        target = output.check_file(path)
-        height, width = self.film.sums.shape[:2]
-        kind = formats.require(
-            target, bits, quality, transparent=self.transparent, size=(width, height)
-        )
+        target = path_of(path)
+        kind = formats.check_target(target, bits, quality, transparent=self.transparent)
         if kind is formats.EXR:
             return self.shown.save(target)
         _ = self.shown  # which measures its own time
@@ -237,8 +236,8 @@ class Image:
         return target
 
     def _developed(self, bits: int) -> Developed:
-        if developed := self._developed_on_device.get((bits, self.film.samples)):
-            return developed
+        if bits in self._kept:
+            return self._kept[bits]
         return measure_and_develop(self.shown, self.settings, bits, self.threads)
 
     def _visible(self, pixels: Pixels) -> Pixels:
@@ -251,8 +250,14 @@ class Image:
     ) -> None:  # fmt: skip
         stages = {k: v for k, v in self.timings.items() if k not in ("write", "total")}
         timings = stages | {"total_before_write": sum(stages.values())}
-        statistics = statistics_of(histogram, self.settings.stops(histogram)).to_dict()
+        statistics = self._statistics(histogram).to_dict()
         del statistics["bins"]  # many numbers, and Film.statistics() has them
+        if statistics["non_finite"] and (found := non_finite_pixels(self.film)):
+            count, (x, y) = found
+            warn(
+                f"{count:,} pixels are NaN or infinite, the first of them {x},{y}; statistics "
+                f"leave them out: replay it with --only {x},{y},SAMPLE"
+            )
         about = self.metadata | {"tone": asdict(self.settings), "statistics": statistics}
         if self.denoise:
             about["denoised"] = True

@@ -10,12 +10,8 @@ import io
 import struct
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from raytracer.errors import DataFileError
-from raytracer.files.access import opened, parse_json
-from raytracer.memory import size_text
 from raytracer.resources import busy_threads
 
 if TYPE_CHECKING:
@@ -27,9 +23,7 @@ if TYPE_CHECKING:
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 KEY = "raytracer"  # key of the text chunk with the metadata as JSON
 
-_KEY_START = KEY.encode() + b"\0"
 INCH = 0.0254  # metres of an inch
-MAX_METADATA = 1 << 24  # bytes; usual metadata have a few thousand
 COMPRESSION = 1  # level of zlib: the fastest, because noise compresses little better at others
 BLOCK = 1 << 19  # bytes that a thread compresses at a time; the cuts add less than 0.1% to the size
 IDAT_BYTES = 1 << 26  # maximum size of an IDAT chunk in bytes (of 2^31 - 1 in the format)
@@ -40,8 +34,6 @@ _COLOR_TYPE = {3: 2, 4: 6}
 _FILTER_UP = 2
 # The largest prime below 2^16, the modulus of Adler-32.
 _ADLER = 65521
-# Bytes at the start of an SVG that hold what is before its description.
-_HEAD = 256
 
 
 def chunk(kind: bytes, data: bytes | bytearray) -> bytes:
@@ -158,64 +150,3 @@ def _joined_adler(first: int, second: int, length: int) -> int:
     low, high = first & 0xFFFF, first >> 16
     sums = (second >> 16) + high + length * (low - 1)
     return (sums % _ADLER) << 16 | (low + (second & 0xFFFF) - 1) % _ADLER
-
-
-def read_metadata(path: Path, is_input: bool = True) -> dict[str, Any] | None:
-    """Return the metadata of a picture, without reading its pixels; None if there are none.
-
-    is_input: False if it may be replaced; see `access.opened`. Raises DataFileError: the file
-    cannot be read, is not a picture, or is damaged.
-    """
-    with opened(path, standard_input=True, is_input=is_input) as file:
-        if file.file.read(len(SIGNATURE)) != SIGNATURE:
-            if (text := _description(file.file)) is not None:
-                return parse_json(text, file.source, "its metadata")
-            raise DataFileError(
-                f"{file.source}: is not a picture that raytracer made; "
-                "`raytracer scene check` describes scene and particle files"
-            )
-        at = len(SIGNATURE)
-        while len(head := file.file.read(8)) == 8:
-            size, kind = struct.unpack(">I4s", head)
-            if kind == b"tEXt" and file.file.peek(len(_KEY_START)).startswith(_KEY_START):
-                if size > MAX_METADATA:
-                    raise DataFileError(
-                        f"{file.source}: its metadata have more than {size_text(MAX_METADATA)}"
-                    )
-                body, checksum = file.file.read(size), file.file.read(4)
-                if checksum != struct.pack(">I", zlib.crc32(kind + body)):
-                    raise DataFileError(f"{file.source}: its metadata are damaged or incomplete")
-                text = body[len(_KEY_START) :].decode("latin-1")
-                return parse_json(text, file.source, "its metadata")
-            at += size + 12
-            file.file.seek(at)
-    return None
-
-
-def _description(file: BinaryIO) -> str | None:
-    """Return the metadata of a JPEG, TIFF, WebP or AVIF of this program; None of other files."""
-    from raytracer.film.formats import read_description
-
-    try:
-        file.seek(0)  # a pipe cannot
-        if (text := _svg_description(file)) is None:
-            file.seek(0)
-            text = read_description(file)
-    except Exception:  # whatever Pillow raises for a file that is no picture, or damaged
-        return None
-    return text if text is not None and text.startswith('{"version"') else None
-
-
-def _svg_description(file: BinaryIO) -> str | None:
-    """Return the description at the start of an SVG; None of other files."""
-    start = file.read(_HEAD)
-    begin = start.find(b"<desc>")
-    if b"<svg" not in start or begin < 0:
-        return None
-    data = start[begin + len(b"<desc>") :]
-    while b"</desc>" not in data and len(data) <= MAX_METADATA and (more := file.read(1 << 16)):
-        data += more
-    from html import unescape
-
-    text, end, _ = data.partition(b"</desc>")
-    return unescape(text.decode("utf-8")) if end else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from raytracer.device_array import DeviceArray
-
-Array = TypeVar("Array")
 
 BLOCK_ROWS = 1 << 15  # rows per block: a float64 column of it (256 KiB) stays in a core's cache
 LARGE_BLOCK = 1 << 17  # rows per block of what allocates nothing: fewer turns of the interpreter
@@ -117,35 +115,6 @@ def left_there(
     if found is None or not found.ndim or not len(found):
         return None
     return found if is_readable(name, found, len(found) if count is None else count) else None
-
-
-class OnDemand(Generic[Array]):
-    """An attribute that is an array: one on a GPU (`given`) is copied to the host when it is read
-    first. `read` makes the array of an object out of that on the GPU, and raises its errors."""
-
-    def __init__(self, read: Callable[[Any, DeviceArray], Array]) -> None:
-        self._read = read
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name, self._copy = name, f"{name} on the host"
-
-    def __get__(self, owner: Any, kind: type | None = None) -> Array:
-        value: Array = given(owner, self._name)
-        if isinstance(value, (np.ndarray, float)):
-            return value
-        if self._copy not in owner.__dict__:
-            owner.__dict__[self._copy] = self._read(owner, value)  # type: ignore[arg-type]
-        copy: Array = owner.__dict__[self._copy]
-        return copy
-
-    def __set__(self, owner: Any, value: Array | DeviceArray) -> None:
-        owner.__dict__[self._name] = value
-        owner.__dict__.pop(self._copy, None)
-
-
-def given(owner: Any, name: str) -> Any:
-    """Return an attribute of `OnDemand` as it is: an array of the host or of a GPU."""
-    return owner.__dict__[name] if name in owner.__dict__ else owner.missing(name)
 
 
 def floats(value: Any, part: str, where: Where) -> NDArray[np.floating[Any]]:

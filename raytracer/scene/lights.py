@@ -12,9 +12,9 @@ from raytracer.errors import SceneError
 from raytracer.field_types import Choice, Number, Truth, Vector3
 from raytracer.fields import Defined, setting
 from raytracer.layout import code
+from raytracer.render_space import MAX_COORDINATE, Space
 from raytracer.scene.colors import RGB, Color, parse_color, srgb_to_linear
 from raytracer.scene.key_types import ColorValue
-from raytracer.scene.packing.render_space import MAX_COORDINATE, Space
 from raytracer.scene.transform import Triple
 
 FALLOFFS = ("none", "inverse-square")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer.errors import SceneError
+from raytracer.render_space import affine_rows
 from raytracer.scene.arrays import each_block
-from raytracer.scene.packing.render_space import affine_rows
 from raytracer.scene.particles.source import Box
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 from raytracer.arguments import mapping, of_kind, one_of, text
 from raytracer.errors import SceneError, counted, shown_value
 from raytracer.scene.arrays import (
-    OnDemand,
     Where,
     as_array,
     check_centers,
     check_radius,
     check_rows,
-    given,
     left_there,
 )
 from raytracer.scene.colors import COLOR_SPACES, Color, parse_color
@@ -39,6 +37,38 @@ if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
     from raytracer.scene.motion import Keys
     from raytracer.scene.particles.labels import Labels
+
+
+Array = TypeVar("Array")
+
+
+class OnDemand(Generic[Array]):
+    """An attribute that is an array: one on a GPU (`given`) is copied to the host when it is read
+    first. `read` makes the array of an object out of that on the GPU, and raises its errors."""
+
+    def __init__(self, read: Callable[[Any, DeviceArray], Array]) -> None:
+        self._read = read
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name, self._copy = name, f"{name} on the host"
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Array:
+        value: Array = given(owner, self._name)
+        if isinstance(value, (np.ndarray, float)):
+            return value
+        if self._copy not in owner.__dict__:
+            owner.__dict__[self._copy] = self._read(owner, value)  # type: ignore[arg-type]
+        copy: Array = owner.__dict__[self._copy]
+        return copy
+
+    def __set__(self, owner: Any, value: Array | DeviceArray) -> None:
+        owner.__dict__[self._name] = value
+        owner.__dict__.pop(self._copy, None)
+
+
+def given(owner: Any, name: str) -> Any:
+    """Return an attribute of `OnDemand` as it is: an array of the host or of a GPU."""
+    return owner.__dict__[name] if name in owner.__dict__ else owner.missing(name)
 
 
 class SphereSet:

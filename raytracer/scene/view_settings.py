@@ -55,7 +55,7 @@ def _camera(value: Any, name: str) -> Any:
 
 def _camera_of(name: str) -> Camera:
     """Return the camera of a picture or a scene file, which needs no spheres."""
-    from raytracer.film.png import read_metadata
+    from raytracer.film.formats import read_metadata
     from raytracer.scene import tables
     from raytracer.scene.camera import Camera
     from raytracer.scene.load import read_table
@@ -71,7 +71,7 @@ def _camera_of(name: str) -> Camera:
             made: Camera = tables.CAMERA.checked(values, "camera")
             return made
     try:
-        return Camera(**(read_metadata(path) or {})["camera"])
+        return Camera(**read_metadata(path)["camera"])
     except (KeyError, TypeError, SceneError):
         raise DataFileError(
             f"{name}: has no camera: give a picture that raytracer made, or a scene file with "

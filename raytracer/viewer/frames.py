@@ -15,7 +15,7 @@ from raytracer.errors import ClosedError, DataFileError, RaytracerError, UserErr
 from raytracer.fields import check_names, takes
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.following import with_rows
-from raytracer.pipeline import Notice, load_source
+from raytracer.pipeline import Notice, apply_overrides, load_source
 from raytracer.resources import thread_count
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.coloring import SETTINGS, STYLE
@@ -24,7 +24,7 @@ from raytracer.scene.glyphs.make import FADING
 from raytracer.scene.glyphs.ribbons import atoms_kept
 from raytracer.scene.inferred import InferredDefaults, inferring
 from raytracer.scene.load import is_scene
-from raytracer.scene.overrides import SceneOverrides, apply_overrides
+from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.scene import Scene
 from raytracer.scene.source import Source
 from raytracer.scene.source_settings import SourceSettings

@@ -13,7 +13,7 @@ from raytracer.backends.base import Device
 from raytracer.buffers import SceneBuffers
 from raytracer.errors import TEXT_LETTERS, shown
 from raytracer.following import follow, followed, packed
-from raytracer.memory import Output
+from raytracer.memory import Need
 from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.overrides import SceneOverrides
@@ -90,7 +90,7 @@ class LoadedScene:
         with collected() as warnings:
             job = prepare(
                 source, overrides, backend=backend, threads=threads, notice=notice, keep=True,
-                memory_of=Output(window=True), annotations=annotations, blurs=False,
+                memory_of=Need(window=True), annotations=annotations, blurs=False,
             )  # fmt: skip
         job.warnings = warnings
         assert job.kept is not None

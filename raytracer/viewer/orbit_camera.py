@@ -12,12 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.buffers import SceneBuffers
+from raytracer.render_space import Space
 from raytracer.scene.camera import Camera
 from raytracer.scene.extent import Subject, bounding_ball, giants, middle
 from raytracer.scene.packing import framing
-from raytracer.scene.packing.pose import Pose, aimed, unfitted
-from raytracer.scene.packing.pose import pose as pose_of
-from raytracer.scene.packing.render_space import Space
+from raytracer.scene.packing.pose import Pose, aimed, posed, unfitted
 from raytracer.scene.simulation_box import triple
 
 Vector = NDArray[np.float64]
@@ -86,7 +85,7 @@ def initial_view(
         pose = unfitted(camera, space)
         view = View(pose, np.zeros(3), up, fit=camera.fit)
         return to_all(view, buffers, aspect, around=around)
-    pose = pose_of(camera, buffers.balls, space, aspect, around)
+    pose = posed(camera, buffers.balls, space, aspect, around)[0]
     if is_fitted:
         pivot = space.point(target) if target else middle(buffers.balls)
         return View(pose, pivot, up, fit=camera.fit)

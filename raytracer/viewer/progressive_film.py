@@ -181,5 +181,5 @@ class ProgressiveFilm:
             host = self.film.to_host()
             job.find_aovs(host, tuple(GUIDES))
             self._clean = denoised(host, job.threads)
-        with job.film(self._clean) as clean:
+        with job.device.film(self._clean) as clean:
             clean.develop_into(request.tone, picture)

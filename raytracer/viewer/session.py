@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from raytracer.buffers import SceneBuffers
 from raytracer.errors import RaytracerError, SceneError
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.render_space import Space
 from raytracer.scene.camera import Camera
-from raytracer.scene.packing.render_space import Space
 from raytracer.scene.scene import Scene
 from raytracer.viewer import actions, messages, orbit_camera
 from raytracer.viewer.content import Content, Edits

@@ -79,7 +79,7 @@ class SaveJob:
             self.fraction = fraction
             check()
 
-        with job.film(Film.blank(*request.size)) as film:
+        with job.device.film(Film.blank(*request.size)) as film:
             job.expose(film, request.samples, progress)
             image = job.image(film, request.tone, 8)
         self.writing = True

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer import Transform, UserError, layout
 from raytracer.device_array import DeviceArray, device_array
+from raytracer.render_space import Space
 from raytracer.scene.colors import linear_rgb
 from raytracer.scene.packing.pack import place
-from raytracer.scene.packing.render_space import Space
 from raytracer.sphere_update import SphereUpdate
 from raytracer.warning import RaytracerWarning
 from support.device_arrays import OnGpu

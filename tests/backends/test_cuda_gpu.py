@@ -81,7 +81,7 @@ def test_bands_side_by_side_give_the_bytes_of_one_film() -> None:
     with prepare(to_project(SCENES["mirrors"]), size, backend="cuda") as job:
         together = np.zeros((HEIGHT, WIDTH, 4), np.float32)
         for bands in divided(HEIGHT, 2):
-            with job.film(Film.blank(WIDTH, HEIGHT)) as film:
+            with job.device.film(Film.blank(WIDTH, HEIGHT)) as film:
                 film.add(job.scene, job.view, 2, bands=bands[::-1])  # in any order
                 film.add(job.scene, job.view, 1, first=2, bands=bands)
                 host = film.to_host(bands)

@@ -17,9 +17,9 @@ from raytracer import ColorScale, SphereSet, Transform, UserError, layout
 from raytracer._native import core
 from raytracer.backends.cuda.pack import Packed, arrays_of, decoded, described, pack_arguments
 from raytracer.device_array import DeviceArray
+from raytracer.render_space import Space
 from raytracer.scene.colors import linear_rgb, srgb_to_linear
 from raytracer.scene.packing.pack import place
-from raytracer.scene.packing.render_space import Space
 from raytracer.sphere_update import SphereUpdate
 from support.libraries import FOR_CUDA, kernel, library
 

@@ -134,7 +134,7 @@ def locked(size: int = 4 * WIDE["width"] * WIDE["height"]) -> set[int]:
 def developed(live: raytracer.LiveScene) -> NDArray[np.uint8]:
     """The picture that is developed with its histogram."""
     job = live._open()
-    with job.film(Film.blank(WIDE["width"], WIDE["height"])) as film:
+    with job.device.film(Film.blank(WIDE["width"], WIDE["height"])) as film:
         return np.asarray(job.render(film, tone=live._tone, bits=8).pixels(), np.uint8)
 
 

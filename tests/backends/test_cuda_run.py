@@ -32,8 +32,8 @@ from raytracer.backends.group import DeviceGroup
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.errors import BackendError
 from raytracer.film.film import Film
+from raytracer.render_space import Space
 from raytracer.scene.packing.pack import pack
-from raytracer.scene.packing.render_space import Space
 from raytracer.variants import Kernel
 from raytracer.view import View, frame_of
 from support.fake_cuda import FakeDriver, cleared

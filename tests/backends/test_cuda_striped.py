@@ -78,7 +78,7 @@ def test_tree_and_picture_have_the_bytes_of_one_gpu(gpus: list[CudaDevice], name
     for device in (CudaDevice(0), GpuGroup(gpus, is_striped=True)):
         with (
             prepare(scene, options, backend=device) as job,
-            job.film(Film.blank(SIZE["width"], SIZE["height"])) as film,
+            job.device.film(Film.blank(SIZE["width"], SIZE["height"])) as film,
         ):
             alone = job.scene
             if isinstance(alone, StripedScene):
@@ -142,11 +142,14 @@ def test_an_environment_map_is_replaced_in_a_striped_scene(gpus: list[CudaDevice
     sums = []
     with prepare(scenes[1], options, backend="cuda:0", keep=True) as other:
         assert other.kept is not None
-        with other.film(Film.blank(*size)) as film:
+        with other.device.film(Film.blank(*size)) as film:
             film.add(other.scene, other.view, 2)
             sums.append(film.to_host().sums.tobytes())
         group = GpuGroup(gpus, is_striped=True)
-        with prepare(scenes[0], options, backend=group) as job, job.film(Film.blank(*size)) as film:
+        with (
+            prepare(scenes[0], options, backend=group) as job,
+            job.device.film(Film.blank(*size)) as film,
+        ):
             job.scene.take_sky(other.kept[1].view.sky)
             film.add(job.scene, other.view, 2)
             sums.append(film.to_host().sums.tobytes())

@@ -12,7 +12,7 @@ from PIL import Image as Pillow
 
 import raytracer
 from raytracer.cli import main
-from raytracer.film.film import Film, develop, measure
+from raytracer.film.film import Film, develop, measure_and_develop
 from raytracer.film.tone_settings import CURVES, METERS, ToneSettings
 from support.films import film_of, in_front_of, natural, wild
 
@@ -91,8 +91,7 @@ def test_picture_is_that_of_the_cpu(name: str, curve: str) -> None:
         (ToneSettings("auto", curve, dither=True), 8),
         (ToneSettings(-1.7, curve), 16),
     ):
-        wanted_histogram = measure(film, settings)
-        wanted = develop(film, settings, bits, histogram=wanted_histogram)
+        wanted, _ = measure_and_develop(film, settings, bits)
         found, _ = on_device(film, settings, bits)
         difference = np.abs(found.astype(np.int64) - wanted.astype(np.int64))
         assert difference.max() <= 1, (settings, bits)
@@ -103,8 +102,7 @@ def test_picture_is_that_of_the_cpu(name: str, curve: str) -> None:
 def test_histogram_is_that_of_the_cpu(name: str, meter: str) -> None:
     film = film_named(name)
     settings = ToneSettings("auto", meter=meter)
-    wanted = measure(film, settings)
-    develop(film, settings, histogram=wanted)
+    _, wanted = measure_and_develop(film, settings)
     _, found = on_device(film, settings)
     for field in ("bins", "darkest", "brightest"):
         assert np.array_equal(found[field], wanted[field]), field
@@ -164,7 +162,7 @@ def test_a_film_kept_on_the_device_comes_home_when_asked_for() -> None:
 
     scene = raytracer.Scene.from_arrays(np.zeros((1, 3)), np.ones(1))
     with pipeline.prepare(scene, {"width": 40, "height": 30}, backend="cuda") as job:
-        films = [job.film(Film.blank(40, 30)) for _ in range(2)]
+        films = [job.device.film(Film.blank(40, 30)) for _ in range(2)]
         for film in films:  # side by side, neither in the way of the other
             job.expose(film, 4)
         first = films[0].to_host().sums.copy()

@@ -15,8 +15,15 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.backends import group
-from raytracer.backends.base import Bands, DeviceScene, ProgressCall
-from raytracer.backends.cpu import CpuDevice, CpuFilm, CpuScene, HostPicture
+from raytracer.backends.base import (
+    Bands,
+    CpuDevice,
+    CpuFilm,
+    CpuScene,
+    DeviceScene,
+    HostPicture,
+    ProgressCall,
+)
 from raytracer.backends.group import DeviceGroup, GroupFilm, divided
 from raytracer.buffers import Bvh, SceneBuffers
 from raytracer.errors import BackendError
@@ -121,13 +128,13 @@ def job_on(device: Any, **settings: Any) -> Job:
 
 
 def sums_of(samples: int, first: int = 0, **settings: Any) -> NDArray[np.float32]:
-    with job_on("cpu", **settings) as job, job.film(Film.blank(*SIZE)) as film:
+    with job_on("cpu", **settings) as job, job.device.film(Film.blank(*SIZE)) as film:
         film.add(job.scene, job.view, samples, first=first)
         return film.to_host().sums.copy()
 
 
 def blank(job: Job) -> GroupFilm:
-    film = job.film(Film.blank(*SIZE))
+    film = job.device.film(Film.blank(*SIZE))
     assert isinstance(film, GroupFilm)
     return film
 
@@ -196,7 +203,7 @@ def test_a_picture_is_developed_between_samples(several: DeviceGroup, bits: int)
     tone = ToneSettings(exposure="auto", tone="aces")
     with job_on(several) as job, blank(job) as film, job_on("cpu") as other:
         picture = job.device.picture()
-        with other.film(Film.blank(*SIZE)) as one:
+        with other.device.film(Film.blank(*SIZE)) as one:
             for samples, copied in ((1, False), (2, True), (1, False), (3, False)):
                 film.add(job.scene, job.view, samples)
                 one.add(other.scene, other.view, samples)
@@ -231,7 +238,7 @@ def test_samples_follow_a_draft_or_samples_of_other_rows(several: DeviceGroup) -
         assert film.to_host().sums.tobytes() == sums_of(2, **settings).tobytes()
         with pytest.raises(ValueError, match="all rows"):
             film.add(job.scene, draft, 1, bands=bands[0])
-    with job_on("cpu", **settings) as job, job.film(Film.blank(*SIZE)) as one:
+    with job_on("cpu", **settings) as job, job.device.film(Film.blank(*SIZE)) as one:
         one.add(job.scene, draft, 1)
         expected = HostPicture()
         one.develop_into(ToneSettings(), expected)
@@ -303,7 +310,7 @@ def test_an_environment_map_is_replaced_on_every_device(several: DeviceGroup) ->
         assert jobs[1].kept is not None
         job.scene.take_sky(jobs[1].kept[1].view.sky)
         film.add(job.scene, jobs[1].view, 1)
-        with jobs[1].film(Film.blank(*SIZE)) as one:
+        with jobs[1].device.film(Film.blank(*SIZE)) as one:
             one.add(jobs[1].scene, jobs[1].view, 1)
             assert film.to_host().sums.tobytes() == one.to_host().sums.tobytes()
 

@@ -66,7 +66,7 @@ def test_a_striped_scene_has_the_bytes_of_one_gpu(
     scene = to_project(random_scene(7, 300_000 if name != "bonds" else 60_000, mirror=True))
     several = GpuGroup([CudaDevice(number) for number in numbers], is_striped=True)
     with prepare(scene, options, backend="cuda:0") as job:
-        with job.film(Film.blank(*SIZE)) as film:
+        with job.device.film(Film.blank(*SIZE)) as film:
             film.add(job.scene, job.view, 5)
             sums = film.to_host().sums.tobytes()
         hits = job.scene.first_hits(job.view).tobytes()
@@ -75,7 +75,7 @@ def test_a_striped_scene_has_the_bytes_of_one_gpu(
         assert job.scene.striped_over == job.about["backend"]["striped_over"] == 2
         for number, free in zip(numbers, before, strict=True):
             assert memory_of(number) < free
-        with job.film(Film.blank(*SIZE)) as film:
+        with job.device.film(Film.blank(*SIZE)) as film:
             for samples in (2, 3):
                 film.add(job.scene, job.view, samples)
             assert film.to_host().sums.tobytes() == sums
@@ -106,7 +106,7 @@ def test_pictures_are_developed_on_the_first_gpu(bits: int, copied: bool) -> Non
         size = {"width": WIDTH, "height": HEIGHT, "integrator": "ao"}
         with (
             prepare(SCENES["mirrors"][0], size, backend=backend) as job,
-            job.film(Film.blank(*SIZE)) as film,
+            job.device.film(Film.blank(*SIZE)) as film,
         ):
             found, picture = list[bytes](), job.device.picture()
             for view, samples in ((job.view.as_draft(), 1), (job.view, 2), (job.view, 5)):
@@ -135,7 +135,7 @@ def test_an_interrupt_ends_both(monkeypatch: pytest.MonkeyPatch) -> None:
     for backend in ("cuda:0", "cuda:0,1"):
         with (
             prepare(SCENES["mirrors"][0], size, backend=backend) as job,
-            job.film(Film.blank(*SIZE)) as film,
+            job.device.film(Film.blank(*SIZE)) as film,
         ):
             film.add(job.scene, job.view, 2)
             film.to_host()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import raytracer
-from raytracer.backends.cpu import CpuDevice
+from raytracer.backends.base import CpuDevice
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark import record, report, run, statistics
 from raytracer.benchmark.benchmark import BenchOptions, parse_axes, parse_size

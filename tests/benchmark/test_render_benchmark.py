@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.backends.cpu import CpuDevice, CpuScene
+from raytracer.backends.base import CpuDevice, CpuScene
 from raytracer.benchmark import render_benchmark, run
 from raytracer.benchmark.render_benchmark import Ladder, Rung, rungs
 from raytracer.buffers import build_bvh

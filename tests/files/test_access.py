@@ -193,8 +193,7 @@ def spread(folder: Path) -> list[Path]:
         "many": {str(n): n for n in range(2000)}, "deep": {"a": {"b": {long: [[long]]}}},
     }  # fmt: skip
     picture = folder / "a.png"
-    chunk = png.chunk(b"tEXt", b"raytracer\0" + json.dumps(about).encode())
-    picture.write_bytes(png.SIGNATURE + png.chunk(b"IHDR", bytes(13)) + chunk)
+    picture.write_bytes(png.encode(np.zeros((1, 1, 3), np.uint8), {png.KEY: json.dumps(about)}))
     return [toml, sets, picture]
 
 

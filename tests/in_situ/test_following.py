@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from raytracer.errors import ClosedError
-from raytracer.film import png
+from raytracer.film import formats
 from raytracer.film.film import Film
 from raytracer.viewer.keep import save
 from raytracer.viewer.loaded_scene import LoadedScene
@@ -196,7 +196,7 @@ def test_a_picture_that_is_saved_is_of_the_state_that_was_shown(
     save(session, (240, 180), 8, tmp_path / "state.png")
     simulation.log(grid(9))
     finished(session, has(9))  # after the picture
-    about = png.read_metadata(tmp_path / "state.png")
+    about = formats.read_metadata(tmp_path / "state.png")
     assert about is not None
     assert about["spheres"] == shown
 

@@ -20,7 +20,7 @@ import pytest
 
 import raytracer
 from raytracer.errors import BackendError
-from raytracer.film import png
+from raytracer.film import formats
 from raytracer.in_situ import feed, live_view, memory, outlets
 from raytracer.in_situ.mailbox import MAX_BLOCKS
 from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner
@@ -379,7 +379,7 @@ def test_a_frame_has_sets_of_the_steps_without_a_frame(tmp_path: Path) -> None:
             if step == 1:
                 view.log_points("walls", grid(2, shift=5.0), radii=0.5)
     for path in sorted(tmp_path.iterdir()):
-        about = png.read_metadata(path)
+        about = formats.read_metadata(path)
         assert about is not None
         counts.append(about["spheres"])
     assert counts == [3, 5]

@@ -59,7 +59,7 @@ class Sums:
 
     def of(self, view: View, samples: int = 1) -> NDArray[np.float64]:
         job = self.loaded_scene.job
-        with job.film(Film.blank(*SIZE)) as film:
+        with job.device.film(Film.blank(*SIZE)) as film:
             film.add(job.scene, view, samples)
             return film.to_host().sums.astype(float) / samples
 
@@ -101,7 +101,7 @@ def test_a_draft_is_the_same_whatever_computes_it(name: str, default_isa: None) 
 def test_a_film_after_a_draft_is_that_of_any_picture() -> None:
     sums = Sums("spheres")
     job = sums.loaded_scene.job
-    with job.film(Film.blank(*SIZE)) as film:
+    with job.device.film(Film.blank(*SIZE)) as film:
         for _ in range(2):
             film.clear()
             film.add(job.scene, sums.view.as_draft(), 1)

@@ -22,7 +22,7 @@ from raytracer import (
     _core,
     render,
 )
-from raytracer.backends.cpu import CpuDevice
+from raytracer.backends.base import CpuDevice
 from raytracer.brightness import MAX_FACTOR, MAX_LIGHT, STEPS, TARGET
 from raytracer.film.image import Image
 from raytracer.pipeline import prepare

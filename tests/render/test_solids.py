@@ -8,7 +8,7 @@ import pytest
 
 import raytracer
 from raytracer import CapsuleSet, ConeSet, EllipsoidSet, SphereSet
-from raytracer.backends.cpu import CpuDevice
+from raytracer.backends.base import CpuDevice
 from raytracer.buffers import SceneBuffers
 from raytracer.film.film import Film
 from raytracer.scene.packing.pack import pack

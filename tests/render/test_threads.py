@@ -14,7 +14,7 @@ from raytracer import pipeline
 scene = raytracer.Scene(spheres=[raytracer.SphereSet(np.random.rand(50, 3), 0.05)])
 from raytracer.film.film import Film
 with pipeline.prepare(scene, {"width": 256, "height": 256}, backend="cpu", threads=%d) as job:
-    film = job.film(Film.blank(256, 256, None))
+    film = job.device.film(Film.blank(256, 256, None))
     pages = int(open("/proc/self/statm").read().split()[0])
     limits = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + 300_000, limits[1]))

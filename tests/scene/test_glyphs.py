@@ -9,11 +9,11 @@ import pytest
 
 import raytracer
 from raytracer.errors import UserError
-from raytracer.pipeline import load_source
+from raytracer.pipeline import apply_overrides, load_source
 from raytracer.scene.coloring.apply import styled
 from raytracer.scene.coloring.style import StyleSettings
 from raytracer.scene.glyphs.arrows import HEAD_SHARE, NEIGHBOURS, SLENDER
-from raytracer.scene.overrides import SceneOverrides, apply_overrides
+from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.particles.source import Box
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet

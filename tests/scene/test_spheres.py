@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer import Scene, SphereSet
 from raytracer.errors import SceneError, UserError
+from raytracer.render_space import Space
 from raytracer.scene import arrays, spacing
 from raytracer.scene.extent import MAX_SAMPLE, spread
 from raytracer.scene.packing.pack import place
-from raytracer.scene.packing.render_space import Space
 from raytracer.scene.spacing import FAR, local_spacing, mean_spacing
 from raytracer.scene.transform import Transform, rotation
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image as Pillow
 
-import raytracer.film.png
+import raytracer.film.formats
 from raytracer import Camera, Scene, load
 from raytracer.cli import main
 from raytracer.scene.bare import lies_across_y
@@ -187,10 +187,10 @@ def test_the_camera_of_a_file_makes_the_same_picture(
 
     def picture(*options: str) -> Any:
         assert main(["render", "a.xyz", *size, "-o", "b.png", *options]) == 0
-        return raytracer.film.png.read_metadata(Path("b.png"))
+        return raytracer.film.formats.read_metadata(Path("b.png"))
 
     assert main(["render", "a.xyz", *size, "-o", "first.png", "--view", "iso", "--zoom", "2"]) == 0
-    digest = raytracer.film.png.read_metadata(Path("first.png"))["scene"]["digest"]  # type: ignore[index]
+    digest = raytracer.film.formats.read_metadata(Path("first.png"))["scene"]["digest"]
     capsys.readouterr()
     assert main(["info", "first.png"]) == 0
     Path("camera.toml").write_text(capsys.readouterr().out.partition("\n\n")[2])
@@ -208,7 +208,7 @@ def test_the_camera_of_a_file_makes_the_same_picture(
             "bad.toml: camera.zoom: 'a' is not a number",
         ),
         ("bad.json", '{"camera": {"zoom": 0}}', "bad.json: camera.zoom: must be at least 0.01"),
-        ("a.png", "", "a.png: is not a picture"),
+        ("a.png", "", "a.png: has no camera"),
     ]:
         Path(name).write_text(text)
         assert main(["render", "a.xyz", *size, "--camera", name]) == 2

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from raytracer import cuda_driver
-from raytracer.backends.cpu import CpuScene
+from raytracer.backends.base import CpuScene
 from raytracer.device_array import CUDA, capsule_of, on_host
 from raytracer.in_situ import memory as gpu_memory
 from raytracer.scene.coloring.scale import ColorScale

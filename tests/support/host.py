@@ -195,7 +195,7 @@ class Host:
 
     def lose_gpu(self, sentence: str) -> None:
         """Have every pass fail from now on, as it does when a device is lost."""
-        from raytracer.backends.cpu import CpuFilm
+        from raytracer.backends.base import CpuFilm
         from raytracer.errors import BackendError
 
         def fail(*_: Any) -> float:

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer.backends.base import DeviceScene
-from raytracer.backends.cpu import CpuDevice, CpuFilm, HostPicture
+from raytracer.backends.base import CpuDevice, CpuFilm, DeviceScene, HostPicture
 from raytracer.film.film import Film
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.view import View

@@ -14,7 +14,7 @@ from raytracer import Ambient, DirectionalLight, PointLight, Scene
 from raytracer.exporting import head
 from raytracer.scene.lights import Light
 from raytracer.scene.packing.pack import pack, retake
-from raytracer.scene.packing.pose import pose as pose_of
+from raytracer.scene.packing.pose import posed
 from raytracer.settings import LOOKS
 from raytracer.viewer import (
     content as edits,
@@ -42,7 +42,7 @@ def taken(scene: Scene, changes: Edits) -> Any:
     """The scene as it is packed when these changes were made."""
     buffers = pack(scene)
     aspect = scene.render.width / scene.render.height
-    pose = pose_of(scene.camera or raytracer.Camera(), buffers.balls, buffers.space, aspect)
+    pose = posed(scene.camera or raytracer.Camera(), buffers.balls, buffers.space, aspect)[0]
     edited = changes.applied_to(scene)
     return retake(buffers, edited, edited.render, pose)
 

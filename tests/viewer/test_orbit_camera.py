@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from raytracer import Camera
+from raytracer.render_space import Space
 from raytracer.scene.packing import framing
 from raytracer.scene.packing.pack import pack
-from raytracer.scene.packing.render_space import Space
 from raytracer.settings import RenderSettings
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.orbit_camera import View

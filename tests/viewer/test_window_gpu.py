@@ -85,7 +85,7 @@ def test_moving_frames(scene_here: Path, options: tuple[str, ...]) -> None:
 
 
 def test_picking_and_saving(scene_here: Path) -> None:
-    size = {"width": SIZE[0], "height": SIZE[1]}
+    size: dict[str, Any] = {"width": SIZE[0], "height": SIZE[1]}
     with Session.open(scene_here, backend="cuda", say=lambda _: None, **size) as session:
         viewer, loaded, found = session, session.loaded_scene, list[Any]()
         places = [(x, y) for y in range(8, SIZE[1], 24) for x in range(8, SIZE[0], 24)]

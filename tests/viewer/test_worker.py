@@ -13,7 +13,7 @@ import pytest
 from PIL import Image as Pictures
 
 import raytracer
-from raytracer.backends.cpu import CpuDevice
+from raytracer.backends.base import CpuDevice
 from raytracer.errors import BackendError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.viewer import worker as module

@@ -19,7 +19,7 @@ from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.backends.cuda.transfer import staging
 from raytracer.cuda_driver import order
 from raytracer.device_array import DeviceArray, packed_strides
-from raytracer.film.film import Film, Pixels, develop, measure_and_develop, with_bloom
+from raytracer.film.film import Film, Pixels, with_bloom
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import draft_shape
 from raytracer.view import View
@@ -34,8 +34,8 @@ class CudaFilm(DeviceFilm):
         self._number = number
         self._context = primary_context(number)
         self._memory = DeviceMemory(self._context)
-        # Whose sums have all samples; neither's where there are none.
-        self._host_has, self._device_has = bool(host.samples), False
+        self._is_here = host.samples > 0  # whether the sums of the host are up to date
+        self._is_there = False  # whether those of the GPU are; where neither are, they are zero
         self._reader: int | None = None  # of the last `sums_array`
 
     def _expose(
@@ -60,7 +60,7 @@ class CudaFilm(DeviceFilm):
             except BaseException:
                 self._leave()
                 raise
-            self._host_has, self._device_has = False, True
+            self._is_here, self._is_there = False, True
         return seconds
 
     def _rows(self, bands: Bands | None) -> Iterator[tuple[int, NDArray[np.float32]]]:
@@ -79,11 +79,11 @@ class CudaFilm(DeviceFilm):
     def _on_device(self) -> int:
         """Return the address of the sums, up to date; the context is active."""
         sums = self._memory.allocate("sums", int(self.host.sums.nbytes))
-        if not self._device_has and self._host_has:
+        if self._is_here and not self._is_there:
             staging(self._number).to_device(self.host.sums, sums)
-        elif not self._device_has:
+        elif not self._is_there:
             self._zeros("sums", self.host.sums.size)
-        self._device_has = True
+        self._is_there = True
         return sums
 
     def _planes(self) -> int:
@@ -92,20 +92,19 @@ class CudaFilm(DeviceFilm):
         return self._memory.address("draft") or self._zeros("draft", words)
 
     def _leave(self) -> None:
-        """Discard the device's sums."""
-        if self._host_has:
-            self._device_has = False
-        else:
+        """Discard the device's sums, to which a part of the samples was added."""
+        if not self._is_here:
             self.clear()
+        self._is_there = False
 
     def to_host(self, bands: Bands | None = None) -> Film:
-        if not (self._host_has or self._device_has):
+        if not (self._is_here or self._is_there):
             self.host.sums.fill(0.0)
-        elif not self._host_has:
+        elif not self._is_here:
             with self._context.lock, self._context.active():
                 for offset, rows in self._rows(bands):
                     staging(self._number).to_host(self._memory.address("sums") + offset, rows)
-            self._host_has = bands is None
+            self._is_here = bands is None
         return self.host
 
     def take(self, other: DeviceFilm, bands: Bands) -> None:
@@ -118,20 +117,20 @@ class CudaFilm(DeviceFilm):
             for offset, rows in self._rows(bands):
                 driver.memcpy_dtod_async(sums + offset, source + offset, rows.nbytes, stream)
             stream.synchronize()
-        self._host_has = False
+        self._is_here = False
 
     def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
         """Develop on the device; bloom, and pixels with their own numbers of samples, need the
         host."""
         if settings.bloom or self.host.counts is not None:
-            return measure_and_develop(self.to_host(), settings, bits)
+            return super().develop(settings, bits)
         with self._context.lock, self._context.active():
             out = self._fetch(settings, np.uint8 if bits == 8 else np.uint16, statistics=True)
             return out, tone_kernels(self._number).read_histogram()
 
     def pixels(self, settings: ToneSettings) -> NDArray[np.uint8]:
         if settings.bloom or self.host.counts is not None:
-            return develop(self.to_host(), settings).astype(np.uint8, copy=False)
+            return super().pixels(settings)
         with self._context.lock, self._context.active():
             return self._fetch(settings, np.uint8)
 
@@ -178,13 +177,13 @@ class CudaFilm(DeviceFilm):
 
     def clear(self) -> None:
         """Remove all samples; the sums of the host stay as they are until `to_host`."""
-        self._host_has = self._device_has = False
+        self._is_here = self._is_there = False
         self.host.samples, self.host.counts = 0, None
 
     def restore(self, sums: NDArray[np.float32]) -> None:
         """Replace the sums of the host; they are copied to the device when they are needed."""
-        self.host.sums[:] = sums
-        self._host_has, self._device_has = True, False
+        super().restore(sums)
+        self._is_here, self._is_there = True, False
 
     def close(self) -> None:
         self._leave()

@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from raytracer.errors import SceneError, shown, suggestion
+from raytracer.render_space import affine_rows
 from raytracer.scene.glyphs import shared
 from raytracer.scene.glyphs.settings import Arrows
 from raytracer.scene.glyphs.shared import Doubles, Glyphs
 from raytracer.scene.glyphs.vectors import vectors_of
 from raytracer.scene.inferred import inferred
-from raytracer.scene.packing.render_space import affine_rows
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet, ConeSet
 from raytracer.scene.spacing import mean_spacing

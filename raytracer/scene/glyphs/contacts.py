@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, SceneError, naming, shown, suggestion
+from raytracer.render_space import affine_rows
 from raytracer.scene.bonds import close_pairs, radius_classes
 from raytracer.scene.coloring.expression import Texts, evaluate
 from raytracer.scene.coloring.style import StyleSettings
@@ -15,7 +16,6 @@ from raytracer.scene.glyphs import shared
 from raytracer.scene.glyphs.settings import Contacts
 from raytracer.scene.glyphs.shared import Doubles, Glyphs, Rows
 from raytracer.scene.inferred import inferred
-from raytracer.scene.packing.render_space import affine_rows
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.source import ParticleSource
 from raytracer.scene.scene import Scene

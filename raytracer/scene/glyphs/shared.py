@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, shown
 from raytracer.memory import require_room
+from raytracer.render_space import affine_rows
 from raytracer.scene.coloring.by_scale import by_scale
 from raytracer.scene.coloring.expression import Texts, evaluate, rows_of
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import SetStyle, StyleSettings
 from raytracer.scene.colors import Color, parse_color
 from raytracer.scene.columns import Columns
-from raytracer.scene.packing.render_space import affine_rows
 from raytracer.scene.particles.source import Box, Column, kind_of
 from raytracer.scene.simulation_box import nearest_boxes
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from raytracer.render_space import Space
 from raytracer.scene.extent import Doubles, Outliers, Subject
-from raytracer.scene.packing.render_space import Space
 from raytracer.scene.particles.source import Box
 
 MARGIN = 0.04

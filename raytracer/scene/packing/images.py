@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from raytracer.buffers import ImagedSpheres, Spheres, count_of
 from raytracer.layout import dtype
+from raytracer.render_space import Space
 from raytracer.scene.extent import Subject
-from raytracer.scene.packing.render_space import Space
 
 if TYPE_CHECKING:
     from raytracer.scene.replicated_set import ReplicatedSet

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from raytracer.errors import SceneError
 from raytracer.layout import code, dtype
+from raytracer.render_space import Space
 from raytracer.scene.background import Background
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import srgb_to_linear
 from raytracer.scene.lights import Ambient, DirectionalLight, Light, linear
 from raytracer.scene.packing.framing import Basis
-from raytracer.scene.packing.render_space import Space
 from raytracer.scene.transform import Vector
 from raytracer.scene.views import frame
 from raytracer.settings import KEY_LIGHTS, Look, RenderSettings

@@ -29,8 +29,14 @@ from raytracer.buffers import (
 )
 from raytracer.errors import SceneError, naming
 from raytracer.layout import code, dtype, none_of
+from raytracer.render_space import (
+    MAX_COORDINATE,
+    Space,
+    affine_rows,
+    fitted_space,
+)
 from raytracer.resources import thread_count
-from raytracer.scene.arrays import aligned, check_centers, check_radius, given, quiet
+from raytracer.scene.arrays import aligned, check_centers, check_radius, quiet
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
 from raytracer.scene.extent import GIANT_RADIUS, Subject, lowest
@@ -47,12 +53,7 @@ from raytracer.scene.packing.lighting import (
     world_up,
 )
 from raytracer.scene.packing.pose import Pose, posed
-from raytracer.scene.packing.render_space import (
-    MAX_COORDINATE,
-    Space,
-    affine_rows,
-    fitted_space,
-)
+from raytracer.scene.sphere_set import given
 from raytracer.scene.transform import Vector
 from raytracer.settings import RenderSettings
 from raytracer.view import View, frame_of

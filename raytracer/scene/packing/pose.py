@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from raytracer.buffers import Spheres, count_of
 from raytracer.errors import SceneError
 from raytracer.layout import code, dtype
+from raytracer.render_space import Space
 from raytracer.scene.camera import Camera
 from raytracer.scene.extent import Doubles, Outliers, Subject, middle, up_of_ground
 from raytracer.scene.packing.framing import NOTHING, Basis, Surroundings, basis, fitted
-from raytracer.scene.packing.render_space import Space
 from raytracer.scene.views import VIEW_UP
 
 ROUNDING = 1e-9  # largest relative error of a camera rounded to scene units; float32 has 6e-8
@@ -105,12 +105,6 @@ class Pose:
             given, position=position, look_at=look_at, height=height, fit=False, direction=None,
             elevation=None, vertical_fov=angle, zoom=1.0,
         )  # fmt: skip
-
-
-def pose(
-    camera: Camera, spheres: Spheres, space: Space, aspect: float, around: Surroundings = NOTHING
-) -> Pose:
-    return posed(camera, spheres, space, aspect, around)[0]
 
 
 def posed(

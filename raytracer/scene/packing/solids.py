@@ -20,9 +20,9 @@ from raytracer.buffers import (
     count_of,
 )
 from raytracer.errors import SceneError
+from raytracer.render_space import Space, affine_rows
 from raytracer.scene.extent import Doubles, Floats
 from raytracer.scene.mesh import Mesh
-from raytracer.scene.packing.render_space import Space, affine_rows
 from raytracer.scene.solids import CapsuleSet, ConeSet, EllipsoidSet, SolidSet
 
 MAX_SOLIDS = 1 << 29  # limit of the tag bits of a record

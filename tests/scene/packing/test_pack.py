@@ -17,10 +17,10 @@ from raytracer import (
 )
 from raytracer.buffers import SceneBuffers
 from raytracer.errors import SceneError
+from raytracer.render_space import Space
 from raytracer.scene.colors import srgb_to_linear
 from raytracer.scene.packing.large_spheres import MAX_LARGE
 from raytracer.scene.packing.pack import pack, place, render_space
-from raytracer.scene.packing.render_space import Space
 from raytracer.scene.transform import Transform
 from raytracer.warning import collected
 
