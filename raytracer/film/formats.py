@@ -91,7 +91,7 @@ def require(
             f"{size[1]:,}: give a name that ends in .png or .tiff"
         )
     elif kind is PDF:
-        from raytracer.drawing.pdf import require as require_matplotlib
+        from raytracer.drawing.vector import require_matplotlib
 
         require_matplotlib()
     elif name in ("WEBP", "AVIF"):

@@ -73,7 +73,7 @@ def marks(
     ):
         check()
         if box is not None:
-            box.hide(strip)
+            box.see(strip)
         if loaded.marked is None:
             continue
         ids = strip.id

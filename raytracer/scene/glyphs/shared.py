@@ -14,7 +14,7 @@ from raytracer.scene.coloring.by_scale import by_scale
 from raytracer.scene.coloring.expression import Texts, evaluate, rows_of
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import SetStyle, StyleSettings
-from raytracer.scene.colors import Color, parse_color
+from raytracer.scene.colors import Color, linear_to_srgb, parse_color
 from raytracer.scene.columns import Columns
 from raytracer.scene.packing.render_space import affine_rows
 from raytracer.scene.particles.source import Box, Column, kind_of
@@ -130,9 +130,11 @@ def colors_of(spheres: SphereSet, rows: Any = slice(None)) -> dict[str, Any]:
     return {"color": spheres.color[0 if len(spheres.color) == 1 else rows], **space}
 
 
-def rgb_of(spheres: SphereSet, rows: Any = slice(None)) -> Doubles:
-    """Return the colours of some rows of a set from 0 to 1, (M, 3)."""
-    palette = spheres.color / (255.0 if spheres.color.dtype == np.uint8 else 1.0)
+def rgb_of(spheres: SphereSet, rows: Any = slice(None), space: str = "") -> Doubles:
+    """Return the colours of some rows of a set from 0 to 1, (M, 3), as sRGB if `space` says so."""
+    palette = np.asarray(spheres.color / (255.0 if spheres.color.dtype == np.uint8 else 1.0), float)
+    if space == "srgb" and spheres.color_space == "linear":
+        palette = linear_to_srgb(palette)
     if spheres.color_id is not None:
         return np.asarray(palette[spheres.color_id[rows]])
     return np.asarray(np.broadcast_to(palette, (spheres.count, 3))[rows])
