@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from raytracer.arguments import mapping, of_kind
+from raytracer.arguments import mapping
 from raytracer.errors import SceneError, UserError, shown_value
 from raytracer.field_types import Choice, Kind, Number, Numbers, Text, Vector3
 from raytracer.fields import Defined, check_fields, definitions, setting
 from raytracer.scene.colors import Color
 from raytracer.scene.key_types import ColorValue, Table, Tables
-from raytracer.scene.option_text import fields_of
+from raytracer.scene.option_text import given_fields
 
 if TYPE_CHECKING:
     from raytracer.scene.transform import Triple
@@ -268,16 +268,8 @@ class Part(Kind):
 
     def given(self, value: Any, name: str, error: type[UserError] = SceneError) -> Any:
         """Return the object, None to leave it out, or the fields that are stated."""
-        if isinstance(value, str) and value in ("on", "", "off"):
-            value = value != "off"
-        elif isinstance(value, str):
-            value = fields_of(value, definitions(self.kind), name, self.alone)
-        if value is None or isinstance(value, bool):
-            return {} if value else None
-        if not isinstance(value, Mapping):
-            return of_kind(value, name, self.kind, error)
-        check_fields(value, definitions(self.kind), name, error)
-        return value
+        given = given_fields(self.kind, value, name, self.alone, error)
+        return None if given is False else given
 
     def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
         given = self.given(value, name, error)

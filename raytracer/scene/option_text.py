@@ -1,12 +1,12 @@
 """Parsing of options with several fields: "place=left,size=12"."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from raytracer.errors import SceneError, shown, suggestion
+from raytracer.errors import SceneError, UserError, shown, suggestion
 from raytracer.field_types import Kind
-from raytracer.fields import Definition, check_fields
+from raytracer.fields import Definition, check_fields, definitions
 
 
 def parts_of(text: str) -> list[str]:
@@ -49,6 +49,33 @@ def fields_of(
         fields[name] = value_of(known[name].kind, value, f"{place}.{name}")
     if alone:
         fields[first] = value_of(known[first].kind, ",".join(alone), f"{place}.{first}")
+    return fields
+
+
+def given_fields(
+    kind: type, value: Any, place: str, first: str, error: type[UserError],
+    known: Mapping[str, Definition] | None = None, words: Collection[str] = (),
+) -> Any:  # fmt: skip
+    """Return what a call says of an object: the object itself, its fields by name, or False for
+    none.
+
+    Args:
+        kind: its class.
+        value: an object, whether there is one, a mapping, a text of fields, or "off".
+        place: what has the fields, for messages.
+        first: the field that another value sets.
+        known: fields that a text may state, if not those of the class.
+        words: parts of a text that mean the defaults.
+    """
+    known = definitions(kind) if known is None else known
+    if isinstance(value, str):
+        parts = [p for p in parts_of(value) if p.strip() not in ("", "on", *words)]
+        off = [part.strip() for part in parts] in (["off"], ["none"])
+        value = not off and (fields_of(",".join(parts), known, place, first) if parts else True)
+    if value is True or value is False or value is None or isinstance(value, kind):
+        return {} if value is True else value or False
+    fields = value if isinstance(value, Mapping) else {first: value}
+    check_fields(fields, known, place, error)
     return fields
 
 

@@ -67,9 +67,9 @@ def with_faded_particles(scene: Scene) -> Scene:
 
         shown = without_atoms(scene, scene.ribbons)
     if shape is not None:
-        from raytracer.scene.glyphs.shape import has_axes
+        from raytracer.scene.glyphs.vectors import has_axes
 
-        shown = [spheres for spheres in shown if not has_axes(spheres.columns, shape)]
+        shown = [spheres for spheres in shown if not has_axes(spheres.columns, shape.axes)]
     if opacity is not None:
         shown = [spheres.faded(opacity) for spheres in shown]
     return replace(scene, spheres=shown)

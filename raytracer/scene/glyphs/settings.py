@@ -20,14 +20,13 @@ from raytracer.field_types import (
     array,
     number_of,
 )
-from raytracer.fields import Defined, check_fields, definitions, setting
+from raytracer.fields import Defined, definitions, setting
 from raytracer.scene import GLYPHS as FIRST
 from raytracer.scene.bond_settings import LENGTH, LENGTHS, lengths
 from raytracer.scene.coloring.style import COLOR_BY, COLOR_RULE, StyleSettings, columns_in
 from raytracer.scene.colors import Color, parse_color
-from raytracer.scene.glyphs.shape_columns import columns_needed
 from raytracer.scene.key_types import ColorValue
-from raytracer.scene.option_text import fields_of, parts_of
+from raytracer.scene.option_text import given_fields, parts_of
 
 ANCHORS = ("tail", "center", "tip")  # points of an arrow that can be at its particle
 
@@ -284,15 +283,15 @@ OF_COLOR = {key: each for key, each in COLOR_BY.keys.items() if key not in ("by"
 
 
 def columns_of(glyphs: Iterable[Any]) -> list[str]:
+    """Return the names of the columns that glyphs may need."""
+    from raytracer.scene.glyphs.backbone import COLUMNS
+    from raytracer.scene.glyphs.vectors import ellipsoid_columns, vector_columns
+
     names: list[str] = []
     for each in glyphs:
         if isinstance(each, Arrows):
-            from raytracer.scene.glyphs.vectors import columns_needed as of_vector
-
-            names += of_vector(each.vector)
+            names += vector_columns(each.vector)
         if isinstance(each, Ribbons):
-            from raytracer.scene.glyphs.backbone import COLUMNS
-
             names += COLUMNS
         if isinstance(each, (Arrows, Trails, Ribbons)):
             names += columns_in(each.select)
@@ -300,39 +299,27 @@ def columns_of(glyphs: Iterable[Any]) -> list[str]:
         if isinstance(each, (Trails, Contacts)):
             names.append("id")
         if isinstance(each, Shape):
-            names += columns_needed(each.axes, each.orientation)
+            names += ellipsoid_columns(each.axes, each.orientation)
     return names
 
 
-DEFAULTS = ("", "on", "all", "touch")  # words of an option
+WORDS = ("all", "touch")  # of an option, that mean the defaults
 
 
 def glyph_fields(glyph: str, value: Any, name: str, error: type[UserError]) -> Any:
-    """Return the fields by name of one of the `GLYPHS` in a text, a table or another value of its
-    first field; or in Python an object; or False."""
-    given, kind = value, GLYPHS[glyph]
-    if isinstance(given, (kind, bool)):
-        return {} if given is True else given
-    if isinstance(given, str):
-        if given in ("none", "off"):
-            return False
-        given = _parsed(glyph, given)
-    elif not isinstance(given, Mapping):
-        given = {FIRST[glyph]: given}
-    check_fields(given, definitions(kind), name, error)
-    kind(**given)  # refuses what is wrong, with the field's name
-    return dict(given)
-
-
-def _parsed(glyph: str, words: str) -> dict[str, Any]:
-    """Parse an option: "velocity,scale=2,color=length,map=magma"."""
-    known = {**OF_COLOR, **definitions(GLYPHS[glyph])}
-    words = ",".join(part for part in parts_of(words) if part.strip() not in DEFAULTS)
-    fields = fields_of(words, known, glyph, FIRST[glyph]) if words else {}
-    if colors := {key: fields.pop(key) for key in OF_COLOR if key in fields}:
-        if not isinstance(fields.get("color"), Mapping):
+    """Return the fields by name of one of the `GLYPHS`, as `given_fields`; "color=length,map=magma"
+    are fields of a table `color`."""
+    kind = GLYPHS[glyph]
+    known = {**OF_COLOR, **definitions(kind)}
+    given = given_fields(kind, value, name, FIRST[glyph], error, known, WORDS)
+    if not isinstance(given, Mapping):
+        return given
+    given = dict(given)
+    if colors := {key: given.pop(key) for key in OF_COLOR if key in given}:
+        if not isinstance(given.get("color"), Mapping):
             raise SceneError(
                 f"{glyph}: {next(iter(colors))} needs colours by a value, such as color=length"
             )
-        fields["color"] = {**fields["color"], **colors}
-    return fields
+        given["color"] = {**given["color"], **colors}
+    kind(**given)  # refuses what is wrong, with the field's name
+    return given

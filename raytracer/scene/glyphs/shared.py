@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from raytracer.errors import SceneError, shown
 from raytracer.memory import require_room
 from raytracer.scene.coloring.by_scale import by_scale
-from raytracer.scene.coloring.expression import Texts, evaluate, rows_of
+from raytracer.scene.coloring.expression import rows_of
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import SetStyle, StyleSettings
 from raytracer.scene.colors import Color, linear_to_srgb, parse_color
@@ -79,21 +79,6 @@ def rows_by_id(known: NDArray[Any], ids: NDArray[Any]) -> Rows:
     order = np.argsort(known, kind="stable")
     rows = order[np.minimum(np.searchsorted(known[order], ids), len(known) - 1)]
     return np.where(known[rows] == ids, rows, -1)
-
-
-def components(columns: Columns, names: Sequence[str], width: int, place: str) -> Doubles:
-    """Return a column of rows, or columns or expressions side by side, (N, width)."""
-    if len(names) == 1:
-        values = columns.value(names[0])
-        if isinstance(values, Texts) or values.ndim != 2 or values.shape[1] != width:
-            raise SceneError(
-                f"{place}: '{shown(names[0])}' does not have {width} numbers per particle"
-            )
-        return np.asarray(values, np.float64)
-    if len(names) != width:
-        raise SceneError(f"{place}: needs {width} columns of numbers")
-    parts = [np.asarray(evaluate(name, columns, place), np.float64) for name in names]
-    return np.stack([np.broadcast_to(part, (columns.count,)) for part in parts], axis=-1)
 
 
 def require_capsules(count: int, place: str) -> None:

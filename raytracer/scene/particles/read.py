@@ -80,7 +80,7 @@ def read(
         if (source.frames or 1) > 1 and not source.is_chosen:
             result.notes.append(("", more_frames(source.name, source.frames)))
         if any(name in source.columns for name in ORIENTED):
-            from raytracer.scene.glyphs.shape_columns import are_ellipsoids  # few files have any
+            from raytracer.scene.glyphs.vectors import are_ellipsoids  # few files have any
 
             result.are_ellipsoids = are_ellipsoids(source.columns)
         if wanted:
