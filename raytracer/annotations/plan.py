@@ -63,7 +63,7 @@ def plan_of(
     if tripod is not None and tripod.place in IN_SCENE:
         from raytracer.scene.glyphs.box import axes_at
 
-        tips = axes_at(scene, tripod, box)[0]
+        tips = axes_at(replace(scene, annotations=annotations), tripod)
     target = scene.camera.look_at if scene.camera is not None else None
     counts = [mesh.count for mesh in scene.meshes if mesh.count]
     return Plan(
