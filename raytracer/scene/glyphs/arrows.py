@@ -96,5 +96,10 @@ def arrow_shapes(tails: Doubles, tips: Doubles, radius: float, **looks: Any) -> 
     lengths = shared.lengths_of(steps)
     thin = np.minimum(radius, lengths * (HEAD_SHARE / HEAD_LENGTH))
     necks = tips - steps * (HEAD_LENGTH * thin / lengths)[:, None]
+    if not ((lengths > 0.0) & (necks != tips).any(axis=1)).all():
+        raise SceneError(
+            "arrows: some are shorter than float64 resolves so far from the origin: give a larger "
+            "scale, or move the scene to the origin"
+        )
     heads = ConeSet(necks, tips, HEAD_RADIUS * thin, 0.0, **looks)
     return [CapsuleSet(tails, necks, thin, **looks), heads]
