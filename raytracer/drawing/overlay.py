@@ -31,7 +31,7 @@ class Overlay:
 
     def write(self, file: BinaryIO, pixels: Pixels | None, kind: str, description: str) -> None:
         """Write a picture of `shaded`, or none, with shapes and texts over it as vectors; kind:
-        "SVG" or "PDF". Raises OutputError: matplotlib, which writes PDF, is not installed."""
+        "SVG" or "PDF"."""
         from raytracer.drawing.vector import svg, write_pdf
 
         parts = self.drawing, pixels, self.point, self.crop, description

@@ -11,7 +11,6 @@ from xml.sax.saxutils import escape
 
 from raytracer.drawing.fonts import FAMILY, FONT, Run, runs, width
 from raytracer.drawing.shapes import HALO, POINTS, RGB, Cells, Drawing, Line, Shape, Text
-from raytracer.errors import OutputError
 from raytracer.film import png
 from raytracer.film.film import Crop, Pixels
 
@@ -100,23 +99,12 @@ def hex_color(color: RGB) -> str:
     return "#" + "".join(f"{round(255.0 * value):02x}" for value in color)
 
 
-def require_matplotlib() -> None:
-    """Import matplotlib. Raises OutputError if it is not installed."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise OutputError(
-            "a PDF needs matplotlib: pip install 'raytracer[plot]', or give a name that ends in "
-            ".svg"
-        ) from None
-
-
 def write_pdf(
     file: BinaryIO, drawing: Drawing, pixels: Pixels | None, point: float, crop: Crop,
     description: str,
 ) -> None:  # fmt: skip
     """Write a picture, (h, w, 3 or 4) or None, with a drawing over it, of which `crop` is shown.
-    point: in pixels. description: metadata. Raises OutputError without matplotlib."""
+    point: in pixels. description: metadata."""
     import matplotlib as mpl
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.figure import Figure

@@ -5,6 +5,7 @@ them.
 """
 
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -90,10 +91,8 @@ def require(
             f"{name} has at most {kind.side:,} pixels a side, and the picture has {size[0]:,}x"
             f"{size[1]:,}: give a name that ends in .png or .tiff"
         )
-    elif kind is PDF:
-        from raytracer.drawing.vector import require_matplotlib
-
-        require_matplotlib()
+    elif kind is PDF and find_spec("matplotlib") is None:
+        problem = "needs matplotlib: pip install 'raytracer[plot]', or give a name of a .svg"
     elif name in ("WEBP", "AVIF"):
         from PIL import features
 
