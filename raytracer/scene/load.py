@@ -153,7 +153,7 @@ def load_file(
 
                 color = type_color(place)
             spheres, shape = SphereSet.of_particles(data, color=color), None
-        if data.are_ellipsoids:
+        if data.may_be_ellipsoids:
             from raytracer.scene.glyphs.shape import default_shape
 
             shape = default_shape(spheres)
