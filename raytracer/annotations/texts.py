@@ -1,6 +1,6 @@
 """Lines of text: title, time, frame."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -56,21 +56,15 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
     if "seconds" in values:  # of a movie
         values = {"time": values["seconds"], "time_unit": "s", **values}
     try:
-        return _Filler().vformat(text, (), values)
+        names = [name for _, name, *_ in Formatter().parse(text) if name is not None]
+        if lacking := [name for name in names if name not in values]:
+            name, hint = lacking[0], suggestion(lacking[0], values)
+            if name in ("time", "time_unit"):
+                hint = "the file does not state the time of its frame"
+            raise SceneError(f"texts: there is no value '{{{shown(name)}}}': {hint}")
+        return text.format_map(values)
     except (ValueError, TypeError):
         raise SceneError(
             f"texts: {shown_value(text)} cannot be filled in: write values as {{frame}} or "
             "{spheres:,}, and braces as {{ or }}"
         ) from None
-
-
-class _Filler(Formatter):
-    """Takes a name as a whole, so that a text of a scene reaches no attributes of the values."""
-
-    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        if field_name in kwargs:
-            return kwargs[field_name], field_name
-        problem = f"texts: there is no value '{{{shown(field_name)}}}'"
-        if field_name in ("time", "time_unit"):
-            raise SceneError(f"{problem}: the file does not state the time of its frame")
-        raise SceneError(f"{problem}; {suggestion(field_name, kwargs)}")
