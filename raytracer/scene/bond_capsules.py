@@ -13,7 +13,8 @@ from raytracer.scene.coloring.by_scale import by_scale
 from raytracer.scene.coloring.expression import rows_of
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import SetStyle, StyleSettings, columns_in
-from raytracer.scene.glyphs.shared import colors_of, units_of
+from raytracer.scene.glyphs.shared import colors_of
+from raytracer.scene.mesh_geometry import unit_vectors
 from raytracer.scene.solids import CapsuleSet
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.warning import warn
@@ -148,9 +149,9 @@ def _across(
     steps = np.concatenate([spans, -spans])[order]
     bond_of = np.concatenate([np.arange(len(pairs))] * 2)[order]
     atoms = atoms[order]
-    along = units_of(spans[several])
+    along = unit_vectors(spans[several])
     axis = np.eye(3)[np.argmin(np.abs(along), axis=1)] if len(along) else along
-    best = units_of(np.cross(along, axis))
+    best = unit_vectors(np.cross(along, axis))
     widest = np.full(len(several), STRAIGHT)
     for end in (0, 1):
         atom = pairs[several, end]
@@ -158,11 +159,11 @@ def _across(
         for neighbour in range(MAX_NEIGHBOURS):
             at = np.minimum(place + neighbour, len(atoms) - 1)
             there = (atoms[at] == atom) & (bond_of[at] != several)
-            side = units_of(steps[at])
+            side = unit_vectors(steps[at])
             part = side - (side * along).sum(axis=1)[:, None] * along
             width = np.sqrt(np.square(part).sum(axis=1))
             # The first atom's neighbours take precedence: in a ring all define the same plane.
             wider = there & (width > 1.01 * widest)
-            best[wider] = units_of(part[wider])
+            best[wider] = unit_vectors(part[wider])
             widest[wider] = width[wider]
     return best

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,12 @@ class _Contacts(NamedTuple):
     points: SphereSet
     values: Doubles
 
+    def taken(self, least: float) -> Self:
+        """Return the contacts that are thick enough."""
+        rows = np.flatnonzero((self.values >= least) & (self.values > 0.0))
+        pairs, points = self.pairs.taken(rows), self.points.taken(rows)
+        return self._replace(pairs=pairs, points=points, values=self.values[rows])
+
 
 def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
     """Return the contacts of a scene."""
@@ -52,7 +58,14 @@ def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
         by = contacts.by or "overlap"
         pairs = [(each, _touching(each)) for each in scene.spheres if each.count > 1]
     else:
-        spheres = _listed_set(scene)
+        sets = [spheres for spheres in scene.spheres if spheres.count]
+        sets = [spheres for spheres in sets if spheres.source] or sets
+        if len(sets) != 1:
+            raise SceneError(
+                "contacts.file: a list of contacts needs one set of particles, but the scene has "
+                f"{len(sets)}: leave the others out"
+            )
+        (spheres,) = sets
         listed = _listed(spheres, contacts)
         by, pairs = contacts.by or _force_of(listed.columns), [(spheres, listed)]
     made = [_contacts(*each, by, contacts.select) for each in pairs]
@@ -66,7 +79,7 @@ def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
     )
     if not largest > 0.0:
         raise SceneError("contacts.by: no value is above 0, so no contact has a thickness")
-    thick = [_thick(each, contacts.least * largest) for each in made]
+    thick = [each.taken(contacts.least * largest) for each in made]
     thick = [each for each in thick if len(each.values)]
     rule = contacts.color
     if rule is None:
@@ -85,12 +98,6 @@ def _contacts(spheres: SphereSet, pairs: Pairs, by: str, select: str | None) -> 
     return _Contacts(spheres, pairs, points, values)
 
 
-def _thick(made: _Contacts, least: float) -> _Contacts:
-    spheres, pairs, points, values = made
-    rows = np.flatnonzero((values >= least) & (values > 0.0))
-    return _Contacts(spheres, pairs.taken(rows), points.taken(rows), values[rows])
-
-
 def _capsules(made: _Contacts, points: SphereSet, largest: float, contacts: Contacts) -> CapsuleSet:
     spheres = made.spheres
     shared.require_capsules(2 * len(made.values), "contacts")
@@ -101,17 +108,6 @@ def _capsules(made: _Contacts, points: SphereSet, largest: float, contacts: Cont
     radii = thickest * np.minimum(made.values / largest, 1.0)[rows]
     looks: Any = {"material": contacts.material, "transform": spheres.transform}
     return CapsuleSet(starts, ends, radii, **looks, **shared.colors_of(points, rows))
-
-
-def _listed_set(scene: Scene) -> SphereSet:
-    sets = [spheres for spheres in scene.spheres if spheres.count]
-    sets = [spheres for spheres in sets if spheres.source] or sets
-    if len(sets) != 1:
-        raise SceneError(
-            f"contacts.file: a list of contacts needs one set of particles, but the scene has "
-            f"{len(sets)}: leave the others out"
-        )
-    return sets[0]
 
 
 def _touching(spheres: SphereSet) -> Pairs:

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from raytracer.scene.glyphs.shared import Doubles, Rows, units_of
+from raytracer.scene.glyphs.shared import Doubles, Rows
+from raytracer.scene.mesh_geometry import unit_vectors
 
 COIL, HELIX, STRAND, NUCLEIC = range(4)  # structure of a residue
 
@@ -136,7 +137,7 @@ def _directions(slopes: Doubles) -> Doubles:
     if not moves.any():
         return np.tile([0.0, 0.0, 1.0], (len(slopes), 1))
     before = np.maximum.accumulate(np.where(moves, np.arange(len(slopes)), int(np.argmax(moves))))
-    return units_of(slopes[before])
+    return unit_vectors(slopes[before])
 
 
 def _transported(tangents: Doubles) -> Doubles:
@@ -155,7 +156,7 @@ def _transported(tangents: Doubles) -> Doubles:
         step *= 2
     start = np.cross(tangents[0], np.eye(3)[np.argmin(np.abs(tangents[0]))])
     first = turns @ start
-    return units_of(first - (first * tangents).sum(axis=-1, keepdims=True) * tangents)
+    return unit_vectors(first - (first * tangents).sum(axis=-1, keepdims=True) * tangents)
 
 
 def _turned(
@@ -189,10 +190,10 @@ def _swept(
         before = points[[0] * width] if start == 0 else rings[start - 1]
         rows.append((before, -tangents[start], start, False))
         rows.append((rings[start], -tangents[start], start, True))
-        along = units_of(np.gradient(rings[strip], axis=0)) if len(strip) > 1 else 0.0
+        along = unit_vectors(np.gradient(rings[strip], axis=0)) if len(strip) > 1 else 0.0
         tilted = normals[strip] - (normals[strip] * along).sum(axis=-1, keepdims=True) * along
         steep = np.square(tilted).sum(axis=-1, keepdims=True) < STEEP**2
-        tilted = units_of(np.where(steep, normals[strip], tilted))
+        tilted = unit_vectors(np.where(steep, normals[strip], tilted))
         rows += [
             (rings[row], normal, row, row > start)
             for row, normal in zip(strip.tolist(), tilted, strict=True)

@@ -45,12 +45,6 @@ def lengths_of(vectors: Doubles) -> Doubles:
     return np.asarray(np.sqrt(np.square(vectors).sum(axis=1)))
 
 
-def units_of(vectors: Doubles) -> Doubles:
-    """Return vectors, (..., 3), with length 1; zeros remain."""
-    lengths = np.sqrt(np.square(vectors).sum(axis=-1, keepdims=True))
-    return np.asarray(vectors / np.maximum(lengths, 1e-30))
-
-
 def radii_of(spheres: SphereSet) -> Doubles:
     radii = np.asarray(spheres.radius, np.float64) * spheres.transform.scale
     return np.broadcast_to(radii, (spheres.count,))
