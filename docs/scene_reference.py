@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from raytracer.field_types import AnyOf, Kind
+from raytracer.field_types import Kind
 from raytracer.fields import Definition
 from raytracer.scene.key_types import NamedTables, Table, Tables
 from raytracer.scene.tables import SCENE
@@ -51,7 +51,7 @@ def markdown() -> str:
 def _rows(keys: Mapping[str, Definition], prefix: str) -> Iterator[Row]:
     for name, key in keys.items():
         path, inside = prefix + name, key.kind.tables()
-        if not inside or isinstance(key.kind, AnyOf):
+        if not inside or len(key.kind.plain) > 1:
             yield _row(path, key, key.option_name if prefix == "render." else "")
         if inside:
             joint = "[]." if isinstance(key.kind, Tables) else "."
@@ -65,7 +65,7 @@ def _merged(tables: list[Table]) -> Mapping[str, Definition]:
         return tables[0].keys
     types = {table.keys["type"].kind.values(): table.keys for table in tables}
     first = tables[0].keys["type"]
-    kind = Kind(wording=", ".join(types))
+    kind = Kind({}, wording=", ".join(types))
     merged = {"type": Definition(kind, first.summary, default=first.default)}
     for name in dict.fromkeys(name for keys in types.values() for name in keys):
         if name != "type":

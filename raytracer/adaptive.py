@@ -163,11 +163,9 @@ class AdaptivePasses:
 
 
 class FilmAreas:
-    """A film to whose tiles different numbers of samples are added.
-
-    `there` are the samples of the tiles, `seconds` the rendering time, and `work` the added samples
-    of all pixels. `offset` is the number of a pixel's first sample.
-    """
+    """A film to whose tiles different numbers of samples are added. `there` are the samples of the
+    tiles, `seconds` the rendering time, and `work` the added samples of all pixels. `offset` is the
+    number of a pixel's first sample."""
 
     def __init__(self, film: DeviceFilm, add: AddTo, opened: OpenFilm, offset: int) -> None:
         self._device_film, self._add, self._opened, self._offset = film, add, opened, offset

@@ -1,4 +1,4 @@
-"""Checks of arguments: each returns the value in a built-in type, or raises `error` and names it.
+"""Checks of arguments: each returns a value of a built-in type, or raises SceneError with its name.
 
 Words of a command line pass the same checks; see `raytracer.field_types`.
 """
@@ -8,7 +8,7 @@ from itertools import islice
 from math import inf
 from typing import Any
 
-from raytracer.errors import SceneError, UserError, shown, shown_value, suggestion, type_name
+from raytracer.errors import SceneError, shown, shown_value, suggestion, type_name
 
 MAX_ITEMS = 1 << 20  # of a list that is not an array: numbers of a vector, lights, sets of spheres
 MAX_WHOLE = 2**63  # whole numbers are below this, because kernels and arrays count in 64 bits
@@ -20,67 +20,49 @@ def _as_python(value: Any) -> Any:
     return value.item() if is_number else value
 
 
-def real(
-    value: Any,
-    name: str,
-    low: float = -inf,
-    high: float = inf,
-    above: bool = False,
-    error: type[UserError] = SceneError,
-) -> float:
+def real(value: Any, name: str, low: float = -inf, high: float = inf, above: bool = False) -> float:
     """Return a finite number of low..high; with `above`, low itself is refused."""
     value = _as_python(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise error(f"{name}: {shown_value(value)} is not a number")
+        raise SceneError(f"{name}: {shown_value(value)} is not a number")
     try:
         number = float(value)
     except OverflowError:
         number = inf
     if not abs(number) < inf:
-        raise error(f"{name}: must be a finite number, not {number:g}")
+        raise SceneError(f"{name}: must be a finite number, not {number:g}")
     if number < low or (above and number == low):
-        raise error(f"{name}: must be {'above' if above else 'at least'} {low:g}, not {number:g}")
+        limit = "above" if above else "at least"
+        raise SceneError(f"{name}: must be {limit} {low:g}, not {number:g}")
     if number > high:
-        raise error(f"{name}: must be at most {high:g}, not {number:g}")
+        raise SceneError(f"{name}: must be at most {high:g}, not {number:g}")
     return number
 
 
-def whole(
-    value: Any,
-    name: str,
-    low: int = -MAX_WHOLE,
-    high: int = MAX_WHOLE,
-    error: type[UserError] = SceneError,
-) -> int:
+def whole(value: Any, name: str, low: int = -MAX_WHOLE, high: int = MAX_WHOLE) -> int:
     value = _as_python(value)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise error(f"{name}: {shown_value(value)} is not a whole number")
+        raise SceneError(f"{name}: {shown_value(value)} is not a whole number")
     if not low <= value <= high:
         limit = f"at least {low}" if value < low else f"at most {high}"
-        raise error(f"{name}: must be {limit}, not {shown_value(value)}")
+        raise SceneError(f"{name}: must be {limit}, not {shown_value(value)}")
     return int(value)
 
 
-def truth(value: Any, name: str, error: type[UserError] = SceneError) -> bool:
+def truth(value: Any, name: str) -> bool:
     value = _as_python(value)
     if not isinstance(value, int) or value not in (0, 1):
-        raise error(f"{name}: {shown_value(value)} is neither true nor false")
+        raise SceneError(f"{name}: {shown_value(value)} is neither true nor false")
     return bool(value)
 
 
-def one_of(
-    value: Any,
-    name: str,
-    known: Iterable[str],
-    what: str = "choice",
-    error: type[UserError] = SceneError,
-) -> str:
+def one_of(value: Any, name: str, known: Iterable[str], what: str = "choice") -> str:
     """Return one of a few words; the message names the nearest one."""
     words = list(known)
     if not isinstance(value, str):
-        raise error(f"{name}: {shown_value(value)} is not text; known are {', '.join(words)}")
+        raise SceneError(f"{name}: {shown_value(value)} is not text; known are {', '.join(words)}")
     if value not in words:
-        raise error(f"{name}: there is no {what} '{shown(value)}'; {suggestion(value, words)}")
+        raise SceneError(f"{name}: there is no {what} '{shown(value)}'; {suggestion(value, words)}")
     return as_text(value)
 
 
@@ -89,46 +71,42 @@ def as_text(value: str) -> str:
     return str.__str__(value)
 
 
-def text(value: Any, name: str, error: type[UserError] = SceneError) -> str:
+def text(value: Any, name: str) -> str:
     if not isinstance(value, str):
-        raise error(f"{name}: {shown_value(value)} is not text")
+        raise SceneError(f"{name}: {shown_value(value)} is not text")
     return as_text(value)
 
 
-def of_kind(
-    value: Any, name: str, kind: type | tuple[type, ...], error: type[UserError] = SceneError
-) -> Any:
+def of_kind(value: Any, name: str, kind: type | tuple[type, ...]) -> Any:
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
         names = " or ".join(k.__name__ for k in kinds)
-        raise error(f"{name}: must be {names}, not {type_name(value)}")
+        raise SceneError(f"{name}: must be {names}, not {type_name(value)}")
     return value
 
 
-def items(value: Any, name: str, error: type[UserError] = SceneError) -> list[Any]:
+def items(value: Any, name: str) -> list[Any]:
     """Return the items of a sequence or another iterable, except a text, a set or a mapping."""
     try:
         if isinstance(value, (str, bytes, bytearray, memoryview, set, Mapping)):
             raise TypeError
         result = list(islice(value, MAX_ITEMS + 1))
     except TypeError:
-        raise error(f"{name}: {shown_value(value)} is not a list") from None
+        raise SceneError(f"{name}: {shown_value(value)} is not a list") from None
     if len(result) > MAX_ITEMS:  # perhaps infinite
-        raise error(f"{name}: has more than {MAX_ITEMS:,} items")
+        raise SceneError(f"{name}: has more than {MAX_ITEMS:,} items")
     return result
 
 
-def mapping(value: Any, name: str, error: type[UserError] = SceneError) -> Mapping[str, Any]:
+def mapping(value: Any, name: str) -> Mapping[str, Any]:
     """Return a dictionary whose keys are texts."""
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise error(f"{name}: {shown_value(value)} is not a dictionary with text keys")
+        raise SceneError(f"{name}: {shown_value(value)} is not a dictionary with text keys")
     return value
 
 
-def function(
-    value: Any, name: str, error: type[UserError] = UserError
-) -> Callable[..., Any] | None:
+def function(value: Any, name: str) -> Callable[..., Any] | None:
     if value is not None and not callable(value):
-        raise error(f"{name}: {shown_value(value)} is not a function")
+        raise SceneError(f"{name}: {shown_value(value)} is not a function")
     result: Callable[..., Any] | None = value
     return result

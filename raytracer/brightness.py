@@ -45,12 +45,12 @@ def balanced(
 ) -> tuple[SceneBuffers, RenderSettings]:
     """Return buffers with lights of the measured brightness, and the settings that state it."""
     factor = measured_factor(device, on_device, buffers.view)
-    lights = buffers.lights.copy()
+    lights = buffers.view.lights.copy()
     lights["color"] *= factor
-    ambient = buffers.frame["environment"]["ambient"][0] * np.float32(factor)
+    ambient = buffers.view.frame["environment"]["ambient"][0] * np.float32(factor)
     view = buffers.view.with_lights(lights, ambient)
     settings = settings.override(brightness=factor)
-    return replace(buffers, lights=view.lights, frame=view.frame), settings
+    return replace(buffers, view=view), settings
 
 
 def measured_factor(device: Device, on_device: DeviceScene, view: View) -> float:

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer._native import core
+from raytracer.layout import none_of
 from raytracer.resources import thread_count
+from raytracer.scene.packing.render_space import Space
 from raytracer.view import View
 
 if TYPE_CHECKING:
@@ -31,24 +33,15 @@ ENDLESS = math.inf
 DIGEST_BLOCK = 1 << 23
 """Bytes of a leaf of the digest: large enough for threads to work without the GIL."""
 
-COLUMNS = ("x", "y", "z", "radius")
-
 DIGEST_THREADS = 8
-"""Threads that hash columns of spheres: each has blocks of four."""
+"""Threads that hash, since a block of spheres of a device is made for it."""
 
-DIGEST_VERSION = 3
+DIGEST_VERSION = 4
 """Of what a digest covers and how; only films with digests of this version can be resumed."""
 
 
 def _empty(kind: str, *row: int) -> NDArray[Any]:
     return np.zeros((0, *row), kind)
-
-
-def none_of(struct: str) -> NDArray[np.void]:
-    """Return an empty array of a struct of the kernels, structured (0,)."""
-    from raytracer.layout import dtype
-
-    return np.zeros(0, dtype(struct))
 
 
 EVEN, FLAT, CONE, ELLIPSOID = 1, 2, 4, 6
@@ -301,28 +294,22 @@ def radii_of(spheres: Spheres, rows: slice | None = None) -> tuple[float, float]
 class SceneBuffers:
     """A packed scene; every array is C-contiguous.
 
-    Render space is `(scene space - center) / scale`. Colours are linear RGB.
+    Colours are linear RGB.
 
     Args:
         placed: x, y, z and radius, float32 (N,) each, render space; or where a device has them.
         colors: float32 (K, 3); K is 1, N or the size of a palette, as `Frame.color_mode` says; or
             where a device has them.
         color_id: int32 (N,) into `color`, or (0,).
-        material_id: int32 (N,) into `materials`, or (0,).
-        camera: structured (1,), `Camera`.
-        lights: structured (L,), `Light`.
-        materials: structured (M,), `Material`.
-        frame: structured (1,), `Frame`.
-        center: float64 (3,), scene space.
-        scale: power of two, scene units a render-space unit.
+        material_id: int32 (N,) into the materials of `view`, or (0,).
+        view: of the scene's camera, and materials.
+        space: render space, in scene units.
         large_id: int32 (G,), of more than 2^31 spheres uint32, ascending: indices of the large
             spheres, which are not in the tree and are the last in leaf order.
         large: structured (G,), `LargeSphere`: the large spheres, in the same order; the ground, a
             plane, is the last of them, with number N. Where there is one, arrays of colours, of
             their ids and of material ids have a row more.
         emitters: structured (E,), `Emitter`: the spheres that send out light; made of the others.
-        sky: structured (M,), `EnvironmentTexel`: the corners of the environment map, row by row,
-            then the `EnvironmentQuad` of its blocks, made of them; (0,) without.
         opacity: uint16 (N,), or (0,) where all is opaque: 65535 is opacity 1.
         axis: float32 (C, 3), render space: half of the segments of the capsules, which are with the
             cones and ellipsoids the last C of the N; x, y and z are their middles. The others are
@@ -340,17 +327,12 @@ class SceneBuffers:
     colors: NDArray[np.float32] | DeviceColors
     color_id: NDArray[np.int32]
     material_id: NDArray[np.int32]
-    camera: NDArray[np.void]
-    lights: NDArray[np.void]
-    materials: NDArray[np.void]
-    frame: NDArray[np.void]
-    center: NDArray[np.float64]
-    scale: float
+    view: View
+    space: Space
     large_id: NDArray[np.int32 | np.uint32] = field(default_factory=partial(_empty, "i4"))
     large: NDArray[np.void] = field(default_factory=partial(none_of, "LargeSphere"))
     emitters: NDArray[np.void] = field(default_factory=partial(none_of, "Emitter"))
     opacity: NDArray[np.uint16] = field(default_factory=partial(_empty, "u2"))
-    sky: NDArray[np.void] = field(default_factory=partial(none_of, "EnvironmentTexel"))
     axis: NDArray[np.float32] = field(default_factory=partial(_empty, "f4", 3))
     end_row: NDArray[np.int32] = field(default_factory=partial(_empty, "i4"))
     form: NDArray[np.uint8] = field(default_factory=partial(_empty, "u1"))
@@ -473,20 +455,9 @@ class SceneBuffers:
         return tuple(np.append(column, number) for column, number in pairs)
 
     @property
-    def view(self) -> View:
-        """Camera, lights, materials and frame."""
-        return View(self.camera, self.lights, self.materials, self.frame)
-
-    def seen(self, view: View) -> SceneBuffers:
-        """Return the same spheres with another view."""
-        return replace(
-            self, camera=view.camera, lights=view.lights, materials=view.materials, frame=view.frame
-        )
-
-    @property
     def nbytes(self) -> int:
         """Bytes of all arrays of the host together."""
-        arrays = [getattr(self, each.name) for each in fields(self)]
+        arrays = [*vars(self).values(), *vars(self.view).values()]
         arrays += () if isinstance(self.placed, DeviceRecords) else self.placed
         return sum(getattr(each, "nbytes", 0) for each in arrays)
 
@@ -498,7 +469,7 @@ class SceneBuffers:
     def check(self) -> SceneBuffers:
         """Return the buffers; ids by which kernels index colours and materials, unchecked, are
         checked here, once for a scene. Raises ValueError."""
-        for name, table in (("color_id", self.colors), ("material_id", self.materials)):
+        for name, table in (("color_id", self.colors), ("material_id", self.view.materials)):
             ids = getattr(self, name)
             if len(ids) and not (int(ids.min()) >= 0 and int(ids.max()) < len(table)):
                 raise ValueError(f"{name}: points outside of a table of {len(table)}")
@@ -508,58 +479,44 @@ class SceneBuffers:
         """Return `DIGEST_VERSION`, a hyphen and a hexadecimal hash of all that makes the picture
         but the number of samples: a film can get more of the same picture. The hash is a tree of
         two levels (blocks, then their hashes), so that threads can share the work."""
-        root = blake2b(digest_size=16)
-        blocks: list[memoryview] = []
-        for name in COLUMNS:
-            root.update(f"{name} <f4 {(self.count,)};".encode())
-        for name, array in self.seen(self.view.with_samples(0, 0))._hashed():
+        root, blocks = blake2b(f"{self.count};".encode(), digest_size=16), list[memoryview]()
+        for name, array in self._hashed():
             root.update(f"{name} {array.dtype.str} {array.shape};".encode())
-            blocks.extend(_blocks(array))
-        starts = range(0, self.count, DIGEST_BLOCK // 4)
-
-        def add_leaves(each: Callable[..., Iterator[Any]]) -> None:
-            for column in zip(*each(self._leaves_of_columns, starts), strict=True):
-                root.update(b"".join(column))
-            root.update(b"".join(each(_leaf, blocks)))
-
+            data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
+            blocks += [data[at : at + DIGEST_BLOCK] for at in range(0, len(data), DIGEST_BLOCK)]
+        starts = range(0, self.count, DIGEST_BLOCK // 16)
         if len(starts) < 2 and sum(map(len, blocks)) <= DIGEST_BLOCK:
-            add_leaves(map)
+            leaves = [*map(self._leaf_of_spheres, starts), *map(_leaf, blocks)]
         else:
             from concurrent.futures import ThreadPoolExecutor
 
-            is_there = isinstance(self.placed, DeviceRecords)
-            most = DIGEST_THREADS if is_there else thread_count()
-            with ThreadPoolExecutor(min(thread_count(), most)) as pool:
-                add_leaves(pool.map)
+            with ThreadPoolExecutor(min(thread_count(), DIGEST_THREADS)) as pool:
+                leaves = [*pool.map(self._leaf_of_spheres, starts), *pool.map(_leaf, blocks)]
+        root.update(b"".join(leaves))
         return f"{DIGEST_VERSION}-{root.hexdigest()}"
 
-    def _leaves_of_columns(self, start: int) -> list[bytes]:
-        """Return the hashes of a block of each column of the spheres."""
-        rows = slice(start, min(start + DIGEST_BLOCK // 4, self.count))
-        if isinstance(self.placed, DeviceRecords):
-            columns = self.placed.placed(rows)
+    def _leaf_of_spheres(self, start: int) -> bytes:
+        """Return the hash of a block of the spheres."""
+        rows = slice(start, min(start + DIGEST_BLOCK // 16, self.count))
+        placed = self.placed
+        if isinstance(placed, DeviceRecords):
+            columns: Sequence[NDArray[Any]] = placed.placed(rows)
         else:
-            x, y, z, radius = self.placed
-            columns = x[rows], y[rows], z[rows], radius[rows]
-        return [_leaf(block) for column in columns for block in _blocks(column)]
+            columns = [axis[rows] for axis in placed]
+        return _leaf(*(np.ascontiguousarray(column).data for column in columns))
 
-    def _hashed(self) -> Iterator[tuple[str, NDArray[np.generic]]]:
-        """Yield by name what is hashed after the columns of the spheres: all other arrays, but the
-        emitters, which are made of others."""
+    def _hashed(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield by name what is hashed beside the spheres: all other arrays, but the emitters,
+        which are made of others."""
+        yield "color", self.color
+        yield from self.view.with_samples(0, 0).arrays()
+        yield "space", np.array([*self.space.center, self.space.scale])
         for each in fields(self):
-            if each.name == "frame":  # field by field: what lies between them is undefined
-                for part in self.frame.dtype.names or ():
-                    for name in self.frame.dtype[part].names or ():
-                        yield f"{part}.{name}", self.frame[part][name]
-            elif each.name == "sky":  # the rest is computed of it
-                yield "sky", self.sky["radiance"]
-            elif each.name == "colors":
-                yield "color", self.color
-            elif each.name == "images":
+            if each.name == "images":
                 for name in self.images.dtype.names or () if len(self.images) else ():
                     yield f"images.{name}", self.images[name]
-            elif each.name not in ("placed", "emitters"):
-                yield each.name, np.atleast_1d(getattr(self, each.name))
+            elif each.name not in ("placed", "colors", "view", "space", "emitters"):
+                yield each.name, getattr(self, each.name)
 
 
 @dataclass(frozen=True)
@@ -600,12 +557,8 @@ def host_tree(
     return Bvh(*core().build_bvh(columns, thread_count(threads), large_id.tolist()))
 
 
-def _blocks(array: NDArray[np.generic]) -> Iterator[memoryview]:
-    """Yield the bytes of a contiguous array, block by block, without copying."""
-    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    for start in range(0, len(data), DIGEST_BLOCK):
-        yield data[start : start + DIGEST_BLOCK].data
-
-
-def _leaf(block: memoryview) -> bytes:
-    return blake2b(block, digest_size=32).digest()
+def _leaf(*blocks: memoryview) -> bytes:
+    leaf = blake2b(digest_size=32)
+    for block in blocks:
+        leaf.update(block)
+    return leaf.digest()

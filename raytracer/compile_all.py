@@ -25,16 +25,15 @@ from pathlib import Path
 
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda.cache import CubinName, by_entry
+from raytracer.backends.cuda.cache import by_entry
 from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES, macros_without
 from raytracer.backends.cuda.kernel_selection import PRODUCTION, every_variant
-from raytracer.backends.cuda.sources import digest, kernels_root
+from raytracer.backends.cuda.sources import digest
 from raytracer.benchmark.operations import OPERATIONS
-from raytracer.benchmark.products.problem import problem_of
-from raytracer.benchmark.products.tiles import has_clusters, kernels_of, shapes_for
+from raytracer.benchmark.products.tiles import has_clusters, kernels_of, problem_of, shapes_for
 from raytracer.errors import RaytracerError
-from raytracer.variants.discovery import discover, operations, products
-from raytracer.variants.kernel import Kernel
+from raytracer.resources import kernels
+from raytracer.variants import Kernel, discover, operations, products
 
 # sm_80 serves 8.6 and 8.9 too, sm_120 also 12.1; PTX (compute_80) serves devices of the future.
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120", compiler.PTX)
@@ -49,7 +48,7 @@ class Job:
     arch: str
     macros: Mapping[str, str]
 
-    def name(self, root: Path) -> CubinName:
+    def name(self, root: Path) -> str:
         return compiler.cubin_name(self.kernel.translation_unit, self.arch, root, self.macros)
 
     @property
@@ -64,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown := set(options.complete) - set(options.arch):
         print(f"--complete: {', '.join(sorted(unknown))} is not in --arch", file=sys.stderr)
         return 2
-    root: Path = options.kernels or kernels_root()
+    root: Path = options.kernels or kernels()
     if not compiler.version():
         print(f"there is no compiler: {compiler.GET_COMPILER}", file=sys.stderr)
         return 2
@@ -77,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{root} holds no kernel for {', '.join(options.arch)}", file=sys.stderr)
         return 1
     file: Path | None = options.record
-    key = digest({}, *sorted(job.name(root).source_key for job in work))
+    key = digest({}, *sorted(job.name(root).split(".")[2] for job in work))
     record = json.dumps({"digest": key, "arch": options.arch}, indent=2) + "\n"
     if file and file.is_file() and file.read_text() == record:
         print(f"unchanged since all were compiled: {options.arch[0]} alone", flush=True)

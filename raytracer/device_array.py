@@ -173,10 +173,7 @@ class DeviceArray:
         return first, sum(step for step in steps if step > 0) + self.dtype.itemsize - first
 
     def copy_to(self, address: int, stream: int, device: int) -> None:
-        """Queue a copy of `nbytes` on a stream.
-
-        address: of the first byte, on the same GPU. stream: handle. device: number of the GPU.
-        """
+        """Queue a copy of `nbytes` to an address of the same GPU on a stream."""
         first, size = self.span()
         if self.stream is not None:
             order(stream, self.stream, device)
@@ -184,10 +181,8 @@ class DeviceArray:
 
 
 def device_array(value: Any, name: str = "", stream: Any = None) -> DeviceArray | None:
-    """Return the description of an array on a GPU, or None of anything else.
-
-    Nothing is copied. An object that gives DLPack and the CUDA array interface is read by DLPack,
-    which says how streams wait.
+    """Return the description of an array on a GPU, which is not copied, or None of anything else.
+    DLPack comes first: it says how streams wait.
 
     Args:
         value: an object with `__dlpack__` or `__cuda_array_interface__`.
@@ -218,23 +213,16 @@ def device_array(value: Any, name: str = "", stream: Any = None) -> DeviceArray 
 
 def on_host(value: Any, name: str = "") -> Any:
     """Return a copy of an array on a GPU in the memory of the host, and anything else as it is;
-    objects of the host with DLPack become arrays of NumPy, without a copy.
-
-    Raises:
-        SceneError: as for `device_array`, or its package does not copy it from its device.
-    """
+    objects of the host with DLPack become arrays of NumPy, without a copy. Raises SceneError: as
+    for `device_array`, or its package does not copy it from its device."""
     if (found := device_array(value, name)) is not None:
         return found.to_host()
     kind = _device_kind(value)
-    if kind is None:
+    if kind is None or hasattr(value, "__array__"):
         return value
-    with suppress(Exception):  # whatever a foreign object raises
-        if hasattr(value, "__array__"):
-            return np.asarray(value)
-    with suppress(Exception):
-        if kind in HOST:
-            return np.from_dlpack(value)
     if kind in HOST:
+        with suppress(Exception):  # whatever a foreign object raises
+            return np.from_dlpack(value)
         return value
     place = f"{name}: " if name else ""
     raise SceneError(f"{place}is on a device of DLPack type {kind}: copy it to the host first")
@@ -280,10 +268,8 @@ def capsule_of(
     address: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any],
     device: tuple[int, int], owner: object, max_version: tuple[int, int] | None,
 ) -> object:  # fmt: skip
-    """Return a DLPack capsule of memory, which keeps its owner until the consumer is done.
-
-    device: its kind and number. max_version: of DLPack that the consumer reads.
-    """
+    """Return a DLPack capsule of memory, which keeps its owner until the consumer is done. device:
+    its kind and number. max_version: of DLPack that the consumer reads."""
     size = dtype.itemsize
     steps = [stride // size for stride in strides]
     made = core().make_dlpack(address, shape, steps, _CODES[dtype.kind], 8 * size, device, owner)

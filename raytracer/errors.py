@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 
 MAX_SENTENCES = 10  # maximum sentences of an error; the number of further ones is added
 SENTENCE_LETTERS = 1000  # maximum length of a sentence; of a longer one, start and end are kept
@@ -24,19 +25,15 @@ class RaytracerError(Exception):
     """Base class of the exceptions: an error that the input did not cause; exit code 1.
 
     Args:
-        *sentences: one for each problem. Control characters and line feeds are escaped, and long
-            sentences and long lists are cut.
+        *sentences: one for each problem. Control characters and line feeds are escaped, long
+            sentences are cut, and of many the message has the first.
     """
 
     exit_code = 1
     max_sentences = MAX_SENTENCES
 
     def __init__(self, *sentences: str) -> None:
-        most = self.max_sentences
-        kept = [fitted(str(sentence)) for sentence in sentences[:most]]
-        if len(sentences) > most:
-            kept.append(f"and {len(sentences) - most:,} more mistakes")
-        super().__init__(*kept)
+        super().__init__(*(fitted(str(sentence)) for sentence in sentences))
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -44,7 +41,8 @@ class RaytracerError(Exception):
         return self.args
 
     def __str__(self) -> str:
-        return "\n".join(self.args)
+        kept, count = self.args[: self.max_sentences], len(self.args) - self.max_sentences
+        return "\n".join([*kept, f"and {count:,} more mistakes"] if count > 0 else kept)
 
 
 class UserError(RaytracerError):
@@ -54,7 +52,7 @@ class UserError(RaytracerError):
 
 
 class SceneError(UserError):
-    """A scene file or a scene object is invalid."""
+    """A scene, or a setting of one, is invalid."""
 
 
 class DataFileError(UserError):
@@ -100,10 +98,8 @@ def naming(source: str) -> Iterator[None]:
         yield
     except UserError as error:
         start = f"{fitted(source)}: "
-        mistakes, count = error.args[:MAX_SENTENCES], error.args[MAX_SENTENCES:]
         if source:
-            named = (s if s.startswith(start) else fitted(start + s) for s in mistakes)
-            error.args = (*named, *count)
+            error.args = tuple(s if s.startswith(start) else fitted(start + s) for s in error.args)
         raise
     except MemoryError:
         if not source:
@@ -168,9 +164,11 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     It is the same name in other case, the name for a word of other programs (`synonyms`), the only
     name with the same start, or a name with a similar spelling.
     """
-    if len(name) > MAX_NAME_CHARS:
-        return None
-    known = list(known)
+    return _nearest(name, tuple(known)) if len(name) <= MAX_NAME_CHARS else None
+
+
+@lru_cache(1024)  # many items of a file may have the same mistake
+def _nearest(name: str, known: tuple[str, ...]) -> str | None:
     for same in known:
         if same.lower() == name.lower():
             return same

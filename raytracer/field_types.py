@@ -4,36 +4,17 @@
 from Python, command lines and files. Messages, help and reference follow from these.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from importlib import import_module
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 from raytracer.arguments import MAX_WHOLE, items, one_of, real, text, truth, whole
-from raytracer.errors import (
-    MAX_SENTENCES,
-    TEXT_LETTERS,
-    SceneError,
-    UserError,
-    nearest,
-    shown,
-    shown_value,
-    suggestion,
-)
-from raytracer.warning import passed_to
+from raytracer.errors import SceneError, UserError, nearest, shown_value
 
 Schema = dict[str, Any]
-Check = Callable[..., Any]  # of a value, the name of its field, and `error`
-
-TYPES = {
-    bool: ["true", "false"],
-    int: ["a whole number"],
-    float: ["a number"],
-    list: ["a list"],
-    dict: ["a table"],
-}
-"""Names of value types in messages."""
+Check = Callable[[Any, str], Any]  # of a value and the name of its field
 
 TEXT: Schema = {"type": "string"}
 TRUTH: Schema = {"type": "boolean"}
@@ -56,95 +37,48 @@ def loaded(name: str) -> Any:
     return getattr(import_module(module), attribute)
 
 
-class Mistake(NamedTuple):
-    """What is wrong at a key of a scene file, "render.width"; of a wrong name also the valid ones,
-    of which the nearest is looked for if the sentence is shown."""
-
-    place: str
-    problem: str
-    name: str = ""
-    known: Collection[str] = ()
-
-    def __str__(self) -> str:
-        from raytracer.synonyms import REMOVED_KEYS
-
-        hint = REMOVED_KEYS.get(self.place) or (
-            suggestion(self.name, self.known) if self.known else ""
-        )
-        return f"{self.place or 'the file'}: {self.problem}" + f"; {hint}" * bool(hint)
-
-
-def must_be(place: str, wanted: str, value: Any) -> Mistake:
-    """Return that a value must be something else; a large value is not shown."""
-    shown_as = "a table" if type(value) is dict else shown_value(value)
-    return Mistake(
-        place, f"must be {wanted}" + f", not {shown_as}" * (len(shown_as) < TEXT_LETTERS)
-    )
-
-
 class Kind:
     """The type of a field's value.
 
     Attributes:
-        plain: JSON Schema of its values in a scene file, by their type in Python; other types are
-            refused.
-        check: converts a value to its plain type; raises `error`, which names the field.
-        noun: name of such a value in messages; "" derives it from the types.
+        plain: JSON Schema of its values in a scene file, by their type in Python.
+        check: converts a value to its plain type; raises UserError, which names the field.
+        noun: name of such a value in messages.
         wording: what the reference says beside the words and the limits; by default the noun.
         metavar: the value in the help of an option; "" shows the words.
         options: further arguments of `click.Option`.
-        parsed: makes the value of a text in an option with several fields; None: by the types.
     """
 
     plain: Mapping[type, Schema] = {}
     noun = wording = metavar = ""
     options: Mapping[str, Any] = {}
-    parsed: Callable[[str], Any] | None = None
+    check: Check
 
     def __init__(
-        self, plain: Mapping[type, Schema] | None = None, check: Check | None = None, **others: Any
+        self, plain: Mapping[type, Schema], check: Check | None = None, **others: Any
     ) -> None:
-        self.check = check
-        others = {"wording": others.get("noun", "")} | others
-        vars(self).update(({} if plain is None else {"plain": plain}) | others)
+        vars(self).update({"plain": plain, "check": check, "wording": others.get("noun", "")})
+        vars(self).update(others)
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        """Return a value in its plain type; raises `error`, which names the field."""
-        assert self.check is not None
-        return self.check(value, name, error=error)
+    def checked(self, value: Any, name: str) -> Any:
+        """Return a value in its plain type; raises UserError, which names the field."""
+        return self.check(value, name)
+
+    def typed(self, text: str) -> Any:
+        """Convert a text of the command line: a number, true, false, or the text itself."""
+        if bool in self.plain and text in ("true", "false"):
+            return text == "true"
+        return number_of(text) if {int, float} & self.plain.keys() else text
+
+    def of_text(self, text: str, name: str) -> Any:
+        """Return the value of an option."""
+        return self.checked(self.typed(text), name)
 
     @property
     def words(self) -> list[str]:
         """The texts that are valid; [] if none or any is."""
         words: list[str] = self.plain.get(str, {}).get("enum", [])
         return words
-
-    def expected(self) -> str:
-        """Return the name of such a value in messages."""
-        called = {**TYPES, str: [repr(word) for word in self.words] or ["text"]}
-        types = [each for each in self.plain if not (each is int and float in self.plain)]
-        *names, last = (name for each in types for name in called[each])
-        return self.noun or (f"{', '.join(names)} or {last}" if names else last)
-
-    def mistakes(self, value: Any, place: str) -> Iterator[Mistake | str]:
-        """Yield what is wrong with a value of a scene file."""
-        is_unknown = type(value) is str and self.words and value not in self.words
-        if is_unknown and len(self.words) > 1:
-            yield Mistake(place, f"'{shown(value)}' is not known", value, self.words)
-        elif is_unknown or type(value) not in self.plain:
-            yield must_be(place, self.expected(), value)
-        else:
-            try:
-                with passed_to(lambda _: None):  # the objects that are made of the values warn
-                    self.checked(value, place, SceneError)
-            except SceneError as mistake:
-                yield from mistake.sentences
-
-    def require(self, value: Any, place: str) -> None:
-        """Raise SceneError with all that is wrong with a value of a scene file."""
-        if found := list(self.mistakes(value, place)):
-            rest = (place for _ in found[MAX_SENTENCES:])  # which are counted
-            raise SceneError(*map(str, found[:MAX_SENTENCES]), *rest)
 
     def schema(self) -> Schema:
         kinds: list[Schema] = []
@@ -176,106 +110,91 @@ class Kind:
             return f"{'at least' if above is None else 'above'} {least:.15g}{upper}"
         return ""
 
-    def option(self) -> dict[str, Any]:
-        """Return the arguments of `click.Option` for an option with such a value; "is_switch" is a
-        pair of flags: --name and --no-name."""
-        is_switch = bool in self.plain and self.plain.keys() <= {bool, str}
-        if is_switch and len(self.words) < 2:
-            return {"is_switch": True}
-        if self.plain.keys() <= {int, float} and self.plain:
-            return {"type": float if float in self.plain else int}
-        words = [*["true", "false"] * is_switch, *self.words, *filter(None, [self.metavar])]
-        metavar = f"[{'|'.join(words)}]" if self.words else self.metavar
-        return {"metavar": metavar, **self.options} if metavar else {"type": str}
+    @property
+    def is_switch(self) -> bool:
+        """Whether an option with such a value is a pair of flags: --name and --no-name."""
+        return bool in self.plain and self.plain.keys() <= {bool, str} and len(self.words) < 2
+
+    def choices(self) -> str:
+        """Return the value in the help of an option: "[auto|NUMBER]"."""
+        are_shown = bool in self.plain and self.plain.keys() <= {bool, str}
+        words = [*["true", "false"] * are_shown, *self.words, *filter(None, [self.metavar])]
+        return f"[{'|'.join(words)}]" if self.words else self.metavar or "TEXT"
 
 
 class Integer(Kind):
     """A whole number of low..high."""
 
+    noun, metavar = "a whole number", "INTEGER"
+
     def __init__(self, low: int, high: int | None = None) -> None:
         schema = {"type": "integer", "minimum": low} | ({} if high is None else {"maximum": high})
-        check = partial(whole, low=low, high=MAX_WHOLE if high is None else high)
-        super().__init__({int: schema}, check)
+        self.plain = {int: schema}
+        self.check = partial(whole, low=low, high=MAX_WHOLE if high is None else high)
 
 
 class Number(Kind):
     """A finite number of low..high; with `above`, low itself is refused."""
 
+    noun, metavar = "a number", "NUMBER"
+
     def __init__(self, low: float = -inf, high: float = inf, above: bool = False) -> None:
         limits = {"exclusiveMinimum" if above else "minimum": low, "maximum": high}
         # Whole numbers without a point.
         short = {key: int(n) if n == int(n) else n for key, n in limits.items() if abs(n) < inf}
-        schema: Schema = {"type": "number", **short}
-        super().__init__(
-            {int: schema, float: schema}, partial(real, low=low, high=high, above=above)
-        )
+        self.plain = {int: {"type": "number", **short}, float: {"type": "number", **short}}
+        self.check = partial(real, low=low, high=high, above=above)
 
 
-Truth = partial(Kind, {bool: TRUTH}, truth)
-Text = partial(Kind, {str: TEXT}, text)
+Truth = partial(Kind, {bool: TRUTH}, truth, noun="true, false", wording="")
+Text = partial(Kind, {str: TEXT}, text, noun="text", wording="")
 
 
 class Choice(Kind):
     """One of some words, called `what` in messages."""
 
     def __init__(self, words: Iterable[str], what: str = "choice") -> None:
-        schema = one_of_words(words)
-        super().__init__({str: schema}, partial(one_of, known=schema["enum"], what=what))
+        self.plain = {str: one_of_words(words)}
+        self.noun = ", ".join(map(repr, self.words))
+        self.check = partial(one_of, known=self.words, what=what)
 
 
 class AnyOf(Kind):
     """A value of one of several types; types with fixed words come first.
 
     Args:
-        check: as of `Kind`; by default the types are tried in turn.
         made: makes the value of the checked one.
-        others: as of `Kind`; wording and metavar are by default derived from the types.
+        others: as of `Kind`; by default they are derived from the types.
     """
 
     def __init__(
-        self, *kinds: Kind, check: Check | None = None,
-        made: Callable[[Any], Any] = lambda checked: checked, **others: Any,
-    ) -> None:  # fmt: skip
+        self, *kinds: Kind, made: Callable[[Any], Any] = lambda checked: checked, **others: Any
+    ) -> None:
         self.kinds, self.made = kinds, made
         wording = [
-            k.wording or k.limits() or ("a number" if float in k.plain else "")
+            k.wording or k.limits() or (k.noun if float in k.plain else "")
             for k in kinds
             if not k.words and k.plain.keys() != {bool}
         ]
         metavar = "|".join(filter(None, (kind.metavar for kind in kinds)))
         plain = {each: schema for kind in kinds for each, schema in kind.plain.items()}
         derived = {"wording": ", or ".join(filter(None, wording)), "metavar": metavar}
-        super().__init__(plain, check or self._tried, **(derived | others))
+        derived["noun"] = " or ".join(kind.noun for kind in kinds)
+        super().__init__(plain, **(derived | others))
 
-    def _tried(self, value: Any, name: str, error: type[UserError]) -> Any:
+    def checked(self, value: Any, name: str) -> Any:
         if isinstance(value, str) and value not in self.words:
-            value = self._typed(value)
+            value = self.typed(value)
         meant = None
         for kind in self.kinds:
             try:
-                return self.made(kind.checked(value, name, error))
+                return self.made(kind.checked(value, name))
             except UserError as mistake:
                 meant = meant or (mistake if _is_meant(kind, value) else None)
-        raise meant or error(f"{name}: must be {self.expected()}, not {shown_value(value)}")
-
-    def mistakes(self, value: Any, place: str) -> Iterator[Mistake | str]:
-        if len(self.kinds) == 2 and self.tables():  # a value, or a table
-            return self.kinds[type(value) is dict].mistakes(value, place)
-        return super().mistakes(value, place)
-
-    def schema(self) -> Schema:
-        plain = super().schema()
-        tables = [table.schema() for table in self.tables()]
-        return {"anyOf": [*plain.get("anyOf", [plain]), *tables]} if tables else plain
+        raise meant or SceneError(f"{name}: must be {self.noun}, not {shown_value(value)}")
 
     def tables(self) -> list[Any]:
         return [table for kind in self.kinds for table in kind.tables()]
-
-    def _typed(self, text: str) -> Any:
-        """Convert a text of the command line: a number, true, false, or the text itself."""
-        if bool in self.plain and text in ("true", "false"):
-            return text == "true"
-        return number_of(text) if int in self.plain else text
 
 
 def _is_meant(kind: Kind, value: object) -> bool:
@@ -285,7 +204,7 @@ def _is_meant(kind: Kind, value: object) -> bool:
         if {",", "="} & {*value}:
             return has_items
         return str in kind.plain and (not kind.words or bool(nearest(value, kind.words)))
-    return isinstance(value, tuple(kind.plain)) or (has_items and isinstance(value, tuple))
+    return isinstance(value, tuple(kind.plain)) or (list in kind.plain and isinstance(value, tuple))
 
 
 def number_of(text: str) -> float | str:
@@ -299,58 +218,40 @@ def number_of(text: str) -> float | str:
 
 
 class Numbers(Kind):
-    """A fixed number of numbers, each of low..high or of the type `item`; "1,2,3" as a text."""
+    """A fixed number of numbers, each of low..high or of the type `item`; "1,2,3" as a text.
+
+    accepts: what must be true of all of them together.
+    """
 
     def __init__(
         self, count: int, noun: str, metavar: str, low: float = -inf, high: float = inf,
-        item: Kind | None = None,
+        item: Kind | None = None, accepts: Callable[[Any], bool] = bool,
     ) -> None:  # fmt: skip
-        self.item = item or Number(low, high)
+        self.item, self.accepts = item or Number(low, high), accepts
         self.plain = {list: array(self.item.schema(), count)}
         self.count, self.noun, self.wording, self.metavar = count, noun, noun, metavar
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
+    def checked(self, value: Any, name: str) -> Any:
         given = value
         if isinstance(value, str) and "," in value:  # of the command line
             given = [number_of(part) for part in value.split(",")]
         try:
-            parts = items(given, name, error)
+            parts = items(given, name)
         except UserError:
             parts = []
-        if len(parts) != self.count:
-            raise error(f"{name}: {shown_value(value)} is not {self.noun}")
-        return tuple(
-            self.item.checked(part, f"{name}[{index}]", error) for index, part in enumerate(parts)
-        )
+        if len(parts) == self.count:
+            parts = [self.item.checked(part, f"{name}[{i}]") for i, part in enumerate(parts)]
+            if self.accepts(parts):
+                return tuple(parts)
+        raise SceneError(f"{name}: {shown_value(value)} is not {self.noun}")
 
 
-class Percentiles(Numbers):
-    """Two percentiles, the lower one first."""
-
-    def __init__(self) -> None:
-        super().__init__(2, "two percentiles, 0 <= low < high <= 100", "LOW,HIGH", 0, 100)
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> tuple[float, float]:
-        low, high = super().checked(value, name, error)
-        if not low < high:
-            raise error(f"{name}: must be {self.noun}, not {shown_value(value)}")
-        return low, high
-
-
+Percentiles = partial(
+    Numbers, 2, "two percentiles, 0 <= low < high <= 100", "LOW,HIGH", 0, 100,
+    accepts=lambda pair: pair[0] < pair[1],
+)  # fmt: skip
 Vector3 = partial(Numbers, 3, "three numbers", "X,Y,Z")
-
-
-class Direction(Numbers):
-    """Three finite numbers that are not all zero."""
-
-    def __init__(self) -> None:
-        super().__init__(3, "three numbers", "X,Y,Z")
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        numbers = super().checked(value, name, error)
-        if not any(numbers):
-            raise error(f"{name}: 0,0,0 is not a direction: one of the numbers must not be 0")
-        return numbers
+Direction = partial(Numbers, 3, "a direction: three numbers, not all 0", "X,Y,Z", accepts=any)
 
 
 def Axis(axes: Mapping[str, tuple[float, float, float]]) -> Kind:  # noqa: N802

@@ -18,7 +18,7 @@ from functools import cache, cached_property
 from inspect import cleandoc
 from typing import Any, ClassVar, TypeVar
 
-from raytracer.errors import SceneError, UserError, shown, suggestion
+from raytracer.errors import SceneError, shown, suggestion
 from raytracer.field_types import Kind, loaded
 from raytracer.synonyms import REMOVED
 
@@ -78,7 +78,7 @@ class Definition:
     @cached_property
     def checked_default(self) -> Any:
         default = self.default
-        return None if default is None else self.kind.checked(default, self.name, SceneError)
+        return None if default is None else self.kind.checked(default, self.name)
 
     @property
     def option_name(self) -> str:
@@ -150,13 +150,9 @@ class Defined:
     """
 
     _place: ClassVar[str] = ""
-    _error: ClassVar[type[UserError]] = SceneError
 
-    def __init_subclass__(
-        cls, place: str | None = None, error: type[UserError] | None = None
-    ) -> None:
+    def __init_subclass__(cls, place: str | None = None) -> None:
         cls._place = cls._place if place is None else place
-        cls._error = error or cls._error
 
     def __post_init__(self) -> None:
         """Replace the fields by their checked values; None is valid if it is the default."""
@@ -167,7 +163,7 @@ class Defined:
                 values[name] = definition.checked_default
             else:
                 where = f"{self._place}.{name}" if self._place else name
-                values[name] = definition.kind.checked(value, where, self._error)
+                values[name] = definition.kind.checked(value, where)
 
     def _values(self) -> tuple[Any, ...]:
         return tuple(getattr(self, name) for name in definitions(type(self)))
@@ -223,14 +219,12 @@ def check_names(function: Any, given: Iterable[str], caller: str = "") -> None:
             )
 
 
-def check_fields(
-    given: Iterable[Any], known: Collection[str], place: str, error: type[UserError] = SceneError
-) -> None:
+def check_fields(given: Iterable[Any], known: Collection[str], place: str) -> None:
     """Refuse the fields that there are not, with the nearest name."""
     for name in given:
         if name not in known:
             hint = suggestion(str(name), known)
-            raise error(f"{place}: there is no field '{shown(str(name))}'; {hint}")
+            raise SceneError(f"{place}: there is no field '{shown(str(name))}'; {hint}")
 
 
 def document(public: Any) -> None:
@@ -239,7 +233,7 @@ def document(public: Any) -> None:
     if isinstance(public, type) and issubclass(public, Defined):
         if public.__doc__ is not None:  # None: python -OO
             head, *sections = re.split(r"\n(?=Args:|Raises:)", cleandoc(public.__doc__))
-            raises = f"Raises:\n    {public._error.__name__}: a value is out of range."
+            raises = "Raises:\n    UserError: a value is out of range."
             raises = next((each for each in sections if each[0] == "R"), raises)
             public.__doc__ = "\n".join([head, "Args:", *_lines(public), "", raises])
     elif SETTINGS in getattr(public, "__dict__", {}):

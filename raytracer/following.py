@@ -14,16 +14,16 @@ import numpy as np
 
 from raytracer.backends.base import DeviceScene
 from raytracer.buffers import SceneBuffers
+from raytracer.device_array import DeviceArray
 from raytracer.layout import code
+from raytracer.motion_blur import is_tabled
 from raytracer.pipeline import Job, date_of_now, load_applied
 from raytracer.scene.arrays import aligned, given
 from raytracer.scene.colors import linear_rgb
-from raytracer.scene.device_spheres import on_device
-from raytracer.scene.materials import AnyMaterial
 from raytracer.scene.overrides import SceneOverrides
+from raytracer.scene.packing import pack
 from raytracer.scene.packing.large_spheres import RATIO
-from raytracer.scene.packing.pack import PER_SPHERE, end_colors, pack_colors, place
-from raytracer.scene.packing.render_space import REACH, Space
+from raytracer.scene.packing.render_space import REACH
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import SolidSet
 from raytracer.scene.source import Source
@@ -36,7 +36,7 @@ FIXED = (
 """Parts of a scene that stay as they are packed."""
 
 NOT_PACKED = (
-    "_data", "file", "labels", "rows", "source", "where", "scales", "made_for", "particles",
+    "data", "file", "labels", "rows", "source", "where", "scales", "made_for", "particles",
     "of_set", "velocity", "keys",
 )  # fmt: skip
 """Attributes of sets that are no part of a picture."""
@@ -77,30 +77,22 @@ def follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Sc
         groups = [sets]  # the tree is refitted once
     else:
         groups = [[sets[k]] for k in moved]
-    first_color, space = first_rows(buffers, sets), Space.of(buffers)
+    first_color, space = first_rows(buffers, sets), buffers.space
     for group in groups:
         first = ends[sets.index(group[0])]
         arrays = {"positions": _centers(group), "radii": _radii(group)}
         device_scene.update(space.update(group, first, **arrays))
     for (one, other), first, row in zip(pairs, ends, first_color, strict=False):
         if not _is_same(_colors(one), _colors(other)):
-            change = space.update([other], first, first_color=row, **_coloring(other))
+            change = space.update([other], first, first_color=row, **pack.coloring(other))
             device_scene.update(change)
 
 
 def first_rows(buffers: SceneBuffers, sets: Sequence[SphereSet]) -> list[int]:
     """Return the first row of the colours of each set, and the row after the last."""
-    if buffers.frame["scene"]["color_mode"][0] == code("ColorMode", PER_SPHERE):
+    if buffers.view.frame["scene"]["color_mode"][0] == code("ColorMode", pack.PER_SPHERE):
         return _ends([each.count for each in sets])
     return _ends([len(given(each, "color")) if each.count else 0 for each in sets])
-
-
-def is_listed(material: AnyMaterial, buffers: SceneBuffers) -> bool:
-    """Return whether spheres of a material are in tables: of lamps, of glass in which rays
-    start."""
-    return getattr(material, "emission", 0.0) > 0.0 or (
-        buffers.view.nests and getattr(material, "transmission", 0.0) > 0.0
-    )
 
 
 def packed(buffers: SceneBuffers, scene: Scene) -> SceneBuffers:
@@ -108,11 +100,11 @@ def packed(buffers: SceneBuffers, scene: Scene) -> SceneBuffers:
     x, y, z, radius = (
         np.concatenate([column, old[buffers.spheres :]])
         for column, old in zip(
-            place(_filled(scene), Space.of(buffers)), buffers.placed, strict=True
+            pack.place(_filled(scene), buffers.space), buffers.placed, strict=True
         )
     )
     solids = [each for each in scene.solids if each.count]
-    color, color_id, _ = pack_colors([*scene.surfaces(), *end_colors(solids)])
+    color, color_id, _ = pack.pack_colors([*scene.surfaces(), *pack.end_colors(solids)])
     return replace(buffers, placed=(x, y, z, radius), colors=color, color_id=color_id)
 
 
@@ -120,9 +112,7 @@ def followed(
     job: Job, scene: Scene, overrides: SceneOverrides, values: Mapping[str, Any] | None = None
 ) -> Job | None:
     """Return a job of another state in the memory of a job, to `follow`; None: it cannot be there.
-
-    overrides, values: as `prepare` was given for the state before.
-    """
+    overrides, values: as `prepare` was given for the state before."""
     assert job.kept is not None
     old, buffers = job.kept
     is_blurred = job.blur is not None or any(each.keys for each in scene.spheres)
@@ -167,23 +157,14 @@ def _filled(scene: Scene) -> list[SphereSet]:
     return [each for each in scene.spheres if each.count]
 
 
-def _coloring(spheres: SphereSet) -> dict[str, Any]:
-    there = on_device(spheres, "color")
-    if there is None:
-        return {"colors": linear_rgb(spheres.color, spheres.color_space)}
-    colors, scale = there
-    if scale is not None:
-        return {"colors": colors, "color_map": scale.color_map()}
-    return {"colors": colors, "color_space": spheres.color_space}
-
-
-def _is_there(spheres: SphereSet) -> bool:
-    """Return whether centres or radii are on a GPU alone."""
-    return any(on_device(spheres, name) is not None for name in ("centers", "radius"))
+def _is_there(spheres: SphereSet, *names: str) -> bool:
+    """Return whether centres or radii, or one of them, are on a GPU alone."""
+    arrays = (given(spheres, name) for name in names or ("centers", "radius"))
+    return any(isinstance(array, DeviceArray) for array in arrays)
 
 
 def _centers(sets: Sequence[SphereSet]) -> Any:
-    if len(sets) == 1 and on_device(sets[0], "centers"):
+    if len(sets) == 1 and _is_there(sets[0], "centers"):
         return given(sets[0], "centers")
     return _joined([each.centers for each in sets])
 
@@ -194,7 +175,7 @@ def _joined(arrays: Sequence[Any]) -> Any:
 
 def _radii(sets: Sequence[SphereSet]) -> Any:
     """Return the radii of sets, (N,), or (1,) if all spheres have the same."""
-    if len(sets) == 1 and on_device(sets[0], "radius"):
+    if len(sets) == 1 and _is_there(sets[0], "radius"):
         return given(sets[0], "radius")
     first = sets[0].radius
     if all(isinstance(each.radius, float) and each.radius == first for each in sets):
@@ -222,8 +203,8 @@ def _is_alike(old: Scene, one: SphereSet, new: Scene, other: SphereSet) -> bool:
 
 
 def _colors(spheres: SphereSet) -> tuple[Any, ...]:
-    colors = on_device(spheres, "color") or spheres.color
-    return colors, spheres.color_id, spheres.color_space
+    color = given(spheres, "color")
+    return color, spheres.color_scale, spheres.color_id, spheres.color_space
 
 
 def _is_same(one: Any, other: Any) -> bool:
@@ -243,17 +224,19 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def _is_tabled(scene: Scene, buffers: SceneBuffers) -> bool:
-    """Return whether something is packed in tables that are made of the spheres: lamps, glass in
-    which rays start, large spheres, and a ground below the lowest sphere."""
-    ground = scene.ground
+    """Return whether something is packed in tables that are made of the spheres, which may have a
+    ground below the lowest of them."""
+    ground, sets = scene.ground, _filled(scene)
     solids = buffers.radius[buffers.spheres :] if len(buffers.axis) else np.empty(0)
-    radii = [each.radius for each in _filled(scene) if on_device(each, "radius") is None]
-    radii += [solids * buffers.scale] if len(solids) else []
+    radii = [each.radius for each in sets if not _is_there(each, "radius")]
+    radii += [solids * buffers.space.scale] if len(solids) else []
     low, high = min(map(np.min, radii), default=1.0), max(map(np.max, radii), default=1.0)
     return (
-        any(is_listed(scene.material_of(each), buffers) for each in _filled(scene))
+        any(
+            is_tabled(scene, each, first, buffers)
+            for each, first in zip(sets, _ends([each.count for each in sets]), strict=False)
+        )
         or (ground is not None and (isinstance(ground.height, str) or ground.fade > 0.0))
-        or len(buffers.large_id) > buffers.has_ground
         or bool(high >= RATIO * low)
     )
 
@@ -263,10 +246,7 @@ def _is_near(sets: Sequence[SphereSet], buffers: SceneBuffers) -> bool:
     if any(map(_is_there, sets)):
         return True
     stride = -(-sum(each.count for each in sets) // SAMPLE)
-    center = np.asarray(buffers.center) - np.asarray(sets[0].transform.translate)
-    places = np.concatenate([each.centers[::stride] for each in sets]).astype(np.float64)
-    away = np.abs(places @ sets[0].transform.linear().T - center).max(axis=1)
-    radii = np.concatenate([np.broadcast_to(e.radius, e.count)[::stride] for e in sets])
-    reach = (away + radii * sets[0].transform.scale) / buffers.scale
+    places, radii = map(np.concatenate, zip(*(pack.sample(e, stride) for e in sets), strict=True))
+    reach = (np.abs(places - buffers.space.center).max(axis=1) + radii) / buffers.space.scale
     typical = float(np.quantile(reach, REACH))
     return 1.0 / MAX_DRIFT < typical < MAX_DRIFT

@@ -27,10 +27,8 @@ def table() -> Table:
 
 @cache
 def dtype(name: str) -> np.dtype[Any]:
-    """Return the dtype of a struct, for example "Camera".
-
-    A field of three numbers has shape (3,); a field that is a struct has that struct's dtype.
-    """
+    """Return the dtype of a struct, for example "Camera". A field of three numbers has shape (3,);
+    a field that is a struct has that struct's dtype."""
     import numpy as np
 
     size, fields = table()[name]
@@ -42,6 +40,13 @@ def dtype(name: str) -> np.dtype[Any]:
             "itemsize": size,
         }
     )
+
+
+def none_of(struct: str) -> np.ndarray[Any, np.dtype[np.void]]:
+    """Return an empty array of a struct of the kernels, structured (0,)."""
+    import numpy as np
+
+    return np.zeros(0, dtype(struct))
 
 
 def _format(kind: str, count: int) -> Any:

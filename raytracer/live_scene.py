@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
@@ -18,37 +18,30 @@ from raytracer.backends.base import Device, DeviceFilm
 from raytracer.buffers import SceneBuffers, radii_of
 from raytracer.cuda_driver import LEGACY_STREAM, is_captured, order, stream_handle
 from raytracer.device_array import DeviceArray, device_array
-from raytracer.errors import SceneError, UserError, naming
+from raytracer.errors import SceneError, UserError, counted, naming
 from raytracer.fields import check_names, takes
 from raytracer.film.aovs import check_aovs
 from raytracer.film.film import Film
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.following import first_rows, is_listed
+from raytracer.following import first_rows
 from raytracer.layout import code
 from raytracer.memory import Output, require_count
-from raytracer.moving_set import ValueScale, changed, check, moving_set
+from raytracer.motion_blur import is_tabled
 from raytracer.pipeline import MAX_NUMBER, VIEW_SETTINGS, Job, plan_of, prepare
+from raytracer.scene import arrays
 from raytracer.scene.annotations import Annotations
-from raytracer.scene.arrays import given as array_of
 from raytracer.scene.camera import Camera
-from raytracer.scene.coloring import STYLE
+from raytracer.scene.coloring import OF_SCALE, STYLE
+from raytracer.scene.coloring.by_scale import by_scale
 from raytracer.scene.coloring.scale import ColorScale
-from raytracer.scene.colors import linear_rgb
+from raytracer.scene.coloring.style import SetStyle, StyleSettings
+from raytracer.scene.packing import pack
 from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.large_spheres import RATIO
-from raytracer.scene.packing.pack import (
-    UNIFORM,
-    ends_of,
-    pack_with_camera,
-    place,
-    repack,
-    retake,
-    with_boxes,
-)
 from raytracer.scene.packing.pose import Pose, posed
-from raytracer.scene.packing.render_space import Space
 from raytracer.scene.scene import Scene
+from raytracer.scene.set_colors import SetColors, colors_of
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.scene.view_settings import check_shutter
 from raytracer.settings import RenderSettings
@@ -56,6 +49,12 @@ from raytracer.sphere_update import OutOfRangeError, is_readable
 
 if TYPE_CHECKING:
     from raytracer.keywords import Keywords
+
+VALUES = "values"
+"""Name of the column of the values that colours follow."""
+
+WHERE = arrays.Where(names={"centers": "positions", "radius": "radii", "color": "colors"})
+"""What messages call the arrays of an update."""
 
 
 class LiveScene:
@@ -71,12 +70,8 @@ class LiveScene:
     `update` changes the spheres in place and refits the tree, or rebuilds it if refits have made it
     slow. Camera, lights, ground, environment and settings do not change. A picture has the same
     bytes as one that `raytracer.render` makes of the moved particles with the same camera and
-    space.
-
-    If a signal such as Ctrl-C interrupts an update, `scene` is the scene before or after the
-    update, and the next picture shows this scene.
-
-    Several threads may call the methods.
+    space. If a signal such as Ctrl-C interrupts an update, `scene` and the next picture are those
+    before or after it. Several threads may call the methods.
 
     Args:
         scene: as for `raytracer.render`; one of its sets of spheres moves.
@@ -105,13 +100,16 @@ class LiveScene:
         check_names(type(self).__init__, settings)
         given: dict[str, Any] = {k: v for k, v in settings.items() if v is not None}
         check_shutter(given)
-        self._values = ValueScale(given)
+        taken = () if "color_by" in given else OF_SCALE
+        of_values = {name: given.pop(name) for name in taken if name in given}
+        self._style = SetStyle(StyleSettings(color_by=VALUES, **of_values))
+        self._scale: ColorScale | None = None
         self._lock = RLock()
         self._film: DeviceFilm | None = None
         self._picture: Any = None  # of the device, for `device_pixels`
         self._reader: Any = None  # the stream that reads it
         self._there: dict[str, DeviceArray] = {}  # what the spheres were given on the GPU last
-        self._replayed: dict[str, DeviceArray] = {}  # of it, what CUDA graphs read again and again
+        self._replayed = frozenset[str]()  # of it, what CUDA graphs read again and again
         self._has_graph = False
         self._is_resized = False  # whether a GPU was given radii since the last picture
         self._job: Job | None = prepare(
@@ -121,12 +119,13 @@ class LiveScene:
         try:
             self._tone = ToneSettings.of(tone, self._job.tone)
             scene, buffers = self._kept
-            self._place = moving_set(scene, set)
+            self._place = _moving_set(scene, set)
             self._color_space = scene.spheres[self._place].color_space
             self._settings = self._job.settings
             self._pose = _pose_of(self.camera, self._settings, buffers)
             self._fit = (scene.camera and scene.camera.fit) or True
-            self._values.take(scene.color_scales)
+            if scene.color_scales and not of_values:
+                self._scale = scene.color_scales[0]
             self._is_plan_old = False
             self._untold: SceneError | None = None  # of a GPU's arrays, for the next picture
             self._is_torn = False  # whether an update was interrupted, nobody knows where
@@ -137,10 +136,8 @@ class LiveScene:
 
     @property
     def scene(self) -> Scene:
-        """The scene as it is now; its arrays are those that `update` was given last.
-
-        Arrays of a GPU are copied to the host when the scene is asked for.
-        """
+        """The scene as it is now; its arrays are those that `update` was given last, and copies of
+        those of a GPU, made when the scene is asked for."""
         with self._lock:
             self._settle()
             return self._kept[0]
@@ -160,7 +157,7 @@ class LiveScene:
     @property
     def color_scale(self) -> ColorScale | None:
         """The scale of `values`; None until they are given first, if the scene has none."""
-        return self._values.scale
+        return self._scale
 
     def update(
         self,
@@ -210,11 +207,11 @@ class LiveScene:
         given = {"positions": positions, "radii": radii, "colors": colors, "values": values}
         given = {name: each for name, each in given.items() if each is not None}
         with self._lock:
-            scale = self._values.scale
+            scale = self._scale
             try:
                 self._update(given, handle)
             except BaseException as error:
-                self._values.scale = scale  # the first values do not make it
+                self._scale = scale  # the first values do not make it
                 self._is_torn |= not isinstance(error, UserError)
                 raise
 
@@ -254,17 +251,17 @@ class LiveScene:
         if not in_place:
             self._pack_anew(given, in_graph)
             return
-        change = Space.of(self._kept[1]).update(
+        change = self._kept[1].space.update(
             [spheres], self._first,
             positions=there.get("positions", spheres.centers if "positions" in here else None),
             radii=there.get("radii", np.atleast_1d(spheres.radius) if "radii" in here else None),
             first_color=self._first_color, stream=stream, in_graph=in_graph,
-            **self._coloring(spheres, old, there),
+            **self._coloring(spheres, there),
         )  # fmt: skip
         try:
             job.scene.update(change)
         except OutOfRangeError:
-            self._check_reach(self._changed(**given))
+            self._check(self._changed(**given))
             raise
         except SceneError:  # of arrays of the GPU before
             if not in_graph:  # a capture must not be waited in
@@ -275,9 +272,9 @@ class LiveScene:
         self._is_resized |= "radii" in there
         gone = {*here, *(("colors", "values") if is_recolored else ())}
         self._there = {k: v for k, v in self._there.items() if k not in gone} | there
-        self._replayed = {k: v for k, v in self._replayed.items() if k not in {*gone, *there}}
+        self._replayed -= {*gone, *there}
         if in_graph:
-            self._replayed |= there
+            self._replayed |= {*there}
             self._has_graph = True
 
     def _pack_anew(self, given: Mapping[str, Any], in_graph: bool = False) -> None:
@@ -289,79 +286,79 @@ class LiveScene:
             )
         wrong = self._settle()
         spheres = self._changed(**given)
-        try:
-            self._repack(spheres)
-        except OutOfRangeError:
-            self._check_reach(spheres)
-            raise
+        self._repack(spheres)
         self._untold = self._untold or wrong  # the scene that would have told it is closed
 
-    def _check_reach(self, spheres: SphereSet) -> None:
-        """Refuse the first sphere that cannot be placed, by the name of its array."""
-        check(spheres)
-        space, placed = Space.of(self._kept[1]), spheres.changed(source="")  # not of its file
-        try:
-            place([placed], space)
-        except OutOfRangeError:
-            small = placed.changed(radius=1.0 / self._radius_scale)  # one that can be placed
-            with naming("positions"):
-                place([small], space)
-            with naming("radii"):
-                raise
+    def _check(self, spheres: SphereSet) -> None:
+        """Refuse numbers that are not finite, radii that are not positive, colours of others, and
+        spheres that cannot be placed."""
+        arrays.check_centers(spheres.centers, WHERE)
+        arrays.check_radius(spheres.radius, spheres.count, WHERE)
+        ids = spheres.color_id
+        colors = len(spheres.color) if ids is None else len(ids)
+        if colors != spheres.count and (colors > 1 or ids is not None):
+            raise SceneError(
+                f"positions: {counted(spheres.count, 'sphere')} in place of {colors:,} with "
+                "different colours: give colors or values too"
+            )
+        pack.place([spheres.changed(source="")], self._kept[1].space)  # not of its file
 
     def _readable(
         self, on_gpu: Mapping[str, DeviceArray], stream: int, in_graph: bool
     ) -> dict[str, DeviceArray]:
-        """Return the arrays of an update that the kernels read where they are, by name.
-
-        The others come to the host, which has the sentences for what is wrong with them.
-        """
+        """Return the arrays of an update that the kernels read where they are, by name; the others
+        come to the host, which has the sentences for what is wrong with them."""
         job, count = self._open(), self._spheres.count
         there = {
             name: each
             for name, each in on_gpu.items()
             if is_readable(name, each, count, job.device.number)
         }
-        if "values" in there and self._values.scale is None:
+        if "values" in there and self._scale is None:
             if in_graph:
                 raise SceneError(
                     "values: the first ones make the scale on the host: call update with them once "
                     "before the capture of a CUDA graph"
                 )
             order(LEGACY_STREAM, stream, job.device.number)
-        if "values" in there and self._values.of(there["values"].to_host).is_categorical:
+        if "values" in there and self._scale_of(there["values"].to_host).is_categorical:
             del there["values"]
         return there
 
-    def _coloring(
-        self, spheres: SphereSet, old: SphereSet, there: Mapping[str, DeviceArray]
-    ) -> dict[str, Any]:
+    def _coloring(self, spheres: SphereSet, there: Mapping[str, DeviceArray]) -> dict[str, Any]:
+        """Return what an update says of colours."""
         if "values" in there:
-            color_map = self._values.of(there["values"].to_host).color_map()
-            return {"colors": there["values"], "color_space": "linear", "color_map": color_map}
-        if "colors" in there:
-            return {"colors": there["colors"], "color_space": self._color_space}
-        is_colored = array_of(spheres, "color") is not array_of(old, "color")
-        colors = linear_rgb(spheres.color, spheres.color_space) if is_colored else None
-        return {"colors": colors, "color_space": "linear"}
+            scale = self._scale_of(there["values"].to_host)
+            spheres = spheres.changed(color=there["values"], color_scale=scale)
+        elif "colors" in there:
+            changes = {"color": there["colors"], "color_space": self._color_space}
+            spheres = spheres.changed(color_scale=None, **changes)
+        elif arrays.given(spheres, "color") is arrays.given(self._spheres, "color"):
+            return {}
+        return pack.coloring(spheres)
+
+    def _scale_of(self, first: Callable[[], NDArray[Any]]) -> ColorScale:
+        """Return the scale of values; `first` returns those that make it."""
+        if self._scale is None:
+            values = first()
+            column = SphereSet(np.zeros((len(values), 3)), 1.0, columns={VALUES: values})
+            self._scale = by_scale([column], self._style)[1]
+        return self._scale
 
     def _settle(self) -> SceneError | None:
-        """Copy the arrays of updates from the GPU to the set on the host.
-
-        Returns what is wrong with an array that cannot be shown, which is dropped.
-        """
+        """Copy the arrays of updates from the GPU to the set on the host. Returns what is wrong
+        with an array that cannot be shown, which is dropped."""
         wrong = None
-        arrays = self._replayed | self._there
-        if arrays:
+        if self._there:
             self._open().scene.wait()
-        for name, array in arrays.items():
+        for name, array in self._there.items():
             try:
                 spheres = self._changed(**{name: array})
-                self._check_reach(spheres)
+                self._check(spheres)
                 self._keep(spheres)
             except SceneError as error:
                 wrong = wrong or error
-        self._there.clear()
+        self._there = {k: v for k, v in self._there.items() if k in self._replayed}
         return wrong
 
     def render(
@@ -385,7 +382,7 @@ class LiveScene:
             UserError: an argument is wrong, or a sphere of the arrays of a GPU that `update` was
                 given; only the first picture after it raises this.
         """
-        names = [text(name, "aovs", UserError) for name in items(aovs, "aovs", UserError)]
+        names = [text(name, "aovs") for name in items(aovs, "aovs")]
         variables = check_aovs(",".join(names))
         with self._lock, self._rendered(samples, camera, refit_camera) as job:
             film = Film.blank(self._settings.width, self._settings.height)
@@ -506,7 +503,7 @@ class LiveScene:
         with self._lock:
             job, self._job = self._job, None
             self._there, self._picture, self._reader = {}, None, None
-            self._replayed = {}
+            self._replayed = frozenset()
             if job is not None:
                 if self._film is not None:
                     self._film.close()
@@ -534,15 +531,52 @@ class LiveScene:
     def _spheres(self) -> SphereSet:
         return self._kept[0].spheres[self._place]
 
-    def _changed(self, **given: Any) -> SphereSet:
-        return changed(self._spheres, self._color_space, self._values, **given)
+    def _changed(
+        self, positions: Any = None, radii: Any = None, colors: Any = None, values: Any = None
+    ) -> SphereSet:
+        """Return the set with what an update says; centres and radii are not checked."""
+        spheres = moved = self._spheres
+        if positions is not None:
+            moved = moved.changed(centers=arrays.aligned(arrays.check_shape(positions, WHERE)))
+        count = moved.count
+        if radii is not None:
+            sizes = arrays.floats(radii, "radius", WHERE)
+            is_row = sizes.ndim == 1 and len(sizes) == count
+            size = arrays.aligned(sizes) if is_row else arrays.check_radius(sizes, count, WHERE)
+            moved = moved.changed(radius=size)
+        if count != spheres.count:
+            others = f"{counted(count, 'sphere')} in place of {spheres.count:,} with different"
+            if radii is None and isinstance(spheres.radius, np.ndarray):
+                raise SceneError(f"positions: {others} radii: give radii too")
+            if isinstance(spheres.opacity, np.ndarray):
+                raise SceneError(f"positions: {others} opacities: make a new LiveScene")
+            moved = moved.without_columns()
+        space, colored = self._color_space, None
+        if values is not None:
+            numbers, space = arrays.as_array(values, VALUES, WHERE), "linear"
+            if numbers.shape != (count,):
+                shape = numbers.shape
+                raise SceneError(f"values: has shape {shape} for {counted(count, 'sphere')}")
+            colored = SetColors(self._scale_of(lambda: numbers).rgb(numbers))
+        elif colors is not None:
+            colored = colors_of(colors, None, space, count, WHERE)
+        if colored is None:
+            return moved
+        rows, ids, opacity = colored  # without an alpha the opacity stays
+        rows, opacity = (
+            rows if ids is None else rows[ids],
+            moved.opacity if opacity is None else opacity,
+        )
+        return moved.changed(
+            color=rows, color_id=None, color_space=space, has_color=True, opacity=opacity
+        )
 
     def _examine(self) -> None:
         """Find out how the spheres lie in the packed scene, and whether they change in place."""
         job, (scene, buffers) = self._open(), self._kept
         place, spheres, placed = self._place, self._spheres, buffers.placed
         self._first = sum(each.count for each in scene.spheres[:place])
-        self._radius_scale = spheres.transform.scale / buffers.scale
+        self._radius_scale = spheres.transform.scale / buffers.space.scale
         first, last, total = self._first, self._first + spheres.count, buffers.count
         ranges = [radii_of(placed, slice(a, b)) for a, b in ((0, first), (last, total)) if a < b]
         self._others = (
@@ -550,13 +584,12 @@ class LiveScene:
             max((b for _, b in ranges), default=0.0),
         )
         own = radii_of(placed, slice(first, last)) if spheres.count else (np.inf, 0.0)
-        self._has_large = self._has_giants(*own)
-        is_large = own[1] >= RATIO * min(own[0], self._others[0])
-        is_packed = is_large or is_listed(scene.material_of(spheres), buffers)
+        is_large = own[1] >= RATIO * min(own[0], self._others[0])  # or may be after it has moved
+        is_packed = is_large or is_tabled(scene, spheres, first, buffers)
         self._can_move = job.scene.can_update and spheres.count > 0 and not is_packed
         self._has_rows = (
-            buffers.frame["scene"]["color_mode"][0] != code("ColorMode", UNIFORM)
-            and len(array_of(spheres, "color")) == spheres.count
+            buffers.view.frame["scene"]["color_mode"][0] != code("ColorMode", pack.UNIFORM)
+            and len(arrays.given(spheres, "color")) == spheres.count
             and spheres.color_id is None
         )
         self._first_color = first_rows(buffers, scene.spheres)[place]
@@ -575,15 +608,13 @@ class LiveScene:
         """Pack the scene anew where radii of a GPU have made spheres large."""
         if not self._is_resized and "radii" not in self._replayed:
             return
-        least, most = self._open().scene.moved_radii()
-        is_large = most >= RATIO * min(least, self._others[0])
-        if is_large or (not self._has_large and self._has_giants(least, most)):
+        if self._has_giants(*self._open().scene.moved_radii()):
             self._pack_anew({})
         self._is_resized = False
 
     def _repack(self, spheres: SphereSet) -> None:
         """Pack the scene anew in the same space, with another tree in other memory."""
-        check(spheres)
+        self._check(spheres)
         job, (scene, buffers) = self._open(), self._kept
         settings, pose = self._settings, self._pose
         scene = self._with(spheres)
@@ -591,17 +622,17 @@ class LiveScene:
         require_count(scene.count + scene.solid_count, job.device.max_spheres, job.device.name)
         camera = self.camera
         if buffers.count:
-            buffers = repack(buffers, scene, settings, pose, job.device)
+            buffers = pack.repack(buffers, scene, settings, pose, job.device)
         else:  # there was nothing that space and camera could be fitted to
             around = self._surroundings
-            buffers, camera = pack_with_camera(scene, settings, around, job.device)
+            buffers, camera = pack.pack_with_camera(scene, settings, around, job.device)
             pose = _pose_of(camera, settings, buffers)
         on_device = job.device.scene(buffers, job.device.build(buffers))
         buffers.release()
         job.scene.close()
         job.scene, job.view, job.kept = on_device, buffers.view, (scene, buffers)
         job.plan, self._is_plan_old = plan, False
-        job.space = buffers.center, buffers.scale
+        job.space = buffers.space
         job.about["spheres"] = scene.count
         self._take_camera(camera, pose)
         self._examine()
@@ -615,9 +646,8 @@ class LiveScene:
         """Return the scene with another set, unchecked, and with the scale of its values."""
         scene = copy(self._kept[0])
         scene.spheres = [*scene.spheres[: self._place], spheres, *scene.spheres[self._place + 1 :]]
-        scale = self._values.scale
-        if scale is not None and scale not in scene.color_scales:
-            scene.color_scales = (scale,)
+        if self._scale is not None and self._scale not in scene.color_scales:
+            scene.color_scales = (self._scale,)
         return scene
 
     @property
@@ -641,10 +671,10 @@ class LiveScene:
             raise wrong
         job, settings = self._open(), self._settings
         if samples is not None:
-            count = whole(samples, "samples", 1, MAX_NUMBER, UserError)
+            count = whole(samples, "samples", 1, MAX_NUMBER)
             settings = replace(settings, samples=count, noise=None)
         if camera is not None:
-            camera = of_kind(camera, "camera", Camera, UserError)
+            camera = of_kind(camera, "camera", Camera)
         if refit:
             camera = replace(camera or self.camera, fit=self._fit, height=None)
         if camera is not None:
@@ -669,13 +699,14 @@ class LiveScene:
         scene = copy(scene)
         scene.camera = camera
         with naming(scene.source):
-            sets = [each for each in scene.spheres if each.count] + ends_of(scene.solids)
-            space, around = Space.of(buffers), with_boxes(scene, self._surroundings)
-            pose, camera = posed(camera, place(sets, space), space, _aspect(self._settings), around)
+            sets = [each for each in scene.spheres if each.count] + pack.ends_of(scene.solids)
+            space, around = buffers.space, pack.with_boxes(scene, self._surroundings)
+            pose, camera = posed(
+                camera, pack.place(sets, space), space, _aspect(self._settings), around
+            )
         scene.camera = camera
-        buffers = retake(buffers, scene, self._settings, pose)
-        job.scene.take_sky(buffers.sky)
-        job.view, job.kept = buffers.view, (scene, buffers)
+        job.view = pack.retake(buffers, scene, self._settings, pose)
+        job.kept = scene, replace(buffers, view=job.view)
         self._take_camera(camera, pose)
 
 
@@ -690,4 +721,28 @@ def _aspect(settings: RenderSettings) -> float:
 
 def _pose_of(camera: Camera, settings: RenderSettings, buffers: SceneBuffers) -> Pose:
     """Return where the camera of a packed scene stands."""
-    return posed(camera, buffers.balls, Space.of(buffers), _aspect(settings))[0]
+    return posed(camera, buffers.balls, buffers.space, _aspect(settings))[0]
+
+
+def _moving_set(scene: Scene, number: int | None) -> int:
+    """Return the place of the set that moves. Raises SceneError."""
+    filled = [place for place, each in enumerate(scene.spheres) if each.count]
+    if not scene.spheres:
+        raise SceneError("scene: has no set of spheres")
+    if number is not None:
+        place = whole(number, "set", 0, len(scene.spheres) - 1)
+    elif len(filled) == 1 or len(scene.spheres) == 1:
+        place = (*filled, 0)[0]
+    else:
+        raise SceneError(
+            f"set: the scene has {counted(len(filled), 'set')} of spheres: give the number of the "
+            f"one that moves, 0 to {len(scene.spheres) - 1}"
+        )
+    made = [each for each in scene.solids if each.count and (each.are_bonds or each.made_for)]
+    made = [each for each in made if each.made_for not in ("box", "axes")]
+    if made:
+        what = "bonds" if made[0].are_bonds else made[0].made_for
+        raise SceneError(
+            f"scene: its {what} are made from the particles and do not follow them: leave them out"
+        )
+    return place

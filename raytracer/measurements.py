@@ -22,6 +22,7 @@ from raytracer.pipeline import VIEW_SETTINGS, Job, prepare
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.columns import shared_names, shared_values
+from raytracer.scene.glyphs.shared import placed, radii_of
 from raytracer.scene.scene import Scene
 from raytracer.scene.source import Source
 from raytracer.scene.source_settings import SourceSettings
@@ -144,7 +145,8 @@ def measure(
         loaded = job.kept[0]
         counts = _counts(job, loaded.count, count)
         columns = columns_of(loaded.spheres)
-    positions, radius = _placed(loaded.spheres)
+    positions = np.concatenate([np.zeros((0, 3)), *map(placed, loaded.spheres)])
+    radius = np.concatenate([np.zeros(0), *map(radii_of, loaded.spheres)])
     exposed, area = counts["exposed"], 4.0 * pi * radius**2
     if ball:
         enlarged = _enlarged(loaded, ball)
@@ -171,11 +173,8 @@ def _counts(job: Job, spheres: int, samples: int) -> NDArray[np.void]:
 def _shares(
     found: NDArray[np.int32], drawn: NDArray[np.int32] | int, whole: Doubles
 ) -> tuple[Doubles, Doubles]:
-    """Return shares of points times what all are, and their standard errors.
-
-    The variance is that of a binomial distribution whose share is estimated by Laplace's rule, so
-    that it is not 0 where all points are alike.
-    """
+    """Return shares of points times what all are, and their standard errors: of a binomial
+    distribution whose share is estimated by Laplace's rule, so that none is 0."""
     drawn = np.asarray(drawn, np.float64)
     share = found / np.maximum(drawn, 1.0)
     likely = (found + 1.0) / (drawn + 2.0)
@@ -191,25 +190,9 @@ def _enlarged(scene: Scene, probe: float) -> Scene:
     ])  # fmt: skip
 
 
-def _placed(sets: Sequence[SphereSet]) -> tuple[Doubles, Doubles]:
-    """Return centres and radii in scene units, float64 (N, 3) and (N,)."""
-    centers = [
-        np.einsum("ij,nj->ni", each.transform.linear(), each.centers) + each.transform.translate
-        for each in sets
-    ]
-    radii = [
-        np.broadcast_to(each.radius, each.count).astype(np.float64) * each.transform.scale
-        for each in sets
-    ]
-    return np.concatenate([np.zeros((0, 3)), *centers]), np.concatenate([np.zeros(0), *radii])
-
-
 def columns_of(sets: Sequence[SphereSet]) -> dict[str, NDArray[Any]]:
-    """Return what all sets have besides centres and radii, and in the same shape, by name.
-
-    Warns of columns of neither numbers nor texts, of more numbers than a row, and of those that
-    cannot be read, which are left out.
-    """
+    """Return what all sets have besides centres and radii, and in the same shape, by name; warns of
+    what is left out."""
     columns = {name: shared_values(name, sets) for name in shared_names(sets)}
     return {name: np.concatenate([np.array(v.names)[v.ids] if isinstance(v, Texts) else v
                                   for v in each])

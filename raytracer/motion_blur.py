@@ -17,14 +17,12 @@ from functools import cache
 from hashlib import blake2b
 
 import numpy as np
-from numpy.typing import NDArray
 
 from raytracer.backends.base import Bands, Device, DeviceFilm, DeviceScene, ProgressCall
 from raytracer.buffers import SceneBuffers
 from raytracer.errors import UserError, naming
 from raytracer.scene.motion import at_time
 from raytracer.scene.packing.pack import ends_of, place, repack
-from raytracer.scene.packing.render_space import Space
 from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.view import View
@@ -53,14 +51,10 @@ def _directions() -> tuple[int, ...]:
 
 
 class MotionBlur:
-    """Adds samples of moving spheres to films.
-
-    The spheres move in the memory of the device, if nothing else moves and no tables are made of
-    them; otherwise the scene is packed for each sample.
-
+    """Adds samples of moving spheres to films. They move in the memory of the device, if nothing
+    else moves and no tables are made of them; otherwise the scene is packed for each sample.
     scene: in the middle of the shutter, as it is on the device between two calls of `add`. Raises
-    UserError: a sphere moves too far for float32; or the scene is striped over several GPUs.
-    """
+    UserError: a sphere moves too far for float32; or the scene is striped over several GPUs."""
 
     MOMENTS = 16
     """Number of `moments`."""
@@ -73,7 +67,7 @@ class MotionBlur:
             )
         assert scene.camera is not None
         self._scene, self._buffers = scene, buffers
-        self._shutter, self._space = scene.camera.shutter, Space.of(buffers)
+        self._shutter, self._space = scene.camera.shutter, buffers.space
         self._in_place = device_scene.can_update and _moves_in_place(scene, buffers)
         with naming("camera.shutter"):
             for end in (-0.5, 0.5):
@@ -168,12 +162,18 @@ def _moving(scene: Scene) -> Iterator[tuple[int, SphereSet]]:
 
 
 def _moves_in_place(scene: Scene, buffers: SceneBuffers) -> bool:
-    """Return whether only spheres move, of which there are no tables: not lamps nor giants."""
-    if any(each.start.keys for each in scene.solids):
-        return False
-    large: NDArray[np.int64] = buffers.large_id.astype(np.int64)
-    return not any(
-        getattr(scene.material_of(spheres), "emission", 0.0) > 0.0
-        or ((large >= first) & (large < first + spheres.count)).any()
-        for first, spheres in _moving(scene)
+    """Return whether only spheres move, of which there are no tables."""
+    return not any(each.start.keys for each in scene.solids) and not any(
+        is_tabled(scene, spheres, first, buffers) for first, spheres in _moving(scene)
+    )
+
+
+def is_tabled(scene: Scene, spheres: SphereSet, first: int, buffers: SceneBuffers) -> bool:
+    """Return whether spheres of a set, the first of which has this number, are packed in tables: of
+    lamps, of glass in which rays start, of large spheres."""
+    material, large = scene.material_of(spheres), buffers.large_id.astype(np.int64)
+    return (
+        getattr(material, "emission", 0.0) > 0.0
+        or (buffers.view.nests and getattr(material, "transmission", 0.0) > 0.0)
+        or bool(((large >= first) & (large < first + spheres.count)).any())
     )

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from raytracer.scene.annotations import Annotations
     from raytracer.scene.camera import Camera
     from raytracer.scene.describe import SphereInfo
+    from raytracer.scene.packing.render_space import Space
     from raytracer.scene.scene import Scene
     from raytracer.view import View
 
@@ -114,16 +115,16 @@ def render(
         TypeError: there is no argument of that name.
     """
     check_names(render, settings)
-    names = [] if aovs is None else items(aovs, "aovs", UserError)
-    variables = check_aovs(",".join(text(name, "aovs", UserError) for name in names))
+    names = [] if aovs is None else items(aovs, "aovs")
+    variables = check_aovs(",".join(text(name, "aovs") for name in names))
     if film is not None:
-        of_kind(film, "film", Film, UserError)
+        of_kind(film, "film", Film)
     bloom = ToneSettings.of(tone).bloom > 0
     function(progress, "progress")
-    seconds = None if time is None else real(time, "time", 0.0, above=True, error=UserError)
+    seconds = None if time is None else real(time, "time", 0.0, above=True)
     source, given = Source.taken(scene, settings)
     if first_sample is not None:
-        first_sample = whole(first_sample, "first_sample", error=UserError)
+        first_sample = whole(first_sample, "first_sample")
     output = memory.Output(aov_channels=channels(variables), bloom=bloom)
     with (
         prepare(
@@ -266,9 +267,8 @@ def prepare(
         }
         metadata = _about(source.path, digest, counts, settings, about_device)
         metadata["camera"] = {k: v for k, v in vars(camera).items() if v is not None}
-        space = buffers.center, buffers.scale
     return Job(
-        settings, device, on_device, buffers.view, threads, timings, sizes, metadata, space,
+        settings, device, on_device, buffers.view, threads, timings, sizes, metadata, buffers.space,
         camera, kept, tone=tone, plan=plan, blur=blur,
     )  # fmt: skip
 
@@ -285,7 +285,7 @@ class Job:
     timings: dict[str, float]  # seconds of the stages so far
     memory: dict[str, float]  # bytes of the buffers, the BVH and the device's copy
     about: dict[str, Any]  # metadata of the pictures: version, scene, settings, device, date
-    space: tuple[NDArray[np.float64], float]  # centre (3,) and scale of render space, scene units
+    space: Space  # render space, in scene units
     camera: Camera | None = None  # of the pictures, fitted; None where a window has changed it
     kept: tuple[Scene, SceneBuffers] | None = None  # with `keep`
     warnings: list[str] = field(default_factory=list)  # if the caller of `prepare` collected them
@@ -503,7 +503,7 @@ class Job:
         for y in range(y0, y1 if sources else y0, rows):
             hits = scene.first_hits(view.with_crop((x0, y, x1, min(y + rows, y1))))
             for name, source in sources.items():
-                strip = from_hits(source, hits, *self.space)
+                strip = from_hits(source, hits, self.space)
                 strip = strip if fine == 1 else means(strip, fine)
                 if name not in aovs:
                     aovs[name] = np.empty(((y1 - y0) // fine, *strip.shape[1:]), strip.dtype)

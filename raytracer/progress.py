@@ -33,9 +33,7 @@ class StageLine:
 
 class ProgressBar:
     """Shows progress, speed and remaining time; called with the fraction of `samples` that is done.
-
-    show: True always, False never, None if standard error is a terminal.
-    """
+    show: None if standard error is a terminal."""
 
     def __init__(self, samples: int = 0, show: bool | None = None, delay: float = DELAY) -> None:
         self._samples = samples

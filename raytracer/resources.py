@@ -44,8 +44,10 @@ def is_lack_of_threads(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and str(error).startswith("can't start new thread")
 
 
-def kernels() -> Traversable:
-    return _folder("kernels")
+def kernels() -> Path:
+    from pathlib import Path
+
+    return Path(str(_folder("kernels")))  # on disk, where compilers read them
 
 
 def scenes() -> Traversable:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from raytracer.errors import UserError
 from raytracer.field_types import AnyOf, Choice, Direction, Integer, Number, Truth
 from raytracer.fields import Defined, setting
 
@@ -218,7 +217,7 @@ class RenderSettings(Defined, place="render"):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class MeasureSettings(Defined, error=UserError):
+class MeasureSettings(Defined):
     """How far particles are exposed, by points and rays.
 
     Args:

@@ -39,23 +39,15 @@ def is_readable(name: str, array: DeviceArray, count: int, number: int | None = 
 
 @dataclass(frozen=True, eq=False)
 class ColorMap:
-    """How a kernel makes colours of values.
+    """How a kernel makes colours of values."""
 
-    Args:
-        table: float32 (K + 1, 3), linear RGB of the colour map and, last, of missing values.
-        scale: a word of the kernels' `ValueScale`.
-        low, span, factor: the map begins at `low` and ends at `low + span`, on the scale and times
-            the factor.
-        threshold, decade: of "symlog": where it turns linear, and decades of the linear part.
-    """
-
-    table: Floats
-    scale: str
-    low: float
+    table: Floats  # (K + 1, 3), linear RGB of the colour map and, last, of missing values
+    scale: str  # a word of the kernels' `ValueScale`
+    low: float  # the map begins here and ends at `low + span`, on the scale and times the factor
     span: float
     factor: float
-    threshold: float
-    decade: float
+    threshold: float  # of "symlog": where it turns linear
+    decade: float  # decades of the linear part
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,16 +6,16 @@ another one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from math import exp
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 import numpy as np
 
-from raytracer.layout import code, dtype, enum, table
+from raytracer.layout import code, dtype, enum, none_of, table
 from raytracer.settings import UNLIMITED
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ class View:
         materials: structured (M,), `Material`.
         frame: structured (1,), `Frame`: film (size, crop), sampler, integrator, environment
             (background, ambient light), and what the scene's tables have.
+        sky: structured (M,), `EnvironmentTexel`: the corners of the environment map, row by row,
+            then the `EnvironmentQuad` of its blocks, made of them; (0,) without.
         draft: whether it is a draft whose ambient occlusion is filtered (`as_draft`).
         neighbor_weight: weight of a neighbouring pixel's samples in a draft, relative to the
             pixel's own.
@@ -58,6 +60,7 @@ class View:
     lights: NDArray[np.void]
     materials: NDArray[np.void]
     frame: NDArray[np.void]
+    sky: NDArray[np.void] = field(default_factory=partial(none_of, "EnvironmentTexel"))
     draft: bool = False
     neighbor_weight: float = 0.0
 
@@ -202,6 +205,15 @@ class View:
     def with_lights(self, lights: NDArray[np.void], ambient: float) -> View:
         """Return the view with other lights, structured (L,), and linear ambient light."""
         return replace(self.but(light_count=len(lights), ambient=ambient), lights=lights)
+
+    def arrays(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Yield by name the arrays that the others are made of, and the fields of the frame: what
+        lies between them is undefined."""
+        yield from (("camera", self.camera), ("lights", self.lights), ("materials", self.materials))
+        yield "sky", self.sky["radiance"]
+        for part in self.frame.dtype.names or ():
+            for name in self.frame.dtype[part].names or ():
+                yield f"{part}.{name}", self.frame[part][name]
 
     def _number(self, name: str) -> int:
         return int(self._values(name)[0])

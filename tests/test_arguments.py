@@ -56,7 +56,7 @@ def test_texts_and_numbers_of_subclasses_are_used() -> None:
     rods = CapsuleSet([[0, 0, 0]], [[1, 0, 0]], 0.1, caps=Word.FLAT, color_change=Word.SMOOTH)
     assert (rods.caps, type(rods.caps), rods.even_colors) == ("flat", str, True)
     assert path_of(Word.FILE) == Path("a.npz")
-    assert COLOR_RULE.checked(Word.BY, "color", UserError).color_by == "length"
+    assert COLOR_RULE.checked(Word.BY, "color").color_by == "length"
 
 
 def arrays_of(result: Any) -> Any:

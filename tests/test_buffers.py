@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from raytracer import RenderSettings, Scene, SphereSet, buffers, layout
-from raytracer.buffers import COLUMNS, SceneBuffers
+from raytracer.buffers import SceneBuffers
 from raytracer.film.tone_settings import CURVES
 from raytracer.resources import kernels
 from raytracer.scene.camera import CAMERA_TYPES
 from raytracer.scene.lights import FALLOFFS, LIGHTS
 from raytracer.scene.materials import MATERIALS
 from raytracer.scene.packing.pack import pack
+from raytracer.scene.packing.render_space import Space
 from raytracer.settings import FILTERS, INTEGRATORS
 
 
@@ -28,14 +29,17 @@ def packed() -> SceneBuffers:
 
 def test_digest_is_that_of_the_content(packed: SceneBuffers) -> None:
     columns = packed.x.copy(), packed.y, packed.z, packed.radius
-    copy = replace(packed, placed=columns, frame=packed.frame.copy())
+    copy = replace(packed, placed=columns, view=packed.view.but())
     assert copy.digest() == packed.digest()
     assert packed.digest().startswith(f"{buffers.DIGEST_VERSION}-")
     assert len(packed.digest().partition("-")[2]) == 32
 
 
+COLUMNS = ("x", "y", "z", "radius")
+OF_VIEW = ("camera", "lights", "materials", "sky")
 # the table of emitters is made of the others
-OTHERS = [f.name for f in fields(SceneBuffers) if f.name not in ("placed", "emitters")]
+NOT_ARRAYS = ("placed", "view", "space", "emitters")
+OTHERS = [f.name for f in fields(SceneBuffers) if f.name not in NOT_ARRAYS]
 
 
 # Shapes and types of arrays that the scene does not have.
@@ -45,22 +49,28 @@ ADDED: dict[str, tuple[Any, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", [*COLUMNS, *OTHERS])
+@pytest.mark.parametrize("name", [*COLUMNS, *OF_VIEW, *OTHERS])
 def test_digest_sees_every_array(packed: SceneBuffers, name: str) -> None:
-    value = getattr(packed, name)
-    if name == "scale":
-        changed = value * 2
-    elif name in ADDED:
+    value = getattr(packed.view if name in OF_VIEW else packed, name)
+    if name in ADDED:
         changed = np.zeros(*ADDED[name])
     elif name in ("large", "sky", "images"):
         changed = np.zeros(1, value.dtype)
     else:
         changed = value.copy()
         changed.view(np.uint8).reshape(-1)[0] ^= 1
+    other: dict[str, Any] = {name: changed}
     if name in COLUMNS:
-        columns = (changed if name == each else getattr(packed, each) for each in COLUMNS)
-        name, changed = "placed", tuple(columns)
-    assert replace(packed, **{name: changed}).digest() != packed.digest()
+        other = {"placed": tuple(other.get(each, getattr(packed, each)) for each in COLUMNS)}
+    if name in OF_VIEW:
+        other = {"view": replace(packed.view, **other)}
+    assert replace(packed, **other).digest() != packed.digest()
+
+
+def test_digest_sees_render_space(packed: SceneBuffers) -> None:
+    center, scale = packed.space
+    for space in (Space(center, 2.0 * scale), Space((0.25, *center[1:]), scale)):
+        assert replace(packed, space=space).digest() != packed.digest()
 
 
 def test_digest_by_several_threads(packed: SceneBuffers, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,9 +96,11 @@ def frame_fields() -> list[tuple[str, str]]:
 def test_digest_sees_every_field_of_the_frame() -> None:
     packed = pack(Scene(spheres=(SphereSet(np.eye(3), 0.1),)), RenderSettings(integrator="ao"))
     for part, name in frame_fields():
-        frame = packed.frame.copy()
+        frame = packed.view.frame.copy()
         frame[part][name] += 1 if frame[part][name].max() < 1e30 else -1e38
-        assert replace(packed, frame=frame).digest() != packed.digest(), (part, name)
+        assert (
+            replace(packed, view=replace(packed.view, frame=frame)).digest() != packed.digest()
+        ), (part, name)
 
 
 @pytest.mark.parametrize("name", [*layout.table()])
@@ -128,7 +140,7 @@ def test_constants() -> None:
     assert layout.constant("kWarpTileWidth") * layout.constant("kWarpTileHeight") == 32
 
 
-ROOT = Path(str(kernels()))
+ROOT = kernels()
 # Read by both compilers, from the bottom up: a header includes its own layer and those below.
 SHARED = ["core", "geom", "bvh", "shade", "integrator", "film"]
 # Film lies beside these, on lights' layer.

@@ -135,11 +135,12 @@ def test_only_is_exactly_that_sample(scene: str, capsys: pytest.CaptureFixture[s
     ("arguments", "words"),
     [
         (["render", "missing.toml"], "no such file and no example scene"),
-        (["render", "ball.npz"], "ball.npz: there is no such file; did you mean 'balls.toml'?"),
+        (["render", "ball.npz"], "ball.npz: there is no such file"),
         (["render", ""], "word 2 of the command after 'render' is empty"),
         (["render", "balls.toml", "--backend", "cpu", "--size", "900000x900000"], "TiB of memory"),
         (["render", "balls.toml", "--only", "0,0,0", "--repeat", "2"], "writes no picture"),
         (["render", "balls.toml", "--columns", "radius=a,radius=b"], "names two columns"),
+        (["render", "balls.toml", "--crop", "1,2"], "'1,2' is not of the form x0,y0,x1,y1"),
         (["render", "balls.toml", "--pick", "16,0"], "--pick 16,0: the picture has 16x12 pixels"),
     ],
 )
@@ -165,8 +166,7 @@ def test_a_mistake_is_one_sentence(
         (["--spp", "3", "a"], "no such option '--spp'"),
         (["render", "a", "--size", "3x3", "--width", "4"], "give either --size"),
         (["render"], "missing argument 'SCENE|DATA...' (see `raytracer render --help`)"),
-        (["render", "a", "--width", "ten"], "'--width': 'ten' is not"),
-        (["render", "a", "--crop", "1,2,3"], "'1,2,3' is not of the form x0,y0,x1,y1"),
+        (["bench", "--min-time", "ten"], "'--min-time': 'ten' is not"),
     ],
 )
 def test_misuse_is_one_sentence_that_names_the_help(

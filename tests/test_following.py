@@ -14,7 +14,6 @@ from raytracer.pipeline import Job, prepare
 from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.packing.pack import repack
 from raytracer.scene.packing.pose import posed
-from raytracer.scene.packing.render_space import Space
 
 SIZE = {"width": 48, "height": 36, "samples": 2}
 
@@ -38,7 +37,7 @@ def anew(job: Job, scene: raytracer.Scene) -> Job:
     assert job.kept is not None
     before = job.kept[1]
     assert job.camera is not None
-    pose = posed(job.camera, before.balls, Space.of(before), 48 / 36)[0]
+    pose = posed(job.camera, before.balls, before.space, 48 / 36)[0]
     scene = replace(with_rows(scene), render=job.settings)
     buffers = repack(before, scene, job.settings, pose)
     return replace(

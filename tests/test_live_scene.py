@@ -14,7 +14,6 @@ import raytracer
 from raytracer.film.film import Film
 from raytracer.scene.packing.pack import repack
 from raytracer.scene.packing.pose import posed
-from raytracer.scene.packing.render_space import Space
 
 SIZE: dict[str, Any] = {"width": 48, "height": 36}
 
@@ -30,7 +29,7 @@ def fresh(live: raytracer.LiveScene, scene: raytracer.Scene) -> NDArray[np.float
     stated = replace(
         scene, render=job.settings, camera=live.camera, background=live.scene.background
     )
-    pose = posed(live.camera, before.balls, Space.of(before), SIZE["width"] / SIZE["height"])[0]
+    pose = posed(live.camera, before.balls, before.space, SIZE["width"] / SIZE["height"])[0]
     buffers = repack(before, stated, job.settings, pose)
     with job.device.scene(buffers) as on_device:
         film = job.device.film(Film.blank(**SIZE))
@@ -275,13 +274,13 @@ def test_a_scene_that_starts_empty_is_framed_when_there_are_spheres() -> None:
         ({"values": np.ones(49)}, r"values: has shape \(49,\) for 50 spheres"),
         ({"values": np.ones(50), "colors": "red"}, "give either values or colors, not both"),
         ({"positions": np.full((50, 3), np.nan)}, "positions: sphere 0 lies at .nan, nan, nan."),
-        ({"positions": np.full((50, 3), 1e200)}, "^positions: sphere 0 is too far away, too "),
-        ({"positions": cloud(50)[0] * 1e200, "radii": 1e-30}, "^positions: sphere 0 is too far aw"),
+        ({"positions": np.full((50, 3), 1e200)}, "^sphere 0 is too far away, too "),
+        ({"positions": cloud(50)[0] * 1e200, "radii": 1e-30}, "^sphere 0 is too far aw"),
         (
             {"positions": np.full((3, 3), 1e200), "radii": 1.0, "colors": "red"},
-            "^positions: sphere 0 is too far away, too large or too small compared with the others",
+            "^sphere 0 is too far away, too large or too small compared with the others",
         ),
-        ({"values": np.full(50, np.nan)}, "^values: has no finite values$"),
+        ({"values": np.full(50, np.nan)}, "values. has no finite values$"),
         ({"stream": object()}, "^stream: <object object at 0x[^>]*> is not a CUDA stream; give "),
     ],
 )  # fmt: skip
@@ -391,7 +390,7 @@ def test_another_number_of_spheres_has_no_columns_of_the_old_ones(tmp_path: Path
         (spheres,) = live.scene.spheres
         assert list(spheres.columns) == ["x", "y", "z", "radius", "index", "id"]
         assert spheres.columns["index"].tolist() == [0, 1, 2, 3, 4]
-        assert spheres.total == 5
+        assert spheres.data.total == 5
         with pytest.raises(raytracer.UserError, match="there is no column 'element'"):
             raytracer.render(live.scene, color_by="element", backend="cpu", **SIZE)
         check(live, raytracer.Scene.from_arrays(x, r, colors))

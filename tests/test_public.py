@@ -38,7 +38,7 @@ LAYERS = [
     {"annotations", "trajectory"},
     {"passes", "adaptive", "brightness", "motion_blur"},
     {"pipeline", "progress"},
-    {"following", "live_scene", "measurements", "moving_set"},
+    {"following", "live_scene", "measurements"},
     {"animation", "viewer"},
     {"browser"},
     {"in_situ", "exporting"},
@@ -126,7 +126,7 @@ def test_a_small_render_imports_what_it_needs(tmp_path: Path) -> None:
         " '--backend', 'cpu', '--quiet', '--output', sys.argv[1]]);"
         "print(*{'zipfile', 'csv', 'difflib', 'PIL', 'pydantic', 'rich',"
         " 'raytracer.scene.view_settings', 'raytracer.scene.glyphs.settings',"
-        " 'raytracer.scene.coloring.maps', 'raytracer.scene.clip'}"
+        " 'raytracer.scene.coloring.style', 'raytracer.scene.clip'}"
         " & {*sys.modules})"
     )
     picture = tmp_path / "a.png"

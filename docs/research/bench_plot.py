@@ -43,7 +43,7 @@ def draw(record: Record, path: str) -> None:
         _roofline(axes[count - 1], results, record["device"])
     words = [record["device"].get("device", "")]
     if record["backend"] != "cpu":
-        # The last line of `nvcc --version` has the toolkit.
+        # Earlier records have the last line of `nvcc --version`, with the toolkit.
         toolkit = re.search(r"\bcuda_(\d+\.\d+)", record["compiler"])
         words.append(f"CUDA {toolkit[1]}" if toolkit else record["compiler"])
     origin = " · ".join(word for word in (*words, record["date"][:10]) if word)

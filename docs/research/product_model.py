@@ -22,8 +22,8 @@ from scipy.optimize import least_squares
 from raytracer.benchmark import operations
 from raytracer.benchmark.products import model
 from raytracer.benchmark.products.model import Choice
-from raytracer.benchmark.products.problem import Problem, problem_of
-from raytracer.variants.discovery import discover
+from raytracer.benchmark.products.tiles import Problem, problem_of
+from raytracer.variants import discover
 
 FIRST, OTHERS = 16, 8  # choices that are timed at a size
 SAMPLES, SAMPLE, MAX_LAUNCHES = 3, 200e-6, 24  # of a choice: graphs, seconds of one, its launches
@@ -114,9 +114,9 @@ def drawn_sizes(count: int, seed: int) -> Iterator[dict[str, int]]:
 
 def measure(name: str, count: int, seed: int) -> Iterator[Times]:
     """Time choices of an operation at random sizes on the GPU."""
-    from raytracer.benchmark.cuda.timing import Session
+    from raytracer.benchmark.cuda.session import Session
+    from raytracer.benchmark.operation_benchmark import Plan, loaded
     from raytracer.benchmark.products.kernel import bind
-    from raytracer.benchmark.runner import Plan, loaded
 
     op, draw = operations.OPERATIONS[name], random.Random(seed)
     with Session() as session:

@@ -38,7 +38,6 @@ from raytracer.scene.overrides import SceneOverrides, apply_overrides
 from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.pack import retake, with_boxes
 from raytracer.scene.packing.pose import pose
-from raytracer.scene.packing.render_space import Space
 from raytracer.scene.particles.compressed import keeping_unpacked
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
@@ -283,9 +282,8 @@ class Renderer:
         settings = self.settings
         scene = replace(scene, camera=self._camera(shot, scene), render=settings)
         assert scene.camera is not None
-        space = Space(triple(buffers.center), buffers.scale)
-        stand = pose(scene.camera, buffers.balls, space, settings.width / settings.height)
-        view = retake(buffers, scene, settings, stand).view
+        stand = pose(scene.camera, buffers.balls, buffers.space, settings.width / settings.height)
+        view = retake(buffers, scene, settings, stand)
         state = hashlib.blake2b(digest_size=16)
         for array in (view.camera, view.lights, view.frame):
             state.update(array.tobytes())

@@ -46,7 +46,7 @@ def take(sheet: Sheet, axes: Axes) -> tuple[float, float, list[str], float, Poin
 def name_tips(sheet: Sheet, axes: Axes, tips: NDArray[np.float64], projection: Projection) -> None:
     """Write the names of axes in the scene at their tips, if these are in front of the camera;
     tips: where the axes begin and where each ends, (4, 3), scene units."""
-    points = projection.to_render_space(tips)
+    points = projection.space.point(tips)
     depths = projection.depth(points)
     size = sheet.letters(axes.size, "axes")
     colors = AXIS_COLORS if sheet.ink(None) == BLACK else LIGHT

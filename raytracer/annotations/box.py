@@ -24,8 +24,8 @@ class BoxLines:
     def __init__(
         self, box: Box, wanted: SimulationBox, sheet: Sheet, projection: Projection
     ) -> None:
-        origin = projection.to_render_space(np.array(box.origin, np.float64))
-        edges = np.array(box.edges, np.float64) / projection.scale
+        origin = projection.space.point(np.array(box.origin, np.float64))
+        edges = np.array(box.edges, np.float64) / projection.space.scale
         self.sheet, self._ink = sheet, sheet.ink(wanted.color)
         self._width = wanted.width * sheet.point
         lines = (_line(np.stack(e), projection, self._width) for e in segments(origin, edges))

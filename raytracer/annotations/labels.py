@@ -69,7 +69,7 @@ class SeenLabels:
 
     def __init__(self, named: Named, labels: Labels, sheet: Sheet, projection: Projection) -> None:
         self._named, self._labels, self._sheet = named, labels, sheet
-        points = projection.to_render_space(named.centers)
+        points = projection.space.point(named.centers)
         depths = projection.depth(points)
         ahead = np.flatnonzero((depths > 0.0) | (not projection.perspective))
         self._rows, self._depths = ahead, depths[ahead]

@@ -30,6 +30,7 @@ from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_to_srgb, parse_color, srgb_to_linear
 from raytracer.scene.length_unit import length_unit
 from raytracer.scene.packing.framing import Room, Surroundings
+from raytracer.scene.packing.render_space import Space
 from raytracer.scene.particles.source import Box
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import box_of, triple
@@ -39,8 +40,6 @@ from raytracer.warning import warn
 
 AIR = 4.0  # distance that a fitted camera leaves between the spheres and texts or legend, in points
 MAX_ROOM = 0.35  # maximum part of the width or the height of a picture that is left free at a side
-
-Space = tuple["NDArray[np.float64]", float]
 
 
 def plan_of(
@@ -92,9 +91,8 @@ class Plan:
     meshes: tuple[int, ...] = ()  # number of the first triangle of each mesh, and after the last
 
     def overlay(self, scene: DeviceScene, view: View, space: Space, crop: Crop) -> Overlay:
-        """Return the overlay of a crop, x0, y0, x1, y1, of the picture of a view; space: centre,
-        float64 (3,), and scale of render space."""
-        plan, projection = self.over(view), Projection.of(view, *space)
+        """Return the overlay of a crop, x0, y0, x1, y1, of the picture of a view."""
+        plan, projection = self.over(view), Projection.of(view, space)
         sheet, wanted = plan.sheet(*view.size), self.annotations
         line, cue = wanted.outline, wanted.depth_cue
         shape = crop[3] - crop[1], crop[2] - crop[0]
@@ -109,7 +107,7 @@ class Plan:
             rows = slice(strip.y0 - crop[1], strip.y1 - crop[1])
             if line is not None and lines is not None:
                 whole = replace(strip, id=_with_meshes_as_one(strip.id, self.meshes))
-                lines[rows] = outline.coverage(whole, line, projection.scale)
+                lines[rows] = outline.coverage(whole, line, projection.space.scale)
             if cue is not None and fog is not None:
                 fog[rows] = _fading(strip, near, far, cue.strength, plan.backdrop is None)
             for each in hidden:
@@ -138,7 +136,7 @@ class Plan:
         spheres."""
         sheet = self.over(view).sheet(*view.size)
         with suppress(UserError):  # a window may be too small for what its pictures show
-            self._draw(sheet, Projection.of(view, *space))
+            self._draw(sheet, Projection.of(view, space))
             raster.draw(sheet.drawing, pixels)
 
     def box_lines(self, view: View, space: Space, scale: float = 1.0) -> BoxLines | None:
@@ -148,7 +146,7 @@ class Plan:
             return None
         dpi = None if self.dpi is None else self.dpi * scale
         sheet = replace(self.over(view), dpi=dpi).sheet(*view.size)
-        return BoxLines(self.box, self.annotations.box, sheet, Projection.of(view, *space))
+        return BoxLines(self.box, self.annotations.box, sheet, Projection.of(view, space))
 
     def over(self, view: View) -> Plan:
         """Return the plan of pictures with the background of a view, which a window changes."""
@@ -213,8 +211,8 @@ class Plan:
         """Return the depth at which the scale bar is right, render space."""
         if not projection.perspective:
             return 1.0
-        target = projection.center if self.target is None else np.array(self.target, np.float64)
-        depth = float(projection.depth(projection.to_render_space(target[None]))[0])
+        target = np.array(self.target or projection.space.center, np.float64)
+        depth = float(projection.depth(projection.space.point(target[None]))[0])
         if depth <= 0.0:  # the target is behind a camera that was moved: the spheres' middle
             depth = max(float(projection.depth(np.zeros((1, 3)))[0]), 1e-6)
         return depth
@@ -235,8 +233,8 @@ def _fog_depths(
     cue: DepthCue, scene: DeviceScene, view: View, projection: Projection
 ) -> tuple[float, float]:
     near, far = (0.0, 0.0) if cue.near and cue.far else extent(scene, view, projection)
-    near = near if cue.near is None else cue.near / projection.scale
-    return near, far if cue.far is None else cue.far / projection.scale
+    near = near if cue.near is None else cue.near / projection.space.scale
+    return near, far if cue.far is None else cue.far / projection.space.scale
 
 
 def _fading(

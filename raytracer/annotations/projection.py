@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.layout import code
+from raytracer.scene.packing.render_space import Space
 from raytracer.view import View
 
 
@@ -22,21 +23,16 @@ class Projection:
     perspective: bool  # whether rays start at the eye
     width: int  # of the whole picture in pixels
     height: int
-    center: NDArray[np.float64]  # of render space, in scene space
-    scale: float  # scene units a unit of render space
+    space: Space
 
     @classmethod
-    def of(cls, view: View, center: NDArray[np.float64], scale: float) -> Projection:
+    def of(cls, view: View, space: Space) -> Projection:
         camera = view.camera[0]
         origin, right, up, forward = (
             np.asarray(camera[name], np.float64) for name in ("origin", "right", "up", "forward")
         )
         perspective = int(camera["kind"]) == code("CameraKind", "perspective")
-        return cls(origin, right, up, forward, perspective, *view.size, np.asarray(center), scale)
-
-    def to_render_space(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Transform points (N, 3) from scene space to render space."""
-        return (points - self.center) / self.scale
+        return cls(origin, right, up, forward, perspective, *view.size, space)
 
     def depth(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the distances of points (N, 3) along the view, (N,), render space."""
@@ -60,4 +56,4 @@ class Projection:
     def pixels_per_unit(self, depth: float) -> float:
         """Return how many pixels long a scene unit across the view is at a depth, render space."""
         half = float(np.linalg.norm(self.right)) * (depth if self.perspective else 1.0)
-        return self.width / (2.0 * half * self.scale)
+        return self.width / (2.0 * half * self.space.scale)

@@ -56,7 +56,7 @@ class DeviceScene(Closeable, ABC):
 
     def __init__(self, buffers: SceneBuffers) -> None:
         self._ground = buffers.ground_number if buffers.has_ground else None
-        self._sky = buffers.sky
+        self._sky = buffers.view.sky
 
     def take_sky(self, sky: NDArray[np.void]) -> None:
         """Replace the environment map, (M,) `EnvironmentTexel`, while no film adds samples of this
@@ -132,7 +132,8 @@ def sphere_arrays(
 ) -> dict[str, NDArray[Any]]:
     """Return the arrays that kernels read from memory, by the names in RenderArgs, but `there`."""
     of_tree = {} if tree is None else {name: getattr(tree, name) for name in TREE}
-    return of_tree | {name: getattr(buffers, name) for name in TABLES if name not in there}
+    owners = {name: buffers.view if name == "sky" else buffers for name in TABLES}
+    return of_tree | {n: getattr(owner, n) for n, owner in owners.items() if n not in there}
 
 
 class Picture(Protocol):
@@ -186,6 +187,7 @@ class DeviceFilm(Closeable, ABC):
         if view.draft and bands is not None:
             raise ValueError("a draft has samples of all rows, not of bands")
         first = self.host.samples if first is None else first
+        scene.take_sky(view.sky)
         size = self.host.width, self.host.height
         exposed = view.for_film(size, self.host.crop, first, samples)
         seconds = self._expose(scene, exposed, progress, bands)

@@ -77,9 +77,9 @@ def upload(backend: str, number: int, pixels: NDArray[np.uint8]) -> DeviceArray:
             'the picture was rendered on the CPU: render it with backend="cuda", or take it from '
             "the host with `to_uint8`"
         )
-    from raytracer.backends.cuda import pictures
+    from raytracer.backends.cuda import transfer
 
-    return pictures.upload(number, pixels)
+    return transfer.upload(number, pixels)
 
 
 def _why_not_cuda(number: int = 0) -> str | None:

@@ -1,16 +1,150 @@
-"""What a benchmark is."""
+"""What a benchmark is, and the options of a run with their validation."""
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
 from textwrap import wrap
+from typing import Any, TypeVar
 
-from raytracer.benchmark.cuda.timing import Session
-from raytracer.benchmark.options import BenchOptions, Tell
+from raytracer.arguments import items, mapping, one_of, real, text, truth, whole
+from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.op import DISTRIBUTIONS, Op
 from raytracer.benchmark.record import Result
-from raytracer.errors import UserError
-from raytracer.variants.kernel import Kernel
+from raytracer.errors import UserError, suggestion
+from raytracer.files.access import path_of
+from raytracer.variants import Kernel, Variant
 
 WIDTH = 96  # characters of a line of ideas
+MODES = ("cold", "hot")
+_SIZE = re.compile(r"(\d{1,19})(?:(?:\^|\*\*)(\d{1,2})|e(\d{1,2}))?")
+T = TypeVar("T")
+Tell = Callable[[str], None]  # called with a line before each step
+
+
+@dataclass(frozen=True)
+class BenchOptions:
+    """Options of a run, common to all benchmarks."""
+
+    variant: tuple[str, ...] = ()
+    axes: Mapping[str, list[int]] = field(default_factory=dict)
+    sizes: tuple[int, ...] = ()
+    dtype: str | None = None
+    distribution: str = "normal"
+    mode: str = "cold"
+    min_time: float = 0.5
+    peers: bool = True
+    user_kernel: Path | None = None
+    scenes: tuple[str, ...] = ()
+
+    def points(self, op: Op) -> list[dict[str, int]]:
+        """Return every combination of sizes, each with all axes of an operation.
+
+        `sizes` are those of all axes whose default size is the largest.
+        """
+        largest = [name for name, size in op.axes.items() if size == max(op.axes.values())]
+        bases = [dict.fromkeys(largest, size) for size in self.sizes] or [{}]
+        sweeps = [
+            dict(zip(self.axes, sizes, strict=True)) for sizes in product(*self.axes.values())
+        ]
+        return [op.resolve({**base, **swept}) for base in bases for swept in sweeps]
+
+    def dtype_of(self, op: Op) -> str:
+        """Return the data type to run; raise UserError if the operation does not support it."""
+        if self.dtype is None:
+            return op.dtypes[0]
+        return one_of(self.dtype, op.name, op.dtypes, "dtype")
+
+
+def validated(given: Mapping[str, Any]) -> BenchOptions:
+    """Return the options of a call of `raytracer.bench`, its arguments by name; raise UserError for
+    invalid ones."""
+    axes = mapping(given["axes"] or {}, "axes")
+    dtype, kernel = given["dtype"], given["with_file"]
+    return BenchOptions(
+        variant=texts(given["variant"], "variant"),
+        axes={name: _sizes(value, f"axes[{name!r}]") for name, value in axes.items()},
+        sizes=tuple(_sizes(given["size"], "size")),
+        dtype=None if dtype is None else text(dtype, "dtype"),
+        distribution=one_of(given["input"], "input", DISTRIBUTIONS, "input"),
+        mode=one_of(given["mode"], "mode", MODES, "mode"),
+        min_time=real(given["min_time"], "min_time", 0, 3600, above=True),
+        peers=truth(given["peers"], "peers"),
+        user_kernel=None if kernel is None else path_of(kernel, "with_file"),
+        scenes=texts(given["scene"], "scene"),
+    )
+
+
+def _sizes(value: Any, name: str) -> list[int]:
+    """Return one or several numbers, or a text like "1e6,2^20", as whole numbers."""
+    if isinstance(value, str):
+        return [parse_size(word) for word in value.split(",") if word]
+    several = [value] if isinstance(value, (int, float)) else items(value, name)
+    numbers = [int(v) if isinstance(v, float) and v.is_integer() else v for v in several]
+    return [whole(number, name) for number in numbers]
+
+
+def texts(value: str | Sequence[str], name: str) -> tuple[str, ...]:
+    """Return one or several texts as a tuple."""
+    if isinstance(value, str):
+        return (text(value, name),)
+    return tuple(text(each, name) for each in items(value, name))
+
+
+def matching(
+    every: Sequence[T], words: Sequence[str], names: Callable[[T], Sequence[str]], what: str
+) -> list[T]:
+    """Return what some words name, in their order, each once; all if there are no words.
+
+    names: returns the names of one; the first one is suggested. Raises UserError.
+    """
+    selection = []
+    for word in words:
+        matches = [each for each in every if word in names(each)]
+        if not matches:
+            hint = suggestion(word, [names(each)[0] for each in every])
+            raise UserError(f"{what} has no variant {word!r}; {hint}")
+        selection += matches
+    return list(dict.fromkeys(selection)) if words else list(every)
+
+
+def names_of(variant: Variant) -> tuple[str, ...]:
+    """Return the names of a variant on the command line."""
+    return variant.label, variant.name, str(variant.number), f"{variant.number:02d}"
+
+
+def parse_size(text: str) -> int:
+    """Parse a whole number: 4096, 1e6, 2^28, 2**28, 1_000; raise UserError for other text."""
+    if match := _SIZE.fullmatch(text.strip().replace("_", "")):
+        size: int = int(match[1]) ** int(match[2] or 1) * 10 ** int(match[3] or 0)
+        if size < 2**62:
+            return size
+    raise UserError(f"size {text!r}: write a whole number like 4096, 1e6 or 2^20")
+
+
+def parse_axes(words: Sequence[str]) -> dict[str, str]:
+    """Return the sizes of words like "n=1e6,1e7" by axis; raise UserError for other words."""
+    axes = {}
+    for word in words:
+        name, _, sizes = map(str.strip, word.partition("="))
+        if not name or not sizes:
+            raise UserError(f"axis {word!r}: write NAME=SIZE, for instance n=1e6")
+        axes[name] = sizes
+    return axes
+
+
+def picture_size(
+    name: str, axes: Mapping[str, list[int]], default: tuple[int, int]
+) -> tuple[int, int]:
+    """Return width and height of the timed pictures; raise UserError for other axes and sizes."""
+    for axis, values in axes.items():
+        if axis not in ("width", "height"):
+            raise UserError(f"{name} has no axis {axis!r}; {suggestion(axis, ['width', 'height'])}")
+        if len(values) != 1 or not 1 <= values[0] <= 1 << 14:
+            raise UserError(f"{name}: {axis}: give one size from 1 to 16384")
+    return axes.get("width", [default[0]])[0], axes.get("height", [default[1]])[0]
 
 
 class Benchmark(ABC):

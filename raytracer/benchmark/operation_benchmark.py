@@ -1,16 +1,81 @@
-"""`raytracer bench OPERATION`: its variants on a GPU."""
+"""`raytracer bench OPERATION`: its variants on a GPU, checked, and timed beside PyTorch."""
 
-from collections.abc import Iterator
-from contextlib import suppress
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
+import numpy as np
+
+from raytracer.backends.cuda.compile import NoCompilerError
 from raytracer.backends.cuda.probe import why_not
-from raytracer.benchmark import record, runner
-from raytracer.benchmark.benchmark import Benchmark, kernel_lines
-from raytracer.benchmark.cuda.timing import RefusedError, Session
-from raytracer.benchmark.operations.base import Axes, Op
-from raytracer.benchmark.options import BenchOptions, Tell, kernels_of, select
-from raytracer.benchmark.record import Result
+from raytracer.benchmark import record
+from raytracer.benchmark.benchmark import (
+    Benchmark,
+    BenchOptions,
+    Tell,
+    kernel_lines,
+    matching,
+    names_of,
+)
+from raytracer.benchmark.cuda.kernel import LoadedKernel
+from raytracer.benchmark.cuda.session import (
+    Enqueue,
+    Memory,
+    RefusedError,
+    Session,
+    SizeError,
+    clock,
+)
+from raytracer.benchmark.op import Array, Arrays, Axes, Op, Peer, relative_error
+from raytracer.benchmark.products import kernel as products
+from raytracer.benchmark.products.tiles import ALIGNMENT, problem_of
+from raytracer.benchmark.record import Clock, Resources, Result, Row
+from raytracer.benchmark.statistics import Turn, in_turns, timed
+from raytracer.benchmark.user_kernel import adopt
 from raytracer.errors import BackendError, RaytracerError, UserError
+from raytracer.variants import Variant, discover
+
+# The timed sizes are checked too if NumPy computes them in about a second.
+CHECKED_BYTES, CHECKED_FLOP = 128 << 20, 4e9
+MAX_QUEUED = 5000  # launches
+LOAD_TIME = 0.6  # seconds of queued work during which nvidia-smi reads the clock
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An operation at one size, with its inputs."""
+
+    op: Op
+    axes: dict[str, int]
+    dtype: str
+    distribution: str = "normal"
+    seed: int = 1
+    transposed: frozenset[str] = frozenset()  # inputs of a product whose arrays are the transposes
+
+    @property
+    def inputs(self) -> dict[str, Array]:
+        return self.op.input_arrays(self.axes, self.dtype)
+
+    @property
+    def outputs(self) -> dict[str, Array]:
+        return self.op.output_arrays(self.axes, self.dtype)
+
+    @property
+    def macros(self) -> dict[str, str]:
+        return self.op.macros(self.axes, self.dtype)
+
+    @property
+    def work(self) -> record.Work:
+        return self.op.work(self.axes, self.dtype)
+
+    def values(self) -> Arrays:
+        return self.op.values(self.axes, self.dtype, self.distribution, self.seed)
 
 
 class OperationBenchmark(Benchmark):
@@ -52,7 +117,7 @@ class OperationBenchmark(Benchmark):
                 found |= {"dtype": plan.dtype, "note": self.op.note, "work": plan.work}
                 results.append(found)
                 try:
-                    runner.measure(session, plan, kernels, options, tell, found)
+                    measure(session, plan, kernels, options, tell, found)
                 except RaytracerError as error:  # memory is insufficient, for instance
                     found["failed"] = str(error)
         return results
@@ -63,16 +128,243 @@ class OperationBenchmark(Benchmark):
         with (
             Session() as session,
             kernels_of(self.op, options) as kernels,
-            runner.loaded(session, plan, plan.values()) as memory,
+            loaded(session, plan, plan.values()) as memory,
         ):
             for variant in kernels:
                 with suppress(RefusedError):
-                    launch, _ = runner.launcher(session, plan, variant, memory)
+                    launch, _ = launcher(session, plan, variant, memory)
                     session.profiled(launch)
                     labels.append(variant.label)
         return labels
 
-    def _plan(self, axes: Axes, options: BenchOptions) -> runner.Plan:
+    def _plan(self, axes: Axes, options: BenchOptions) -> Plan:
         known = options.distribution in self.op.distributions  # if all operations run, not of each
         distribution = options.distribution if known else "normal"
-        return runner.Plan(self.op, dict(axes), options.dtype_of(self.op), distribution)
+        return Plan(self.op, dict(axes), options.dtype_of(self.op), distribution)
+
+
+@dataclass
+class Entry:
+    """A kernel or library during the measurement: its row, and its launch while it has one."""
+
+    row: Row
+    launch: Enqueue | None = None
+    sampler: Turn | None = None
+
+    def reject(self, status: record.Status, error: Exception) -> None:
+        """Leave it out of the measurement, with the reason in its row."""
+        self.launch = None
+        self.row["status"], self.row["reason"] = status, str(error).split("\n")[0]
+
+    def turn(self, session: Session, mode: str, flush: bool, seconds: float) -> list[float]:
+        """Take samples; an error ends this entry, not the run."""
+        if self.launch is None:
+            return []
+        try:
+            self.sampler = self.sampler or session.sampler(self.launch, mode, flush)
+            return self.sampler(seconds)
+        except Exception as error:
+            if self.row["kind"] != "peer" and not isinstance(error, RaytracerError):
+                raise  # a defect of the bench; errors of libraries are reported in their row
+            self.reject("failed", error)
+            return []
+
+
+@contextmanager
+def loaded(session: Session, plan: Plan, arrays: Arrays) -> Iterator[Memory]:
+    """Upload inputs and poison outputs; yield the memory."""
+    sizes = {name: each.nbytes for name, each in (plan.inputs | plan.outputs).items()}
+    with Memory(session, sizes, plan.op.offsets(plan.axes, plan.dtype)) as memory:
+        for name, array in arrays.items():
+            memory.upload(name, array)
+        for name in plan.outputs:
+            memory.poison(name)
+        session.wait()
+        yield memory
+
+
+def launcher(
+    session: Session, plan: Plan, variant: Variant, memory: Memory
+) -> tuple[Enqueue, Resources]:
+    """Load a variant for a plan; return a function that queues it, and its resources.
+
+    Outputs to which it adds are cleared each time. Raises RefusedError if it cannot run.
+    """
+    if not variant.supports(plan.dtype):
+        raise RefusedError(f"computes {variant.dtypes}, not {plan.dtype}")
+    if not variant.admits(session.arch):
+        raise RefusedError(f"needs {', '.join(variant.needs)}; this GPU is {session.arch}")
+    if variant.sizes:
+        problem = problem_of(plan.op, plan.axes, plan.dtype, memory.address, plan.transposed)
+        return products.bind(session, variant, problem)
+    offsets = plan.op.offsets(plan.axes, plan.dtype)
+    if variant.alignment != "any" and any(each % ALIGNMENT for each in offsets.values()):
+        raise SizeError(f"needs arrays that begin at multiples of {ALIGNMENT} bytes")
+    kernel = LoadedKernel(session, variant, plan.macros)
+    arrays = {
+        name: (memory.address(name), array.shape, array.itemsize)
+        for name, array in (plan.inputs | plan.outputs).items()
+    }
+    kernel.fill(arrays)
+    names, pointers = plan.op.launch_names(plan.axes, plan.dtype), [a for a, *_ in arrays.values()]
+    launch = kernel.bind(names, pointers, plan.op.sizes(plan.axes))
+
+    def cleared() -> None:
+        for name in plan.outputs:
+            memory.clear(name)
+        launch()
+
+    return cleared if plan.op.clears else launch, kernel.resources
+
+
+def compute(session: Session, plan: Plan, variant: Variant, arrays: Arrays) -> tuple[Arrays, str]:
+    """Launch a variant once; return its outputs, and the names of outputs with overruns."""
+    with loaded(session, plan, arrays) as memory:
+        launch, _ = launcher(session, plan, variant, memory)
+        launch()
+        session.wait()
+        results = {name: np.empty(a.shape, a.dtype) for name, a in plan.outputs.items()}
+        for name, result in results.items():
+            memory.download(name, result)
+        overruns = [name for name in results if memory.overrun(name)]
+    return results, ", ".join(overruns)
+
+
+def wrong(session: Session, plan: Plan, variant: Variant) -> str:
+    """Compare a variant with the reference at the sizes of a plan; "" if it agrees."""
+    arrays = plan.values()
+    results, overruns = compute(session, plan, variant, arrays)
+    where = ", ".join(f"{name}={size}" for name, size in plan.axes.items())
+    if overruns:
+        return f"writes past the end of {overruns} at {where}"
+    limit = plan.op.tolerance(plan.axes, plan.dtype)
+    for name, expected in plan.op.reference(arrays).items():
+        error = relative_error(results[name], expected)
+        if not error <= limit:
+            return f"{name} is off by {error:.2g} (at most {limit:.2g}) at {where}"
+    return ""
+
+
+def checks(plan: Plan) -> Iterator[Plan]:
+    """Yield the plans at which a variant is checked, with the machine code that is timed."""
+    op, work = plan.op, plan.work
+    sizes = [op.resolve(axes) for axes in op.awkward]
+    compiled_alike = [axes for axes in sizes if op.macros(axes, plan.dtype) == plan.macros]
+    if not compiled_alike:  # sizes that are macros (points of an element) stay those that are timed
+        names = [name for name in op.axes if name not in op.macro_sizes]
+        compiled_alike = [{**plan.axes, **{name: axes[name] for name in names}} for axes in sizes]
+    if record.moved(work) <= CHECKED_BYTES and work["flop"] <= CHECKED_FLOP:
+        compiled_alike.append(plan.axes)
+    distribution = plan.distribution if plan.distribution in ("few", "sorted") else "normal"
+    for axes in compiled_alike:
+        yield replace(plan, axes=dict(axes), distribution=distribution)
+
+
+def measure(
+    session: Session, plan: Plan, variants: list[Variant], options: BenchOptions, tell: Tell,
+    into: Result,
+) -> None:  # fmt: skip
+    """Check the variants, then time the correct ones and the libraries in turns.
+
+    `into` gets the rows, the memory in use, and the clock of the device during the runs.
+    """
+    entries = []
+    for variant in variants:
+        tell(f"checking {plan.op.name} {variant.label}")
+        entries.append(_checked(session, plan, variant))
+    arrays = plan.values()
+    with loaded(session, plan, arrays) as memory:
+        for variant, entry in zip(variants, entries, strict=True):
+            if entry.row["status"] == "ok":
+                try:
+                    found = launcher(session, plan, variant, memory)
+                    entry.launch, entry.row["resources"] = found
+                except RaytracerError as error:
+                    entry.reject("skipped", error)
+        for peer in plan.op.peers if options.peers else ():
+            if plan.dtype in (peer.dtypes or plan.op.dtypes):
+                tell(f"preparing {peer.name}")
+                entries.append(_peer(session, peer, arrays))
+        free, total = session.driver.mem_get_info()
+        into["memory_used"] = int(total - free)
+        tell(f"timing {plan.op.name}")
+        flush = record.moved(plan.work) < 4 * session.l2_bytes
+        turns = [partial(entry.turn, session, options.mode, flush) for entry in entries]
+        for entry, samples in zip(entries, in_turns(turns, options.min_time), strict=True):
+            if entry.launch:
+                timed(entry.row, samples)
+        into["clock"] = _clock_under_load(session, entries)
+    into["rows"] = [entry.row for entry in entries]
+
+
+def select(op: Op, words: Sequence[str]) -> list[Variant]:
+    """Return variants of an operation by label, name or number; all if there are no words."""
+    return matching(discover(op.name), words, names_of, op.name)
+
+
+@contextmanager
+def kernels_of(op: Op, options: BenchOptions) -> Iterator[list[Variant]]:
+    """Yield the kernels to run, the user's kernel last, which is copied to a temporary folder."""
+    kernels = select(op, options.variant)
+    with TemporaryDirectory(prefix="raytracer-bench-") as folder:
+        if options.user_kernel:
+            kernels.append(adopt(op, options.user_kernel, Path(folder)))
+        yield kernels
+
+
+def _checked(session: Session, plan: Plan, variant: Variant) -> Entry:
+    """Check a variant; return its row with the status ok, wrong, skipped or failed."""
+    row = record.row(variant.label, variant.title, "mine" if variant.folder else "variant")
+    entry = Entry(row)
+    try:
+        for each in checks(plan):
+            with suppress(SizeError):  # raised again if it concerns the timed size
+                if reason := wrong(session, each, variant):
+                    row["status"], row["reason"] = "wrong", reason
+                    break
+    except (RefusedError, NoCompilerError) as error:
+        entry.reject("skipped", error)
+    except RaytracerError as error:
+        entry.reject("failed", error)
+    return entry
+
+
+def _peer(session: Session, peer: Peer, arrays: Arrays) -> Entry:
+    """Prepare an implementation by PyTorch, on copies of the inputs and the stream of the bench."""
+    entry = Entry(record.row(peer.name, peer.name, "peer"))
+    try:
+        torch: Any = import_module("torch")
+        if not torch.cuda.is_available():
+            raise ImportError("this PyTorch has no CUDA")
+        stream = torch.cuda.ExternalStream(int(session.stream.handle))
+        # int16 in place of uint16: PyTorch has few unsigned types.
+        signed = {k: a.view("i2") if a.dtype == "u2" else a for k, a in arrays.items()}
+        tensors = {name: torch.from_numpy(array).cuda() for name, array in signed.items()}
+        torch.cuda.synchronize()
+        with torch.cuda.stream(stream):
+            work = peer.make(torch, tensors)
+            work()
+        stream.synchronize()
+    except Exception as error:  # an error of a library must not end the run
+        entry.reject("skipped", error)
+        return entry
+
+    def enqueue() -> None:
+        with torch.cuda.stream(stream):
+            work()
+
+    entry.launch, entry.row["version"] = enqueue, str(torch.__version__)
+    return entry
+
+
+def _clock_under_load(session: Session, entries: list[Entry]) -> Clock:
+    """Read the clock while the last variant runs for a sampling period of the driver."""
+    for entry in reversed(entries):
+        if entry.launch and entry.row["kind"] != "peer":
+            for _ in range(min(MAX_QUEUED, int(LOAD_TIME / entry.row["time"]["min"]) + 1)):
+                entry.launch()
+            time.sleep(0.3 * LOAD_TIME)
+            found = clock(session.bus_id)
+            session.wait()
+            return found
+    return {}

@@ -5,24 +5,66 @@ import platform
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Literal, cast
 
 from raytracer._version import __version__
 from raytracer.arguments import function, one_of
 from raytracer.backends.cpu import CpuDevice
-from raytracer.backends.cuda.compile import find_nvcc, nvcc_version, version
+from raytracer.backends.cuda.compile import version
 from raytracer.backends.cuda.probe import device_details, why_not
-from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
-from raytracer.benchmark import ceilings, registry
-from raytracer.benchmark.benchmark import Benchmark
-from raytracer.benchmark.cuda.timing import Session
-from raytracer.benchmark.options import BenchOptions, Tell, texts, validated
+from raytracer.backends.cuda.sources import digest, include_closure
+from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, texts, validated
+from raytracer.benchmark.cuda.kernel import ceilings
+from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.operation_benchmark import OperationBenchmark
+from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.record import FORMAT, Device, Record, Result
-from raytracer.errors import BackendError, UserError
-from raytracer.variants.discovery import discover, operations, products
+from raytracer.benchmark.render_benchmark import RenderBenchmark
+from raytracer.benchmark.tone_benchmark import ToneBenchmark
+from raytracer.benchmark.tree_benchmark import BuildBenchmark, LiveBenchmark
+from raytracer.errors import BackendError, UserError, suggestion
+from raytracer.resources import kernels
+from raytracer.variants import discover, operations, products
 
 BACKENDS = ("auto", "cpu", "cuda")
+REMOVED = {
+    "preview": "`raytracer preview SCENE --offscreen 400 --json` prints the latency of its frames",
+    "copy": "nvbandwidth measures copies over the bus",
+    "matrixadd": "vecadd adds contiguous matrices",
+    **dict.fromkeys(("advection", "diffusion", "mass"), "contraction computes the gradient"),
+}
+"""Operations that were removed, and what to use."""
+
+
+@cache
+def benchmarks() -> dict[str, Benchmark]:
+    """Return all benchmarks by name: operations, sorted, then parts of the renderer."""
+    every: list[Benchmark] = [OperationBenchmark(op) for op in OPERATIONS.values()]
+    every += [RenderBenchmark(), ToneBenchmark(), BuildBenchmark(), LiveBenchmark()]
+    return {each.name: each for each in every}
+
+
+def find(name: str) -> Benchmark:
+    """Return a benchmark by name; raise UserError for an unknown one."""
+    if name not in benchmarks():
+        hint = REMOVED.get(name) or suggestion(name, list(benchmarks()))
+        raise UserError(f"there is no operation {name!r} to bench; {hint}")
+    return benchmarks()[name]
+
+
+def selected(names: tuple[str, ...], backend: str = "cuda") -> list[Benchmark]:
+    """Return benchmarks by name, each once; without names those of a backend."""
+    if not names:
+        return [each for each in benchmarks().values() if each.default_on == backend]
+    return [find(name) for name in dict.fromkeys(names)]
+
+
+def listing(names: Sequence[str] = ()) -> str:
+    """Return the text of `--list`: axes, types and variants; of named benchmarks the ideas, too."""
+    lines = [line for name in names or benchmarks() for line in find(name).listing(bool(names))]
+    return "\n".join(lines) + "\n"
 
 
 def bench(
@@ -70,11 +112,11 @@ def bench(
     """
     options = validated(locals())
     names = texts(names, "names")
-    one_of(backend, "backend", BACKENDS, "backend", UserError)
+    one_of(backend, "backend", BACKENDS, "backend")
     function(progress, "progress")
     reason = why_not() if backend != "cpu" else ""
     used: Literal["cpu", "cuda"] = "cpu" if reason or backend == "cpu" else "cuda"
-    selection = registry.selected(names, used)
+    selection = selected(names, used)
     _check_taken(selection, options)
     for each in selection if names else ():
         each.check(options)
@@ -85,7 +127,7 @@ def bench(
         device = device_of(used)
         if session:
             tell("measuring the ceilings of this GPU")
-            device["ceilings"] = ceilings.measure(session)
+            device["ceilings"] = ceilings(session)
         for each in selection:
             results += each.run(session, options, tell)
     return _record(used, device, results)
@@ -111,7 +153,6 @@ def _check_taken(selection: Sequence[Benchmark], options: BenchOptions) -> None:
 def _record(backend: Literal["cpu", "cuda"], device: Device, results: list[Result]) -> Record:
     import numpy
 
-    nvcc = find_nvcc()
     return {
         "format": FORMAT,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -119,7 +160,7 @@ def _record(backend: Literal["cpu", "cuda"], device: Device, results: list[Resul
         "backend": backend,
         "device": device,
         "why_no_gpu": (why_not() or "") if backend == "cpu" else "",
-        "compiler": nvcc_version(nvcc).splitlines()[-1] if nvcc else version() or "none",
+        "compiler": version() or "none",
         "kernel_digest": kernel_digest(),
         "load_average": round(os.getloadavg()[0], 2),
         "versions": {
@@ -140,9 +181,7 @@ def device_of(backend: str) -> Device:
 
 def kernel_digest() -> str:
     """Return the digest of all sources of CUDA kernels: equal digests mean equal code."""
-    root = kernels_root()
-    kernels = [*products(root), *(v for op in operations(root) for v in discover(op, root))]
     closure: dict[str, bytes] = {}
-    for kernel in kernels:
-        closure |= include_closure(Path(str(kernel.path)), root)
+    for kernel in (*products(), *(each for op in operations() for each in discover(op))):
+        closure |= include_closure(kernel.path, kernels())
     return digest(dict(sorted(closure.items())))

@@ -10,15 +10,13 @@ import numpy as np
 from raytracer.backends.cuda.passes import Pass
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.benchmark import record, statistics
-from raytracer.benchmark.benchmark import Benchmark, kernel_lines
-from raytracer.benchmark.cuda.guarded_memory import Memory
-from raytracer.benchmark.cuda.timing import Session
-from raytracer.benchmark.options import BenchOptions, Tell, picture_size
+from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, kernel_lines, picture_size
+from raytracer.benchmark.cuda.session import Memory, Session
 from raytracer.benchmark.record import Result
 from raytracer.errors import RaytracerError
 from raytracer.film.film import Film, develop, measure, tone_arguments
 from raytracer.film.tone_settings import CURVES, ToneSettings
-from raytracer.variants.discovery import discover, product
+from raytracer.variants import discover, product
 
 Run = Callable[[], Any]
 Passes = dict[str, list[tuple[str, Run]]]  # the timed functions, with labels, by result

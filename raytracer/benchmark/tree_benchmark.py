@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import cycle
 from typing import Any
 
@@ -10,17 +11,18 @@ from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer.arguments import one_of, whole
-from raytracer.backends.base import Device
+from raytracer.backends.base import TREE, Device
+from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.memory import DeviceMemory
+from raytracer.backends.cuda.transfer import staging, upload
+from raytracer.backends.cuda.tree import NODE_BYTES, DeviceTree, build_sizes
 from raytracer.backends.select import select
 from raytracer.benchmark import record, statistics
-from raytracer.benchmark.benchmark import Benchmark
-from raytracer.benchmark.cuda.device_tree import DeviceTree, placed
-from raytracer.benchmark.cuda.timing import Session
-from raytracer.benchmark.options import BenchOptions, Tell, picture_size
+from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, picture_size
+from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.record import Kind, Result, Row
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
-from raytracer.errors import UserError
 from raytracer.live_scene import LiveScene
 from raytracer.pipeline import render
 from raytracer.scene.packing.pack import pack
@@ -53,14 +55,13 @@ class SpheresBenchmark(Benchmark):
 
     def check(self, options: BenchOptions) -> None:
         for word in options.scenes:
-            one_of(word, f"{self.name} scene", list(KINDS), "kind of spheres", UserError)
+            one_of(word, f"{self.name} scene", list(KINDS), "kind of spheres")
         self._axes("cpu", options)
 
     def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
         device, results = select("cuda" if session else "cpu"), list[Result]()
         counts = [
-            whole(count, "size", 1, device.max_spheres, UserError)
-            for count in options.sizes or self.counts
+            whole(count, "size", 1, device.max_spheres) for count in options.sizes or self.counts
         ]
         for kind in options.scenes or KINDS:
             for count in counts:
@@ -101,9 +102,9 @@ class BuildBenchmark(SpheresBenchmark):
         settings = RenderSettings(width=64, height=64, samples=1)
         buffers = pack(Scene.from_arrays(centers, radii, "white"), settings)
         if device.name == "cuda":
-            on_device = DeviceTree(device.number, buffers)
-            built = _row("build", on_device.build, len(radii), options)
-            tree = on_device.tree()
+            on_device = _on_device(device.number, buffers)
+            built = _row("build", partial(_build, on_device), len(radii), options)
+            tree = _to_host(on_device)
         else:
             built = _row("build", lambda: build_bvh(buffers), len(radii), options)
             tree = build_bvh(buffers)
@@ -179,7 +180,7 @@ def _turns(device: Device, *positions: Array) -> Iterator[Any]:
     """Yield positions in turns, for ever, in the memory of the device."""
     if device.name != "cuda":
         return cycle(positions)
-    return cycle([placed(device.number, each) for each in positions])
+    return cycle([upload(device.number, each) for each in positions])
 
 
 def _refitted(device: Device, buffers: SceneBuffers, options: BenchOptions) -> Row:
@@ -193,6 +194,38 @@ def _refitted(device: Device, buffers: SceneBuffers, options: BenchOptions) -> R
             scene.moved_radii()  # waits until the tree of a GPU has followed
 
         return _row("refit", refit, count, options)
+
+
+def _on_device(number: int, buffers: SceneBuffers) -> DeviceTree:
+    """Return a tree to be built over spheres, which are in the memory of a GPU once and for all."""
+    context, count, large = primary_context(number), buffers.count, buffers.large_id
+    memory, copies = DeviceMemory(context), staging(number)
+    sizes = build_sizes(count, buffers.record_bytes) | {"records": buffers.record_bytes * count}
+    with context.lock, context.active():
+        at = {name: memory.allocate(name, size) for name, size in sizes.items()}
+        copies.to_device(large, memory.allocate("apart", large.nbytes))
+        for index, column in enumerate(buffers.columns):
+            copies.to_device(column, at["clusters"] + column.nbytes * index)
+        tree = DeviceTree(number, memory, count, len(large))
+        tree.interleave(copies.stream)
+    return tree
+
+
+def _build(tree: DeviceTree) -> None:
+    context, stream = primary_context(tree.number), staging(tree.number).stream
+    with context.lock, context.active():
+        tree.build(stream)
+        stream.synchronize()
+
+
+def _to_host(tree: DeviceTree) -> Bvh:
+    context = primary_context(tree.number)
+    with context.lock, context.active():
+        nodes = np.empty((int(tree.result()["node_count"]), NODE_BYTES), np.uint8)
+        found = Bvh(nodes, np.empty(tree.count, np.int32), np.empty((tree.count, 4), np.float32))
+        for name in TREE:
+            staging(tree.number).to_host(tree.memory.address(name), getattr(found, name))
+    return found
 
 
 def cost_per_ray(tree: Bvh) -> float:

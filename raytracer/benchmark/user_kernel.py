@@ -5,12 +5,11 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from raytracer import resources
-from raytracer.benchmark.operations.base import Op
+from raytracer.benchmark.op import Op
 from raytracer.errors import UserError
 from raytracer.files.access import opened, reading
-from raytracer.variants.discovery import read
-from raytracer.variants.kernel import LADDERS, Variant
+from raytracer.resources import kernels
+from raytracer.variants import LADDERS, Variant, read
 
 NUMBER = 99
 SOURCE_BYTES = 1 << 24
@@ -26,16 +25,16 @@ def adopt(op: Op, path: Path, folder: Path) -> Variant:
     kernels/ as "../../core/compat.h" or "core/compat.h". Raises UserError for a file that cannot
     be read or lacks the entry, VariantError for an invalid header.
     """
-    with opened(path, error=UserError) as file:
-        data = file.read(SOURCE_BYTES, UserError)
-        with reading(file.source, "a CUDA source", UserError):
+    with opened(path) as file:
+        data = file.read(SOURCE_BYTES)
+        with reading(file.source, "a CUDA source"):
             text = data.decode("utf-8")
     if not re.search(rf"__global__[^;{{]*\b{op.name}\s*\(", text) or 'extern "C"' not in text:
         raise UserError(
             f'{path}: lacks the entry of {op.name}: extern "C" __global__ void {op.name}(…); '
             "kernels/README.md shows its arguments"
         )
-    shutil.copytree(str(resources.kernels()), folder, ignore=_no_headers, dirs_exist_ok=True)
+    shutil.copytree(kernels(), folder, ignore=_no_headers, dirs_exist_ok=True)
     target_folder = folder / LADDERS / op.name
     target_folder.mkdir(parents=True, exist_ok=True)
     for beside in path.resolve().parent.iterdir():
@@ -44,7 +43,7 @@ def adopt(op: Op, path: Path, folder: Path) -> Variant:
     words = re.findall(r"[a-z0-9]+", re.sub(r"^\d+_", "", path.stem.lower())) or ["user"]
     target = target_folder / f"{NUMBER}_{'_'.join(words)[:NAME_LETTERS].rstrip('_')}.cu"
     target.write_text(text, encoding="utf-8")
-    return replace(read(op.name, target, folder), folder=folder)
+    return replace(read(target, folder), folder=folder)
 
 
 def _no_headers(folder: str, names: list[str]) -> list[str]:

@@ -15,16 +15,18 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 from raytracer.browser.encoding import Encoded, encoded
-from raytracer.browser.link import Client, Outlet
-from raytracer.browser.messages import Ack, Act, Message, Save, Size
+from raytracer.browser.link import Client
+from raytracer.browser.messages import Ack, Act, Save, Size, parse
 from raytracer.errors import RaytracerError, UserError
 from raytracer.film.image import Image
+from raytracer.viewer import panel
 from raytracer.viewer.actions import named
 from raytracer.viewer.controls import CONTROLS, MOUSE
 from raytracer.viewer.keep import file_name, save
 from raytracer.viewer.picking import rings
 from raytracer.viewer.session import Picture, Session
 from raytracer.viewer.state import ViewerState
+from raytracer.viewer.view_actions import tick
 
 REFINE_INTERVAL = 0.2  # seconds between frames that only add samples: encoding takes time
 
@@ -55,11 +57,10 @@ class Host:
         self.failure: BaseException | None = None
         self.on_end: Callable[[], object] = _nothing
         self._calls: SimpleQueue[Callable[[], object]] = SimpleQueue()
-        self._clients: dict[Outlet, Client] = {}
+        self._clients: set[Client] = set()
         self._picture: Picture | None = None  # the latest
-        self._encoded: tuple[int, Future[Encoded]] = 0, Future()  # of a picture's number
-        self._refined = 0.0  # time of the last frame that only added samples
-        self._state_due = self._rows_due = 0.0
+        self._encoded: tuple[Picture | None, Future[Encoded]] = None, Future()
+        self._refine_due = self._state_due = self._rows_due = 0.0
         self._rows: dict[str, Any] = {}  # of the panel
         self._stopped = False
         given = {name: value for name, value in settings.items() if value is not None}
@@ -86,20 +87,21 @@ class Host:
         """Number of waiting messages."""
         return self._calls.qsize()
 
-    def join(self, outlet: Outlet) -> None:
+    def join(self, client: Client) -> None:
         """Add a client; it gets the state at once, and pictures once it has sent its size."""
 
         def add() -> None:
-            self._clients[outlet] = client = Client(outlet)
+            self._clients.add(client)
             self._send_changes(client, self._current_state())
 
         self._calls.put(add)
 
-    def leave(self, outlet: Outlet) -> None:
-        self._calls.put(lambda: self._clients.pop(outlet, None))
+    def leave(self, client: Client) -> None:
+        self._calls.put(lambda: self._clients.discard(client))
 
-    def receive(self, outlet: Outlet, message: Message) -> None:
-        self._calls.put(lambda: self._perform(outlet, message))
+    def receive(self, client: Client, content: str | dict[str, Any]) -> None:
+        """Handle a message of a client in order; it hears of mistakes."""
+        self._calls.put(lambda: self._perform(client, content))
 
     def call(self, function: Callable[[Session], Result]) -> Result:
         """Call a function with the session in its thread, and return its result."""
@@ -150,9 +152,9 @@ class Host:
                 self._take_calls()
                 now = perf_counter()
                 if now - before >= TICK:
-                    looked_at = any(each.looks(now) for each in self._clients.values())
+                    looked_at = any(each.looks(now) for each in self._clients)
                     if looked_at and self._session.viewer.moving:
-                        self._session.tick(min(now - before, MAX_TICK))
+                        tick(self._session.viewer, min(now - before, MAX_TICK))
                     before = now
                 self._session.receive()
                 self._send_picture()
@@ -175,12 +177,12 @@ class Host:
         except Empty:
             return
 
-    def _perform(self, outlet: Outlet, message: Message) -> None:
-        client = self._clients.get(outlet)
-        if client is None:
+    def _perform(self, client: Client, content: str | dict[str, Any]) -> None:
+        if client not in self._clients:
             return
         client.heard = perf_counter()
         try:
+            message = parse(content)
             if isinstance(message, Ack):
                 client.take(message)
                 return
@@ -195,23 +197,21 @@ class Host:
                 in_order, by_name = (given, {}) if isinstance(given, list) else ([], given)
                 text = self._session.do(message.name, *in_order, **by_name)
                 if isinstance(text, str):
-                    outlet.send({"type": "text", "text": text})
+                    client.send({"type": "text", "text": text})
             elif isinstance(message, Save):
-                self._begin_save(outlet, message)
+                self._begin_save(client, message)
         except RaytracerError as error:
-            outlet.send({"type": "error", "sentence": str(error)})
+            client.send({"type": "error", "sentence": str(error)})
         self._state_due = 0.0
 
-    def _begin_save(self, outlet: Outlet, message: Save) -> None:
+    def _begin_save(self, client: Client, message: Save) -> None:
         viewer = self._session.viewer
-        if self._session.state()["saving"] is not None:
-            raise UserError("another picture is being saved: wait for it, or cancel it")
         width, height = viewer.size
         size = message.width or width, message.height or height
         name = f"{file_name(viewer.loaded_scene.stem)}.png"
 
         def deliver(image: Image) -> None:
-            outlet.send({"type": "file", "name": name, "mime": "image/png"}, image._repr_png_())
+            client.send({"type": "file", "name": name, "mime": "image/png"}, image._repr_png_())
 
         save(viewer, size, message.samples or viewer.samples, Path(name), deliver)
 
@@ -221,7 +221,7 @@ class Host:
             return
         self._state_due = now + STATE_INTERVAL
         state = self._current_state()
-        for client in self._clients.values():
+        for client in self._clients:
             self._send_changes(client, state)
 
     def _send_changes(self, client: Client, state: dict[str, Any]) -> None:
@@ -233,28 +233,31 @@ class Host:
         }
         client.state = state
         if changes.keys() - {"rings"}:  # rings of a moving camera come with the pictures
-            client.outlet.send({"type": "state", "state": changes})
+            client.send({"type": "state", "state": changes})
 
     def _current_state(self) -> dict[str, Any]:
         """Return the state for pages, with the rings, since a pick makes no new picture."""
         now = perf_counter()
         if now >= self._rows_due:  # not for each movement: rows are slow
             self._rows_due = now + STATE_INTERVAL
-            self._rows = {f"panel {title}": r for title, r in self._session.panel().items()}
+            self._rows = {
+                f"panel {title}": r for title, r in panel.about(self._session.viewer).items()
+            }
         return self._session.state() | self._rows | {"rings": _rings(self._session.viewer)}
 
     def _send_picture(self) -> None:
         """Send the latest picture, or more of an earlier one, to the clients that are ready."""
-        ready = [client for client in self._clients.values() if client.ready]
+        ready = [client for client in self._clients if client.ready]
         if not ready:
             return
-        self._picture = self._session.picture() or self._picture
-        picture = self._picture
-        if picture is None:
+        self._picture = picture = self._session.picture() or self._picture
+        wanting = [client for client in ready if picture is not None and client.wants(picture)]
+        if picture is None or not wanting:
             return
-        wanting = [client for client in ready if client.wants(picture)]
-        if not wanting or not self._is_due(picture):
-            return
+        if not (picture.draft or picture.finished):
+            if perf_counter() < self._refine_due:
+                return
+            self._refine_due = perf_counter() + REFINE_INTERVAL
         file = self._file_of(picture)
         if file is None:
             return
@@ -265,29 +268,13 @@ class Host:
         for client in wanting:
             client.show(picture, header, file)
 
-    def _is_due(self, picture: Picture) -> bool:
-        """Return whether to send a picture now; those that only add samples are rate-limited."""
-        if picture.draft or picture.finished:
-            self._refined = 0.0
-            return True
-        now = perf_counter()
-        if now - self._refined < REFINE_INTERVAL:
-            return False
-        self._refined = now
-        return True
-
     def _file_of(self, picture: Picture) -> Encoded | None:
         """Return an encoded picture; None while a finished one is encoded, which takes longer."""
-        number, future = self._encoded
-        if number != picture.number:
-            future = Future()
-            if picture.finished:
-                future = self._encoder.submit(encoded, picture)
-                future.add_done_callback(lambda _: self._calls.put(_nothing))
-            else:
-                future.set_result(encoded(picture))
-            self._encoded = picture.number, future
-        return future.result() if future.done() else None
+        if self._encoded[0] is not picture:
+            self._encoded = picture, self._encoder.submit(encoded, picture)
+            self._encoded[1].add_done_callback(lambda _: self._calls.put(_nothing))
+        future = self._encoded[1]
+        return None if picture.finished and not future.done() else future.result()
 
 
 def hello() -> dict[str, Any]:

@@ -34,26 +34,23 @@ ABSENT = 10.0
 notebook may end silently."""
 
 
-class Outlet(Protocol):
-    """Sends the messages for one client. Called in the thread of the host; must not block."""
-
-    deaf: bool
-    """Whether messages of the client may not arrive, as while a cell of a notebook runs."""
-
-    def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
-        """Send a message, with the bytes of a picture or file."""
-
-
 class _Sent(NamedTuple):
     serial: int
     size: int
+
+
+class Send(Protocol):
+    """Sends a message for one client, with the bytes of a picture or file; must not block."""
+
+    def __call__(self, message: dict[str, Any], data: bytes | None = None) -> None: ...
 
 
 @dataclass(eq=False)
 class Client:
     """A client: what it has, what it gets next, and how fast."""
 
-    outlet: Outlet
+    send: Send
+    deaf: bool = False  # whether its messages may not arrive, as while a cell of a notebook runs
     size: tuple[int, int] | None = None
     heard: float = field(default_factory=perf_counter)  # time of its last message
     state: dict[str, Any] = field(default_factory=dict)  # as sent
@@ -75,7 +72,7 @@ class Client:
             return True
         arrival = sum(each.size for each in self._waiting) / (self._rate or inf)
         due = self._sent + max(DEAF_SECONDS, arrival)
-        return self.outlet.deaf and perf_counter() >= due
+        return self.deaf and perf_counter() >= due
 
     @property
     def _rate(self) -> float:
@@ -121,5 +118,5 @@ class Client:
     def _send(self, message: dict[str, Any], data: bytes) -> None:
         self._serial, self._sent = self._serial + 1, perf_counter()
         self._waiting = [*self._waiting[1 - AHEAD :], _Sent(self._serial, len(data))]
-        self.outlet.send({"type": "coming"})
-        self.outlet.send(message | {"serial": self._serial}, data)
+        self.send({"type": "coming"})
+        self.send(message | {"serial": self._serial}, data)

@@ -48,7 +48,7 @@ def serve(
             missing.
         TypeError: there is no such setting.
     """
-    truth(open_browser, "open_browser", UserError)
+    truth(open_browser, "open_browser")
     function(say, "say")
     require_page(port)
     from raytracer.browser.host import Host
@@ -79,7 +79,7 @@ def show(scene: object, *, height: int = 480, **settings: Any) -> SceneWidget:
         TypeError: there is no such setting.
     """
     least, most = HEIGHTS
-    if not least <= whole(height, "height", error=UserError) <= most:
+    if not least <= whole(height, "height") <= most:
         raise UserError(f"height {height}: give one from {least} to {most} pixels")
     _require("anywidget", "show", "notebook")
     from raytracer.browser.widget import SceneWidget
@@ -122,7 +122,7 @@ def _require_no_loop() -> None:
 
 def require_page(port: int | None) -> None:
     """Raise UserError if a page cannot be served: the port is wrong, or the extra is missing."""
-    if port is not None and not 1 <= whole(port, "port", error=UserError) <= 65535:
+    if port is not None and not 1 <= whole(port, "port") <= 65535:
         raise UserError(f"port: must be from 1 to 65535, not {port}")
     _require("aiohttp", "serve", "serve")
 

@@ -9,12 +9,10 @@ WebSocket is opened only for a page of this server.
 from __future__ import annotations
 
 import asyncio
-import errno
 import hmac
 import re
 import secrets
 import socket as sockets
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -23,7 +21,8 @@ from aiohttp import WSMsgType, web
 
 from raytracer.browser import client
 from raytracer.browser.host import Host, hello
-from raytracer.browser.messages import MAX_BYTES, packed, parse
+from raytracer.browser.link import Client
+from raytracer.browser.messages import MAX_BYTES, packed
 from raytracer.errors import UserError
 
 ADDRESS = "127.0.0.1"
@@ -54,7 +53,6 @@ class Server:
 
     @property
     def address(self) -> str:
-        """The address for a browser on this machine, or at the other end of a tunnel."""
         return address_of(self.port, self.token)
 
     def keep(self, message: dict[str, Any], data: bytes) -> dict[str, Any]:
@@ -123,67 +121,51 @@ class Server:
         socket = web.WebSocketResponse(heartbeat=HEARTBEAT, max_msg_size=MAX_BYTES, compress=False)
         await socket.prepare(request)
         self.sockets[socket] = request
-        outlet = _Outlet(asyncio.get_running_loop(), request, self.keep)
-        self.host.join(outlet)
-        writer = asyncio.create_task(outlet.write(socket))
+        loop, unsent = asyncio.get_running_loop(), asyncio.Queue[str | bytes](MAX_UNSENT)
+
+        def put(message: dict[str, Any], data: bytes | None) -> None:
+            if message["type"] == "file" and data is not None:
+                message, data = self.keep(message, data), None
+            try:
+                unsent.put_nowait(packed(message, data))
+            except asyncio.QueueFull:
+                if request.transport is not None:
+                    request.transport.abort()
+
+        def send(message: dict[str, Any], data: bytes | None = None) -> None:
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(put, message, data)
+
+        visitor = Client(send)
+        self.host.join(visitor)
+        writer = asyncio.create_task(_write(socket, unsent))
         try:
-            await self._read(socket, outlet)
+            await self._read(socket, visitor)
         finally:
-            self.host.leave(outlet)
+            self.host.leave(visitor)
             del self.sockets[socket]
             writer.cancel()
             await asyncio.gather(writer, return_exceptions=True)
         return socket
 
-    async def _read(self, socket: web.WebSocketResponse, outlet: _Outlet) -> None:
+    async def _read(self, socket: web.WebSocketResponse, visitor: Client) -> None:
         """Pass the messages of a client to the host until it leaves."""
         async for message in socket:
             if message.type is not WSMsgType.TEXT:
                 await socket.close(code=1003, message=b"messages are text")
                 return
-            try:
-                self.host.receive(outlet, parse(message.data))
-            except UserError as error:
-                outlet.send({"type": "error", "sentence": str(error)})
+            self.host.receive(visitor, message.data)
             while self.host.backlog > MAX_BACKLOG:
                 await asyncio.sleep(0.005)
 
 
-class _Outlet:
-    deaf = False
-
-    def __init__(
-        self, loop: asyncio.AbstractEventLoop, request: web.Request,
-        keep: Callable[[dict[str, Any], bytes], dict[str, Any]],
-    ) -> None:  # fmt: skip
-        self._loop = loop
-        self._request = request
-        self._keep = keep
-        self._unsent: asyncio.Queue[str | bytes] = asyncio.Queue(MAX_UNSENT)
-
-    def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
-        """Queue a message; thread-safe."""
-        with suppress(RuntimeError):  # the loop has ended
-            self._loop.call_soon_threadsafe(self._put, message, data)
-
-    def _put(self, message: dict[str, Any], data: bytes | None) -> None:
-        if message["type"] == "file" and data is not None:
-            message, data = self._keep(message, data), None
-        try:
-            self._unsent.put_nowait(packed(message, data))
-        except asyncio.QueueFull:
-            if self._request.transport is not None:
-                self._request.transport.abort()
-
-    async def write(self, socket: web.WebSocketResponse) -> None:
-        """Send queued messages until the client leaves."""
-        with suppress(ConnectionError):
-            while True:
-                content = await self._unsent.get()
-                if isinstance(content, str):
-                    await socket.send_str(content)
-                else:
-                    await socket.send_bytes(content)
+async def _write(socket: web.WebSocketResponse, unsent: asyncio.Queue[str | bytes]) -> None:
+    """Send queued messages until the client leaves."""
+    with suppress(ConnectionError):
+        while True:
+            content = await unsent.get()
+            send: Any = socket.send_str if isinstance(content, str) else socket.send_bytes
+            await send(content)
 
 
 def new_token() -> str:
@@ -222,6 +204,7 @@ def headers(nonce: str, host: str) -> dict[str, str]:
 
 
 def address_of(port: int, token: str) -> str:
+    """Return the address for a browser on this machine, or at the other end of a tunnel."""
     return f"http://{ADDRESS}:{port}/?token={token}"
 
 
@@ -237,11 +220,6 @@ def bound(port: int | None) -> sockets.socket:
             return sockets.create_server((ADDRESS, each))
         except OSError as error:
             problem = error
-            if error.errno != errno.EADDRINUSE:
-                break
-    why = {
-        errno.EADDRINUSE: "is used by another program: give another one, or leave it out",
-        errno.EACCES: "is reserved: give one from 1024 to 65535",
-    }
-    sentence = why.get(problem.errno or 0, f"cannot be used ({problem.strerror})")
-    raise UserError(f"port {stated}: {sentence}")
+    raise UserError(
+        f"port {stated}: cannot be used ({problem.strerror}): give another one from 1024 to 65535"
+    )

@@ -13,24 +13,11 @@ import traitlets
 from raytracer.browser import client
 from raytracer.browser.encoding import STILL_PIXELS, still
 from raytracer.browser.host import Host, hello
-from raytracer.browser.messages import parse
+from raytracer.browser.link import Client
 from raytracer.errors import UserError
 from raytracer.scene.camera import Camera
 
 FIRST_PICTURE = 0.5  # seconds to wait for the picture that is stored for viewers without widgets
-
-
-class _Outlet:
-    """Sends messages to the page of a widget, whose own wait while a cell runs."""
-
-    deaf = True
-
-    def __init__(self, widget: SceneWidget) -> None:
-        self._widget = widget
-
-    def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
-        """Send a message; thread-safe."""
-        self._widget.send(message, [] if data is None else [data])
 
 
 class SceneWidget(anywidget.AnyWidget):
@@ -54,7 +41,7 @@ class SceneWidget(anywidget.AnyWidget):
         model_id = uuid4().hex
         super().__init__(height=height, model_id=model_id, view_id=model_id)
         self._host = Host("show", scene, {**settings, "height": height})
-        self._outlet = _Outlet(self)
+        self._client = self._new_client()
         self._views = 0  # cells that show it
         self._is_closed = False
         self.on_msg(self._take)
@@ -102,18 +89,21 @@ class SceneWidget(anywidget.AnyWidget):
             host.close()
         super().close()
 
+    def _new_client(self) -> Client:
+        def send(message: dict[str, Any], data: bytes | None = None) -> None:
+            self.send(message, [] if data is None else [data])
+
+        return Client(send, deaf=True)  # its messages wait while a cell runs
+
     def _take(self, _: Any, content: Any, __: Any) -> None:
         kind = content.get("type") if isinstance(content, dict) else None
-        if kind == "open":
-            self._views += 1
-            self._outlet.send(hello())
-            self._host.join(self._outlet)
-        elif kind == "close":
-            self._views -= 1
-            if self._views <= 0:
-                self._host.leave(self._outlet)
+        if kind in ("open", "close"):
+            self._views += 1 if kind == "open" else -1
+            if kind == "open" or self._views <= 0:
+                self._host.leave(self._client)
         else:
-            try:
-                self._host.receive(self._outlet, parse(content))
-            except UserError as error:
-                self._outlet.send({"type": "error", "sentence": str(error)})
+            self._host.receive(self._client, content)
+        if kind == "open":
+            self._client = self._new_client()
+            self._client.send(hello())
+            self._host.join(self._client)

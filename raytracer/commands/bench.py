@@ -88,16 +88,16 @@ def bench(
     ops: tuple[str, ...], listed: bool, profile: bool, axis: tuple[str, ...], save: Path | None,
     form: str, force: bool, **options: Any,
 ) -> None:  # fmt: skip
-    from raytracer.benchmark import registry, report, run
-    from raytracer.benchmark.options import parse_axes, validated
+    from raytracer.benchmark import report, run
+    from raytracer.benchmark.benchmark import parse_axes, validated
     from raytracer.files import output
 
     options["axes"] = parse_axes(axis)
     if listed:
-        click.echo(registry.listing(ops), nl=False)
+        click.echo(run.listing(ops), nl=False)
         return
     if profile:
-        for benchmark in registry.selected(ops):
+        for benchmark in run.selected(ops):
             labels = ", ".join(benchmark.profile(validated(options))) or "nothing"
             click.echo(f"{benchmark.name}: launched {labels}")
         return

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from raytracer.commands.options import (
-    FILE,
-    SettingsCommand,
-    json_option,
-    scene_path,
-    still_options,
-)
+from raytracer.commands.options import FILE, SettingsCommand, json_option, scene_path, still_options
 from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
 from raytracer.errors import DataFileError, SceneError, UserError
-from raytracer.files.access import opened
+from raytracer.files.access import is_file, opened
 from raytracer.warning import collected
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command(cls=SettingsCommand, settings=[still_options])
@@ -62,7 +53,6 @@ def info(files: tuple[str, ...], as_json: bool, settings: dict[str, Any]) -> Non
             print(f"\n{Camera(**contents['camera']).to_toml()}")
 
 
-MOVIES = (".mp4", ".m4v", ".mov", ".mkv", ".webm")
 WHOLE_BYTES = 1 << 25  # maximum size of files that are read completely, for about a second
 
 
@@ -73,9 +63,6 @@ def _about(name: str, options: dict[str, Any]) -> dict[str, Any]:
 
     path = Path(name)
     suffix = path.suffix.lower()
-    if suffix in MOVIES:
-        raise DataFileError(f"{name}: is a movie: the picture beside it, {path.stem}.poster.png, "
-                            "has the properties of its first frame")  # fmt: skip
     if suffix in film_file.SUFFIXES and (film := film_file.read_metadata(path)):
         return film
     if suffix not in PICTURES and name != "-":
@@ -91,8 +78,7 @@ def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the contents of a scene or particle file, and what would be drawn."""
     from raytracer.commands.scene import contents_of
     from raytracer.scene.load import is_scene
-    from raytracer.scene.particles.data_file import DataFile, split_inner
-    from raytracer.scene.particles.locate import locate
+    from raytracer.scene.particles.data_file import DataFile, locate, split_inner
     from raytracer.scene.particles.summary import summary
     from raytracer.scene.source import Source
 
@@ -100,8 +86,7 @@ def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
     source = Source.of(path, **options)
     files = _files_of(path) if is_scene(path) else [locate(path, frame).named]
     parts = {str(each): split_inner(each) for each in files}
-    sizes = {each: _size(part) for each, (part, _) in parts.items()}
-    if sum(sizes.values()) <= WHOLE_BYTES:
+    if sum(part.stat().st_size for part, _ in parts.values() if is_file(part)) <= WHOLE_BYTES:
         contents = contents_of(source)
         drawn = {key: contents[key] for key in contents if key not in NOT_DRAWN}
         about = {"files": contents["files"], "read": "all of it", "data": contents["data"]}
@@ -134,17 +119,3 @@ def _files_of(scene: Path) -> list[Path]:
     sets = sets if isinstance(sets, list) else []  # `contents_of` tells of mistakes
     names = [each.get("file") for each in sets if isinstance(each, dict)]
     return [scene.parent / name for name in names if isinstance(name, str)]
-
-
-def _size(path: Path) -> int:
-    """Return the bytes that are read of a file; 0 of one that cannot be read."""
-    from raytracer.files.npz import Archive
-
-    try:
-        with opened(path) as file:
-            if path.suffix.lower() != ".npz":
-                return file.size
-            with Archive(file) as archive:
-                return sum(entry.file_size for entry in archive.members.values())
-    except UserError:
-        return 0

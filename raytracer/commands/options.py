@@ -7,16 +7,17 @@ help, because importing these takes a while.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial, reduce
 from inspect import cleandoc
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from click.core import ParameterSource
 
-from raytracer.errors import DataFileError, UserError, suggestion
+from raytracer.arguments import MAX_WHOLE
+from raytracer.errors import DataFileError, suggestion
+from raytracer.field_types import Integer, Numbers
 from raytracer.scene import ANNOTATIONS, GLYPHS
 from raytracer.scene.coloring import SETTINGS, STYLE
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
+    from raytracer.field_types import Kind
     from raytracer.fields import Definition
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -171,32 +173,12 @@ class SettingsCommand(click.Command):
             self._used = self._groups
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command with the settings of its groups as `settings`, `tone` and `annotations`;
-        messages about the value of an option begin with the option's name."""
-        given, parts = dict(ctx.params), dict[str, dict[str, Any]]()
-        try:
-            for group in self._groups:
-                parts.setdefault(group.part, {}).update(group.take(ctx.params))
-            ctx.params |= parts
-            return super().invoke(ctx)
-        except UserError as error:
-            flags = {
-                str(param.name): param.opts[0]
-                for param in self.get_params(ctx)
-                if isinstance(param, click.Option)
-                and ctx.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE
-            }
-            names = {
-                each
-                for param in self.get_params(ctx)
-                for each in _texts(given.get(str(param.name)))
-                if param.type is FILE or "." in each
-            }
-            error.args = tuple(
-                re.sub(_PLACE, lambda place: _as_option(place, flags, names), each)
-                for each in error.args
-            )
-            raise
+        """Run the command with the settings of its groups as `settings`, `tone`, `annotations`."""
+        parts: dict[str, dict[str, Any]] = {}
+        for group in self._groups:
+            parts.setdefault(group.part, {}).update(group.take(ctx.params))
+        ctx.params |= parts
+        return super().invoke(ctx)
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if not self.common or ctx.meta.get(HELP_ALL):
@@ -251,40 +233,6 @@ class SettingsCommand(click.Command):
         return panels
 
 
-# A setting in a message: at its start, or after the name of a file.
-_PLACE = re.compile(r"(?:^|(?<=: ))(\w+)((?:\[\d+\])?)((?:\.\w+)*)(?=: )")
-_TABLES = {"render", "camera", "tone", "animation"}  # their keys are options
-_OPTIONS = {
-    "clip.keep": "clip",
-    "clip.remove": "cut",
-    "spheres.material": "material",
-    "render.width": "size",
-    "render.height": "size",
-}
-
-
-def _texts(value: Any) -> list[str]:
-    return [str(each) for each in (value if isinstance(value, list | tuple) else (value,))]
-
-
-def _as_option(place: re.Match[str], flags: Mapping[str, str], names: Container[str]) -> str:
-    """Return the option that was given for a setting, or the setting as it is.
-
-    names: files that are given, such as film.npz, or a file of the name of an option.
-    """
-    table, index, keys = place[1], place[2], place[3]
-    is_of_file = place.string[: place.start()].endswith((".toml: ", ".json: "))
-    if place[0] in names or (keys and is_of_file):
-        return place[0]
-    if table in _TABLES and (option := flags.get(keys[1:])):
-        return option
-    if option := flags.get(_OPTIONS.get(table + keys, "")):
-        return f"--size: {keys[1:]}" if option == "--size" else option
-    if option := flags.get(table):
-        return f"{option}{index}{keys.replace('.', ': ', 1)}"
-    return place[0]
-
-
 HELP_ALL = "--help-all"
 
 EXAMPLES, FLAG_CHARS = 3, 25  # maxima of the short help: examples, width of option and values
@@ -312,6 +260,23 @@ def _brief(text: str, room: int) -> str:
     if text[end] == ":" and last > 0:
         return f"{text[:last].rstrip(',. ')}, ..."  # the first of several examples
     return f"{text[:end]}."
+
+
+class SettingType(click.ParamType[Any]):
+    """The type of an option of a setting, whose name begins the message about a wrong value."""
+
+    def __init__(self, kind: Kind, flag: str) -> None:
+        self.kind, self.name = kind, flag
+
+    def convert(self, value: Any, *_: Any) -> Any:
+        return self.kind.of_text(value, self.name) if isinstance(value, str) else value
+
+
+def numbers_option(flag: str, form: str, **others: Any) -> Callable[[Function], Function]:
+    """Return an option of whole numbers separated by commas, as in `form`."""
+    noun = f"of the form {form} in whole numbers"
+    kind = Numbers(form.count(",") + 1, noun, form, item=Integer(-MAX_WHOLE))
+    return click.option(flag, type=SettingType(kind, flag), metavar=form, **others)
 
 
 class SettingOption(click.Option):
@@ -514,9 +479,9 @@ def _option(definition: Definition, panel: str) -> click.Option:
     if definition.default is not None and panel not in (TONE_PANEL, "Options"):
         default = f"the scene's, or {default}"
     notes = "; ".join(filter(None, [kind.limits(), f"default: {default}"]))
-    attributes = kind.option()
-    if attributes.pop("is_switch", False):
-        long = f"{long}/--no-{long[2:]}"
+    attributes = {"type": SettingType(kind, long), "metavar": kind.choices(), **kind.options}
+    if kind.is_switch:
+        long, attributes = f"{long}/--no-{long[2:]}", {}
     return SettingOption(
         [*dict.fromkeys([long, *FLAGS.get(name, ())]), name], default=None, panel=panel,
         help=f"{definition.summary}  [{notes}]", **attributes,

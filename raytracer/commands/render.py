@@ -32,22 +32,6 @@ CAMERA = ("up", "view", "camera")  # options of which each says what is up
 FEW, LARGE = 1e-3, 10_000  # share of pixels below which spheres are overlooked in large pictures
 
 
-def numbers(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> tuple[int, ...] | None:
-    """Parse whole numbers separated by commas, as many as the option's metavar names."""
-    if value is None:
-        return None
-    form = str(parameter.metavar)
-    try:
-        values = tuple(int(part) for part in value.split(","))
-    except ValueError:
-        values = ()
-    if len(values) != form.count(",") + 1:
-        raise click.BadParameter(f"{value!r} is not of the form {form} in whole numbers")
-    return values
-
-
 @click.command(
     cls=options.SettingsCommand,
     settings=(
@@ -72,13 +56,13 @@ def numbers(
 @options.file_option("--resume", help="Add --samples more samples to a saved film.", metavar="FILM")
 @click.option("--time", type=float, metavar="SECONDS",
               help="Render for this time, with as many samples as it allows.")  # fmt: skip
-@click.option("--crop", metavar="x0,y0,x1,y1", callback=numbers,
-              help="Render only these pixels; x1 and y1 are excluded.")  # fmt: skip
-@click.option("--only", metavar="x,y,sample", callback=numbers,
-              help="Replay one sample and print its radiance.")  # fmt: skip
-@click.option("--pick", metavar="x,y", callback=numbers,
-              help="Print what the centre of a pixel shows: a particle and its values."
-              )  # fmt: skip
+@options.numbers_option("--crop", "x0,y0,x1,y1",
+                        help="Render only these pixels; x1 and y1 are excluded.")  # fmt: skip
+@options.numbers_option("--only", "x,y,sample",
+                        help="Replay one sample and print its radiance.")  # fmt: skip
+@options.numbers_option("--pick", "x,y",
+                        help="Print what the centre of a pixel shows: a particle and its values."
+                        )  # fmt: skip
 @click.option("--repeat", type=click.IntRange(1), default=1, metavar="N",
               help="Render the frame N times and print statistics of the time.")  # fmt: skip
 @options.json_option

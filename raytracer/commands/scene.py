@@ -145,11 +145,9 @@ def contents_of(source: Source) -> dict[str, Any]:
         **_made(scene),
         "camera": camera,
         "camera_toml": fitted.to_toml(),
-        "ground": _fields(scene.ground),
-        "clip": _fields(scene.clip),
-        "environment": _fields(scene.environment),
+        **{name: _fields(getattr(scene, name)) for name in ("ground", "clip", "environment")},
         "lights": _lights(scene),
-        "materials": {name: _fields(material) for name, material in scene.materials.items()},
+        "materials": {name: _fields(each) for name, each in scene.materials.items()},
         "render": asdict(scene.render),
     }
 
@@ -173,23 +171,21 @@ def _bounds(scene: Scene, buffers: SceneBuffers) -> dict[str, list[float]]:
 
     from raytracer.scene.mesh import Mesh
 
-    lows: list[NDArray[np.float64]] = []
-    highs: list[NDArray[np.float64]] = []
+    ends: list[NDArray[np.float64]] = []
     radii: dict[str, list[float]] = {}
     if count := scene.count:
-        radius, scale = buffers.radius[:count], float(buffers.scale)
+        radius, (center, scale) = buffers.radius[:count], buffers.space
         rows = [axis[:count] for axis in (buffers.x, buffers.y, buffers.z)]
-        lows.append(buffers.center + scale * np.array([(row - radius).min() for row in rows]))
-        highs.append(buffers.center + scale * np.array([(row + radius).max() for row in rows]))
+        ends.append(center + scale * np.array([(row - radius).min() for row in rows]))
+        ends.append(center + scale * np.array([(row + radius).max() for row in rows]))
         radii = {"radii": [scale * float(edge) for edge in (radius.min(), radius.max())]}
     for each in scene.solids:
         for ball in each.balls:
             reach = 0.0 if isinstance(each, Mesh) else np.reshape(ball.radius, (-1, 1))
-            lows.append((ball.centers - reach).min(axis=0))
-            highs.append((ball.centers + reach).max(axis=0))
-    if not lows:
+            ends += [(ball.centers - reach).min(axis=0), (ball.centers + reach).max(axis=0)]
+    if not ends:
         return {}
-    return {"low": np.min(lows, axis=0).tolist(), "high": np.max(highs, axis=0).tolist()} | radii
+    return {"low": np.min(ends, axis=0).tolist(), "high": np.max(ends, axis=0).tolist()} | radii
 
 
 def _sphere_set(spheres: SphereSet) -> dict[str, Any]:
@@ -202,20 +198,12 @@ def _sphere_set(spheres: SphereSet) -> dict[str, Any]:
 
 def _made(scene: Scene) -> dict[str, Any]:
     """Return what was made from particle data: bonds, arrows, trails, contacts, box, axes."""
-    rows: dict[str, Any] = {}
+    rows: dict[str, Any] = {name: _fields(getattr(scene, name)) for name in GLYPHS}
     for solids in scene.solids:
         if name := "bonds" if solids.are_bonds else solids.made_for:
             row, noun = rows.setdefault(name, {}), f"{solids.noun}s"
             row[noun] = row.get(noun, 0) + solids.count
-    for name in GLYPHS:
-        if (settings := getattr(scene, name)) is not None:
-            fields = _fields(settings)
-            for key, value in fields.items():  # a rule of colours without what it leaves out
-                if type(value) is dict:
-                    left = {k: v for k, v in value.items() if v is not None}
-                    fields[key] = left or ", ".join(value)
-            rows[name] = rows.get(name, {}) | fields
-    return rows
+    return {name: row for name, row in rows.items() if row}
 
 
 def _lights(scene: Scene) -> list[dict[str, Any]] | str:
@@ -226,5 +214,10 @@ def _lights(scene: Scene) -> list[dict[str, Any]] | str:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    fields = {} if value is None else asdict(value)
-    return {name: item for name, item in fields.items() if item is not None}
+    """Return the fields of an object, and of those in it, that are not None."""
+    fields = value if isinstance(value, dict) else {} if value is None else asdict(value)
+    return {
+        name: (_fields(item) or ", ".join(item)) if isinstance(item, dict) else item
+        for name, item in fields.items()
+        if item is not None
+    }

@@ -13,7 +13,7 @@ from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
 from raytracer.drawing.fonts import CAP_HEIGHT, typeset
 from raytracer.drawing.vector import hex_color, svg
-from raytracer.exporting.grid import Grid
+from raytracer.exporting.figure import Grid
 from raytracer.exporting.sections import SKY_LEVELS
 from raytracer.film.film import Film
 from raytracer.film.tone_settings import ToneSettings
@@ -41,7 +41,7 @@ def head_of(job: Job, tone: ToneSettings, grid: Grid, spheres: int, rods: int) -
     shown = job.camera
     target = None if shown is None else shown.look_at
     pivot = [0.0] * 3 if target is None else [
-        (a - float(b)) / job.space[1] for a, b in zip(target, job.space[0], strict=True)
+        (a - b) / job.space.scale for a, b in zip(target, job.space.center, strict=True)
     ]  # fmt: skip
     size = job.settings.resolved_filter_radius
     return {
@@ -49,8 +49,8 @@ def head_of(job: Job, tone: ToneSettings, grid: Grid, spheres: int, rods: int) -
         "size": list(view.size),
         "spheres": spheres,
         "rods": rods,
-        "center": job.space[0].tolist(),
-        "scale": job.space[1],
+        "center": list(job.space.center),
+        "scale": job.space.scale,
         "grid": {
             "low": grid.low.tolist(), "step": grid.step, "bits": grid.bits,
             "least": grid.least, "octave": grid.octave,
@@ -134,7 +134,7 @@ def _overlay(job: Job) -> dict[str, Any]:
     """Return texts and legend as SVG, and where scale bar and axes are for any view."""
     if job.plan is None:
         return {"overlay": "", "bar": None, "axes": None}
-    projection = Projection.of(job.view, *job.space)
+    projection = Projection.of(job.view, job.space)
     plan = job.plan.over(job.view)
     sheet, wanted = plan.sheet(projection.width, projection.height), plan.annotations
     plan.draw_at_edges(sheet)

@@ -11,8 +11,7 @@ from raytracer._version import __version__
 from raytracer.annotations.projection import Projection
 from raytracer.browser import client
 from raytracer.errors import UserError
-from raytracer.exporting.figure import Figure, warn_of_what_is_left_out
-from raytracer.exporting.grid import Grid
+from raytracer.exporting.figure import Figure, Grid, warn_of_what_is_left_out
 from raytracer.exporting.head import head_of
 from raytracer.exporting.occlusion import sky_visibility
 from raytracer.exporting.sections import (
@@ -47,7 +46,7 @@ def page_of(
     """
     assert job.kept is not None
     scene, buffers = job.kept
-    if int(buffers.camera["kind"][0]) == code("CameraKind", "panorama"):
+    if int(buffers.view.camera["kind"][0]) == code("CameraKind", "panorama"):
         raise UserError("a page has no panorama camera: choose perspective or orthographic")
     more = {
         "depth of field": float(job.view.camera["lens_radius"][0]) > 0.0,
@@ -62,7 +61,7 @@ def page_of(
     tell("compressing")
     grid = Grid.of(figure)
     sections = dict(sphere_sections(figure, grid, sky))
-    rods = with_box(figure.rods, job.plan, Projection.of(job.view, *job.space))
+    rods = with_box(figure.rods, job.plan, Projection.of(job.view, job.space))
     sections |= dict(rod_sections(rods, grid, figure, sky))
     head = head_of(job, tone, grid, len(figure.radius), len(rods.radius))
     used = sum(len(section.text) for section in sections.values())

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from raytracer.annotations.plan import Plan
 from raytracer.annotations.projection import Projection
-from raytracer.exporting.figure import UNLIT, Figure, Rods
-from raytracer.exporting.grid import Grid
+from raytracer.exporting.figure import UNLIT, Figure, Grid, Rods
 from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.columns import left_out, shared_names, shared_values
 from raytracer.scene.glyphs.shared import rows_by_id
@@ -32,8 +31,7 @@ PALETTE = 1 << 16  # maximum number of colours that are numbered
 SKY_LEVELS = 60  # finer than the noise of what is measured; even, so that the middle is a level
 
 MAX_WORDS = 1 << 16  # of a column of texts
-DIGITS, FEW_DIGITS = 6, 4  # of a number that is shown
-MANY = 1_000_000  # particles from which numbers have few digits: their columns then fit
+DIGITS = 6  # of a number that is shown
 
 
 @dataclass(frozen=True)
@@ -122,11 +120,11 @@ def with_box(rods: Rods, plan: Plan | None, projection: Projection) -> Rods:
     if plan is None or plan.box is None or plan.annotations.box is None:
         return rods
     wanted, sheet = plan.annotations.box, plan.sheet(projection.width, projection.height)
-    origin = projection.to_render_space(np.array(plan.box.origin, np.float64))
-    ends = np.array(segments(origin, np.array(plan.box.edges, np.float64) / projection.scale))
+    origin = projection.space.point(np.array(plan.box.origin, np.float64))
+    ends = np.array(segments(origin, np.array(plan.box.edges, np.float64) / projection.space.scale))
     middle = ends.reshape(-1, 3).mean(axis=0)
     depth = max(float(projection.depth(middle[None])[0]), 1e-6)
-    per_unit = projection.pixels_per_unit(depth) * projection.scale
+    per_unit = projection.pixels_per_unit(depth) * projection.space.scale
     width = max(wanted.width * sheet.point, 1.0)
     ink = [round(255 * value) for value in sheet.ink(wanted.color)] + [255]
     count = len(ends)
@@ -226,8 +224,7 @@ def _column(
         cast = wide.astype(kind)
     about: dict[str, Any] = {"parts": wide.shape[1], "kind": kind}
     if kind[0] == "f":
-        about["digits"] = FEW_DIGITS if len(cast) >= MANY else DIGITS
-        cast = _rounded(cast) if len(cast) >= MANY else cast
+        about["digits"] = DIGITS
     sections: dict[str, Section] = {}
     for part, numbers in enumerate(cast.T):
         if numbers.itemsize < 8:
@@ -252,15 +249,6 @@ def _kind(values: NDArray[Any]) -> str:
     if least >= -(2**31) and most < 2**31:
         return "i4"
     return "i8" if most < 2**63 else "u8"
-
-
-def _rounded(values: NDArray[Any]) -> NDArray[Any]:
-    """Return numbers with 11 bits after the first, whose low bytes deflate to nothing."""
-    word = np.dtype(f"u{values.itemsize}").type
-    dropped = np.finfo(values.dtype).nmant - 11
-    half, low = word(1 << (dropped - 1)), word((1 << dropped) - 1)
-    rounded = ((values.view(word) + half) & ~low).view(values.dtype)
-    return np.where(np.isfinite(values), rounded, values)
 
 
 def _words(

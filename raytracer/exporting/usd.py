@@ -56,8 +56,8 @@ def write_points(job: Job, figure: Figure, suffix: str, file: BinaryIO) -> None:
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.z if z_is_up else UsdGeom.Tokens.y)
     UsdGeom.SetStageMetersPerUnit(stage, 1.0)  # Blender scales by it; scene units stay
     # centred: float32 positions far from the origin would lose their digits
-    UsdGeom.XformCommonAPI(root).SetTranslate(tuple(job.space[0].tolist()))
-    scale = job.space[1]
+    UsdGeom.XformCommonAPI(root).SetTranslate(job.space.center)
+    scale = job.space.scale
     if len(figure.radius):
         points = UsdGeom.Points.Define(stage, "/figure/spheres")
         places, widths = _floats(figure.positions * scale), _floats(2.0 * scale * figure.radius)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from raytracer.scene.packing.render_space import Space
+
 AOVS = {
     "depth": "Z",
     "normal": "XYZ",
@@ -57,9 +59,7 @@ def means(values: NDArray[np.float32], side: int) -> NDArray[np.float32]:
     return np.asarray(squares.mean(axis=(1, 3), dtype=np.float32))
 
 
-def from_hits(
-    name: str, hits: NDArray[np.void], center: NDArray[np.float64], scale: float
-) -> NDArray[Any]:
+def from_hits(name: str, hits: NDArray[np.void], space: Space) -> NDArray[Any]:
     """Return an output variable, (h, w) or (h, w, 3), of first hits, (h, w) `FirstHit`, in scene
     space. Without a hit it is 0, but depth infinity and id 2**32 - 1."""
     import numpy as np
@@ -68,9 +68,9 @@ def from_hits(
     no_hit = hits["depth"] >= UNLIMITED  # the ground has no id, but a depth
     if name == "depth":
         values[no_hit] = 0.0
-        values = (values.astype(np.float64) * scale).astype(np.float32)
+        values = (values.astype(np.float64) * space.scale).astype(np.float32)
         values[no_hit] = np.inf
     elif name == "position":
-        values = (values.astype(np.float64) * scale + center).astype(np.float32)
+        values = (values.astype(np.float64) * space.scale + space.center).astype(np.float32)
         values[no_hit] = 0.0
     return values

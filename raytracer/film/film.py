@@ -91,7 +91,7 @@ class Film:
         Raises:
             UserError: the size or the crop is invalid.
         """
-        width, height = (whole(side, "size", 1, MAX_SIDE, UserError) for side in (width, height))
+        width, height = (whole(side, "size", 1, MAX_SIDE) for side in (width, height))
         x0, y0, x1, y1 = checked_crop(width, height, crop)
         sums = np.zeros((y1 - y0, x1 - x0, 4), np.float32)
         return cls(sums, 0, x0, y0, width, height)
@@ -112,7 +112,7 @@ class Film:
             raise UserError(f"sums: {shown_value(self.sums)} must be float32 (h, w, 4)")
         self.sums = np.ascontiguousarray(self.sums)  # no subclass
         for name in ("samples", "x0", "y0", "width", "height"):
-            setattr(self, name, whole(getattr(self, name), name, 0, 2**31 - 1, UserError))
+            setattr(self, name, whole(getattr(self, name), name, 0, 2**31 - 1))
         height, width = shape[0], shape[1]
         if self.x0 + width > self.width or self.y0 + height > self.height:
             raise UserError(
@@ -265,10 +265,10 @@ def checked_crop(width: int, height: int, crop: Crop | None) -> Crop:
     """
     if crop is None:
         return 0, 0, width, height
-    ends = items(crop, "crop", UserError)
+    ends = items(crop, "crop")
     if len(ends) != 4:
         raise UserError(f"crop: {shown_value(crop)} is not x0, y0, x1, y1")
-    x0, y0, x1, y1 = (whole(end, "crop", error=UserError) for end in ends)
+    x0, y0, x1, y1 = (whole(end, "crop") for end in ends)
     if not (0 <= x0 < x1 <= width and 0 <= y0 < y1 <= height):
         raise UserError(
             f"crop {x0},{y0},{x1},{y1} is not a rectangle within the picture: give x0,y0,x1,y1 "

@@ -136,7 +136,7 @@ def _about(film: Film) -> str:
 def _require_aovs(film: Film) -> None:
     """Refuse output variables that do not fit the sums. Raises UserError."""
     shape = film.sums.shape[:2]
-    for name, array in mapping(film.aovs, "aovs", UserError).items():
+    for name, array in mapping(film.aovs, "aovs").items():
         if name not in AOVS or not isinstance(array, np.ndarray):
             raise UserError(
                 f"aovs: {shown_value(name)} is not an output variable with an array; known are "

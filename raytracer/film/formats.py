@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from raytracer.arguments import whole
-from raytracer.errors import OutputError, UserError, nearest
+from raytracer.errors import OutputError, nearest
 from raytracer.film.film import Pixels
 
 
@@ -73,7 +73,7 @@ def require(
     """
     kind = format_of(path)
     name, problem = kind.name, None
-    if quality is not None and whole(quality, "quality", 1, 100, UserError) and not kind.quality:
+    if quality is not None and whole(quality, "quality", 1, 100) and not kind.quality:
         lossy = ", ".join(each.suffixes[0] for each in FORMATS if each.quality)
         problem = (
             f"{name} is lossless and has no quality: leave it out, or give a name that ends "

@@ -194,7 +194,7 @@ class Image:
                 "pick: the scene of this picture is unknown: only pictures that `raytracer.render` "
                 "returns can be picked"
             )
-        x, y = whole(x, "x", error=UserError), whole(y, "y", error=UserError)
+        x, y = whole(x, "x"), whole(y, "y")
         x0, y0, x1, y1 = self.film.crop
         if not (x0 <= x < x1 and y0 <= y < y1):
             raise UserError(

@@ -21,7 +21,7 @@ MAX_STOPS = 64.0  # largest absolute exposure: beyond it a picture exceeds the r
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class ToneSettings(Defined, error=UserError):
+class ToneSettings(Defined):
     """Exposure and tone curve of a picture. The defaults leave colours unchanged.
 
     Args:
@@ -74,7 +74,7 @@ class ToneSettings(Defined, error=UserError):
             return given
         if not isinstance(given, Mapping):
             raise UserError(f"tone: give ToneSettings or a dictionary, not {type_name(given)}")
-        changes, names = mapping(given, "tone", UserError), definitions(cls)
+        changes, names = mapping(given, "tone"), definitions(cls)
         for name in changes:
             if name not in names:
                 raise UserError(f"tone: there is no '{shown(name)}'; {suggestion(name, names)}")

@@ -5,19 +5,13 @@ from threading import Event
 from time import sleep
 from typing import Any
 
-import numpy as np
-
-from raytracer.device_array import DeviceArray, on_host
 from raytracer.errors import ClosedError, shown
 from raytracer.in_situ.mailbox import Reader, State
 from raytracer.scene.annotations import Annotations, SimulationBox
-from raytracer.scene.arrays import Where, check_radius
 from raytracer.scene.background import Background
-from raytracer.scene.device_spheres import DeviceSpheres
-from raytracer.scene.inferred import inferred, making_set
+from raytracer.scene.inferred import making_set
 from raytracer.scene.particles.source import Particles
 from raytracer.scene.scene import Scene
-from raytracer.scene.set_colors import colors_of
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.settings import RenderSettings
 from raytracer.trajectory.source import LiveSource
@@ -31,9 +25,6 @@ COLUMN = "."  # start of the names of arrays that are columns
 WAIT = 0.02  # seconds between two looks for the first state
 STEP_WAIT = 0.05  # seconds without another set after which the first step is taken to be complete
 
-IS_FIRST = "is_first"
-"""What a state says of itself while its step is the first, which may have further sets."""
-
 
 class Feed(LiveSource):
     """The states that a reader takes, as scenes. Several threads may use it."""
@@ -41,7 +32,7 @@ class Feed(LiveSource):
     name = TITLE
 
     def __init__(self, reader: Reader) -> None:
-        self._reader, self.closed = reader, False
+        self._reader, self.closed, self._is_first = reader, False, True
         self.on_change = lambda: None
         reader.on_change = lambda: self.on_change()
 
@@ -55,26 +46,22 @@ class Feed(LiveSource):
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
         """Return the latest state; before the first one, wait for that, with all of its sets.
-
-        Raises:
-            ClosedError: the simulation ended before.
-            UserError: its arrays make no spheres.
-        """
+        Raises ClosedError: the simulation ended before; UserError: its arrays make no spheres."""
         while not self._reader.number:
             if self.closed:
                 raise ClosedError("the simulation ended before it logged any points")
             sleep(WAIT)
-        number = 0
-        while IS_FIRST in (state := self._reader.take()).about and state.number != number:
-            number = state.number
+        state, count = self._reader.take(), 0
+        while self._is_first and len(state.sets) > count:
+            count = len(state.sets)
             sleep(STEP_WAIT)
+            state = self._reader.take()
+        self._is_first = False
         return scene_of(state)
 
     def scenes(self) -> Iterator[Scene]:
-        """Yield the scenes of all states until the end.
-
-        The simulation has to wait until one is taken before it publishes the next.
-        """
+        """Yield the scenes of all states until the end; the simulation waits until one is taken
+        before it publishes the next."""
         changed = Event()
         self.on_change = changed.set
         while True:
@@ -105,9 +92,7 @@ def scene_of(state: State) -> Scene:
 def _set(
     name: str, arrays: Mapping[str, Any], values: Mapping[str, Any], about: Mapping[str, Any]
 ) -> SphereSet:
-    if _is_there(arrays["positions"]):
-        return _on_gpu(name, arrays, values, about)
-    given = {key: on_host(each) for key, each in {**arrays, **values}.items()}
+    given = {**arrays, **values}
     particles = Particles(
         f"log_points '{shown(name)}'", given["positions"], given.get("radii"), given.get("colors"),
         names=NAMES,
@@ -116,32 +101,3 @@ def _set(
     )  # fmt: skip
     with making_set(name):
         return SphereSet.of_particles(particles)
-
-
-def _on_gpu(
-    name: str, arrays: Mapping[str, Any], values: Mapping[str, Any], about: Mapping[str, Any]
-) -> SphereSet:
-    """Return a set whose arrays come to the host when something asks for them."""
-
-    def load() -> SphereSet:
-        return _set(name, {key: on_host(each) for key, each in arrays.items()}, values, about)
-
-    given: dict[str, Any] = {**arrays, **values}
-    where = Where(f"log_points '{shown(name)}'", NAMES)
-    there = {name: given[key] for name, key in NAMES.items() if _is_there(given.get(key))}
-    here: dict[str, Any] = {"has_color": "colors" in given}
-    if "radius" not in there:
-        with making_set(name):  # after that of the first state, which was on the host
-            radius = given.get("radii")
-            if radius is None:
-                radius = inferred().radius(lambda: float(np.min(load().radius)), decides=True)
-        here["radius"] = check_radius(on_host(radius), len(arrays["positions"]), where)
-    if "color" not in there:
-        found = colors_of(given.get("colors"), None, "srgb", len(arrays["positions"]), where)
-        here["color"], here["color_id"], here["opacity"] = found
-    columns = {key[1:]: each for key, each in given.items() if key.startswith(COLUMN)}
-    return DeviceSpheres(there, columns, where, about.get("box"), about.get("time"), **here)
-
-
-def _is_there(value: Any) -> bool:
-    return isinstance(value, DeviceArray)

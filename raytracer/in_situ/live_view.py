@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from os import PathLike
 from pathlib import Path
 from threading import RLock
@@ -20,7 +20,7 @@ from raytracer.fields import check_names, takes
 from raytracer.files.access import path_of
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.in_situ.feed import IS_FIRST, TITLE, scene_of
+from raytracer.in_situ.feed import TITLE, scene_of
 from raytracer.in_situ.mailbox import State
 from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner, View
 from raytracer.in_situ.points import Given, Points
@@ -99,16 +99,15 @@ def live(
     """
     check_names(live, settings)
     function(say, "say")
-    truth(open_browser, "open_browser", UserError)
+    truth(open_browser, "open_browser")
     if open is not None:
-        one_of(open, "open", KINDS, "kind of view", UserError)
+        one_of(open, "open", KINDS, "kind of view")
     given: dict[str, Any] = {"width": WIDTH, "height": HEIGHT}
     given |= {name: value for name, value in settings.items() if value is not None}
     given |= {"backend": backend, "threads": threads, "tone": tone, "annotations": annotations}
     ViewOptions.of(Scene(), **given)
-    fps = real(fps, "fps", 0.01, 1000.0, error=UserError)
-    if (every := whole(every, "every", error=UserError)) < 1:
-        raise UserError(f"every {every}: give a number of steps, 1 or more")
+    fps = real(fps, "fps", 0.01, 1000.0)
+    every = whole(every, "every", 1)
     if record is not None:
         from raytracer.in_situ.recording import check_record
 
@@ -163,6 +162,7 @@ class LiveView:
         self._settings, self._fps, self._gpu = settings, fps, gpu
         self._outlets: list[View | Movie] = []
         self._logged, self._lock = dict[str, Given](), RLock()
+        self._steps = 0  # that have begun
         self._step: list[str] = []  # names that were logged in this step
         self._last: list[str] = []  # those of the step before
         self._about: dict[str, Any] = {}  # of the state as a whole
@@ -213,28 +213,19 @@ class LiveView:
         given = positions, radii, colors, columns, stream
         with self._lock:
             begins = name in self._step or not self._step
-            takers = [outlet for outlet in self._outlets if outlet.takes(begins)]
-            try:
-                if takers or name not in self._logged:  # else, as mostly, in a microsecond
-                    points = Points.of(name, given)
-                    if name not in self._logged:
-                        scene_of(self._state({name: points}))  # for its errors
-            except UserError:
-                for outlet in self._outlets:
-                    outlet.refuse(begins)
-                raise
+            number = self._steps if begins else None
+            takers = [outlet for outlet in self._outlets if outlet.takes(number)]
+            if takers or name not in self._logged:  # else, as mostly, in a microsecond
+                points = Points.of(name, given)
+                if name not in self._logged:
+                    scene_of(self._state({name: points}))  # for its errors
             if begins:
-                self._last, self._step = self._step, []
+                self._last, self._step, self._steps = self._step, [], self._steps + 1
             self._logged[name] = given
             self._step.append(name)
             is_last = not self._last or name == self._last[-1]
             for outlet in takers:
-                outlet.log(name, self._said, is_last)
-
-    @property
-    def _said(self) -> dict[str, Any]:
-        """What is said of a state as a whole."""
-        return self._about if self._last else self._about | {IS_FIRST: True}
+                outlet.log(name, self._about, is_last)
 
     def set_time(self, time: float) -> None:
         """State the time of what is logged from now on, for {time} in texts over the picture.
@@ -245,7 +236,7 @@ class LiveView:
         Raises:
             UserError: it is no finite number.
         """
-        self._about = self._about | {"time": Moment(real(time, "time", error=UserError))}
+        self._about = self._about | {"time": Moment(real(time, "time"))}
 
     def log_box(self, edges: Any, origin: Any = (0.0, 0.0, 0.0)) -> None:
         """Show the simulation box of what is logged from now on.
@@ -359,19 +350,12 @@ class LiveView:
             UserError: the movie could not be written completely.
         """
         atexit.unregister(self._close_or_warn)
-        errors = list[UserError]()
-        try:
-            with self._lock:
-                for outlet in self._outlets:
-                    try:
-                        if outlet.look():
-                            outlet.flush(self._said)
-                    except UserError as error:  # of one: the others are completed
-                        errors.append(error)
-        finally:
-            self._end()
-        if errors:
-            raise errors[0]
+        with ExitStack() as stack:  # the others are completed where one fails
+            stack.callback(self._end)
+            stack.enter_context(self._lock)
+            for outlet in self._outlets:
+                if outlet.look():
+                    stack.callback(outlet.flush, self._about)
 
     def flush(self) -> None:
         """Show what was logged last, if it was left out because it came too soon.
@@ -382,7 +366,7 @@ class LiveView:
         with self._lock:
             for outlet in self._outlets:
                 if isinstance(outlet, View) and outlet.look():
-                    outlet.flush(self._said)
+                    outlet.flush(self._about)
 
     def _end(self) -> None:
         outlets, self._outlets = self._outlets, []

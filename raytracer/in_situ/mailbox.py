@@ -10,7 +10,7 @@ The two sides are threads of one process, or two processes.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary, finalize
 
 import numpy as np
@@ -24,8 +24,6 @@ MAX_BLOCKS = 8
 
 ALIGNMENT = 256  # bytes in whose multiples arrays begin: some lines of a cache
 GROWTH = 1.25  # factor of room for more points when a set has outgrown a block
-
-Memory: TypeAlias = HostMemory | GpuMemory | MappedMemory
 
 Send = Callable[..., None]
 """Sends a message to the other side: its kind, and its content."""
@@ -58,14 +56,9 @@ class State(NamedTuple):
 
 
 class Writer:
-    """The side of the simulation; it is used by one thread.
-
-    Args:
-        send: sends "memory", a number and a `HostMemory` or `GpuMemory` that takes the place of
-            that with this number; or "state", its number, the `Entry` of each set by name, and what
-            is said of the whole state.
-        look: takes what the reader has sent.
-    """
+    """The side of the simulation; it is used by one thread. It sends "memory", a number and what
+    takes the place of the memory with this number; or "state", its number, the `Entry` of each set
+    by name, and what is said of the whole state. look: takes what the reader has sent."""
 
     def __init__(self, send: Send, look: Callable[[], None]) -> None:
         self._send, self._look = send, look
@@ -83,11 +76,6 @@ class Writer:
         self._look()
         return self._taken >= self.published
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of memory for all sets."""
-        return sum(memory.size for memory in self._memories.values())
-
     def receive(self, kind: str, number: int) -> None:
         """Take a message of the reader: a state is "taken", or a block "free"."""
         if kind == "taken":
@@ -100,18 +88,9 @@ class Writer:
         self, name: str, arrays: Mapping[str, Any], values: Mapping[str, Any],
         stream: int = LEGACY_STREAM,
     ) -> bool:  # fmt: skip
-        """Copy the arrays of a set, to be published; False: all its blocks are in use.
-
-        Args:
-            name: of the set.
-            arrays: of NumPy, or `DeviceArray` of one GPU.
-            values: what is no array.
-            stream: handle of the one on which arrays of a GPU are complete; they are copied there.
-
-        Raises:
-            UserError: there is no room.
-            BackendError: the driver of the GPU cannot be used.
-        """
+        """Copy the arrays of a set, to be published; False: all its blocks are in use. arrays: of
+        NumPy, or `DeviceArray` of one GPU, which are complete and copied on the stream. values:
+        what is no array. Raises UserError: there is no room; BackendError: of the driver."""
         self._look()
         if name in self._new:  # nobody has seen it
             self._busy.difference_update(self._new.pop(name).blocks)
@@ -194,15 +173,12 @@ class _Use:
 
 
 class Reader:
-    """The side of the view. Threads may use it; one of them takes states.
-
-    send: sends "taken" and the number of a state, or "free" and that of a block; any thread calls
-    it, at any time.
-    """
+    """The side of the view. Threads may use it; one of them takes states. From any thread, at any
+    time, it sends "taken" and the number of a state, or "free" and that of a block."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
-        self._memories = dict[int, Memory]()
+        self._memories = dict[int, HostMemory | GpuMemory | MappedMemory]()
         self._uses: WeakValueDictionary[int, Any] = WeakValueDictionary()
         self._latest: tuple[int, Mapping[str, Entry], Mapping[str, Any], dict[int, Any]]
         self._latest = 0, {}, {}, {}  # with what arrays in its blocks hold, by block

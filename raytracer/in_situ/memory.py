@@ -36,15 +36,8 @@ class SharedHandle(NamedTuple):
 
 
 class HostMemory:
-    """Memory of the host; it is anonymous, so no file is left behind.
-
-    Args:
-        size: bytes.
-        descriptor: of the memory of another process; None makes new memory.
-
-    Raises:
-        UserError: there is no room.
-    """
+    """Memory of the host; it is anonymous, so no file is left behind. descriptor: of the memory of
+    another process; None makes new memory. Raises UserError: there is no room."""
 
     device = None
 
@@ -106,15 +99,8 @@ class _OnGpu:
 
 
 class GpuMemory(_OnGpu):
-    """Memory of a GPU into which this process copies.
-
-    Args:
-        size: bytes.
-        device: number of the GPU.
-
-    Raises:
-        BackendError: there is no room, or the driver cannot be used.
-    """
+    """Memory of a GPU into which this process copies. Raises BackendError: there is no room, or the
+    driver cannot be used."""
 
     release = "cuMemFree_v2"
 
@@ -130,11 +116,8 @@ class GpuMemory(_OnGpu):
             self.complete = Fence(device)
 
     def handle(self) -> SharedHandle:
-        """Return what `MappedMemory` takes in another process.
-
-        Raises:
-            BackendError: processes cannot share memory of this GPU on this system.
-        """
+        """Return what `MappedMemory` takes in another process. Raises BackendError: processes
+        cannot share memory of this GPU on this system."""
         memory, event = _Handle(), _Handle()
         with device_context(self.device) as cuda:
             check_status(cuda.cuIpcGetMemHandle(ctypes.byref(memory), self._address))
@@ -142,12 +125,8 @@ class GpuMemory(_OnGpu):
         return SharedHandle(self.size, self.device, bytes(memory), bytes(event))
 
     def write(self, starts: Mapping[int, DeviceArray], stream: int) -> None:
-        """Queue copies of arrays, with the gaps between their numbers, and the event behind them.
-
-        Args:
-            starts: arrays on this GPU by the byte where their memory begins here.
-            stream: handle of the one on which they are complete.
-        """
+        """Queue copies of arrays, with the gaps between their numbers, and the event behind them;
+        `starts` has them by the byte where they begin here."""
         for start, array in starts.items():
             array.copy_to(self.address + start, stream, self.device)
         with device_context(self.device):
@@ -164,11 +143,7 @@ def is_shareable(device: int) -> bool:
 
 
 class MappedMemory(_OnGpu):
-    """Memory of a GPU that another process shares.
-
-    Raises:
-        BackendError: this process cannot map it.
-    """
+    """Memory of a GPU that another process shares. Raises BackendError: it cannot be mapped."""
 
     release = "cuIpcCloseMemHandle"
 

@@ -29,19 +29,9 @@ LOOK = 0.001  # seconds between two looks at what a process has sent
 
 
 class ProcessRunner:
-    """A process with the reader of a mailbox; see `process` for the messages.
-
-    Args:
-        kind, settings: as for `process.FRONTS`.
-        gpu: number of the GPU that renders, or None.
-
-    Attributes:
-        writer: the side of the simulation.
-        gpu: number of the GPU whose memory both sides share; None: arrays come to the host.
-
-    Raises:
-        UserError: it cannot be started.
-    """
+    """A process with the reader of a mailbox; see `process` for the messages and settings. `gpu` is
+    the number of the GPU whose memory both sides share; None: arrays come to the host. Raises
+    UserError: it cannot be started."""
 
     def __init__(self, kind: str, settings: Mapping[str, Any], gpu: int | None) -> None:
         self.gpu = gpu if gpu is not None and is_shareable(gpu) else None
@@ -144,14 +134,13 @@ class ProcessRunner:
 
 
 class InlineRunner:
-    """No process: a widget of a notebook shows the feed until the end; see `ProcessRunner`."""
+    """No process: a widget of a notebook shows the feed until the end."""
 
     def __init__(self, gpu: int | None) -> None:
         self.gpu = gpu
         self.writer, reader = mailbox()
         self.feed = Feed(reader)
-        self.is_closed: Callable[[], bool] = lambda: False
-        """Returns whether what shows the feed was closed."""
+        self.is_closed: Callable[[], bool] = lambda: False  # whether what shows the feed was
 
     def ready(self) -> str:
         return ""
@@ -174,12 +163,7 @@ class InlineRunner:
 
 
 class _Outlet:
-    """Where states go.
-
-    Args:
-        runner: shows them.
-        logged: what the simulation has logged last of each set, by name.
-    """
+    """Where states go. logged: what the simulation has logged last of each set, by name."""
 
     def __init__(self, runner: ProcessRunner | InlineRunner, logged: Mapping[str, Given]) -> None:
         self.runner, self.writer, self._logged = runner, runner.writer, logged
@@ -206,9 +190,6 @@ class _Outlet:
         for name in [n for n, given in self._logged.items() if given is not self._sent.get(n)]:
             self._write(name, seconds)
 
-    def refuse(self, begins: bool) -> None:
-        """Undo what `takes` has counted: what is wrong with the set was raised."""
-
     def _publish(self) -> None:
         if self._unpublished:
             self.writer.publish(self._about)
@@ -224,18 +205,15 @@ class _Outlet:
 
 
 class View(_Outlet):
-    """A view that takes the latest state.
-
-    A state is copied at most once in each `INTERVAL`, and as long as copying takes at most `SHARE`
-    of the time; `flush` copies one that was left out.
-    """
+    """A view that takes the latest state: one in each `INTERVAL`, as long as copying takes at most
+    `SHARE` of the time; `flush` copies one that was left out."""
 
     _spent = _due = 0.0
     """Seconds of copying in this step, and the time before which the next one is not taken."""
 
-    def takes(self, begins: bool) -> bool:
-        """Return whether it takes the next set, which may begin a step."""
-        if begins:
+    def takes(self, step: int | None) -> bool:
+        """Return whether it takes the next set; step: the number of the step that it begins."""
+        if step is not None:
             self._is_taken = perf_counter() >= self._due
             if self._is_taken:
                 self._publish()  # of fewer sets than in the step before
@@ -243,11 +221,8 @@ class View(_Outlet):
         return self._is_taken and self.look()
 
     def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
-        """Take a set of points of a step that is taken.
-
-        about: what holds for the state as a whole. is_last: whether no other set follows in this
-        step, as far as is known.
-        """
+        """Take a set of points of a step that is taken. about: what holds for the whole state.
+        is_last: whether no other set follows in this step, as far as is known."""
         start = perf_counter()
         self._about = about
         try:
@@ -276,29 +251,23 @@ class View(_Outlet):
 
 
 class Movie(_Outlet):
-    """A movie of every n-th step; the simulation waits if it is faster.
-
-    A state is published when the next step begins: only then it is known to have all of its sets.
-    """
+    """A movie of every n-th step; the simulation waits if it is faster. A state is published when
+    the next step begins: only then it is known to have all of its sets."""
 
     def __init__(
         self, runner: ProcessRunner | InlineRunner, logged: Mapping[str, Given], every: int
     ) -> None:
         super().__init__(runner, logged)
-        self._every, self._step = every, -1
+        self._every = every
 
-    def takes(self, begins: bool) -> bool:
+    def takes(self, step: int | None) -> bool:
         """Return whether it takes the next set; it waits until the state before is taken."""
-        if begins:
+        if step is not None:
             self.flush(self._about)
-            self._step += 1
-            self._is_taken = self._step % self._every == 0
+            self._is_taken = step % self._every == 0
             while self._is_taken and self.look() and not self.writer.is_taken:
                 sleep(LOOK)
         return self._is_taken and self.look()
-
-    def refuse(self, begins: bool) -> None:
-        self._step -= begins
 
     def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
         self._about = about

@@ -32,7 +32,7 @@ class Points(NamedTuple):
     @classmethod
     def of(cls, name: str, given: Given) -> Points:
         """Return what was logged, with the shapes of its arrays checked. Raises UserError."""
-        if not text(name, "name", UserError):
+        if not text(name, "name"):
             raise UserError("name: is empty; give the set of points a name, as 'grains'")
         positions, radii, colors, columns, stream = given
         handle = LEGACY_STREAM if stream is None else stream_handle(stream)
@@ -55,7 +55,7 @@ class Points(NamedTuple):
             shapes = (3,), (4,), (count, 3), (count, 4), (count,)
             wanted = f"one colour or ({count:,}, 3)"
             arrays["colors"] = array("colors", colors, wanted, lambda s: s in shapes)
-        given_columns = {} if columns is None else mapping(columns, "columns", UserError)
+        given_columns = {} if columns is None else mapping(columns, "columns")
         for key, value in given_columns.items():
             part = f"column '{shown(key)}'"
             arrays[COLUMN + key] = array(part, value, f"({count:,},)", lambda s: s[:1] == (count,))
@@ -71,10 +71,8 @@ class Points(NamedTuple):
         return self._replace(arrays=arrays)
 
     def near(self, name: str, gpu: int | None) -> Points:
-        """Return the same with arrays on a GPU that it reads where they are, and others of NumPy.
-
-        name: of the set. gpu: its number; None: all come to the host.
-        """
+        """Return the same with arrays on a GPU that it reads where they are, and others of NumPy;
+        gpu: its number, or None."""
         there = dict[str, DeviceArray]()
         for key, array in self.arrays.items() if gpu is not None else ():
             found = device_array(array, key, self.stream)
@@ -86,10 +84,8 @@ class Points(NamedTuple):
 
 
 def _array(value: Any, stream: int, fits: Fits) -> Any:
-    """Return an array of the right shape, or None.
-
-    Those of other packages are read when they are copied: what computes them may not be done.
-    """
+    """Return an array of the right shape, or None. Those of other packages are read when they are
+    copied: what computes them may not be done."""
     if type(value) in (float, int):
         value = np.asarray(value)
     shape = getattr(value, "shape", None)

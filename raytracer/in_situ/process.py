@@ -115,19 +115,10 @@ def _record(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
     record(feed.scenes(), Path(path), settings, fps)
 
 
-def _memory(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
-    from raytracer.viewer.session import Session
-
-    ready("")
-    with Session.open(feed, **settings) as session:
-        while not session.viewer.closing:
-            session.picture(1.0)
-
-
-FRONTS = {"window": _window, "page": _page, "record": _record, "memory": _memory}
-"""What shows the states of a feed until the user or the simulation closes it, by kind; "memory":
-pictures that nobody sees. Settings are those of `raytracer.preview` for what is shown; of a page
-also `port` and `open_browser`, of a movie `path` and `fps`."""
+FRONTS = {"window": _window, "page": _page, "record": _record}
+"""What shows the states of a feed until the user or the simulation closes it, by kind. Settings are
+those of `raytracer.preview` for what is shown; of a page also `port` and `open_browser`, of a movie
+`path` and `fps`."""
 
 
 if __name__ == "__main__":

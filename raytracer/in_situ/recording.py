@@ -28,11 +28,7 @@ class Latest(FrameSource):
 
 class Pictures:
     """Renders states for files; the first one decides about camera, colour scales and exposure.
-
-    Args:
-        settings: those of `raytracer.live` for what is shown.
-        fps: frames in a second.
-    """
+    settings: those of `raytracer.live` for what is shown."""
 
     def __init__(self, settings: Mapping[str, Any], fps: float) -> None:
         given = dict(settings)
@@ -74,11 +70,8 @@ def check_record(path: Path, settings: Mapping[str, Any]) -> None:
 
 
 def record(scenes: Iterator[Scene], path: Path, settings: Mapping[str, Any], fps: float) -> None:
-    """Write the pictures of scenes.
-
-    Raises:
-        UserError: a picture cannot be rendered, before which the files end, or cannot be written.
-    """
+    """Write the pictures of scenes. Raises UserError: one cannot be rendered, before which the
+    files end, or written."""
     count, failure = 0, None
     with closing(Pictures(settings, fps)) as pictures, ExitStack() as stack:
         video = None

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raytracer.arguments import real
-from raytracer.errors import SceneError, UserError, shown
+from raytracer.errors import SceneError, shown
 from raytracer.field_types import (
     NUMBER,
     TEXT,
@@ -49,27 +49,27 @@ class Turn(NamedTuple):
     degrees: float
 
 
-def parse_turn(value: Any, name: str, error: type[UserError]) -> Turn:
+def parse_turn(value: Any, name: str) -> Turn:
     """Parse "8s" (seconds per revolution) or 360 (degrees in total)."""
     match = _TURN.fullmatch(value) if isinstance(value, str) else None
     unit = (match[2] or "") if match else ""
     if match is None and isinstance(value, str):
-        raise error(
+        raise SceneError(
             f"{name}: '{shown(str(value), 40)}' is not a turn: give seconds per revolution, such "
             "as 8s, or degrees over the animation, such as 360"
         )
-    number = real(float(match[1]) if match else value, name, -MAX_DEGREES, MAX_DEGREES, error=error)
+    number = real(float(match[1]) if match else value, name, -MAX_DEGREES, MAX_DEGREES)
     if not unit.startswith("s"):
         return Turn(None, number)
     if not 0.01 <= abs(number) <= MAX_SECONDS:
-        raise error(
+        raise SceneError(
             f"{name}: give 0.01 s or more per revolution; a minus sign reverses the direction"
         )
     return Turn(abs(number), 360.0 if number > 0.0 else -360.0)
 
 
-def _turn(value: Any, name: str, error: type[UserError]) -> str | float:
-    parse_turn(value, name, error)
+def _turn(value: Any, name: str) -> str | float:
+    parse_turn(value, name)
     return str.__str__(value) if isinstance(value, str) else float(value)
 
 
@@ -167,7 +167,7 @@ class AnimationSettings(Defined, place="animation"):
     @property
     def turn(self) -> Turn:
         """Turntable motion of the camera, by no degrees if there is none."""
-        return parse_turn(self.turntable or 0.0, "animation.turntable", SceneError)
+        return parse_turn(self.turntable or 0.0, "animation.turntable")
 
     @property
     def moves(self) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import MISSING, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from raytracer.arguments import mapping
-from raytracer.errors import SceneError, UserError, shown_value
+from raytracer.errors import SceneError, shown_value
 from raytracer.field_types import Choice, Kind, Number, Numbers, Text, Vector3
 from raytracer.fields import Defined, check_fields, definitions, setting
 from raytracer.scene.colors import Color
@@ -257,12 +257,17 @@ class Part(Kind):
         self.kind, self.alone = kind, alone
         self.metavar = f"[={alone.upper()}|NAME=VALUE,...|off]"
 
-    def checked(self, value: Any, name: str, error: type[UserError], now: Any = None) -> Any:
+    def checked(self, value: Any, name: str, now: Any = None) -> Any:
         """Return the object, of which `now` has the fields that are not stated; None without."""
-        given = given_fields(self.kind, value, name, self.alone, error)
+        given = given_fields(self.kind, value, name, self.alone)
         if isinstance(given, Mapping):
             return self.kind(**given) if now is None else replace(now, **given)
         return given or None
+
+    def of_text(self, text: str, name: str) -> str:
+        """Check the value of an option, which may change an annotation of the scene."""
+        self.checked(text, name)
+        return text
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -320,7 +325,7 @@ class Annotations(Defined):
             kind, now = known[name].kind, getattr(self, name)
             if isinstance(kind, Part):
                 now = None if now is PLAIN_BOX else now
-                made[name] = kind.checked(value, name, SceneError, now)
+                made[name] = kind.checked(value, name, now)
             else:
                 made[name] = (*now, *value)
         return replace(self, **made)

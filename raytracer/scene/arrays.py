@@ -39,10 +39,7 @@ def blocks(count: int, size: int = BLOCK_ROWS) -> Iterator[slice]:
 
 def each_block(count: int, work: Callable[[slice], None], size: int = BLOCK_ROWS) -> None:
     """Call `work` once for each block of rows, `quiet`, on several threads if there are many rows.
-
-    NumPy releases the interpreter in its loops, so blocks run in parallel. Each block must write
-    only its rows, so that the result does not depend on the number of threads.
-    """
+    Each block must write only its rows, so that the result does not depend on the threads."""
     work = quiet()(work)
     if count < PARALLEL_ROWS:
         for rows in blocks(count, size):
@@ -67,17 +64,11 @@ TEXT_MEMORY = 500  # bytes per distinct text of a column: the text, its index an
 
 
 class Where(NamedTuple):
-    """Origin of an array for messages: a file and array, or an argument.
+    """Origin of an array for messages: a file and array, or an argument."""
 
-    Args:
-        source: file name, or "" for arrays from Python.
-        names: names in the file for "centers", "radius" and "color", if different.
-        noun: what a row describes.
-    """
-
-    source: str = ""
-    names: Mapping[str, str] = MappingProxyType({})
-    noun: str = "sphere"
+    source: str = ""  # file name, or "" for arrays from Python
+    names: Mapping[str, str] = MappingProxyType({})  # of "centers", "radius", "color", if different
+    noun: str = "sphere"  # what a row describes
 
     def wrong(self, part: str, problem: str) -> UserError:
         """Return the error for one array: DataFileError for a file, SceneError for an argument."""
@@ -168,19 +159,8 @@ def floats(value: Any, part: str, where: Where) -> NDArray[np.floating[Any]]:
         return array.astype(np.float32)
     if array.dtype.kind in "iuf":
         return array.astype(np.float64)
-    raise where.wrong(part, f"holds {_KINDS.get(array.dtype.kind, array.dtype)}, not real numbers")
-
-
-_KINDS = {
-    "O": "values of several kinds, or beyond 64 bits",
-    "b": "truth values",
-    "c": "complex numbers",
-    "M": "dates",
-    "m": "times",
-    **dict.fromkeys("SU", "text"),
-    "V": "records",
-}
-"""Names for messages of types that are not real numbers, by kind of dtype."""
+    named = {"O": "values of several kinds, or beyond 64 bits", "S": "text", "U": "text"}
+    raise where.wrong(part, f"holds {named.get(array.dtype.kind, array.dtype)}, not real numbers")
 
 
 def check_shape(value: Any, where: Where) -> NDArray[np.floating[Any]]:

@@ -78,7 +78,7 @@ def set_radii(data: Particles) -> None:
     if any(each is not None for each in stated) or not isinstance(data.centers, np.ndarray):
         return
     centers = check_centers(data.centers, Where(data.source, data.names))
-    data.radius = np.array(default_radius(centers, closed=not is_flat(centers)))
+    data.radius = np.array(default_radius(len(centers), lambda: centers, not is_flat(centers)))
 
 
 def is_filled(box: Box, centers: NDArray[np.floating[Any]]) -> bool:

@@ -3,7 +3,6 @@
 from typing import Any, NamedTuple
 
 from raytracer.arguments import mapping, text
-from raytracer.errors import UserError
 from raytracer.field_types import AnyOf, Choice, Kind, Number, Truth, number_of
 
 WORDS = {
@@ -34,24 +33,22 @@ PLAIN_BOND = 0.12  # radius of a bond without a style, in angstrom if atoms have
 LENGTH = Number(0.0, above=True)
 
 
-def lengths(
-    value: Any, name: str, error: type[UserError], may_lack: bool = False
-) -> dict[str, Any]:
+def lengths(value: Any, name: str, may_lack: bool = False) -> dict[str, Any]:
     """Return longest bonds by pair of types; with `may_lack`, None for pairs without a distance."""
     if isinstance(value, str):
         parts = [part.partition("=") for part in value.split(",")]
         value = {p.strip(): number_of(end) if equals else None for p, equals, end in parts}
     return {
-        text(pair, name, error): longest
+        text(pair, name): longest
         if longest is None and may_lack
-        else LENGTH.checked(longest, f"{name}.{pair}", error)
-        for pair, longest in mapping(value, name, error).items()
+        else LENGTH.checked(longest, f"{name}.{pair}")
+        for pair, longest in mapping(value, name).items()
     }
 
 
 LENGTHS = Kind(
     {dict: {"type": "object", "additionalProperties": LENGTH.schema()}}, lengths,
-    wording="a table of distances by pairs of types", metavar="A-B=LENGTH,...",
+    noun="a table of distances by pairs of types", metavar="A-B=LENGTH,...",
 )  # fmt: skip
 """Longest bonds by pair of types: {Si-O = 2.0}, or "Si-O=2,O-H=1.2" as a text."""
 

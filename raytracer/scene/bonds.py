@@ -73,7 +73,7 @@ class Pairs(NamedTuple):
         length = np.sqrt(np.square(spans).sum(axis=1)) * spheres.transform.scale
         columns: dict[str, Any] = {"length": length, **self.columns}
         for name in names:
-            if name not in columns and name[-1:] in ("1", "2") and atoms.has(name[:-1]):
+            if name not in columns and name[-1:] in ("1", "2") and name[:-1] in atoms:
                 columns[name] = atoms[name[:-1]][self.rows[:, int(name[-1]) - 1]]
         middles = spheres.centers[self.rows[:, 0]] + 0.5 * spans
         return SphereSet(middles, 1.0, columns=columns)

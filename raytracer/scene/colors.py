@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RGB = tuple[float, float, float]
+RGBA = tuple[float, float, float, float]
 Color = str | Sequence[float]
 
 DEFAULT_COLOR = (0.8, 0.8, 0.8)
@@ -44,13 +45,21 @@ _NUMBER = re.compile(r"\d{0,9}\.?\d{1,30}", re.ASCII)
 
 
 def parse_color(value: Any) -> RGB:
-    """Return a colour as three floats in 0..1, in the colour space in which it was written.
+    """Return a colour as `parse_rgba` does, without its alpha; below 1 that is told."""
+    *rgb, alpha = parse_rgba(value)
+    if alpha < 1.0:
+        warn(f"the alpha of the colour {shown_value(value)} is ignored; {OPACITY}")
+    return (rgb[0], rgb[1], rgb[2])
+
+
+def parse_rgba(value: Any) -> RGBA:
+    """Return a colour and its alpha in 0..1, in the colour space in which it was written.
 
     Args:
         value: "#rgb", "#rrggbb", a name of CSS or matplotlib ("crimson", "tab:blue", "C0", "k"), a
             grey from "0" (black) to "1" (white), "rgb(255, 128, 0)", "1, 0.5, 0", three numbers in
-            0..1, or an array of uint8. A fourth number or pair of digits is the alpha; below 1 it
-            is ignored, with a warning.
+            0..1, or an array of uint8. A fourth number or pair of digits is the alpha, which is 1
+            otherwise.
     """
     if isinstance(value, str):
         return _parse_text(value.strip())
@@ -62,7 +71,7 @@ def parse_color(value: Any) -> RGB:
     return _scaled(numbers, top, value)
 
 
-def _scaled(numbers: Sequence[float], top: float, value: Any) -> RGB:
+def _scaled(numbers: Sequence[float], top: float, value: Any) -> RGBA:
     """Return the numbers, from 0 to `top`, of a colour that was written as `value`, in 0..1."""
     parts = [number / top for number in numbers]
     if len(parts) not in (3, 4):
@@ -73,9 +82,8 @@ def _scaled(numbers: Sequence[float], top: float, value: Any) -> RGB:
     if not all(0.0 <= v <= 1.0 for v in parts):
         problem = out_of_range(parts) if top == 1.0 else f"its numbers must be from 0 to {top:g}"
         raise SceneError(f"{shown_value(value)} is not a colour; {problem}")
-    if parts[3:] and parts[3] < 1.0:
-        warn(f"the alpha of the colour {shown_value(value)} is ignored; {OPACITY}")
-    return (parts[0], parts[1], parts[2])
+    red, green, blue, alpha = (*parts, 1.0)[:4]
+    return red, green, blue, alpha
 
 
 def out_of_range(parts: Sequence[float]) -> str:
@@ -85,7 +93,7 @@ def out_of_range(parts: Sequence[float]) -> str:
     return f"its numbers must be from 0 to 1{way}"
 
 
-def _parse_text(text: str) -> RGB:
+def _parse_text(text: str) -> RGBA:
     digits = text[1:]
     if text.startswith("#"):
         if len(digits) in (3, 4, 6, 8) and all(c in "0123456789abcdefABCDEF" for c in digits):
@@ -97,7 +105,7 @@ def _parse_text(text: str) -> RGB:
         grey = float(text)
         if grey > 1.0:
             raise SceneError(f"'{shown(text)}' is not a colour; a grey goes from '0' to '1'")
-        return (grey, grey, grey)
+        return (grey, grey, grey, 1.0)
     if "," in text:  # "1, 0.5, 0", or "rgb(255, 128, 0)"
         in_bytes = text.lower().startswith("rgb(") and text.endswith(")")
         inner, top = (text[4:-1], 255.0) if in_bytes else (text.strip("[]()"), 1.0)

@@ -20,7 +20,7 @@ from raytracer.scene.elements import RADII, radii_of_elements
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.columns import label_ids
 from raytracer.scene.particles.labels import Labels, element_symbols
-from raytracer.scene.particles.source import Box, Column, Data, ParticleSource, kind_of
+from raytracer.scene.particles.source import Column, Data, ParticleSource, kind_of
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -66,11 +66,10 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     Args:
         spheres: the set.
-        data: the set's record of its file.
     """
 
-    def __init__(self, spheres: SphereSet, data: Data) -> None:
-        self._spheres, self._data = spheres, data
+    def __init__(self, spheres: SphereSet) -> None:
+        self._spheres = spheres
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         known = self._find(name) if isinstance(name, str) else None
@@ -124,18 +123,9 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return [name for name in self._file_columns if not {name, naming.plain(name)} & placing]
 
     @property
-    def box(self) -> Box | None:
-        """Simulation box that the file states, in the units of the set, or None."""
-        return self._data.box
-
-    @property
     def has_ids(self) -> bool:
         """Whether particles have ids in the file; otherwise `id` counts rows."""
         return bool(self.made_of("id"))
-
-    def has(self, name: str) -> bool:
-        """Return whether there is a column of this name."""
-        return name in self
 
     def value(self, name: str) -> NDArray[Any] | Texts:
         """Return a column; texts as distinct values and indices.
@@ -234,27 +224,27 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     @property
     def _file_columns(self) -> Mapping[str, Column]:
-        if self._data.about is not None:
-            return self._data.about
+        if self._spheres.data.about is not None:
+            return self._spheres.data.about
         about = {
             name: Column(kind_of(array.dtype) or "text", array.shape[1:])
-            for name, array in self._data.arrays.items()
+            for name, array in self._spheres.data.arrays.items()
         }
-        if self._spheres.file is not None or self._data.origin is not None:
+        if self._spheres.file is not None or self._spheres.data.origin is not None:
             with self._open() as source:
                 about = {**source.columns, **about}
-        self._data = self._spheres._data = self._data._replace(about=about)
+        self._spheres.data = self._spheres.data._replace(about=about)
         return about
 
     def bond_table(self) -> tuple[NDArray[Any], dict[str, NDArray[Any]]] | None:
         """Return the bonds of the file between shown spheres, int64 (M, 2), and its values for
         each: "order", "type"; or None, also if particles are shown several times, as images."""
-        if self._data.origin is None and self._spheres.file is None:
+        if self._spheres.data.origin is None and self._spheres.file is None:
             return None
         with self._open() as source:
             pairs = source.bonds
             columns = {} if pairs is None else dict(source.bond_columns)
-        rows, total = self._spheres.rows, self._data.total
+        rows, total = self._spheres.rows, self._spheres.data.total
         if pairs is None or not len(pairs) or int(pairs.max()) >= total:
             return None
         if rows is not None:
@@ -271,8 +261,8 @@ class Columns(Mapping[str, "NDArray[Any]"]):
     def _open(self) -> Iterator[ParticleSource]:
         from raytracer.scene.particles.read import source_of
 
-        if self._data.origin is not None:
-            yield self._data.origin
+        if self._spheres.data.origin is not None:
+            yield self._spheres.data.origin
             return
         file = self._spheres.file
         if file is None:
@@ -286,11 +276,13 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             yield source
 
     def _read(self, name: str) -> NDArray[Any] | Texts:
-        arrays, rows, total = self._data.arrays, self._spheres.rows, self._data.total
+        rows, (total, arrays, *_) = self._spheres.rows, self._spheres.data
         if name not in arrays:
             with self._open() as source:
                 arrays |= source.load([name])
-        array = arrays[name]
+        array: Any = arrays[name]
+        if hasattr(array, "to_host"):  # it is on a GPU
+            array = arrays[name] = array.to_host()
         where = f"{self._spheres.source or 'columns'}: column '{shown(name)}'"
         if len(array) != total:
             raise SceneError(f"{where} has {len(array):,} values for {total:,} particles")
@@ -300,7 +292,8 @@ class Columns(Mapping[str, "NDArray[Any]"]):
                 return texts if rows is None else Texts(texts.names, texts.ids[rows])
         if array.dtype.kind not in "iufb":
             raise SceneError(f"{where} holds neither numbers nor texts")
-        return array if rows is None else array[rows]
+        found: NDArray[Any] = array if rows is None else array[rows]
+        return found
 
 
 def _elements(labels: Labels) -> Texts:
@@ -334,11 +327,8 @@ def _length(parts: list[Any]) -> NDArray[Any]:
 
 def columns_for(names: Iterable[str], about: Mapping[str, Column]) -> list[str]:
     """Return the file columns that the named columns need."""
-    nothing: Any = SimpleNamespace(
-        centers=None, radius=1.0, rows=None, labels=None, count=0, file=None
-    )
-    finder = Columns(nothing, Data(0, {}, about))
-    needed = (name for wanted in names for name in finder.made_of(wanted))
+    spheres: Any = SimpleNamespace(labels=None, file=None, data=Data(0, {}, about))
+    needed = (name for wanted in names for name in Columns(spheres).made_of(wanted))
     return list(dict.fromkeys(needed))
 
 
@@ -364,7 +354,7 @@ def shared_names(sets: Sequence[SphereSet]) -> list[str]:
 
 def _has(columns: Columns, name: str) -> bool:
     """Whether the file has a column: an `id` that counts rows is none of it."""
-    return columns.has_ids if name.lower() == "id" else columns.has(name)
+    return columns.has_ids if name.lower() == "id" else name in columns
 
 
 def shared_values(name: str, sets: Sequence[SphereSet]) -> list[NDArray[Any] | Texts] | None:

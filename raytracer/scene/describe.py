@@ -146,7 +146,7 @@ def _look_up(spheres: SphereSet, row: int) -> tuple[dict[str, Value], str]:
     problem = spheres.file.problem()
     if not problem:
         try:
-            return read_row(spheres.file, row, spheres.total), ""
+            return read_row(spheres.file, row, spheres.data.total), ""
         except Exception as error:  # a damaged file; the rest is still known
             reason = shown(str(error) or type(error).__name__, 200)
             problem = f"can no longer be read ({reason})"

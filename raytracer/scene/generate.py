@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.arguments import one_of, whole
-from raytracer.errors import OutputError, UserError
+from raytracer.errors import OutputError
 from raytracer.files import output
 from raytracer.files.access import path_of
 from raytracer.memory import require_room
@@ -56,9 +56,9 @@ def build(name: str, count: int | None = None, seed: int | None = None) -> list[
 
     count: number of spheres; some generators round it to whole levels or blocks. Raises UserError.
     """
-    generator = GENERATORS[one_of(name, "generate", GENERATORS, "generator", UserError)]
-    count = whole(generator.count if count is None else count, "count", 1, MAX_WORD, UserError)
-    seed = whole(1 if seed is None else seed, "seed", 0, MAX_WORD, UserError)
+    generator = GENERATORS[one_of(name, "generate", GENERATORS, "generator")]
+    count = whole(generator.count if count is None else count, "count", 1, MAX_WORD)
+    seed = whole(1 if seed is None else seed, "seed", 0, MAX_WORD)
     remedy = "use fewer spheres, or a machine with more memory"
     require_room(f"{count:,} spheres", (generator.memory or SPHERE) * count, "to be made", remedy)
     module = import_module(f"raytracer.scene.generators.{name}")
@@ -83,7 +83,7 @@ def arrays(
     (N, 3) float32, radii (N,) float32, colors (N, 3) uint8 sRGB. Raises UserError."""
     base, _, wanted = name.partition("/")
     parts = {part.name: part for part in build(base, count, seed)}
-    chosen = [one_of(wanted, name, parts, "part", UserError)] if wanted else parts
+    chosen = [one_of(wanted, name, parts, "part")] if wanted else parts
     _, centers, radii, colors = join([parts[each] for each in chosen])
     return {"centers": centers, "radii": radii, "colors": colors}
 

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from raytracer.arguments import items, of_kind, real, text
-from raytracer.errors import SceneError, UserError, shown, shown_value
+from raytracer.arguments import items, real
+from raytracer.errors import SceneError, UserError, shown, shown_value, suggestion
 from raytracer.field_types import (
     NUMBER,
     TEXT,
     AnyOf,
+    Integer,
     Kind,
-    Mistake,
     Number,
+    Numbers,
     Schema,
     Text,
     array,
     loaded,
-    must_be,
+    number_of,
 )
-from raytracer.fields import Definition, check_fields, definitions
+from raytracer.fields import Definition, definitions
 from raytracer.scene.colors import parse_color
+from raytracer.synonyms import REMOVED_KEYS
 
 _NUMBERS: Schema = {
     "type": "array",
@@ -44,27 +46,69 @@ APERTURE = Number(0.0, 1.0)
 SHUTTER = Number(0.0, 1e6)
 
 
-def _color(value: Any, name: str, error: type[UserError]) -> Any:
+def _color(value: Any, name: str) -> Any:
     try:
         return parse_color(value)
     except SceneError as mistake:
-        raise error(f"{name}: {mistake}") from None
+        raise SceneError(f"{name}: {mistake}") from None
 
 
 ColorValue = partial(Kind, {str: TEXT, list: _NUMBERS}, _color, noun="a colour", metavar="COLOR")
 
+MAX_BOXES = 1000  # most boxes along one edge
+
+
+class Counts(Numbers):
+    """Numbers of boxes along the three edges: three whole numbers, or one for all."""
+
+    def __init__(self) -> None:
+        noun = f"three whole numbers from 1 to {MAX_BOXES}"
+        super().__init__(3, noun, "A,B,C", item=Integer(1, MAX_BOXES))
+
+    def checked(self, value: Any, name: str) -> Any:
+        if isinstance(value, str):  # from the command line
+            value = number_of(value.lower().replace("x", ","))
+        return super().checked([value] * 3 if isinstance(value, int) else value, name)
+
+
+REPLICATE = Counts()
+
+
+def _set_color(value: Any, name: str) -> Any:
+    _color(value, name)
+    return value
+
+
+SetColor = partial(Kind, {str: TEXT, list: _NUMBERS}, _set_color, noun="a colour")
+"""The colour of a set, which stays as it is given: the set looks at alpha and colour space."""
+
+
+class ColorOrRule(Kind):
+    """The colour of a set, or a table of colours by a column, which is imported when needed."""
+
+    def __init__(self) -> None:
+        plain: dict[type, Schema] = {str: TEXT, list: _NUMBERS, dict: {"$ref": "#/$defs/ColorBy"}}
+        super().__init__(plain, _set_color, noun="a colour", wording="a colour, or a table")
+
+    def tables(self) -> list[Table]:
+        return [loaded("raytracer.scene.coloring.style:COLOR_BY")]
+
+    def checked(self, value: Any, name: str) -> Any:
+        if isinstance(value, Mapping):
+            return self.tables()[0].checked(value, name)
+        return super().checked(value, name)
+
+
 COMPONENTS = "a column of vectors, or three columns, expressions or numbers"
 
 
-def _velocity(value: Any, name: str, error: type[UserError]) -> Any:
-    parts = text(value, name, error).split(",") if isinstance(value, str) else items(value, name)
+def _velocity(value: Any, name: str) -> Any:
+    parts = value.split(",") if isinstance(value, str) else items(value, name)
     if isinstance(value, str) and len(parts) == 1:
         return parts[0]
     if len(parts) != 3:
-        raise error(f"{name}: {shown_value(value)} is not {COMPONENTS}")
-    return tuple(
-        part if isinstance(part, str) else repr(real(part, name, error=error)) for part in parts
-    )
+        raise SceneError(f"{name}: {shown_value(value)} is not {COMPONENTS}")
+    return tuple(part if isinstance(part, str) else repr(real(part, name)) for part in parts)
 
 
 Velocity = partial(
@@ -76,7 +120,13 @@ Velocity = partial(
 
 def Rows(item: Kind) -> Kind:  # noqa: N802
     """A list with an item per sphere; items are checked when the spheres are made."""
-    return Kind({list: {"type": "array", "items": item.schema()}}, lambda value, *_, **__: value)
+
+    def check(value: Any, name: str) -> Any:
+        if isinstance(value, (str, Mapping)) or not hasattr(value, "__len__"):
+            raise SceneError(f"{name}: must be a list, not {shown_value(value)}")
+        return value
+
+    return Kind({list: {"type": "array", "items": item.schema()}}, check)
 
 
 PAIRS = {
@@ -92,21 +142,22 @@ PAIRS = {
 
 
 class Table(Kind):
-    """A table of the file; unknown keys are mistakes.
+    """A table of the file, or in Python the object or its fields by name.
 
     Args:
         title: title in the JSON Schema.
         summary: what it describes.
         keys: definitions by key.
-        make: class of the object whose fields it has, or a function that makes it.
+        make: makes the object of the checked fields; by default they stay a dictionary.
     """
 
     home = ""
 
     def __init__(
-        self, title: str, summary: str, keys: Mapping[str, Definition], make: Any = None
+        self, title: str, summary: str, keys: Mapping[str, Definition], make: Any = dict
     ) -> None:
-        self.title, self._summary, self._keys, self._make = title, summary, keys, make
+        self.title, self._summary, self._keys, self.make = title, summary, keys, make
+        self.plain = {dict: {"$ref": f"#/$defs/{title}"}}
 
     @classmethod
     def of(cls, home: str) -> Table:
@@ -123,32 +174,38 @@ class Table(Kind):
     def summary(self) -> str:
         return self._summary or (loaded(self.home).__doc__ or "").partition("\n")[0]
 
-    def mistakes(self, value: Any, place: str) -> Iterator[Mistake | str]:
-        if type(value) is not dict:
-            yield _wrong_table(value, place)
-            return
-        for name, key in self.keys.items():
-            if name not in value:
-                if key.required:
-                    yield Mistake(joined(place, name), "is missing")
-            elif value[name] is not None or key.default is not None:
-                found = list(key.kind.mistakes(value[name], joined(place, name)))
-                yield from found[:-1]
-                yield from (f"{last}{self._hint(name, value[name])}" for last in found[-1:])
-        for name in value:
-            if name not in self.keys:
-                yield Mistake(joined(place, shown(name)), "unknown key", name, self.keys)
-
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        """Return an object, or make it of its fields by name."""
-        make = loaded(self.home) if self.home else self._make
+    def checked(self, value: Any, name: str) -> Any:
+        """Return an object, or make it of its fields; raises SceneError with all mistakes."""
+        make = loaded(self.home) if self.home else self.make
+        if self.home and isinstance(value, make):
+            return value
         if not isinstance(value, Mapping):
-            return of_kind(value, name, make, error)
-        check_fields(value, self.keys, name, error)
+            raise _not_a_table(value, name, f", or in Python a {self.title}" if self.home else "")
+        fields, mistakes = dict[str, Any](), list[str]()
+        for key, definition in self.keys.items():
+            place, given = joined(name, key), value.get(key)
+            if given is None and (key not in value or definition.default is None):
+                mistakes += [f"{place}: is missing"] if definition.required else []
+                continue
+            try:
+                fields[key] = definition.kind.checked(given, place)
+            except UserError as mistake:
+                mistakes += mistake.sentences
+                mistakes[-1] += self._hint(key, given)
+        mistakes += self._unknown(value, name)
+        if mistakes:
+            raise SceneError(*mistakes)
         try:
-            return make(**value)
+            return make(**fields)
         except UserError as mistake:  # whose sentences begin with the name of the class
-            raise error(*(re.sub(r"^\w+", name, each) for each in mistake.sentences)) from None
+            raise SceneError(*(re.sub(r"^\w+", name, each) for each in mistake.sentences)) from None
+
+    def _unknown(self, value: Mapping[str, Any], name: str) -> Iterator[str]:
+        for key in value:
+            if key not in self.keys:
+                place = joined(name, shown(str(key)))
+                hint = REMOVED_KEYS.get(place) or suggestion(str(key), self.keys)
+                yield f"{place}: unknown key; {hint}"
 
     def _hint(self, name: str, value: Any) -> str:
         """Return a hint at the key for values per sphere."""
@@ -157,9 +214,6 @@ class Table(Kind):
             if "color" not in name or not are_numbers:  # which may be one colour
                 return f"; a value per sphere goes into {many}"
         return ""
-
-    def schema(self) -> Schema:
-        return {"$ref": f"#/$defs/{self.title}"}
 
     def definition(self) -> Schema:
         """Return the JSON Schema of the table itself, to which `schema` refers."""
@@ -183,19 +237,24 @@ class Tables(Kind):
     def __init__(self, item: Kind) -> None:
         self.item = item
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        rows = enumerate(items(value, name, error))
-        return tuple(self.item.checked(each, f"{name}[{index}]", error) for index, each in rows)
+    def checked(self, value: Any, name: str) -> Any:
+        if isinstance(value, Mapping):
+            form = f"write [[{name}]], with two brackets, or in JSON [{{...}}]"
+            raise SceneError(f"{name}: is a list of tables: {form}")
+        rows = ((f"{name}[{index}]", each) for index, each in enumerate(items(value, name)))
+        return tuple(self._all(rows))
 
-    def mistakes(self, value: Any, place: str) -> Iterator[Mistake | str]:
-        if type(value) is list:
-            for index, item in enumerate(value):
-                yield from self.item.mistakes(item, f"{place}[{index}]")
-        elif type(value) is dict:
-            form = f"write [[{place}]], with two brackets, or in JSON [{{...}}]"
-            yield Mistake(place, f"is a list of tables: {form}")
-        else:
-            yield must_be(place, "a list", value)
+    def _all(self, rows: Iterable[tuple[str, Any]]) -> list[Any]:
+        """Check items by place; raises SceneError with the mistakes of all."""
+        made, mistakes = list[Any](), list[str]()
+        for place, each in rows:
+            try:
+                made.append(self.item.checked(each, place))
+            except UserError as mistake:
+                mistakes += mistake.sentences
+        if mistakes:
+            raise SceneError(*mistakes)
+        return made
 
     def schema(self) -> Schema:
         return {"type": "array", "items": self.item.schema()}
@@ -207,15 +266,11 @@ class Tables(Kind):
 class NamedTables(Tables):
     """Tables with names chosen by the user, [materials.NAME]."""
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        return {key: self.item.checked(each, f"{name}.{key}", error) for key, each in value.items()}
-
-    def mistakes(self, value: Any, place: str) -> Iterator[Mistake | str]:
-        if type(value) is not dict:
-            yield _wrong_table(value, f"{place}.NAME")
-            return
-        for name, item in value.items():
-            yield from self.item.mistakes(item, f"{place}.{shown(name)}")
+    def checked(self, value: Any, name: str) -> Any:
+        if not isinstance(value, Mapping):
+            raise _not_a_table(value, f"{name}.NAME")
+        made = self._all((f"{name}.{shown(key)}", each) for key, each in value.items())
+        return dict(zip(value, made, strict=True))
 
     def schema(self) -> Schema:
         return {"type": "object", "additionalProperties": self.item.schema()}
@@ -244,20 +299,16 @@ class Variants(Kind):
     def __init__(self, tables: Mapping[str, Table], default: str = "") -> None:
         self.variants, self.default = tables, default
 
-    def checked(self, value: Any, name: str, error: type[UserError]) -> Any:
-        fields = {key: each for key, each in value.items() if key != "type"}
-        return self.variants[value.get("type", self.default)].checked(fields, name, error)
-
-    def mistakes(self, value: Any, place: str) -> Iterator[Mistake | str]:
-        name = value.get("type", self.default) if type(value) is dict else ""
-        if type(value) is not dict:
-            yield _wrong_table(value, place)
-        elif type(name) is str and name in self.variants:
-            yield from self.variants[name].mistakes(value, place)
-        elif "type" not in value:
-            yield Mistake(place, f"type is missing; known are {', '.join(self.variants)}")
-        else:
-            yield Mistake(place, f"there is no type '{shown(str(name))}'", str(name), self.variants)
+    def checked(self, value: Any, name: str) -> Any:
+        if not isinstance(value, Mapping):
+            raise _not_a_table(value, name)
+        kind = value.get("type", self.default)
+        if isinstance(kind, str) and kind in self.variants:
+            return self.variants[kind].checked(value, name)
+        if "type" not in value:
+            raise SceneError(f"{name}: type is missing; known are {', '.join(self.variants)}")
+        hint = suggestion(str(kind), self.variants)
+        raise SceneError(f"{name}: there is no type '{shown(str(kind))}'; {hint}")
 
     def schema(self) -> Schema:
         return {"oneOf": [table.schema() for table in self.variants.values()]}
@@ -270,13 +321,14 @@ def joined(place: str, name: str) -> str:
     return f"{place}.{name}" if place else name
 
 
-def _wrong_table(value: Any, place: str) -> Mistake:
+def _not_a_table(value: Any, place: str, other: str = "") -> SceneError:
     """Return that a value must be a table, or how to write a table instead of a list."""
-    if type(value) is not list:
-        return must_be(place.removesuffix(".NAME"), "a table", value)
+    name = place.removesuffix(".NAME")
+    if not isinstance(value, list):
+        return SceneError(f"{name}: must be a table{other}, not {shown_value(value)}")
     form = f"write [{place}], with one bracket, or in JSON {{...}}"
-    what = "a table of named tables" if place.endswith(".NAME") else "one table"
-    return Mistake(place.removesuffix(".NAME"), f"is {what}: {form}")
+    what = "one table" if name == place else "a table of named tables"
+    return SceneError(f"{name}: is {what}: {form}")
 
 
 def key_schema(key: Definition) -> Schema:

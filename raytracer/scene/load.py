@@ -27,7 +27,6 @@ from raytracer.files.access import OpenFile, opened, path_of, reading
 from raytracer.memory import require_room
 from raytracer.scene import ANNOTATIONS, GLYPHS
 from raytracer.scene.coloring import OF_SETS
-from raytracer.scene.colors import parse_color
 from raytracer.scene.elements import Element, symbol_of, table
 from raytracer.scene.inferred import making_set
 from raytracer.scene.key_types import PAIRS
@@ -39,9 +38,7 @@ from raytracer.scene.particles.source import Notes, Particles
 from raytracer.scene.scene import PARTS, Scene
 from raytracer.scene.solids import SolidSet
 from raytracer.scene.source import SCENE_SUFFIXES, Source, ending_of
-from raytracer.scene.source_settings import COLUMN_NAMES
 from raytracer.scene.sphere_set import SphereSet
-from raytracer.scene.transform import Transform
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
@@ -127,8 +124,8 @@ def load_file(
                 raise UserError("is a scene; several files must all be data files: name them in "
                                 "the [[spheres]] of the scene")  # fmt: skip
             values = read_table(stream, suffix)
-            check(values, stream.source)
-            return _Composer(values, Path(stream.source), frame, columns).scene()
+            parts = parts_of(values, stream.source)
+            return _Composer(parts, Path(stream.source), frame, columns).scene()
         if source.is_mesh:
             if place is None and (source.topology is not None or source.arrays):
                 raise UserError("is a mesh: topology and columns are for particles")
@@ -255,28 +252,17 @@ def read_table(file: OpenFile, suffix: str) -> dict[str, Any]:
     return table
 
 
-def check(values: Values, file: str) -> None:
-    """Check names and types of all values of a scene file, parsed from TOML or JSON."""
+def parts_of(values: Values, file: str) -> Values:
+    """Return the parts of a scene file: objects, and of sets the checked values by key."""
     from raytracer.scene.tables import SCENE  # late: particle files need none of its definitions
 
     with naming(file):
-        SCENE.require(values, "")
+        parts: Values = SCENE.checked(values, "")
+    return parts
 
-
-ALWAYS = ("background", "render", "tone", "materials")
-"""Parts of a scene with defaults."""
 
 FILES = {"environment": "image", "contacts": "file", "isosurface": "file"}
 """Keys that name a file, by the part of the scene."""
-
-
-def _without_null(value: Any) -> Any:
-    """Remove the keys that are null in JSON."""
-    if isinstance(value, dict):
-        return {key: _without_null(each) for key, each in value.items() if each is not None}
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        return [_without_null(each) for each in value]
-    return value
 
 
 class _Composer:
@@ -285,11 +271,8 @@ class _Composer:
     def __init__(
         self, content: Values, path: Path, frame: int | None, columns: Sequence[str]
     ) -> None:
-        from raytracer.scene.tables import SCENE  # late: particle files need none of them
-
-        self.keys = SCENE.keys
-        self.content: Values = _without_null(content)
-        self.sets: list[Values] = self.content.get("spheres", [])
+        self.content = content
+        self.sets: list[Values] = content.get("spheres", [])
         self.path = path
         self.frame = frame
         self.moves = False  # whether a file holds several frames
@@ -301,13 +284,16 @@ class _Composer:
     def scene(self) -> Scene:
         """Make the scene. Raises UserError with one line per problem."""
         content = self.content
-        parts = {n: self.part(n) for n in (*PARTS, "lights", "materials") if n != "annotations"}
-        if drawn := {name: self.part(name) for name in ANNOTATIONS if name in content}:
+        parts = {name: content[name] for name in (*PARTS, "lights", "materials") if name in content}
+        for name in FILES.keys() & parts.keys():
+            if (file := getattr(parts[name], FILES[name])) is not None:
+                file = str(self.path.parent / file)
+                parts[name] = replace(parts[name], **{FILES[name]: file})
+        if drawn := {name: content[name] for name in ANNOTATIONS if name in content}:
             from raytracer.scene.annotations import Annotations
 
             parts["annotations"] = Annotations(**drawn)
-        glyphs = [parts[name] for name in GLYPHS if parts[name]]
-        if glyphs:
+        if glyphs := [parts[name] for name in GLYPHS if name in parts]:
             from raytracer.scene.glyphs.settings import columns_of
 
             self.wanted += columns_of(glyphs)
@@ -342,19 +328,6 @@ class _Composer:
             sets["capsules"] += bonds
         return Scene(spheres=spheres, **sets, source=str(self.path), **texts, **parts)
 
-    def part(self, name: str) -> Any:
-        """Make the objects of a key; None if the file has none."""
-        values = self.content.get(name, {} if name in ALWAYS else None)
-        if values is None:
-            return None
-        if (key := FILES.get(name)) and key in values:
-            values = {**values, key: str(self.path.parent / values[key])}
-        try:
-            return self.keys[name].kind.checked(values, name, SceneError)
-        except UserError as error:
-            self.problems += error.sentences
-            return None
-
     @cached_property
     def styles(self) -> list[SetStyle | None]:
         """Return the styles of the sets by columns, None for sets without."""
@@ -374,9 +347,8 @@ class _Composer:
         ]
         wanted = [name for style in styles if style is not None for name in style.columns]
         source, name = data_of(values, self.path.parent), values["file"]
-        arrays = COLUMN_NAMES.checked(values.get("arrays", {}), "arrays", SceneError)
         data = read(
-            source.file(self.frame_of(source, name), name), arrays, elements,
+            source.file(self.frame_of(source, name), name), values.get("arrays", {}), elements,
             values.get("labels"), wanted_of([*self.wanted, *wanted]),
         )  # fmt: skip
         if len(styles) > 1:
@@ -401,10 +373,10 @@ class _Composer:
         """Make radii and colours of elements and of user labels."""
         made = {}
         for name, values in self.content.get("elements", {}).items():
-            color, symbol = values.get("color"), values.get("element")
+            symbol = values.get("element")
             known = Element(None, None) if symbol is None else table()[symbol]
-            stated = known.color if color is None else parse_color(color)
-            made[name] = Element(values.get("radius") or known.radius, stated, symbol)
+            radius, color = values.get("radius", known.radius), values.get("color", known.color)
+            made[name] = Element(radius, color, symbol)
         return made
 
     def check_elements(self, elements: dict[str, Element]) -> None:
@@ -447,7 +419,7 @@ class _Composer:
         return solids
 
     def spheres(self, place: str, values: Values, elements: dict[str, Element]) -> SphereSet:
-        given = {n: v for n, v in values.items() if type(v) is not FOLLOWING.get(n)}
+        given = {name: values[name] for name in values.keys() - following(values).keys()}
         if "generate" in values:
             from raytracer.scene.generate import arrays
 
@@ -498,20 +470,24 @@ def data_of(values: Values, folder: Path) -> Source:
     )
 
 
-FOLLOWING = {"color": dict, "radius": str, "opacity": str}
-"""Keys of a set, and the type of their values that depend on columns."""
+FOR_ALL: dict[str, Any] = {"color": (str, list), "radius": float, "opacity": float}
+"""Keys of a set, and the types of their values that hold for all particles; others follow data."""
+
+
+def following(values: Values) -> Values:
+    """Return the values of a set that follow columns of its particles."""
+    return {n: values[n] for n in FOR_ALL if n in values and not isinstance(values[n], FOR_ALL[n])}
 
 
 def style_of(values: Values, place: str) -> SetStyle | None:
     """Return the style of a set by columns; `place` is "spheres[0]"."""
-    follow = {name: v for name, v in values.items() if type(v) is FOLLOWING.get(name)}
+    follow = following(values)
     stated = {name: values[name] for name in OF_SETS if name in values}
     if not follow and all(each is False for each in stated.values()):
         return None
-    from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings
+    from raytracer.scene.coloring.style import SetStyle, StyleSettings
 
-    colors = {KEYS[key]: value for key, value in follow.get("color", {}).items()}
-    settings = StyleSettings(**colors, **stated)
+    settings = replace(follow.get("color") or StyleSettings(), **stated)
     return SetStyle(settings, follow.get("radius"), place, follow.get("opacity"))
 
 
@@ -576,8 +552,7 @@ def check_sources(kind: str, place: str, values: Values) -> None:
 
 def _arguments(values: Values) -> Values:
     """Return the arguments of `SphereSet` for any source among the values of a set."""
-    given = {name: values[name] for name in OF_SPHERES if name in values}
-    return given | {k: Transform(**v) for k, v in given.items() if k == "transform"}
+    return {name: values[name] for name in OF_SPHERES if name in values}
 
 
 def _inline(kind: str, place: str, values: Values) -> Any:
@@ -585,9 +560,8 @@ def _inline(kind: str, place: str, values: Values) -> Any:
     given = {name: value for name, value in values.items() if name != "file"}
     names = {one: many if many in given else one for one, many in PAIRS.items()}
     given |= {one: given.pop(many) for one, many in PAIRS.items() if many in given}
-    given |= _arguments(given)
     if kind == "spheres":
-        given = {name: given[name] for name in ("centers", *OF_SPHERES) if name in given}
+        given = {"centers": given["centers"], **_arguments(given)}
     try:
         with collected() as notes:
             made = loaded(SETS[kind][0])(**given, names=names)

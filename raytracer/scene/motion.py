@@ -118,9 +118,9 @@ def _by_velocities(spheres: SphereSet) -> Keys | None:
         bad = first_not_finite(velocities)
         if bad is not None:
             raise SceneError(f"velocity: that of particle {bad} is not finite")
-    is_stated = isinstance(named, tuple) and not any(map(columns.has, columns_in(*named)))
+    is_stated = isinstance(named, tuple) and not any(name in columns for name in columns_in(*named))
     if not is_stated:  # in numbers
-        velocities = velocities * spheres.length
+        velocities = velocities * spheres.data.length
     return Keys((0.0, 1.0), (np.zeros((1, 3)), velocities))
 
 

@@ -2,9 +2,10 @@
 
 import tomllib
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from typing import Any
 
-from raytracer.errors import SceneError, UserError, shown, suggestion
+from raytracer.errors import SceneError, shown, suggestion
 from raytracer.field_types import Kind
 from raytracer.fields import Definition, check_fields, definitions
 
@@ -53,7 +54,7 @@ def fields_of(
 
 
 def given_fields(
-    kind: type, value: Any, place: str, first: str, error: type[UserError],
+    kind: type, value: Any, place: str, first: str,
     known: Mapping[str, Definition] | None = None, words: Collection[str] = (),
 ) -> Any:  # fmt: skip
     """Return what a call says of an object: the object itself, its fields by name, or False for
@@ -75,20 +76,16 @@ def given_fields(
     if value is True or value is False or value is None or isinstance(value, kind):
         return {} if value is True else value or False
     fields = value if isinstance(value, Mapping) else {first: value}
-    check_fields(fields, known, place, error)
+    check_fields(fields, known, place)
     return fields
 
 
 def value_of(kind: Kind, text: str, place: str) -> Any:
-    """Return a value: a text, or for other types the text parsed as TOML."""
-    if kind.parsed is not None:
-        return kind.parsed(text)
-    is_word = str in kind.plain and not text.startswith("[") and kind.plain.keys() <= {str, list}
-    value: Any = text.strip("\"'") if text[:1] in ("'", '"') else text
-    if not is_word:
-        try:
+    """Return the checked value of a text, in which lists and tables are written as in TOML."""
+    value: Any = kind.typed(text)
+    if text[:1] in ("[", "{"):
+        with suppress(tomllib.TOMLDecodeError):
             value = tomllib.loads(f"value = {text}")["value"]
-        except tomllib.TOMLDecodeError:
-            value = text
-    kind.require(value, place)
-    return value
+    elif text[:1] in ("'", '"'):
+        value = text.strip("\"'")
+    return kind.checked(value, place)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.scene.particles.source import Box
-from raytracer.scene.periodic import box_of_set
+from raytracer.scene.simulation_box import box_of_set
 from raytracer.scene.sphere_set import SphereSet
 
 ARRAYS = ("centers", "radius", "color", "color_id", "opacity", "labels", "rows", "keys")
@@ -30,7 +30,7 @@ class ReplicatedSet(SphereSet):
         given = cell.__dict__
         self.__dict__.update((name, given[name]) for name in given if name.split()[0] not in ARRAYS)
         self._of_cell = {name: given[name] for name in given if name in ARRAYS}
-        self._data = cell._data._replace(box=box)
+        self.data = cell.data._replace(box=box)
         self.counts = counts
         self.edges: NDArray[np.float64] = np.array(cell.box and cell.box.edges, np.float64)
         self._place = place
@@ -83,7 +83,7 @@ class ReplicatedSet(SphereSet):
         title = f"{self._place} of {self.source or 'the set'}"
         require_room(title, self.count * ROW, "for the images")
         cell, total = SphereSet.__new__(SphereSet), prod(self.counts)
-        cell.__dict__.update(self._of_cell | {"_data": self._data})
+        cell.__dict__.update(self._of_cell | {"data": self.data})
         made = cell.taken(np.tile(np.arange(cell.count), total))
         steps = np.indices(self.counts).reshape(3, -1).T
         centers: NDArray[Any] = made.centers.reshape(total, -1, 3)

@@ -178,17 +178,8 @@ class Scene:
         """Return a scene of one sphere set.
 
         Args:
-            centers: (N, 3), scene units; float32 and float64 are used without a copy.
-            radius: one radius or (N,), scene units; None lets neighbours touch.
-            colors: one colour, or (N, 3) as uint8 in 0..255 or numbers in 0..1, or N names, or a
-                palette (K, 3) for `color_id`; None is light grey. An alpha channel, (N, 4), is
-                ignored, with a warning if it is below 1.
-            color_id: integers (N,) into the palette `colors`.
-            color_space: colour space of the numbers in `colors`, "srgb" or "linear".
-            material: a `Material`, a `Principled` or the name of one in `materials`.
-            columns: further values of the spheres by name, arrays (N,) or (N, K), to colour, size
-                and select by.
-            velocity: as for `SphereSet`, for motion blur.
+            centers, radius, colors: (N, 3), one or (N,), one colour or (N, 3), scene units; these
+                and the others are as for `SphereSet`.
             **scene: any other argument of `Scene`.
 
         Raises:
@@ -351,9 +342,9 @@ class Scene:
         Raises:
             SceneError: float32 cannot hold a sphere.
         """
-        from raytracer.scene.packing.pack import camera_of
+        from raytracer.scene.packing.pack import pack_with_camera
 
-        return camera_of(self, self.render.override(width=width, height=height))
+        return pack_with_camera(self, self.render.override(width=width, height=height))[1]
 
     def surfaces(self) -> list[SphereSet]:
         """Return the nonempty sets, and the ground, unless there is nothing else.

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, counted, shown_value
-from raytracer.scene.arrays import Where, as_array, blocks, first_not_finite, floats
-from raytracer.scene.colors import DEFAULT_COLOR, color_numbers, out_of_range, parse_color
+from raytracer.scene.arrays import Where, as_array, extremes, first_not_finite, floats
+from raytracer.scene.colors import DEFAULT_COLOR, color_numbers, out_of_range, parse_rgba
 
 Opacity = float | NDArray[np.float32] | None
 
@@ -34,23 +34,24 @@ def colors_of(color: Any, color_id: Any, color_space: str, count: int, where: Wh
         rows = _rows(color, color_space, where)
         ids = _ids(color_id, count, len(rows), where)
     elif isinstance(color, str):
-        rows, ids = np.array([_named(color, color_space, where)]), None
+        rows, ids = np.array([_rgba(color, color_space, where)]), None
     elif isinstance(color, list | tuple) and any(isinstance(item, str) for item in color):
-        places: dict[str | int, int] = {}  # of names, which may repeat, and of rows
         keys = [each if isinstance(each, str) else row for row, each in enumerate(color)]
-        ids = np.array([places.setdefault(key, len(places)) for key in keys], np.int32)
-        rows = np.array([
-            (*_named(each, color_space, where), 1.0) if isinstance(each, str)
-            else _row(color[each], each, where)
-            for each in places
-        ])  # fmt: skip
+        row_of = {key: row for row, key in enumerate(keys)}  # names may repeat
+        rows = np.array([_rgba(color[row], color_space, where, row) for row in row_of.values()])
+        place = dict(zip(row_of, range(len(row_of)), strict=True))
+        ids = np.array([place[key] for key in keys], np.int32)
         _check_count(len(ids), count, where)
     else:
         rows, ids = _rows(color, color_space, where), None
         if np.ndim(color) != 1 or not len(rows):
             _check_count(len(rows), count, where)
-    alpha = rows[:, 3] / (255.0 if rows.dtype.kind == "u" else 1.0) if rows.shape[1] == 4 else ()
-    return SetColors(rows[:, :3], ids, _opacity_of(np.asarray(alpha, np.float32), ids))
+    opacity: Opacity = None
+    top = 255.0 if rows.dtype == np.uint8 else 1.0
+    if rows.shape[1] == 4 and (rows[:, 3] < top).any():
+        alpha = (rows[:, 3] / top).astype(np.float32)
+        opacity = float(alpha[0]) if len(rows) == 1 else alpha if ids is None else alpha[ids]
+    return SetColors(rows[:, :3], ids, opacity)
 
 
 def opacities_of(value: Any, count: int, where: Where) -> float | NDArray[np.float32]:
@@ -67,37 +68,20 @@ def opacities_of(value: Any, count: int, where: Where) -> float | NDArray[np.flo
     return float(array) if array.ndim == 0 else np.ascontiguousarray(array, np.float32)
 
 
-def _opacity_of(alpha: NDArray[np.float32], ids: NDArray[np.int32] | None) -> Opacity:
-    if not (alpha < 1.0).any():
-        return None
-    return float(alpha[0]) if len(alpha) == 1 else alpha if ids is None else alpha[ids]
-
-
 def _check_count(colors: int, count: int, where: Where) -> None:
     if colors != count:
         raise where.wrong("color", f"has {colors} colours for {count} {where.noun}s")
 
 
-def _row(color: Any, row: int, where: Where) -> tuple[float, ...]:
-    """Return the red, green, blue and alpha of numbers in a list with names."""
-    alpha = 1.0
-    try:
-        if isinstance(color, list | tuple | np.ndarray) and len(color) == 4:
-            steps = 255.0 if isinstance(color, np.ndarray) and color.dtype.kind == "u" else 1.0
-            alpha = float(opacities_of(color[3] / steps, 1, where))
-            color = color[:3]
-        return (*parse_color(color), alpha)
-    except SceneError as error:
-        raise where.wrong("color", f"colour {row} is none: {error}") from None
-
-
-def _named(color: str, color_space: str, where: Where) -> tuple[float, ...]:
-    if color_space == "linear":
+def _rgba(color: Any, color_space: str, where: Where, row: int | None = None) -> tuple[float, ...]:
+    """Return the numbers of one colour, which may be that of a row of a list."""
+    if isinstance(color, str) and color_space == "linear":
         raise where.wrong("color", f"{shown_value(color)} is sRGB, but color_space is linear")
     try:
-        return parse_color(color)
+        return parse_rgba(color)
     except SceneError as error:
-        raise where.wrong("color", str(error)) from None
+        place = "" if row is None else f"colour {row} is none: "
+        raise where.wrong("color", f"{place}{error}") from None
 
 
 def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
@@ -116,16 +100,15 @@ def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
     if bad is not None:
         raise where.wrong("color", f"colour {bad} is not finite")
     top = 1.0 if color_space == "srgb" else np.inf
-    for rows in blocks(len(array)):
-        block = array[rows]
-        if block.min() < 0.0 or block.max() > top:
-            first = int(np.argmax(((block < 0.0) | (block > top)).any(axis=1)))
-            numbers = block[first].tolist()
-            raise where.wrong(
-                "color",
-                f"colour {rows.start + first} is ({', '.join(f'{v:g}' for v in numbers)}); "
-                f"{out_of_range(numbers)}, or in arrays of uint8 from 0 to 255",
-            )
+    least, most = extremes(array)
+    if least < 0.0 or most > top:
+        first = int(np.argmax(((array < 0.0) | (array > top)).any(axis=1)))
+        numbers = array[first].tolist()
+        raise where.wrong(
+            "color",
+            f"colour {first} is ({', '.join(f'{v:g}' for v in numbers)}); {out_of_range(numbers)}, "
+            "or in arrays of uint8 from 0 to 255",
+        )
     return array
 
 

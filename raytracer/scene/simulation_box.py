@@ -1,4 +1,4 @@
-"""The simulation box of a scene: its corner and edges in scene units."""
+"""Simulation boxes: that of a scene, in scene units, and the periodic ones of sets."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer.errors import SceneError
+from raytracer.scene.arrays import each_block
 from raytracer.scene.packing.render_space import affine_rows
 from raytracer.scene.particles.source import Box
 
@@ -82,10 +83,43 @@ def nearest_boxes(steps: NDArray[np.float64], box: Box | None) -> NDArray[np.flo
     return boxes
 
 
+def box_of_set(spheres: SphereSet, place: str, purpose: str) -> Box:
+    """Return the box of a set. Raises SceneError if it has none, or one without volume."""
+    name = spheres.source or "the set"
+    if spheres.box is None:
+        raise SceneError(f"{place}: {name} has no periodic box to {purpose}")
+    if cell_of(spheres.box) is None:
+        raise SceneError(
+            f"{place}: the box of {name} is invalid: its edges lie in a plane, or are extremely "
+            "short or long"
+        )
+    return spheres.box
+
+
+def wrapped(spheres: SphereSet, place: str) -> SphereSet:
+    """Move particles outside of the periodic box into it, along its periodic edges."""
+    box = box_of_set(spheres, place, "move particles into")
+    if not any(box.periodic):
+        name = spheres.source or "the set"
+        raise SceneError(f"{place}: the box of {name} is not periodic; leave this out")
+    edges, origin = np.array(box.edges, np.float64), np.array(box.origin, np.float64)
+    inverse, open_edges = np.linalg.inv(edges), ~np.array(box.periodic)
+    moved = spheres.centers.copy()
+
+    def work(rows: slice) -> None:
+        centers = spheres.centers[rows].astype(np.float64)
+        boxes = np.floor((centers - origin) @ inverse)
+        boxes[:, open_edges] = 0.0
+        outside = boxes.any(axis=1)
+        moved[rows][outside] = (centers - boxes @ edges)[outside]
+
+    each_block(len(moved), work)
+    return spheres.changed(centers=moved)
+
+
 def box_of_file(spheres: SphereSet) -> Box | None:
     """Return the simulation box of a set's file in scene units, or None."""
-    box = spheres.columns.box
-    if box is None:
+    if (box := spheres.box) is None:
         return None
     linear, move = spheres.transform.linear(), spheres.transform.translate
     a, b, c = map(triple, np.array(box.edges, np.float64) @ linear.T)

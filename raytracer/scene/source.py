@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from raytracer.arguments import text
-from raytracer.errors import (
-    DataFileError,
-    SceneError,
-    UserError,
-    naming,
-    nearest,
-    shown,
-)
+from raytracer.errors import DataFileError, SceneError, UserError
 from raytracer.fields import split
-from raytracer.files.access import STANDARD_INPUT, is_path, path_of
-from raytracer.scene.particles.data_file import DataFile, split_inner
-from raytracer.scene.particles.locate import locate, may_be_series
+from raytracer.files.access import STANDARD_INPUT, is_path, path_of, require_file
+from raytracer.scene.particles.data_file import DataFile, locate, may_be_series, split_inner
 from raytracer.scene.source_settings import SourceSettings
 
 SCENE_SUFFIXES = (".toml", ".json")
@@ -67,36 +58,31 @@ class Source:
         if isinstance(scene, Source):
             return scene
         given = SourceSettings(**settings)
-        frame, smoothing, unwrap = given.frame, given.smoothing or 1, bool(given.unwrap)
-        moved = "smoothing" if smoothing > 1 else "unwrap" if unwrap else ""
-        further: tuple[Path, ...] = ()
-        if isinstance(scene, (list, tuple)) and scene and all(map(is_path, scene)):
-            scene, *others = scene
-            further = tuple(path_of(each, "scene") for each in others)
-        if is_path(scene):
-            path = path_of(scene, "scene")
-            if moved and path == STANDARD_INPUT:
-                raise UserError(f"{moved}: standard input is read only once: save it to a file")
-            ending = "" if given.format is None else ending_of(given.format)
-            atoms = None if given.topology is None else Path(given.topology)
-            if atoms is not None:
-                if atoms == STANDARD_INPUT:
-                    raise SceneError("topology: cannot be standard input: give the path of a file")
-                with naming("topology"):
-                    _check_there(atoms)
-            _check_there(path, frame)
-            for each in further:
-                _check_there(each)
-            if further and (moved or atoms is not None or STANDARD_INPUT in (path, *further)):
-                what = moved or ("topology" if atoms is not None else "-")
-                raise UserError(f"{what}: is for one file; for several, write a scene file")
-            return cls(path, frame, ending, atoms, given.arrays or {}, further, smoothing, unwrap)
-        stated = [name for name in ("format", "topology", "arrays") if getattr(given, name)]
-        if of_files := [*stated, *filter(None, [moved])]:
-            raise UserError(f"{of_files[0]}: is for a file, but this scene is an object")
-        if scene is None:
-            raise SceneError("scene: is None: give a raytracer.Scene, a path or particles")
-        return cls(scene, frame)
+        moved = "smoothing" if (given.smoothing or 1) > 1 else "unwrap" if given.unwrap else ""
+        are_several = isinstance(scene, (list, tuple)) and scene and all(map(is_path, scene))
+        if not are_several and not is_path(scene):
+            stated = [name for name in ("format", "topology", "arrays") if getattr(given, name)]
+            if of_files := [*stated, *filter(None, [moved])]:
+                raise UserError(f"{of_files[0]}: is for a file, but this scene is an object")
+            if scene is None:
+                raise SceneError("scene: is None: give a raytracer.Scene, a path or particles")
+            return cls(scene, given.frame)
+        names: Any = scene if are_several else [scene]
+        path, *further = paths = [path_of(each, "scene") for each in names]
+        topology = None if given.topology is None else Path(given.topology)
+        if moved and STANDARD_INPUT in paths:
+            raise UserError(f"{moved}: standard input is read only once: save it to a file")
+        if further and (moved or topology is not None or STANDARD_INPUT in paths):
+            what = moved or ("-" if topology is None else "topology")
+            raise UserError(f"{what}: is for one file; for several, write a scene file")
+        if topology is not None:
+            require_file(topology, f"topology: {topology}", SceneError)
+        for each in paths:
+            _require(each, None if further else given.frame)
+        return cls(
+            path, given.frame, "" if given.format is None else ending_of(given.format), topology,
+            given.arrays or {}, tuple(further), given.smoothing or 1, bool(given.unwrap),
+        )  # fmt: skip
 
     @property
     def path(self) -> Path | None:
@@ -153,7 +139,7 @@ def ending_of(name: str) -> str:
     """Return a stated format as an ending: ".xyz" for "xyz". Raises DataFileError."""
     from raytracer.scene.particles.registry import stated
 
-    ending = f".{text(name, 'format', UserError).lower().removeprefix('.')}"
+    ending = f".{text(name, 'format').lower().removeprefix('.')}"
     if ending in MESH_SUFFIXES:
         raise DataFileError(
             f"format: a mesh is known by the ending of its name: call the file NAME{ending}"
@@ -163,40 +149,8 @@ def ending_of(name: str) -> str:
     return ending
 
 
-def _check_there(path: Path, frame: int | None = None) -> None:
-    """Refuse a missing file, with the nearest name; a pattern needs matching files, a folder needs
-    snapshots, or a requested frame."""
-    if path == STANDARD_INPUT:
-        return
-    if may_be_series(path, frame) and locate(path, None if frame is None else 0).series:
-        return
-    path, _ = split_inner(path)
-    if path == STANDARD_INPUT:
-        return
-    try:
-        is_folder = path.is_dir()
-        if not is_folder:
-            path.stat()
-    except FileNotFoundError:
-        there = _scenes_in(path.parent)
-        stems = {Path(name).stem: name for name in reversed(there)}  # scene files come last
-        near = nearest(path.name, there) or stems.get(nearest(path.stem, stems) or "")
-        hint = f"; did you mean '{shown(near)}'?" if near else ""
-        raise SceneError(f"{path}: there is no such file{hint}") from None
-    except (OSError, ValueError):
-        return  # opening it reports the error
-    if is_folder:
-        names = _scenes_in(path)
-        hint = f", for example {path / names[0]}" if names else ""
-        raise SceneError(f"{path}: is a folder; name a file{hint}")
-
-
-def _scenes_in(folder: Path) -> list[str]:
-    """Return the names of renderable files in a folder, scene files first."""
-    from raytracer.scene.particles.registry import SUFFIXES
-
-    known = (*SCENE_SUFFIXES, *SUFFIXES)
-    names: list[str] = []
-    with suppress(OSError, ValueError):
-        names = [p.name for p in folder.iterdir() if p.suffix.lower() in known and p.is_file()]
-    return sorted(names, key=lambda name: (Path(name).suffix not in SCENE_SUFFIXES, name))
+def _require(path: Path, frame: int | None) -> None:
+    """Refuse a missing file; a pattern needs matching files, a folder snapshots or a frame."""
+    file = locate(path, None if frame is None else 0)
+    if not file.series and file.path != STANDARD_INPUT:
+        require_file(file.path, str(file.path), SceneError)

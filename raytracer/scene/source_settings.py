@@ -9,7 +9,7 @@ from os import PathLike
 from typing import Any
 
 from raytracer.arguments import mapping, text
-from raytracer.errors import UserError, shown_value
+from raytracer.errors import SceneError, shown_value
 from raytracer.field_types import TEXT, Integer, Kind, Text, Truth
 from raytracer.fields import Defined, check_fields, setting
 from raytracer.files.access import path_of
@@ -32,21 +32,25 @@ class FrameNumber(Integer):
         return ""
 
 
-def _column_names(value: Any, name: str, error: type[UserError]) -> dict[str, str]:
-    given = _pairs(value, name, error) if isinstance(value, str) else value
-    names = {SINGLE.get(k, k): each for k, each in mapping(given, name, error).items()}
-    check_fields(names, PARTS, name, error)
-    return {key: text(each, f"{name}.{key}", error) for key, each in names.items()}
+def _column_names(value: Any, name: str) -> dict[str, str]:
+    given = _pairs(value, name) if isinstance(value, str) else value
+    names = {SINGLE.get(k, k): each for k, each in mapping(given, name).items()}
+    check_fields(names, PARTS, name)
+    return {key: text(each, f"{name}.{key}") for key, each in names.items()}
 
 
-def _pairs(names: str, name: str, error: type[UserError]) -> dict[str, str]:
+def _pairs(names: str, name: str) -> dict[str, str]:
     """Parse names of columns; a comma in one is no separator."""
     pairs = [each.partition("=") for each in re.split(r",(?=\s*\w+=)", names)]
     if not all(part.strip() and column.strip() for part, _, column in pairs):
-        raise error(f"{name}: {shown_value(names)} is not of the form x=NAME,y=NAME,radius=NAME")
+        raise SceneError(
+            f"{name}: {shown_value(names)} is not of the form x=NAME,y=NAME,radius=NAME"
+        )
     parts = [part.strip() for part, _, _ in pairs]
     if twice := next((part for part in parts if parts.count(part) > 1), None):
-        raise error(f"{name}: {shown_value(names)} names two columns for {twice}: give one of them")
+        raise SceneError(
+            f"{name}: {shown_value(names)} names two columns for {twice}: give one of them"
+        )
     return {part: column.strip() for part, (_, _, column) in zip(parts, pairs, strict=True)}
 
 
@@ -63,7 +67,7 @@ COLUMN_NAMES = Kind(
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SourceSettings(Defined, error=UserError):
+class SourceSettings(Defined):
     """How a particle file is read.
 
     Args:

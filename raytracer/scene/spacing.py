@@ -4,6 +4,7 @@ The radius follows from distances between neighbours, not from the box of all: a
 surface of its box, and half of the stars of a cluster are in a thousandth of it.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -36,13 +37,12 @@ FEW = 100  # number of particles up to which most are at the edge, where neighbo
 QUERIES = 32  # number of particles whose neighbours are searched
 
 
-def default_radius(centers: NDArray[Any], closed: bool = False) -> float:
-    """Return the radius of particles without one, from centres (N, 3); closed: `local_spacing`."""
+def default_radius(count: int, centers: Callable[[], NDArray[Any]], closed: bool = False) -> float:
+    """Return the radius of particles without one; centers: returns (count, 3), if they are needed.
+    closed: as for `local_spacing`."""
     from raytracer.scene.inferred import inferred
 
-    return inferred().radius(
-        lambda: local_spacing(centers, closed) * TOUCHING, decides=len(centers) > 0
-    )
+    return inferred().radius(lambda: local_spacing(centers(), closed) * TOUCHING, count > 0)
 
 
 def local_spacing(centers: NDArray[Any], closed: bool = False) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -114,15 +115,13 @@ class SphereSet:
             raise SceneError(f"material: {shown_value(material)} is neither a Material nor a name")
         if transform is not None:
             of_kind(transform, "transform", Transform)
-        if file is not None:
-            of_kind(file, "file", DataFile)
         source = text(source, "source")
         where = Where(source, dict(mapping({} if names is None else names, "names")), self.noun)
         self.where = where
         there = left_there(centers, "positions", None, "centers", where)
         self.centers = check_centers(centers, where) if there is None else there
         count = self.count
-        size = default_radius(self.centers) if radius is None else radius
+        size = default_radius(count, lambda: self.centers) if radius is None else radius
         there = left_there(size, "radii", count, "radius", where)
         self.radius = check_radius(size, count, where) if there is None else there
         there = None if color_id is not None else left_there(color, "colors", count, "color", where)
@@ -145,7 +144,7 @@ class SphereSet:
         self.plain_radius: NDArray[np.floating[Any]] | float | None = None
         self.rows: NDArray[np.int64] | None = None
         self.is_unwrapped = False
-        self._data = Data(self.count, _given(columns, self.count, where))
+        self.data = Data(self.count, _given(columns, self.count, where))
         self.velocity: str | tuple[str, str, str] | None = None
         if velocity is not None:
             self._take_velocity(velocity)
@@ -154,17 +153,8 @@ class SphereSet:
     def of_particles(
         cls, data: Particles, radius: Any = None, color: Any = None, **options: Any
     ) -> SphereSet:
-        """Return the sphere set of a particle file or of an object of another package.
-
-        Args:
-            data: the result of `particles.read`.
-            radius: used instead of the data's.
-            color: used instead of the data's.
-            **options: for `SphereSet`.
-
-        Raises:
-            DataFileError: the arrays are not those of spheres.
-        """
+        """Return the sphere set of a particle file or of an object of another package; radius and
+        color instead of the data's. Raises DataFileError: its arrays are not those of spheres."""
         size: Any = data.radius if radius is None else radius
         has_color = color is not None
         # Values of the file that the scene file replaces remain available as columns.
@@ -186,7 +176,7 @@ class SphereSet:
             labels=data.labels,
             **options,
         )
-        spheres._data = Data(
+        spheres.data = Data(
             spheres.count, data.extra, data.about, data.origin, data.box, data.time, data.length
         )
         return spheres
@@ -195,11 +185,11 @@ class SphereSet:
         from raytracer.scene.motion import VELOCITY  # late: few scenes have any
 
         if isinstance(velocity, str) or np.shape(velocity) == (3,):
-            self.velocity = Velocity().checked(velocity, "velocity", SceneError)
+            self.velocity = Velocity().checked(velocity, "velocity")
             return
         rows = check_rows(velocity, "velocity", 3, self.count, self.where)
         rows = np.broadcast_to(rows, (self.count, 3))
-        self._data = self._data._replace(arrays={**self._data.arrays, VELOCITY: rows}, about=None)
+        self.data = self.data._replace(arrays={**self.data.arrays, VELOCITY: rows}, about=None)
         self.velocity = VELOCITY
 
     @property
@@ -218,43 +208,24 @@ class SphereSet:
         return colors_of(array, None, self.color_space, self.count, self.where).rows
 
     @property
-    def total(self) -> int:
-        """Number of particles of the file, some of which may be hidden."""
-        return self._data.total
-
-    @property
     def time(self) -> Moment | None:
         """The time of the frame in its file, value and unit, or None."""
-        return self._data.time
+        return self.data.time
 
     @property
     def box(self) -> Box | None:
         """The simulation box in the unit of the centres, or None; it includes periodic images."""
-        return self._data.box
-
-    @property
-    def length(self) -> float:
-        """Unit of length of the file's velocities, in that of the centres."""
-        return self._data.length
-
-    @property
-    def kept(self) -> list[NDArray[Any]]:
-        """The columns of its file that are in memory."""
-        return list(self._data.arrays.values())
+        return self.data.box
 
     @property
     def columns(self) -> Columns:
         """Values of the spheres by name: from the set's file or arrays, and derived ones."""
         from raytracer.scene.columns import Columns
 
-        return Columns(self, self._data)
+        return Columns(self)
 
     def taken(self, rows: NDArray[np.int64]) -> SphereSet:
-        """Return a set of some of the spheres, which keep their rows in the file.
-
-        Args:
-            rows: int64 (M,), indices in this set, from 0.
-        """
+        """Return a set of the spheres in some rows, (M,), which keep their rows in the file."""
         taken = copy(self)
         taken.centers = self.centers[rows]
         for name in ("radius", "opacity", "color_id"):
@@ -289,16 +260,23 @@ class SphereSet:
         before = np.asarray(before, np.float32)
         return self.changed(opacity=np.where(kept, before, np.float32(share) * before))
 
+    def colored_there(self, name: str, scale: ColorScale) -> Self | None:
+        """Return the set coloured by a column on a GPU; None: it is not there."""
+        column: Any = self.data.arrays.get(name)
+        if isinstance(column, (np.ndarray, NoneType)) or column.ndim > 1 or scale.is_categorical:
+            return None
+        return self.changed(color=column, color_scale=scale, color_id=None, color_space="linear")
+
     def without_columns(self) -> SphereSet:
         """Return the set without its file, columns and labels, for other spheres in its place."""
         data = Data(self.count, {}, box=self.box, time=self.time)
         nothing = dict.fromkeys(("file", "labels", "bonding", "plain_radius", "rows"))
-        return self.changed(_data=data, **nothing)
+        return self.changed(data=data, **nothing)
 
     def release_columns(self) -> None:
         """Drop the columns of the file from memory; `columns` reads them again."""
         if self.file is not None:
-            self._data = self._data._replace(arrays={})
+            self.data = self.data._replace(arrays={})
 
     def __repr__(self) -> str:
         origin = f" from {self.source}" if self.source else ""

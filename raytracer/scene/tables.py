@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 from raytracer.arguments import one_of
-from raytracer.errors import UserError
 from raytracer.field_types import (
     TEXT,
     AnyOf,
@@ -31,10 +30,12 @@ from raytracer.scene.colors import COLOR_SPACES
 from raytracer.scene.elements import table
 from raytracer.scene.key_types import (
     PAIRS,
+    ColorOrRule,
     ColorValue,
     Expression,
     NamedTables,
     Rows,
+    SetColor,
     Share,
     Table,
     Tables,
@@ -84,11 +85,19 @@ CAMERA = Variants(
 )
 
 
+def _typed(kind: Any, type: str = "", **fields: Any) -> Any:  # noqa: A002
+    """Return an object of a class, of which `type` is no field."""
+    return kind(**fields)
+
+
 def _variants(noun: str, kinds: Mapping[str, Any], default: str = "") -> Variants:
     """Return the tables of the classes of an object, by type."""
     tables = {
         name: Table(
-            kind.__name__, f"A {name} {noun}.", _type(noun, name, definitions(kind), default), kind
+            kind.__name__,
+            f"A {name} {noun}.",
+            _type(noun, name, definitions(kind), default),
+            partial(_typed, kind),
         )
         for name, kind in kinds.items()
     }
@@ -143,7 +152,7 @@ SPHERES = Table(
         ),
         "radii": _key(Rows(Number()), "One radius per inline centre."),
         "color": _key(
-            "raytracer.scene.coloring.style:COLOR_RULE",
+            ColorOrRule(),
             "One colour for all spheres of the set, or a table of colours by a column; "
             "replaces the file's colours.",
             "the element's; light grey",
@@ -196,7 +205,7 @@ def _end_colors(noun: str) -> dict[str, Definition]:
     change = "Change from colour to end colour: at the middle, or linearly from end to end."
     text = "Colour of the half at the end"
     return {
-        **_pair("end_color", ColorValue(), text, noun, default),
+        **_pair("end_color", SetColor(), text, noun, default),
         "color_change": _key(Choice(("sharp", "smooth")), change, default="sharp"),
     }
 
@@ -205,7 +214,7 @@ def _of_solids(noun: str) -> dict[str, Definition]:
     file = "File of arrays or columns, beside the scene file, for values not given here."
     opacity = "Opacity, instead of the alpha of colours,"
     return {
-        **_pair("color", ColorValue(), "Colour", noun, "light grey"),
+        **_pair("color", SetColor(), "Colour", noun, "light grey"),
         **_pair("opacity", Number(0.0, 1.0), opacity, noun, "1"),
         "file": _key(Text(), file),
         "color_space": COLOR_SPACE,
@@ -279,8 +288,8 @@ MESHES = Table(
 )
 
 
-def _symbol(value: Any, name: str, error: type[UserError]) -> str:
-    return one_of(value, name, table(), "element", error)
+def _symbol(value: Any, name: str) -> str:
+    return one_of(value, name, table(), "element")
 
 
 ELEMENT = Table(

@@ -53,10 +53,10 @@ if TYPE_CHECKING:
     from raytracer.scene.transform import Triple
 
 
-def _camera(value: Any, name: str, error: type[UserError]) -> Any:
+def _camera(value: Any, name: str) -> Any:
     if is_path(value):
         return _camera_of(str(value))
-    return Table.of("raytracer.scene.camera:Camera").checked(value, name, error)
+    return Table.of("raytracer.scene.camera:Camera").checked(value, name)
 
 
 def _camera_of(name: str) -> Camera:
@@ -74,8 +74,8 @@ def _camera_of(name: str) -> Camera:
             values = read_table(file, suffix).get("camera")
             if values is None:
                 raise SceneError("has no table [camera]")
-            tables.CAMERA.require(values, "camera")
-            return Camera(**values)
+            made: Camera = tables.CAMERA.checked(values, "camera")
+            return made
     try:
         return Camera(**(read_metadata(path) or {})["camera"])
     except (KeyError, TypeError, SceneError):
@@ -85,9 +85,14 @@ def _camera_of(name: str) -> Camera:
         ) from None
 
 
-def _lights(value: Any, name: str, error: type[UserError]) -> Any:
+CAMERA = Kind(
+    {}, _camera, metavar="FILE", options={"type": str}
+)  # not read before the command runs
+
+
+def _lights(value: Any, name: str) -> Any:
     known = tuple(loaded("raytracer.scene.lights:LIGHTS").values())
-    return tuple(of_kind(each, name, known, error) for each in items(value, name, error))
+    return tuple(of_kind(each, name, known) for each in items(value, name))
 
 
 OF_CAMERA = (
@@ -105,37 +110,38 @@ REPEATED = ("polyhedra", "isosurface")  # glyphs of several pairs or levels: opt
 def _glyph(name: str) -> Kind:
     """Return the kind of one of the `GLYPHS`; see `glyphs.settings.glyph_fields`."""
 
-    def check(value: Any, place: str, error: type[UserError]) -> Any:
+    def check(value: Any, place: str) -> Any:
         from raytracer.scene.glyphs.settings import glyph_fields
 
-        return glyph_fields(name, value, place, error)
+        return glyph_fields(name, value, place)
 
     metavar, options = f"{GLYPHS[name].upper()}[,NAME=VALUE,...]", {}
     if name == "ribbons":  # one of the command's `SWITCHES`
         metavar = f"[={metavar}]"
     if name in REPEATED:
-        options = {"multiple": True, "callback": lambda _, __, values: ",".join(values) or None}
-    return Kind(None, check, metavar=metavar, options=options)
+        options = {"multiple": True, "callback": lambda *given: ",".join(given[2]) or None}
+        options["type"] = str  # checked when they are together
+    return Kind({}, check, metavar=metavar, options=options)
 
 
-def _meshes(value: Any, name: str, error: type[UserError]) -> list[Mesh]:
+def _meshes(value: Any, name: str) -> list[Mesh]:
     """Return the meshes of an option, of one in Python, or of a list of these. Fields may follow
     the name of a file: "hopper.stl,opacity=0.3,color=steelblue,scale=0.001". Raises UserError."""
     from raytracer.scene.mesh import Mesh
 
     is_one = isinstance(value, Mesh) or is_path(value)
-    rows = [value] if is_one else items(value, name, error)
-    return [row if isinstance(row, Mesh) else _mesh(row, name, error) for row in rows]
+    rows = [value] if is_one else items(value, name)
+    return [row if isinstance(row, Mesh) else _mesh(row, name) for row in rows]
 
 
-def _mesh(value: Any, name: str, error: type[UserError]) -> Mesh:
+def _mesh(value: Any, name: str) -> Mesh:
     from raytracer.scene import tables
     from raytracer.scene.mesh import Mesh
     from raytracer.scene.option_text import fields_of, parts_of
     from raytracer.scene.transform import Transform
 
     if not is_path(value):
-        raise error(f"{name}: {shown_value(value)} is neither a Mesh nor the name of a file")
+        raise SceneError(f"{name}: {shown_value(value)} is neither a Mesh nor the name of a file")
     file, *rest = parts_of(str(value))
     placed = definitions(Transform)
     known = {key: tables.MESHES.keys[key] for key in FIELDS_OF_MESH} | dict(placed)
@@ -146,9 +152,9 @@ def _mesh(value: Any, name: str, error: type[UserError]) -> Mesh:
 
 
 MESH = Kind(
-    None, _meshes, metavar="FILE[,NAME=VALUE,...]",
+    {}, _meshes, metavar="FILE[,NAME=VALUE,...]",
     # None, where there are none, keeps those of the scene
-    options={"multiple": True, "callback": lambda *given: given[2] or None},
+    options={"type": str, "multiple": True, "callback": lambda *given: given[2] or None},
 )  # fmt: skip
 
 
@@ -161,7 +167,7 @@ GROUND = AnyOf(
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class ViewSettings(Defined, error=UserError):
+class ViewSettings(Defined):
     """Settings of a call that replace the scene's; None keeps the scene's.
 
     Args:
@@ -217,7 +223,7 @@ class ViewSettings(Defined, error=UserError):
     zoom: float | None = setting(None, ZOOM)
     look_at: Triple | None = setting(None, Vector3())
     fit: bool | str | None = setting(None, AnyOf(Truth(), Choice(FITS)))
-    camera: Camera | None = setting(None, Kind(None, _camera, metavar="FILE"))
+    camera: Camera | None = setting(None, CAMERA)
     background: Color | Background | None = setting(
         None,
         AnyOf(ColorValue(), Table.of("raytracer.scene.background:Background"), noun="a colour"),
@@ -225,7 +231,7 @@ class ViewSettings(Defined, error=UserError):
     transparent: bool | None = setting(None, Truth())
     ground: bool | float | str | Ground | None = setting(None, GROUND)
     shadow_catcher: bool | None = setting(None, Truth())
-    lights: Sequence[Light] | None = setting(None, Kind(None, _lights))
+    lights: Sequence[Light] | None = setting(None, Kind({}, _lights))
     radius: float | str | None = setting(None, Expression())
     color: Color | None = setting(None, ColorValue())
     opacity: float | str | None = setting(None, Share())
@@ -387,21 +393,16 @@ class ViewSettings(Defined, error=UserError):
             return [self._sphere_set(s) if s in changed else s for s in sets]
 
     def _sphere_set(self, spheres: SphereSet) -> SphereSet:
-        from raytracer.scene.coloring.apply import with_opacity, with_radius
+        from raytracer.scene.coloring.apply import with_values
 
         spheres = copy(spheres)
-        if isinstance(self.radius, str):
-            spheres = with_radius(spheres, self.radius, "radius")
-        elif self.radius is not None:
-            spheres.radius = self.radius
+        for name in ("radius", "opacity"):
+            if (value := getattr(self, name)) is not None:
+                spheres = with_values(spheres, name, value, name)
         if self.color is not None:
             has_color = spheres.has_color  # else the material's colour is used
             spheres = spheres.in_color(self.color)
             spheres.has_color = has_color
-        if isinstance(self.opacity, str):
-            spheres = with_opacity(spheres, self.opacity, "opacity")
-        elif self.opacity is not None:
-            spheres.opacity = self.opacity
         for name in ("material", "velocity"):
             if (value := getattr(self, name)) is not None:
                 setattr(spheres, name, value)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from raytracer.errors import DataFileError, SceneError, UserError, naming, shown
+from raytracer.errors import DataFileError, SceneError, UserError, shown
 from raytracer.files.access import STANDARD_INPUT, opened
 from raytracer.scene.animation import AnimationSettings
-from raytracer.scene.load import check, data_of, is_scene, load_file, read_table
+from raytracer.scene.load import data_of, is_scene, load_file, parts_of, read_table
 from raytracer.scene.particles.data_file import split_inner
 from raytracer.scene.particles.frames import checked
 from raytracer.scene.particles.objects.registry import is_sequence
@@ -96,13 +96,9 @@ class FileSource(FrameSource):
             self._data += [file for each in self._source.further for file in _files_of(each)]
             return self._source.count_frames()
         with opened(path, error=SceneError) as file:
-            values = read_table(file, suffix)
-        check(values, str(path))
-        animation = values.get("animation")
-        if animation is not None:
-            with naming(str(path)):
-                self._animation = AnimationSettings(**animation)
-        return self._count_in(values, path.parent)
+            parts = parts_of(read_table(file, suffix), str(path))
+        self._animation = parts.get("animation", self._animation)
+        return self._count_in(parts, path.parent)
 
     def _count_in(self, values: dict[str, Any], folder: Path) -> int:
         """Return the common number of frames of a scene's data files that have several."""

@@ -67,7 +67,7 @@ def track_of(spheres: SphereSet, name: str) -> Track:
             f"{name}: several particles have the id {ids[1:][same][0]}, so they cannot be followed "
             "from frame to frame: leave smoothing, unwrap and shutter out"
         )
-    total = None if columns.has_ids else spheres.total
+    total = None if columns.has_ids else spheres.data.total
     return Track(name, total, ids, rows, centers[rows], spheres.box)
 
 

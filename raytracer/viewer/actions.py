@@ -18,8 +18,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 MAX_NUMBER = 1e6  # that an action takes: enough for any drag or wheel, with a finite square
 
 
-def _number(value: Any, name: str, error: type[UserError]) -> float:
-    return real(real(value, name, error=error), name, -MAX_NUMBER, MAX_NUMBER, error=error)
+def _number(value: Any, name: str) -> float:
+    return real(real(value, name), name, -MAX_NUMBER, MAX_NUMBER)
 
 
 CHECKS: dict[str, Callable[..., Any]] = {
@@ -55,7 +55,7 @@ class Action:
         kind, _, none = self.signature.parameters[name].annotation.partition(" | ")
         if none and value is None:
             return None
-        return CHECKS[kind](value, f"{self.name}: {name}", error=UserError)
+        return CHECKS[kind](value, f"{self.name}: {name}")
 
 
 ACTIONS: dict[str, Action] = {}  # modules add theirs when imported; `session` imports all

@@ -25,8 +25,7 @@ from raytracer.settings import INTEGRATORS, LOOKS
 from raytracer.viewer.actions import action
 from raytracer.viewer.data_actions import columns, sets_of
 from raytracer.viewer.edits import BACKGROUNDS, SCENES
-from raytracer.viewer.keep import save
-from raytracer.viewer.save_job import parse_size
+from raytracer.viewer.keep import parse_size, save
 from raytracer.viewer.state import Prompt, ViewerState
 from raytracer.viewer.view_actions import set_tone
 
@@ -76,7 +75,7 @@ class Choice:
             value = str(value or "").strip() or None
         elif value is not None and self.kind == "choice":
             words = [each for each in self.values(viewer) if isinstance(each, str)]
-            one_of(value, self.name, words, self.label.lower(), UserError)
+            one_of(value, self.name, words, self.label.lower())
         self.put(viewer, self.setting, value)
         words_of: dict[Value, str] = {None: self.none, True: "yes", False: "no"}
         said = words_of.get(value) or value or "none"
@@ -202,7 +201,7 @@ def _arrows(viewer: ViewerState, name: str) -> str:
 
 def _set_arrows(viewer: ViewerState, name: str, vector: str | None) -> None:
     if vector:
-        glyph_fields("arrows", vector, "arrows", UserError)
+        glyph_fields("arrows", vector, "arrows")
     _draw(viewer, name, vector or "")
 
 
@@ -302,7 +301,7 @@ def ask(viewer: ViewerState, what: str) -> None:
     """Have a value typed: the `size` of a PNG, a condition to `select`, or a choice by its name."""
     examples = {choice.name: choice.example for choice in CHOICES if choice.example}
     examples |= {"select": "z > 3 and type == 'O', every 10, ...", "size": "3840x2160 64"}
-    one_of(what, "ask: what", sorted(examples), "value", UserError)
+    one_of(what, "ask: what", sorted(examples), "value")
     hint, default = examples[what], ""
     answer: Callable[[str], None] = partial(viewer.do, what)
     if what == "size":

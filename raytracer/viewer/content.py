@@ -14,18 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import SceneError, shown
+from raytracer.errors import SceneError
 from raytracer.scene.clip import Clip
 from raytracer.scene.coloring.apply import styled, with_bonds
-from raytracer.scene.coloring.expression import evaluate
+from raytracer.scene.coloring.expression import rows_of
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import KEYS, StyleSettings
-from raytracer.scene.device_spheres import DeviceSpheres
 from raytracer.scene.glyphs.make import without_glyphs
 from raytracer.scene.glyphs.shared import radii_of
 from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
-from raytracer.viewer.orbit_camera import Vector
 
 Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -36,33 +34,25 @@ KEPT_SIDES = ("below", "above")  # of a slice, by the position on its axis
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """Particles that fulfil a condition, or have certain numbers or ids."""
+    """Particles that fulfil a condition, or have certain keys: ids, or numbers without ids."""
 
-    condition: str = ""  # an expression over the columns; "" for numbers
-    numbers: Numbers | None = None  # int64 (M,), ascending
-    # Integers (M,), which identify particles if frames have them in another order.
-    ids: NDArray[Any] | None = None
-
-    @classmethod
-    def of_numbers(cls, scene: Scene, numbers: Numbers) -> Chosen:
-        """Choose particles of a frame by id, or by number if its file has no ids."""
-        ids = ids_of(scene)
-        return cls(numbers=numbers) if ids is None else cls(ids=ids[numbers])
+    condition: str = ""  # an expression over the columns; "" for keys
+    keys: NDArray[Any] | None = None  # integers (M,)
 
     def mask(self, scene: Scene) -> Mask:
         """Return which particles of a frame are chosen, bool (N,)."""
-        if self.ids is not None:
-            ids = ids_of(scene)
-            return np.zeros(scene.count, bool) if ids is None else np.isin(ids, self.ids)
-        if self.numbers is not None:
+        if self.keys is not None:
+            if (ids := ids_of(scene)) is not None:
+                return np.isin(ids, self.keys)
             mask = np.zeros(scene.count, bool)
-            mask[self.numbers[self.numbers < scene.count]] = True
+            mask[self.keys[self.keys < scene.count]] = True
             return mask
         masks: list[Mask] = [np.empty(0, bool)]
         mistakes: list[SceneError] = []
         for spheres in scene.spheres:
             try:
-                masks.append(_fulfils(spheres, self.condition))
+                masks.append(np.zeros(spheres.count, bool))
+                masks[-1][rows_of(self.condition, spheres.columns, "select")] = True
             except SceneError as error:  # a set may lack columns of another
                 mistakes.append(error)
                 masks.append(np.zeros(spheres.count, bool))
@@ -160,23 +150,11 @@ def colored_there(content: Content, scene: Scene, scale: ColorScale | None) -> S
     is_more = content.hidden or content.faded or content.slice or content.selection
     if scale is None or is_more or "color_by" not in style or style - set(KEYS.values()):
         return None
-    sets = [
-        each.colored(content.style["color_by"], scale) if isinstance(each, DeviceSpheres) else None
-        for each in scene.spheres
-    ]
+    sets = [each.colored_there(content.style["color_by"], scale) for each in scene.spheres]
     colored = [each for each in sets if each is not None]
     if len(colored) < len(sets):
         return None
     return replace(scene, spheres=colored, color_scales=(scale,))
-
-
-def _fulfils(spheres: SphereSet, condition: str) -> Mask:
-    """Return which particles of a set fulfil a condition, bool (N,)."""
-    values = evaluate(condition, spheres.columns, "select")
-    if values.dtype != bool:
-        text = shown(condition)
-        raise SceneError(f"select: '{text}' is not a condition; compare it, as in '{text} > 0'")
-    return values
 
 
 def places_on(scene: Scene, axis: str) -> NDArray[np.float64]:
@@ -190,11 +168,7 @@ def places_on(scene: Scene, axis: str) -> NDArray[np.float64]:
 
 
 def _faded(opacity: float, spheres: SphereSet, mask: Mask) -> SphereSet:
-    if not mask.any():
-        return spheres
-    before = np.float32(1.0) if spheres.opacity is None else spheres.opacity
-    values = np.where(mask, np.float32(opacity) * before, before).astype(np.float32)
-    return spheres.changed(opacity=values)
+    return spheres.faded(opacity, ~mask) if mask.any() else spheres
 
 
 def ids_of(scene: Scene) -> NDArray[Any] | None:
@@ -206,17 +180,6 @@ def ids_of(scene: Scene) -> NDArray[Any] | None:
         return None
     ids = columns["id"]
     return ids if ids.dtype.kind in "iu" and ids.ndim == 1 else None
-
-
-def center_of(scene: Scene, prim_id: int) -> Vector:
-    """Return the centre of a sphere, scene units, float64 (3,)."""
-    for spheres in scene.spheres:
-        if prim_id < spheres.count:
-            center = np.asarray(spheres.centers[prim_id], np.float64)
-            moved: Vector = spheres.transform.linear() @ center
-            return moved + np.asarray(spheres.transform.translate, np.float64)
-        prim_id -= spheres.count
-    raise IndexError(prim_id)
 
 
 def _in_sets(change: Any, sets: Sequence[SphereSet], mask: Mask) -> list[SphereSet]:

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.arguments import one_of, real
-from raytracer.errors import UserError, counted
+from raytracer.errors import counted
 from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.viewer import orbit_camera
 from raytracer.viewer.actions import action
-from raytracer.viewer.content import AXES, KEPT_SIDES, Chosen, Slice
+from raytracer.viewer.content import AXES, KEPT_SIDES, Chosen, Slice, ids_of
 from raytracer.viewer.state import ViewerState
 
 UNLIKELY = ("x", "y", "z", "index", "radius", "id")  # columns that the key offers last
@@ -96,8 +96,9 @@ def invert_selection(viewer: ViewerState) -> None:
 
 
 def _chosen(viewer: ViewerState, numbers: Sequence[int] | NDArray[np.int64]) -> Chosen | None:
-    ascending = np.sort(np.asarray(numbers, np.int64))
-    return Chosen.of_numbers(_plain(viewer), ascending) if len(ascending) else None
+    """Choose particles of the shown frame by id, or by number if its file has no ids."""
+    keys, ids = np.asarray(numbers, np.int64), ids_of(_plain(viewer))
+    return Chosen(keys=keys if ids is None else ids[keys]) if len(keys) else None
 
 
 def _of_picks(viewer: ViewerState) -> Chosen | None:
@@ -164,14 +165,14 @@ def slice_(
     if axis is None:
         _change(viewer, "no slice", slice=None)
         return
-    one_of(axis, "slice: axis", AXES, "axis", UserError)
+    one_of(axis, "slice: axis", AXES, "axis")
     now = viewer.content.slice
     if now is None or now.axis != axis:
         toward = viewer.view.pose.axes.forward[AXES.index(axis)]
         now = Slice(axis, keep=KEPT_SIDES[bool(toward > 0.0)])
     at = now.position if position is None else position
-    at = real(at, "slice: position", 0.0, 1.0, error=UserError)
-    side = one_of(keep or now.keep, "slice: keep", KEPT_SIDES, "side", UserError)
+    at = real(at, "slice: position", 0.0, 1.0)
+    side = one_of(keep or now.keep, "slice: keep", KEPT_SIDES, "side")
     _change(viewer, f"slice: {axis}, what is {side} {at:.0%}", slice=Slice(axis, at, side))
 
 

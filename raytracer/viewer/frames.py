@@ -209,18 +209,19 @@ class FrameLoader:
     def show(self, content: Content, like: LoadedScene) -> None:
         """Load a content instead of the previous request; posts `Loaded` or `Refused`."""
         self._content = content
-        self._request("show", self._loaded, content, like)
+        self.request("show", self._loaded, content, like)
 
     def reload(self, watch: Watch, content: Content, like: LoadedScene) -> None:
-        """Reload a content from changed files; posts `Loaded` or `Broken`."""
-        self._request("reload", self._reloaded, watch, content, like)
+        """Reload a content from changed files; posts `Loaded` or `Refused`."""
+        self.request("reload", self._reloaded, watch, content, like)
         self.count()
 
     def count(self) -> None:
         """Count the frames; posts `Counted`."""
-        self._request("count", self._counted)
+        self.request("count", self._counted)
 
-    def _request(self, kind: str, perform: Callable[..., Message | None], *values: Any) -> None:
+    def request(self, kind: str, perform: Callable[..., Message | None], *values: Any) -> None:
+        """Call a function in the thread and post the message that it returns."""
         with suppress(RuntimeError):  # it was stopped
             self._futures[kind] = self._executor.submit(self._perform, perform, *values)
 
@@ -251,7 +252,8 @@ class FrameLoader:
         try:
             loaded = self.frames.again(content, like, step)
         except Exception as error:
-            return None if self._stopped else messages.Broken(_sentence(error, watch.path))
+            why = _sentence(error, watch.path)
+            return None if self._stopped else messages.Refused(why, reloaded=True)
         return self._unless_late(loaded, reloaded=True)
 
     def _loaded(self, content: Content, like: LoadedScene) -> Message | None:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from raytracer.buffers import SceneBuffers
 from raytracer.scene.camera import Camera
 from raytracer.scene.extent import giants
-from raytracer.scene.packing.render_space import Space
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.orbit_camera import Vector, View
 
@@ -38,7 +37,7 @@ class Giants:
         found = cls(np.stack([x, y, z], axis=1), radius, moves.bounding_radius(buffers, large))
         if camera is None or camera.position is None or camera.fit:
             return found
-        outside = ~found._around(Space.of(buffers).point(camera.position))
+        outside = ~found._around(buffers.space.point(camera.position))
         return replace(found, centers=found.centers[outside], radii=radius[outside])
 
     def kept_out(self, view: View, before: View) -> View:

@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import count
+from itertools import count as numbers
 from math import dist, floor, hypot, log10
 from pathlib import Path
 from typing import Any
@@ -311,10 +311,25 @@ def save(
 
 def new_path(stem: str) -> Path:
     """Return the first new one of STEM-view-1.png, STEM-view-2.png, ... in the current folder."""
-    names = (Path(f"{file_name(stem)}-view-{number}.png") for number in count(1))
+    names = (Path(f"{file_name(stem)}-view-{number}.png") for number in numbers(1))
     return next(each for each in names if not os.path.lexists(each))
 
 
 def file_name(stem: str) -> str:
     """Replace wildcards and slashes in a file name."""
     return re.sub(r"[*?%#/]", "_", stem)
+
+
+def parse_size(text: str, size: tuple[int, int], samples: int) -> tuple[tuple[int, int], int]:
+    """Parse the size of a picture: "3840x2160", "3840x2160 64" or an empty text.
+
+    Raises UserError.
+    """
+    number = r"(\d{1,12})"
+    pattern = rf"(?:{number}[x×]{number}(?:\s+{number})?)?"
+    if (match := re.fullmatch(pattern, text.lower().strip(), re.ASCII)) is None:
+        raise UserError(f"{text!r} is not a size: type WIDTHxHEIGHT, and optionally samples")
+    typed = zip(match.groups(), (*size, samples), strict=True)
+    width, height, count = (int(number or usual) for number, usual in typed)
+    RenderSettings().override(width=width, height=height, samples=count)  # refuses others
+    return (width, height), count

@@ -23,10 +23,10 @@ from raytracer.scene.packing.framing import NOTHING, Basis, Surroundings
 from raytracer.scene.packing.lighting import pack_lights, rig_axes, world_up
 from raytracer.scene.packing.pack import large_shown, retake, with_boxes
 from raytracer.scene.packing.pose import with_up
-from raytracer.scene.packing.render_space import Space
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
 from raytracer.scene.source import Source
+from raytracer.view import View as PackedView
 from raytracer.viewer.content import Content
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.giants import Giants
@@ -67,9 +67,9 @@ class LoadedScene:
     selected: int = 0  # number of selected particles
     # Which primitives are selected, and False for a miss, bool (M + 1,); None: none.
     marked: NDArray[np.bool_] | None = None
-    # Edits, size, number of large spheres shown, and packed scene of the latest view: moving the
+    # Edits, size, number of large spheres shown, and packed view of the latest one: moving the
     # camera changes little of it.
-    _cached: tuple[Edits, tuple[int, int], int, SceneBuffers] | None = None
+    _cached: tuple[Edits, tuple[int, int], int, PackedView] | None = None
     _packed: SceneBuffers | None = None
 
     def __post_init__(self) -> None:
@@ -168,9 +168,11 @@ class LoadedScene:
         return self.all_particles.count + prim_id - count
 
     def id_of(self, number: int) -> int | None:
-        """Return the sphere of a particle; None if it is hidden or does not exist."""
+        """Return the sphere or other solid of a number; None if it is hidden."""
         if self.numbers is None:
-            return number if number < self.scene.count else None
+            return number
+        if number >= self.all_particles.count:
+            return number - self.all_particles.count + len(self.numbers)
         place = int(np.searchsorted(self.numbers, number))
         return place if number in self.numbers[place : place + 1] else None
 
@@ -179,22 +181,22 @@ class LoadedScene:
         shown = large_shown(self.buffers.large, self.buffers.has_ground, view.pose)
         cached = self._cached
         # the frame lists the glass around the camera
-        if cached is None or cached[:3] != (edits, size, shown) or cached[3].view.nests:
+        if cached is None or cached[:3] != (edits, size, shown) or cached[3].nests:
             scene = edits.applied_to(self.scene)
             settings = scene.render.override(width=size[0], height=size[1])
-            packed = retake(self.buffers, scene, settings, view.pose)
-            self._cached = cached = edits, size, shown, packed
-        packed = cached[3]
+            retaken = retake(self.buffers, scene, settings, view.pose)
+            self._cached = cached = edits, size, shown, retaken
+        retaken = cached[3]
         changes: dict[str, Any] = {"camera": view.pose.pack(size[0] / size[1])}
         if edits.lights is None and self.scene.lights is None:
             settings, axes = edits.applied_to(self.scene).render, self.rig_axes(view, edits)
-            changes["lights"] = pack_lights(None, Space.of(packed), axes, settings)
-        return replace(packed, **changes)
+            changes["lights"] = pack_lights(None, self.buffers.space, axes, settings)
+        return replace(self.buffers, view=replace(retaken, **changes))
 
     def rig_axes(self, view: View, edits: Edits) -> Basis:
         """Return the axes relative to which the lights of the look are placed."""
         settings = edits.applied_to(self.scene).render
-        shown = self.buffers.frame["environment"]["background_up"][0].tolist()
+        shown = self.buffers.view.frame["environment"]["background_up"][0].tolist()
         up = world_up(self.scene.background, self.scene.camera, shown)
         return rig_axes(settings, view.pose.axes, up)
 
@@ -216,7 +218,8 @@ class LoadedScene:
         away = (columns + x0 - x * fine - fine // 2) ** 2 + (rows + y0 - y * fine - fine // 2) ** 2
         order = np.lexsort((hits["depth"][rows, columns], away))
         nearest = hits[rows[order[0]], columns[order[0]]]
-        point = nearest["position"].astype(np.float64) * self.buffers.scale + self.buffers.center
+        center, scale = self.buffers.space
+        point = nearest["position"].astype(np.float64) * scale + center
         return Hit(int(nearest["id"]), triple(point))
 
     def sphere(self, prim_id: int) -> tuple[NDArray[np.float64], float]:

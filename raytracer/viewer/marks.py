@@ -63,7 +63,7 @@ def marks(
         box = plan.box_lines(view, loaded.job.space, factor)
     if loaded.marked is None and box is None:
         return None
-    projection = Projection.of(view, *loaded.job.space)
+    projection = Projection.of(view, loaded.job.space)
     wide, line = (
         Outline(width=max(points * factor, least)) for points, least in ((EDGES, 2.0), (WIDTH, 1.0))
     )
@@ -80,8 +80,8 @@ def marks(
         ids = strip.id
         chosen = loaded.marked[np.minimum(ids, len(loaded.marked) - 1)]
         only = replace(strip, id=np.where(chosen, ids, np.uint32(NONE)))
-        alpha = coverage(only, wide, projection.scale)
-        part = np.divide(coverage(only, line, projection.scale), alpha, where=alpha > 0.0,
+        alpha = coverage(only, wide, projection.space.scale)
+        part = np.divide(coverage(only, line, projection.space.scale), alpha, where=alpha > 0.0,
                          out=np.zeros_like(alpha))  # fmt: skip
         rows = layer[strip.y0 : strip.y1]
         rows[..., :3] = np.minimum(part, 1.0)[..., None] * RIM

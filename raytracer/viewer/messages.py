@@ -16,8 +16,6 @@ from raytracer.viewer.loaded_scene import LoadedScene
 
 Size = tuple[int, int]
 
-HIDDEN = -1  # the index of a picked particle that is not shown
-
 
 @dataclass(frozen=True, eq=False)
 class RenderRequest:
@@ -46,6 +44,7 @@ class Frame:
     size: Size  # rendered width and height in pixels; smaller than the request's during interaction
     samples: int  # per pixel so far
     rate: float  # camera rays per second
+    stops: float  # its exposure; of an automatic one, as metered from the last picture at rest
     # Whether its samples are not those of the finished picture; see `ProgressiveFilm`.
     draft: bool = False
     # Marks such as rims of selected particles, uint8 (h, w, 4), over the picture; None without any.
@@ -66,8 +65,7 @@ class Frame:
 class Pick:
     """A picked particle, or another solid of a scene."""
 
-    number: int  # among all particles
-    id: int  # among the shown ones; HIDDEN if it is not
+    number: int  # among all particles of the shown frame, and behind them other solids
     lines: list[str]  # its description
     point: tuple[float, float, float]  # that was hit, scene units
 
@@ -80,10 +78,6 @@ class Picked:
     add: bool = False  # whether earlier picks stay
 
 
-class Metered(NamedTuple):
-    stops: float
-
-
 class Saved(NamedTuple):
     path: Path
 
@@ -93,6 +87,7 @@ class Refused(NamedTuple):
 
     sentence: str  # why
     content: Content | None = None  # what could not be shown, if that is what failed
+    reloaded: bool = False  # whether it is of changed files
 
 
 class Failed(NamedTuple):
@@ -112,8 +107,4 @@ class Counted(NamedTuple):
     frames: int
 
 
-class Broken(NamedTuple):
-    sentence: str
-
-
-Message = Picked | Metered | Saved | Refused | Failed | Loaded | Counted | Broken
+Message = Picked | Saved | Refused | Failed | Loaded | Counted

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from raytracer.arguments import function, truth
-from raytracer.errors import DataFileError, UserError
+from raytracer.errors import DataFileError
 from raytracer.fields import check_names, takes
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.pipeline import Notice
@@ -57,7 +57,7 @@ class ViewOptions:
             TypeError: there is no argument of that name.
         """
         for name, value in (("watch", watch), ("adaptive", adaptive)):
-            truth(value, name, UserError)
+            truth(value, name)
         function(notice, "notice")
         thread_count(threads)
         ToneSettings.of(tone)

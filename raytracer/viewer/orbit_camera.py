@@ -74,7 +74,7 @@ def initial_view(
     around: what a fitted camera shows beside the spheres.
     """
     camera = camera or Camera()
-    space = Space.of(buffers)
+    space = buffers.space
     camera = aimed(camera, buffers.balls, space)
     up = np.asarray(camera.upward, np.float64)
     up = up / np.linalg.norm(up)
@@ -88,7 +88,7 @@ def initial_view(
     if is_fitted:
         pivot = space.point(target) if target else extent.middle(buffers.balls)
         return View(pose, pivot, up, fit=camera.fit)
-    distance = float(np.linalg.norm(camera.backward())) / buffers.scale
+    distance = float(np.linalg.norm(camera.backward())) / buffers.space.scale
     return View(pose, pose.eye + pose.axes.forward * distance, up)
 
 
@@ -193,7 +193,7 @@ def to_all(
     """
     skipped = None if whole else extent.giants(buffers.placed)
     ball = extent.bounding_ball(
-        extent.Subject(buffers.balls, view.fit, skipped, around.points(Space.of(buffers)))
+        extent.Subject(buffers.balls, view.fit, skipped, around.points(buffers.space))
     )
     eye, half, _ = framing.fitted(
         view.pose.kind, extent.Subject(ball), view.pose.axes, view.pose.half, aspect, around.room
@@ -232,7 +232,7 @@ def _centred(view: View, point: Vector, half: float, least: float) -> View:
 
 def camera_of(view: View, buffers: SceneBuffers) -> Camera:
     """Return the view as a camera in scene units."""
-    scale, center = buffers.scale, buffers.center
+    center, scale = buffers.space
     axes = view.pose.axes
     level = abs(float(axes.right @ view.up)) < 1e-6 and abs(float(axes.forward @ view.up)) < 0.999
     size: dict[str, Any] = {"vertical_fov": degrees(2.0 * atan(view.pose.half))}
@@ -250,11 +250,11 @@ def camera_of(view: View, buffers: SceneBuffers) -> Camera:
     )
 
 
-def rebased(view: View, old: SceneBuffers | Space, new: SceneBuffers | Space) -> View:
+def rebased(view: View, old: Space, new: Space) -> View:
     """Return the same view in the render space of another scene."""
 
     def carried(place: Vector) -> Vector:
-        moved: Vector = (place * old.scale + old.center - new.center) / new.scale
+        moved: Vector = (place * old.scale + np.subtract(old.center, new.center)) / new.scale
         return moved
 
     focus = None if view.pose.focus is None else carried(view.pose.focus)

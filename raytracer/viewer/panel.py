@@ -7,6 +7,7 @@ from typing import Any
 from raytracer.viewer import data_actions
 from raytracer.viewer.choices import CHOICES, COLOUR, LOOK, MAX_LETTERS, SOLIDS, Choice, short
 from raytracer.viewer.controls import key_of
+from raytracer.viewer.picking import picked_spheres
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.view_actions import DIGITS
 
@@ -153,7 +154,7 @@ def _selection(viewer: ViewerState) -> list[Row]:
 def _of_picked(viewer: ViewerState) -> list[Row]:
     """Return the rows of the picked particle; none for a ground or without a pick."""
     pick = viewer.picked
-    if pick is None or pick.id >= viewer.loaded_scene.scene.count:
+    if pick is None or pick not in picked_spheres(viewer):
         return []
     name, alike = _kind(viewer, pick.number)
     buttons = [Button("select", "select what is picked", "select-picked")]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from math import atan2, degrees, pi, sqrt
 
 import numpy as np
 
 from raytracer.scene.describe import describe
 from raytracer.scene.extent import GIANT_RADIUS
+from raytracer.scene.scene import Scene
 from raytracer.viewer.actions import action
-from raytracer.viewer.content import center_of, ids_of
+from raytracer.viewer.content import ids_of
 from raytracer.viewer.loaded_scene import Hit, LoadedScene
-from raytracer.viewer.messages import HIDDEN, Message, Pick, Picked
+from raytracer.viewer.messages import Pick, Picked
 from raytracer.viewer.orbit_camera import Vector, View, project
 from raytracer.viewer.state import ViewerState
 
@@ -40,11 +39,11 @@ def pick(
         return
     scene, buffers = viewer.loaded_scene, viewer.buffers
 
-    def task() -> Callable[[], Message]:
+    def task() -> None:
         shown, seen = scene, buffers
         if scene.closed and (current := viewer.worker.current) is not None:  # it was replaced
             shown, seen = current.loaded_scene, current.buffers
-        return partial(_picked, shown, shown.hit(seen, x, y, reach), go, add)
+        viewer.loader.request("pick", _picked, shown, shown.hit(seen, x, y, reach), go, add)
 
     viewer.worker.run_task(task)
 
@@ -55,56 +54,72 @@ def _picked(loaded_scene: LoadedScene, hit: Hit | None, go: bool, add: bool) -> 
         return Picked(loaded_scene, None, go, add)
     number = loaded_scene.number_of(hit.id)
     lines = replace(describe(loaded_scene.scene, hit.id), id=number).lines()
-    return Picked(loaded_scene, Pick(number, hit.id, lines, hit.point), go, add)
+    return Picked(loaded_scene, Pick(number, lines, hit.point), go, add)
 
 
 def follow_picks(viewer: ViewerState, old: LoadedScene) -> None:
-    """Follow the picked particles to the scene that is shown now.
+    """Follow the picked particles to the scene that is shown now, by the ids of its file.
 
     Lost ones are dropped, and the latest is described again.
     """
-    latest, scene = viewer.picked, viewer.loaded_scene
-    moved = [carried(each, old, scene) for each in viewer.picks]
-    viewer.picks = [each for each in moved if each is not None]
-    if latest is None:
-        return
-    if (now := moved[-1]) is not None and now.id != HIDDEN:
-        hit = Hit(now.id, now.point)
-        viewer.worker.run_task(lambda: partial(_picked, scene, hit, go=False, add=True))
-    elif scene.content is old.content:
-        viewer.notify(f"{scene.name} was reloaded; sphere {latest.number:,} is gone")
+    before, scene = viewer.picks, viewer.loaded_scene
+    numbers = [_number_in(scene.all_particles, old.all_particles, each.number) for each in before]
+    pairs = zip(before, numbers, strict=True)
+    viewer.picks = [replace(pick, number=n) for pick, n in pairs if n is not None]
+    if before and numbers[-1] is None:
+        if scene.content is old.content:
+            viewer.notify(f"{scene.name} was reloaded; sphere {before[-1].number:,} is gone")
+    elif (pick := viewer.picked) is not None and (prim_id := scene.id_of(pick.number)) is not None:
+        viewer.loader.request("pick", _picked, scene, Hit(prim_id, pick.point), False, True)
 
 
-def carried(pick: Pick, old: LoadedScene, new: LoadedScene) -> Pick | None:
-    """Return a pick in another scene, by the id of its particle; None if that is gone."""
-    before, after, number = old.all_particles, new.all_particles, pick.number
-    if before is not after:
-        ids, others = ids_of(before), ids_of(after)
-        if ids is not None and others is not None:
-            rows = np.flatnonzero(others == ids[number]) if number < len(ids) else ids[:0]
-            number = int(rows[0]) if len(rows) else after.count
-        if number >= after.count:
-            return None
-    prim_id = new.id_of(number)
-    return replace(pick, number=number, id=HIDDEN if prim_id is None else prim_id)
+def _number_in(scene: Scene, before: Scene, number: int) -> int | None:
+    """Return the number in a frame of a particle of another one; None if it is gone."""
+    if scene is not before:
+        ids, others = ids_of(before), ids_of(scene)
+        if ids is not None and others is not None and number < len(ids):
+            number = next(iter(np.flatnonzero(others == ids[number]).tolist()), scene.count)
+    return number if number < scene.count else None
 
 
 def giant_picked(viewer: ViewerState) -> bool:
     """Return whether the picked sphere is a giant, such as a ball that serves as the ground."""
-    pick = viewer.picked
-    return pick is not None and viewer.loaded_scene.sphere(pick.id)[1] > GIANT_RADIUS
+    return viewer.picked is not None and sphere_of(viewer, viewer.picked)[1] > GIANT_RADIUS
+
+
+def sphere_of(viewer: ViewerState, pick: Pick) -> tuple[Vector, float]:
+    """Return centre, float64 (3,), and radius of a shown pick in render space."""
+    prim_id = viewer.loaded_scene.id_of(pick.number)
+    assert prim_id is not None
+    return viewer.loaded_scene.sphere(prim_id)
+
+
+def picked_spheres(viewer: ViewerState) -> list[Pick]:
+    """Return the picks that are shown and spheres."""
+    loaded = viewer.loaded_scene
+    ids = [loaded.id_of(each.number) for each in viewer.picks]
+    pairs = zip(viewer.picks, ids, strict=True)
+    return [pick for pick, n in pairs if n is not None and n < loaded.scene.count]
+
+
+def center_of(viewer: ViewerState, pick: Pick) -> Vector:
+    """Return the centre of a shown sphere, scene units, float64 (3,)."""
+    prim_id = viewer.loaded_scene.id_of(pick.number) or 0
+    for spheres in viewer.loaded_scene.scene.spheres:
+        if prim_id < spheres.count:
+            center = np.asarray(spheres.centers[prim_id], np.float64)
+            moved: Vector = spheres.transform.linear() @ center
+            return moved + np.asarray(spheres.transform.translate, np.float64)
+        prim_id -= spheres.count
+    raise IndexError(pick.number)
 
 
 def hit_place(viewer: ViewerState) -> Vector:
     """Return the place on the picked sphere that was clicked, (3,), render space."""
     assert viewer.picked is not None
-    center, radius = viewer.loaded_scene.sphere(viewer.picked.id)
+    center, radius = sphere_of(viewer, viewer.picked)
     offset = viewer.space.point(viewer.picked.point) - center
     return np.asarray(center + offset * (radius / max(float(np.linalg.norm(offset)), 1e-30)))
-
-
-def picked_spheres(viewer: ViewerState) -> list[Pick]:
-    return [each for each in viewer.picks if 0 <= each.id < viewer.loaded_scene.scene.count]
 
 
 def outline(view: View, center: Vector, radius: float, window: tuple[int, int]) -> Corners:
@@ -142,7 +157,7 @@ def rings(viewer: ViewerState, size: tuple[int, int]) -> list[Corners]:
     """
     outlines = []
     for pick in picked_spheres(viewer):
-        center, radius = viewer.loaded_scene.sphere(pick.id)
+        center, radius = sphere_of(viewer, pick)
         if pick is viewer.picked and giant_picked(viewer):
             center, radius = hit_place(viewer), 0.0
         depth = float((center - viewer.view.pose.eye) @ viewer.view.pose.axes.forward)
@@ -154,8 +169,7 @@ def rings(viewer: ViewerState, size: tuple[int, int]) -> list[Corners]:
 
 def measures(viewer: ViewerState) -> list[str]:
     """Return distance, angle and dihedral angle of two, three and four picks as text."""
-    scene = viewer.loaded_scene.scene
-    points = [center_of(scene, each.id) for each in picked_spheres(viewer)]
+    points = [center_of(viewer, each) for each in picked_spheres(viewer)]
     lines = []
     if len(points) > 1:
         lines.append(f"distance {float(np.linalg.norm(points[-1] - points[-2])):.6g}")

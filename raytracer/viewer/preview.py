@@ -27,7 +27,7 @@ from raytracer.viewer.frames import Frames
 from raytracer.viewer.keep import camera_toml, print_camera
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.options import ViewOptions
-from raytracer.viewer.session import Session, receive_all
+from raytracer.viewer.session import Session
 from raytracer.viewer.watch import CHECK_INTERVAL
 from raytracer.warning import warn
 
@@ -127,9 +127,9 @@ def preview(
             before the scene was loaded.
     """
     check_names(preview, settings)
-    truth(interop, "interop", UserError)
+    truth(interop, "interop")
     function(say, "say")
-    if offscreen is not None and (offscreen := whole(offscreen, "offscreen", error=UserError)) < 0:
+    if offscreen is not None and (offscreen := whole(offscreen, "offscreen")) < 0:
         raise UserError(f"offscreen {offscreen}: give a number of frames, 0 or more")
     options = ViewOptions.of(
         scene, backend=backend, threads=threads, tone=tone, annotations=annotations, watch=watch,
@@ -163,7 +163,7 @@ def preview(
         # Before the render thread uses the GPU.
         shown_by = Presenter(loaded_scene.job.device, window.picture_canvas, size, interop)
         session = Session(frames, loaded_scene, size, window.wake, say)
-        window.attach(session.viewer, shown_by)
+        window.attach(session, shown_by)
         undo.pop_all()  # now the session closes everything
     try:
         return _run(window, session, offscreen, target)
@@ -207,7 +207,7 @@ def _run(
     drag = None if drags is None else SimulatedDrag(window, drags)
 
     def look(_: float) -> None:
-        session.check_files()
+        window.wake()
 
     if session.watch is not None:
         pyglet.clock.schedule_interval(look, CHECK_INTERVAL)
@@ -225,10 +225,8 @@ def _run(
     if viewer.failure is not None:
         print_camera(viewer)
         raise viewer.failure
-    if (save_job := viewer.worker.save_job) is not None and save_job.writing:
-        save_job.done.wait()
-        receive_all(viewer)
-        save_job = None
+    session.receive()  # what was saved
+    save_job = viewer.worker.save_job
     if screenshot is not None and pixels is not None:
         with output.replacing(screenshot) as file:
             png.write(file, pixels, {"Software": "raytracer"})

@@ -77,7 +77,6 @@ class ProgressiveFilm:
         self._clean = None
         if self.draft:
             view = view.as_draft(self.size[0] / request.size[0])
-        scene.take_sky(request.buffers.sky)  # a look has one for paths
         try:
             return self.film.add(scene, view, count, check)
         except Superseded:

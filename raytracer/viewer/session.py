@@ -19,18 +19,18 @@ from numpy.typing import NDArray
 
 from raytracer.errors import RaytracerError, SceneError
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.viewer import data_actions, messages, orbit_camera, panel, picking
+from raytracer.viewer import data_actions, messages, orbit_camera, picking
 from raytracer.viewer import keep as keep  # for its actions
-from raytracer.viewer.content import center_of
+from raytracer.viewer import panel as panel
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import drawn_over
-from raytracer.viewer.messages import HIDDEN, Frame, Loaded, Message
+from raytracer.viewer.messages import Frame, Loaded, Message
 from raytracer.viewer.options import ViewOptions
-from raytracer.viewer.picking import MAX_PICKS, carried, follow_picks
+from raytracer.viewer.picking import MAX_PICKS, follow_picks
 from raytracer.viewer.state import Clock, ViewerState
-from raytracer.viewer.view_actions import fit_picked, receive_count, receive_metered, tick
+from raytracer.viewer.view_actions import fit_picked, receive_count
 from raytracer.viewer.watch import CHECK_INTERVAL
 from raytracer.viewer.worker import CPU_SLICE, GPU_SHARE, Worker
 
@@ -116,23 +116,17 @@ class Session:
         """Run an action; arguments and errors as for `ViewerState.do`."""
         return self.viewer.do(name, *values, **named)
 
-    def tick(self, seconds: float) -> None:
-        """Advance animations while `viewer.moving`."""
-        tick(self.viewer, seconds)
-
     # Pictures
 
     def receive(self) -> None:
-        """Handle the messages of other threads, and check for changed files."""
-        receive_all(self.viewer)
-        self.check_files()
-
-    def check_files(self) -> None:
-        """Reload the scene if its files have changed, checking at most every `CHECK_INTERVAL`."""
-        now = perf_counter()
+        """Handle the messages of other threads, ask for the state of a simulation, and reload the
+        scene if its files have changed, which is checked every `CHECK_INTERVAL`."""
+        while not self.worker.messages.empty():
+            receive(self.viewer, self.worker.messages.get())
+        self.viewer.follow()
+        now, loader = perf_counter(), self.viewer.loader
         if self.watch is not None and now - self._watched >= CHECK_INTERVAL:
             self._watched = now
-            loader = self.viewer.loader
             if not loader.reloads and self.watch.changed():
                 loader.reload(self.watch, self.viewer.content, self.viewer.loaded_scene)
 
@@ -206,7 +200,7 @@ class Session:
             "hidden": data_actions.hidden(viewer),
             "slice": None if content.slice is None else vars(content.slice),
             "picks": [
-                {"id": each.number, "position": center_of(loaded.scene, each.id).tolist(),
+                {"id": each.number, "position": picking.center_of(viewer, each).tolist(),
                  "lines": each.lines}
                 for each in picking.picked_spheres(viewer)
             ],
@@ -214,10 +208,6 @@ class Session:
             "keyframes": len(viewer.keyframes),
             "saving": save_job.fraction if save_job is not None else None,
         }  # fmt: skip
-
-    def panel(self) -> dict[str, list[dict[str, Any]]]:
-        """Return the rows of the panel as JSON types, by section."""
-        return panel.about(self.viewer)
 
     # End
 
@@ -242,61 +232,48 @@ class Session:
                 loaded_scene.close()
 
 
-# Messages of other threads
-
-
-def receive_all(viewer: ViewerState) -> None:
-    """Handle the waiting messages of other threads, and ask for the state of a simulation."""
-    while not viewer.worker.messages.empty():
-        receive(viewer, viewer.worker.messages.get())
-    viewer.follow()
-
-
 def receive(viewer: ViewerState, message: Message) -> None:
     """Handle a message of another thread."""
-    if isinstance(message, messages.Picked):
-        _receive_picked(viewer, message)
-    elif isinstance(message, messages.Metered):
-        receive_metered(viewer, message.stops)
-    elif isinstance(message, messages.Saved):
-        viewer.say(str(message.path))
-        viewer.notify(f"saved {message.path}")
-    elif isinstance(message, messages.Refused):
-        viewer.exposure_steps = None
-        if message.content is not None and message.content == viewer.content:
-            viewer.content = viewer.loaded_scene.content
-        viewer.notify(message.sentence)
-    elif isinstance(message, messages.Loaded):
-        _receive_loaded(viewer, *message)
-    elif isinstance(message, messages.Counted):
-        receive_count(viewer, message.frames)
-    elif isinstance(message, messages.Broken):
-        viewer.reload_error = message.sentence
-        viewer.notify("")  # an older message would seem to refer to this change
-    elif isinstance(message, messages.Failed):
-        viewer.failure, viewer.closing = message.error, True
+    match message:
+        case messages.Picked():
+            _receive_picked(viewer, message)
+        case messages.Saved(path):
+            viewer.say(str(path))
+            viewer.notify(f"saved {path}")
+        case messages.Refused(sentence, reloaded=True):
+            viewer.reload_error = sentence
+            viewer.notify("")  # an older message would seem to refer to this change
+        case messages.Refused(sentence, content):
+            if content is not None and content == viewer.content:
+                viewer.content = viewer.loaded_scene.content
+            viewer.notify(sentence)
+        case messages.Loaded(loaded, reloaded):
+            _receive_loaded(viewer, loaded, reloaded)
+        case messages.Counted(count):
+            receive_count(viewer, count)
+        case messages.Failed(error):
+            viewer.failure, viewer.closing = error, True
 
 
 def _receive_picked(viewer: ViewerState, message: messages.Picked) -> None:
     """Take a pick, also of a scene that was replaced by other colours of the same frame."""
     pick, clicked, scene = message.pick, message.loaded_scene, viewer.loaded_scene
-    if clicked is not scene:
-        is_same_frame = clicked.all_particles is scene.all_particles
-        pick = carried(pick, clicked, scene) if pick is not None and is_same_frame else None
-        if pick is None or pick.id == HIDDEN:
-            return
-    before = viewer.picked
+    if clicked is not scene and (
+        pick is None
+        or clicked.all_particles is not scene.all_particles
+        or scene.id_of(pick.number) is None
+    ):
+        return
+    others = viewer.picks if message.add else []
     if pick is not None:
-        others = [each for each in viewer.picks if message.add and each.number != pick.number]
+        others = [each for each in others if each.number != pick.number]
         viewer.picks = [*others, pick][-MAX_PICKS:]
         if message.go:
             fit_picked(viewer)
-    else:
-        ended = ""
-        if not message.add:
-            ended = f"; sphere {before.number:,} is no longer picked" if before else ""
-            viewer.picks = []
-        viewer.notify(f"there is no sphere here{ended}")
+        return
+    before, viewer.picks = viewer.picked, others
+    ended = f"; sphere {before.number:,} is no longer picked" if before and not others else ""
+    viewer.notify(f"there is no sphere here{ended}")
 
 
 def _receive_loaded(viewer: ViewerState, loaded: LoadedScene, reloaded: bool) -> None:
@@ -311,7 +288,7 @@ def _receive_loaded(viewer: ViewerState, loaded: LoadedScene, reloaded: bool) ->
     elif viewer.view.fits_all and (reloaded or other_box):
         viewer.view = viewer.showing_all(viewer.view)
     else:
-        same = orbit_camera.rebased(viewer.view, old.buffers, loaded.buffers)
+        same = orbit_camera.rebased(viewer.view, old.buffers.space, loaded.buffers.space)
         viewer.view = loaded.giants.kept_out(same, same)
     if reloaded:
         viewer.reload_error, viewer.samples = "", loaded.job.settings.samples

@@ -19,7 +19,7 @@ from raytracer.viewer.content import Content
 from raytracer.viewer.edits import Edits
 from raytracer.viewer.frames import FrameLoader
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import HIDDEN, Frame, Pick, RenderRequest
+from raytracer.viewer.messages import Frame, Pick, RenderRequest
 from raytracer.viewer.orbit_camera import View
 from raytracer.viewer.worker import Worker
 
@@ -109,8 +109,6 @@ class ViewerState:
     frame: Frame | None = None  # on the screen
     failure: BaseException | None = None  # of the render thread
     closing: bool = False
-    # Stops to add to a metered exposure, when that is known.
-    exposure_steps: float | None = None
 
     def __post_init__(self) -> None:
         self._notice = "", 0.0  # the latest message, and when it ends
@@ -138,7 +136,7 @@ class ViewerState:
 
     @property
     def space(self) -> Space:
-        return Space.of(self.loaded_scene.buffers)
+        return self.loaded_scene.buffers.space
 
     @property
     def aspect(self) -> float:
@@ -156,7 +154,8 @@ class ViewerState:
     @property
     def picked(self) -> Pick | None:
         """The latest pick, if it is shown."""
-        return self.picks[-1] if self.picks and self.picks[-1].id != HIDDEN else None
+        pick = self.picks[-1] if self.picks else None
+        return pick if pick and self.loaded_scene.id_of(pick.number) is not None else None
 
     @property
     def moving(self) -> bool:

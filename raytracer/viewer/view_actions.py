@@ -16,7 +16,7 @@ from raytracer.viewer import edits
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.actions import action
 from raytracer.viewer.edits import Edits
-from raytracer.viewer.picking import giant_picked, hit_place
+from raytracer.viewer.picking import giant_picked, hit_place, sphere_of
 from raytracer.viewer.state import TECHNICAL, Snapshot, ViewerState
 
 APERTURE = 0.03  # diameter of the lens that the key sets, relative to the focus distance
@@ -104,8 +104,7 @@ def fit_picked(viewer: ViewerState) -> None:
     elif giant_picked(viewer):
         viewer.move(moves.to_point(viewer.view, hit_place(viewer)))
     else:
-        sphere = viewer.loaded_scene.sphere(viewer.picked.id)
-        viewer.move(moves.to_sphere(viewer.view, *sphere))
+        viewer.move(moves.to_sphere(viewer.view, *sphere_of(viewer, viewer.picked)))
 
 
 @action(undo=True)
@@ -139,13 +138,13 @@ def view(viewer: ViewerState, name: str) -> None:
     elif name and name in DIGITS:
         viewer.notify(f"view {name} is not saved yet: Ctrl {name} saves it")
     else:
-        one_of(name, "view: name", [*VIEWS, *DIGITS], "view", UserError)
+        one_of(name, "view: name", [*VIEWS, *DIGITS], "view")
 
 
 @action()
 def keep_view(viewer: ViewerState, name: str) -> None:
     """Save the current view under a digit from 1."""
-    viewer.views[one_of(name, "keep-view: name", DIGITS, "digit", UserError)] = (
+    viewer.views[one_of(name, "keep-view: name", DIGITS, "digit")] = (
         viewer.view, viewer.space
     )  # fmt: skip
     viewer.notify(f"view {name} is saved")
@@ -191,21 +190,25 @@ def turn_light(viewer: ViewerState, right: float, up: float) -> None:
     if not lights:
         viewer.notify("the scene has no light to turn")
         return
-    pivot = viewer.view.pivot * buffers.scale + buffers.center
+    pivot = viewer.view.pivot * buffers.space.scale + buffers.space.center
     first = edits.turned(lights[0], axes, right, up, pivot)
     viewer.set_edits(replace(viewer.edits, lights=(first, *lights[1:])))
 
 
 @action(undo=True)
 def expose(viewer: ViewerState, stops: float) -> None:
-    """Brighten the picture; an automatic exposure is metered first and then fixed."""
-    if not viewer.tone.automatic:
-        _set_exposure(viewer, round((float(viewer.tone.exposure) + stops) * 3) / 3)
-    elif viewer.exposure_steps is None:
-        viewer.exposure_steps = stops
-        viewer.worker.meter()
-    else:
-        viewer.exposure_steps += stops
+    """Brighten the picture; an automatic exposure is fixed at that of the latest picture."""
+    tone, frame = viewer.tone, viewer.frame
+    now = tone.exposure
+    if tone.automatic:
+        if frame is None or not frame.request.tone.automatic or frame.draft:
+            viewer.notify("the exposure is not metered yet: press it again")
+            return
+        now = frame.stops
+    exposure = float(now) + stops
+    exposure = round(exposure, 2) if tone.automatic else round(exposure * 3) / 3
+    set_tone(viewer, exposure=min(max(exposure, -MAX_STOPS), MAX_STOPS))
+    viewer.notify(f"exposure {viewer.tone.exposure:+.2f}")
 
 
 @action(undo=True)
@@ -213,18 +216,6 @@ def toggle_automatic(viewer: ViewerState) -> None:
     """Switch automatic exposure on or off."""
     set_tone(viewer, exposure=0.0 if viewer.tone.automatic else "auto")
     viewer.notify("automatic exposure" if viewer.tone.automatic else "exposure as rendered")
-
-
-def receive_metered(viewer: ViewerState, stops: float) -> None:
-    """Apply the metered exposure of the picture, in stops."""
-    steps, viewer.exposure_steps = viewer.exposure_steps, None
-    if viewer.tone.automatic and steps:
-        _set_exposure(viewer, round(stops + steps, 2))
-
-
-def _set_exposure(viewer: ViewerState, exposure: float) -> None:
-    set_tone(viewer, exposure=min(max(exposure, -MAX_STOPS), MAX_STOPS))
-    viewer.notify(f"exposure {viewer.tone.exposure:+.2f}")
 
 
 def set_tone(viewer: ViewerState, **changes: Any) -> None:
@@ -281,7 +272,7 @@ def play(viewer: ViewerState, on: bool | None = None) -> None:
 @action()
 def set_speed(viewer: ViewerState, factor: float) -> None:
     """Set the speed relative to 10 frames per second."""
-    viewer.time.speed = real(factor, "set-speed: factor", 0.01, 100.0, error=UserError)
+    viewer.time.speed = real(factor, "set-speed: factor", 0.01, 100.0)
     viewer.notify(f"at most {FRAME_RATE * viewer.time.speed:g} frames per second")
 
 

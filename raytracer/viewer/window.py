@@ -21,7 +21,7 @@ from raytracer.viewer.messages import Frame
 from raytracer.viewer.overlay import Overlay, draw_box, status
 from raytracer.viewer.picking import PICK_RADIUS
 from raytracer.viewer.presenters import Presenter
-from raytracer.viewer.session import receive_all
+from raytracer.viewer.session import Session
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.view_actions import tick
 
@@ -44,6 +44,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     """The window of a viewer. It is complete when `attach` has been called; if opening it fails,
     nothing stays open."""
 
+    session: Session
     viewer: ViewerState
     presenter: Presenter
 
@@ -99,11 +100,11 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self._overlay.draw_alone(text, size)
         self.flip()
 
-    def attach(self, viewer: ViewerState, presenter: Presenter) -> None:
-        """Show the frames of a viewer through a presenter."""
-        self.viewer, self.presenter = viewer, presenter
+    def attach(self, session: Session, presenter: Presenter) -> None:
+        """Show the frames of a session through a presenter."""
+        self.session, self.viewer, self.presenter = session, session.viewer, presenter
         # OpenGL must finish before the next kernel is launched, and before a time is taken.
-        self._fenced = self._offscreen or viewer.loaded_scene.job.device.shares_display
+        self._fenced = self._offscreen or self.viewer.loaded_scene.job.device.shares_display
         self._attached = True
         self._use_pixels()
         type(self)._enable_event_queue = False  # they are handled immediately
@@ -144,7 +145,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self._waiting = False
         if not self._attached:
             return
-        receive_all(self.viewer)
+        self.session.receive()
         name = f"{self.viewer.loaded_scene.name} - raytracer"
         if name != self.caption:
             self.set_caption(name)

@@ -2,8 +2,6 @@
 
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from queue import SimpleQueue
@@ -18,15 +16,7 @@ from raytracer.annotations.surface import COARSEST
 from raytracer.errors import SceneError, UserError
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import layer_size, marks
-from raytracer.viewer.messages import (
-    Failed,
-    Frame,
-    Message,
-    Metered,
-    Refused,
-    RenderRequest,
-    Saved,
-)  # fmt: skip
+from raytracer.viewer.messages import Failed, Frame, Message, Refused, RenderRequest, Saved
 from raytracer.viewer.progressive_film import ProgressiveFilm, Superseded
 from raytracer.viewer.resolution import ResolutionController, next_size
 from raytracer.viewer.save_job import SaveJob
@@ -62,10 +52,6 @@ steps take so long that a picture is little beside them."""
 CPU_SLICE = 0.02  # seconds after which the CPU kernel returns, so that a pass can be interrupted
 
 
-Task = Callable[[], "Message | Task"]
-"""A function for the render thread; returns a message, or a function for the background thread."""
-
-
 class Worker:
     """Renders the latest request. The window's thread calls public methods.
 
@@ -81,7 +67,7 @@ class Worker:
         self._stopped = False
         self._request: RenderRequest | None = None  # the latest
         self.loaded_scenes: list[LoadedScene] = []  # requested and not closed, in order
-        self._tasks: deque[Task] = deque()
+        self._tasks: deque[Callable[[], None]] = deque()
         self.save_job: SaveJob | None = None
         self._ready: Frame | None = None  # not taken yet
         self._presented = True  # whether the latest frame is on the screen
@@ -94,7 +80,7 @@ class Worker:
         self._arrived = 0.0  # time of the latest state
         self._of_hand: RenderRequest | None = None  # the latest, if it is of the same state
         self._published = 0.0  # time of the latest frame
-        self._background = ThreadPoolExecutor(1, "background")
+        self._stops = 0.0  # latest automatic exposure
         self._thread = Thread(target=self._run, name="render", daemon=True)
         self._thread.start()
 
@@ -111,12 +97,8 @@ class Worker:
                 self.loaded_scenes.append(request.loaded_scene)
             self._changed.notify()
 
-    def run_task(self, task: Task) -> None:
-        """Run a function with the backend between two passes, and post the message it returns.
-
-        Slow work without the backend belongs into a function that the task returns: it runs in a
-        background thread.
-        """
+    def run_task(self, task: Callable[[], None]) -> None:
+        """Run a short function with the backend between two passes."""
         with self._changed:
             self._tasks.append(task)
             self._changed.notify()
@@ -126,11 +108,8 @@ class Worker:
         self.messages.put(message)
         self._wake()
 
-    def meter(self) -> None:
-        self.run_task(self._meter)
-
     def save(self, save_job: SaveJob | None) -> bool:
-        """Render a picture to a file before anything else; None cancels."""
+        """Render a picture to a file before anything else; None cancels, unless it is written."""
         with self._changed:
             if self.save_job is not None and self.save_job.writing:
                 return False
@@ -153,14 +132,13 @@ class Worker:
             self._changed.notify()
 
     def stop(self, seconds: float = 2.0) -> bool:
-        """Interrupt rendering, end the thread and free the film."""
+        """Interrupt rendering, end the thread and free the film; a file is written to its end."""
         with self._changed:
             self._stopped = True
             self._changed.notify()
-        self._background.shutdown(wait=False, cancel_futures=True)
-        self._thread.join(seconds)
-        ended = not self._thread.is_alive()
-        if ended:
+        is_writing = self.save_job is not None and self.save_job.writing
+        self._thread.join(None if is_writing else seconds)
+        if ended := not self._thread.is_alive():
             self._film.drop()
         return ended
 
@@ -196,7 +174,7 @@ class Worker:
         if request is not None and is_new and is_due:
             work.append(partial(self._start_request, request))
         if self._tasks:
-            work.append(partial(self._perform, self._tasks.popleft()))
+            work.append(self._tasks.popleft())
         if work or current is None or (not is_new and self._film.finished(current)):
             return work, None
         wait = (resting if is_new else max(self._idle_from, resting)) - now
@@ -215,7 +193,11 @@ class Worker:
             self._close_scenes_before(request.loaded_scene)
         is_moved = before is not None and _frame_of(before) != _frame_of(request)
         start = perf_counter()
-        self._render_draft(request, FRAME_SECONDS if is_moved else 0.0)
+        size = request.size
+        if self._adaptive:
+            size = self.resolution.choose(size, FRAME_SECONDS if is_moved else 0.0)
+        self._film.restart(request, size, draft=True)
+        self._rest(self._film.add(request, 1, self._check_stop))
         presenting = self._publish(request, self._rate(1, start))
         ready = perf_counter() - presenting
         self._idle_from = ready + IDLE_DELAY
@@ -223,14 +205,6 @@ class Worker:
             self.resolution.learn(self._film.pixels, ready - start)
         else:
             self.resolution.record(self._film.pixels, ready - start, presenting)
-
-    def _render_draft(self, request: RenderRequest, seconds: float = 0.0) -> None:
-        """Restart the film with one sample at the size of interaction, or a finer one in time."""
-        size = request.size
-        if self._adaptive:
-            size = self.resolution.choose(request.size, seconds)
-        self._film.restart(request, size, draft=True)
-        self._rest(self._film.add(request, 1, self._check_stop))
 
     def _rest(self, seconds: float) -> None:
         """Leave the device to others for a while after it has rendered for so many seconds."""
@@ -308,9 +282,12 @@ class Worker:
             film.develop_into(tone, picture)
         if job.plan is not None and not self._film.draft and hasattr(picture, "pixels"):
             job.plan.draw_fixed(picture.pixels, request.buffers.view, job.space)
-        size, draft = self._film.size, self._film.draft
+        size, draft, automatic = self._film.size, self._film.draft, request.tone.automatic
+        if automatic and not draft:
+            self._stops = request.tone.stops(film.develop(request.tone, 8)[1])
+        stops = self._stops if automatic else float(request.tone.exposure)
         over = self._marks(request)
-        frame = Frame(request, picture, size, film.samples, rate, draft, over)
+        frame = Frame(request, picture, size, film.samples, rate, stops, draft, over)
         with self._changed:
             if self._ready is not None:
                 self._free_pictures.append(self._ready.picture)
@@ -336,55 +313,19 @@ class Worker:
             self._layer = key, marks(request, size, fine, check)
         return self._layer[1]
 
-    def _perform(self, task: Task) -> None:
-        try:
-            result = task()
-        except UserError as error:
-            result = Refused(str(error))
-        if not callable(result):
-            self.post(result)
-        elif not self._stopped:
-            with suppress(RuntimeError):  # stopped at this moment
-                self._background.submit(self._perform, result)
-
-    def _meter(self) -> Message:
-        request = self.current
-        if request is None:
-            return Refused("there is no picture yet")
-        if not self._film.samples:  # its pass was interrupted for this task
-            self._render_draft(request)
-        assert self._film.film is not None
-        _, histogram = self._film.film.develop(request.tone, 8)
-        return Metered(request.tone.stops(histogram))
-
     def _save(self, save_job: SaveJob) -> None:
         def check() -> None:
             if self._stopped or self.save_job is not save_job:
                 raise Superseded
             self._wake()  # the front end shows the progress
 
-        try:
-            save_job.render(check)
-        except UserError as error:
-            self._end_save(save_job, Refused(str(error)))
-        else:
-            # Of its own: Python waits for it, also when the render thread has ended.
-            Thread(target=self._write, args=(save_job,), name="save").start()
-
-    def _write(self, save_job: SaveJob) -> None:
-        """Compress and write a picture, which takes seconds if it is large."""
         message: Message = Saved(save_job.path)
         try:
-            save_job.write()
+            save_job.run(check)
         except UserError as error:
             message = Refused(str(error))
-        self._end_save(save_job, message)
-
-    def _end_save(self, save_job: SaveJob, message: Message) -> None:
         with self._changed:
-            if self.save_job is save_job:
-                self.save_job = None
-        save_job.done.set()
+            self.save_job = None
         self.post(message)
 
 

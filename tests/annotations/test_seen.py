@@ -176,9 +176,9 @@ def corners(camera: Camera | None, scene: Scene) -> Any:
     assert camera is not None
     scene.camera = camera
     buffers = pack(scene)
-    projection = Projection.of(buffers.view, buffers.center, buffers.scale)
+    projection = Projection.of(buffers.view, buffers.space)
     unit = np.array([(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)], float)
-    points = projection.to_render_space(unit @ np.array(CELL))
+    points = projection.space.point(unit @ np.array(CELL))
     return projection.pixels(points) / buffers.view.size
 
 

@@ -10,12 +10,13 @@ from raytracer import compile_all
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import nvrtc
-from raytracer.backends.cuda.cache import Cubin, CubinName
+from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES
 from raytracer.backends.cuda.kernel_selection import PRODUCTION, every_variant
-from raytracer.backends.cuda.sources import include_closure, kernels_root
+from raytracer.backends.cuda.sources import include_closure
 from raytracer.errors import BackendError
-from raytracer.variants.discovery import products
+from raytracer.resources import kernels
+from raytracer.variants import products
 
 each_compiler = pytest.mark.usefixtures("cuda_compiler")
 
@@ -70,9 +71,9 @@ def test_key_covers_headers_architecture_flags_and_environment(
     tree: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def file() -> str:
-        return compiler.cubin_name(source, "sm_80", tree).file
+        return compiler.cubin_name(source, "sm_80", tree)
 
-    names = [file(), compiler.cubin_name(source, "sm_90a", tree).file]
+    names = [file(), compiler.cubin_name(source, "sm_90a", tree)]
     assert file() == names[0]
     (tree / "core" / "deeper.h").write_text("#define VALUE 4.0f\n")
     names.append(file())
@@ -104,7 +105,7 @@ def test_shipped_code_of_another_architecture_serves_without_a_compiler(
     for each in ("sm_80", "sm_120", "compute_80"):
         name = compiler.cubin_name(source, each, tree)
         cubins.write(tree / "cubins", name, Cubin(each.encode(), "log"))
-    assert compiler.is_available(source, arch, tree) == (served is not None)
+    assert bool(compiler.ready_made(source, arch, tree)) == (served is not None)
     if served is not None:
         assert compiler.load(source, arch, tree, silent).code.decode() == served
 
@@ -127,7 +128,7 @@ def test_compiler_that_is_too_old_for_the_gpu_leaves_the_shipped_code(
 
 def test_flags_keep_the_numbers_of_the_cpu() -> None:
     for kernel in products():
-        flags = compiler.flags(Path(str(kernel.path)))
+        flags = compiler.flags(kernel.path)
         assert "--fmad=false" in flags, kernel.place
         assert not any("fast" in flag for flag in flags), kernel.place
 
@@ -137,24 +138,23 @@ def test_flags_of_the_header_enter_the_key(tree: Path, source: Path) -> None:
     assert "--fmad=false" not in compiler.flags(source)
     source.write_text(f"// flags: --fmad=false\n{KERNEL.format(needs='sm_80+')}")
     assert compiler.flags(source)[-1] == "--fmad=false"
-    assert compiler.cubin_name(source, "sm_80", tree).source_key != plain.source_key
+    assert compiler.cubin_name(source, "sm_80", tree).split(".")[2] != plain.split(".")[2]
 
 
-NAME = CubinName("fill-01_plain", "sm_80", "0123", "abcd")
+NAME = "fill-01_plain.sm_80.0123.abcd.cubin"
 
 
 @pytest.mark.usefixtures("no_compiler")
 def test_shipped_cubin_serves_a_machine_without_a_compiler(tree: Path, source: Path) -> None:
-    assert not compiler.is_available(source, "sm_80", tree)
+    assert not compiler.ready_made(source, "sm_80", tree)
     with pytest.raises(BackendError, match="no compiler: `pip install"):
         compiler.load(source, "sm_80", tree, silent)
     name = compiler.cubin_name(source, "sm_80", tree)
-    elsewhere = CubinName(name.stem, name.arch, name.source_key, "another")
-    cubins.write(tree / "cubins", elsewhere, Cubin(b"code", "log"))
-    assert compiler.is_available(source, "sm_80", tree)
+    cubins.write(tree / "cubins", name.replace("*", "another"), Cubin(b"code", "log"))
+    assert compiler.ready_made(source, "sm_80", tree)
     assert compiler.load(source, "sm_80", tree, silent).code == b"code"
     (tree / "core" / "deeper.h").write_text("#define VALUE 4.0f\n")
-    assert not compiler.is_available(source, "sm_80", tree)
+    assert not compiler.ready_made(source, "sm_80", tree)
 
 
 @each_compiler
@@ -213,12 +213,12 @@ def test_compile_all_keeps_cubins_where_another_machine_finds_them(
 
 @each_compiler
 def test_architecture_that_a_compiler_does_not_know_is_said(tree: Path, source: Path) -> None:
-    with pytest.raises(compiler.CompileError, match="cannot compile for sm_10: it is too old"):
+    with pytest.raises(compiler.CompileError, match=r"cannot compile .* for sm_10:(.|\n)*arch"):
         compiler.compile_source(source, "sm_10", tree)
 
 
 def test_variants_of_some_architectures_can_be_left_out() -> None:
-    made = compile_all.jobs(kernels_root(), ["sm_75", "sm_80"], complete=["sm_80"])
+    made = compile_all.jobs(kernels(), ["sm_75", "sm_80"], complete=["sm_80"])
     for arch, of_each in (("sm_75", every_variant), ("sm_80", lambda _: [()])):
         for name in PRODUCTION:
             of_kernel = [job for job in made if job.arch == arch and job.kernel.name == name]

@@ -170,7 +170,7 @@ def test_errors_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
 
     from raytracer.backends.cuda.context import PrimaryContext
     from raytracer.backends.cuda.run import CudaDevice
-    from raytracer.variants.discovery import product
+    from raytracer.variants import product
 
     with pytest.raises(raytracer.UserError, match="there is no GPU 99"):
         CudaDevice(99)

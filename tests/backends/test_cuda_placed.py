@@ -27,7 +27,6 @@ from raytracer.device_array import DeviceArray
 from raytracer.scene.packing.pack import pack_with_camera, retake
 from raytracer.scene.packing.pack import place as place_on_host
 from raytracer.scene.packing.pose import posed
-from raytracer.scene.packing.render_space import Space
 from support.device_arrays import copies_to_host
 from support.fake_cuda import FakeDriver, cleared
 from support.libraries import kernel
@@ -120,7 +119,7 @@ def test_the_reach_is_that_of_the_host(gpu: Gpu, seed: int) -> None:
     spheres = random_set(rng, int(rng.integers(1, 3000)))
     buffers, _ = packed_by(gpu, Scene([spheres]))
     normals = rng.normal(0.0, 1.0, (int(rng.integers(1, 9)), 3))
-    columns = place_on_host([spheres], Space.of(buffers))
+    columns = place_on_host([spheres], buffers.space)
     for center, limit in ((None, np.inf), (rng.normal(0.0, 1.0, 3), float(rng.uniform(0.1, 2.0)))):
         found = there_of(buffers).reach(normals, center, limit)
         given = None if center is None else center.tolist()
@@ -156,8 +155,8 @@ def test_a_scene_is_packed_as_on_the_host(
     assert radii_of(buffers.placed, rows) == radii_of(here.placed, rows)
     assert buffers.nbytes == here.nbytes - 16 * here.count
     buffers.release()
-    pose = posed(of_gpu, buffers.balls, Space.of(buffers), 4 / 3)[0]
-    retake(buffers, replace(scene, camera=of_gpu), scene.render, pose).check()
+    pose = posed(of_gpu, buffers.balls, buffers.space, 4 / 3)[0]
+    retake(buffers, replace(scene, camera=of_gpu), scene.render, pose)
     assert "columns" not in vars(there_of(buffers)), "nor do other views need them"
 
 

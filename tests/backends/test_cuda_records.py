@@ -19,8 +19,8 @@ from raytracer.backends.cuda import scene as scene_module
 from raytracer.backends.cuda import tree as tree_module
 from raytracer.backends.cuda.run import MAX_SPHERES
 from raytracer.backends.cuda.scene import CudaScene
-from raytracer.backends.cuda.sources import kernels_root
 from raytracer.buffers import build_bvh
+from raytracer.resources import kernels
 from raytracer.scene.packing.pack import pack
 from support.fake_cuda import FakeDriver, cleared
 from support.libraries import FOR_CUDA, library
@@ -39,7 +39,7 @@ SCENES = {
 
 def test_the_largest_scenes_fit_the_words_of_the_kernels() -> None:
     """Numbers of primitives and nodes, and addresses, of counts that few machines can hold."""
-    headers = (kernels_root() / "cuda/bvh/collapse.cuh").read_text()
+    headers = (kernels() / "cuda/bvh/collapse.cuh").read_text()
 
     def number(name: str) -> int:
         found = re.search(rf"\b{name} = (\d+)", headers)
@@ -55,12 +55,14 @@ def test_the_largest_scenes_fit_the_words_of_the_kernels() -> None:
     assert rows + step < 1 << 32
     assert -(-rows // tree_module.ENTRIES["tree_cluster"]) < 1 << 31  # blocks
 
-    sizes = tree_module.tree_sizes(rows, 16) | tree_module.scratch_sizes(rows)
+    sizes = tree_module.build_sizes(rows, 16)
     places, top = dict[str, int](), 1 << 46
     for name, size in (sizes | {"boxes": 0, "apart": 4}).items():
         places[name], top = top, top + -(-size // 512) * 512
-    memory: Any = SimpleNamespace(address=places.__getitem__)
-    args = tree_module._arguments(memory, rows, 1, records=top)[0]
+    tree: Any = tree_module.DeviceTree.__new__(tree_module.DeviceTree)
+    tree.memory = SimpleNamespace(address=places.__getitem__)
+    tree.count, tree.apart = rows, 1
+    args = tree._arguments(records=top)[0]
     lengths = {
         "keys": 8, "values": 4, "parents": 4, "keys_b": 8, "values_b": 4, "sizes": 1,
     }  # fmt: skip
@@ -117,7 +119,7 @@ def test_records_are_the_columns_row_by_row(
     monkeypatch.setattr(tree_module, "load_module", lambda *_: module)
     monkeypatch.setattr(scene_module, "PART", 1000)
     monkeypatch.setattr(transfer, "CHUNK", 300)
-    with cleared(context.primary_context, transfer.staging, tree_module.tree_kernels):
+    with cleared(context.primary_context, transfer.staging, tree_module._functions):
         made = CudaScene(0, buffers, None)
         made.upload()
         tree = build_bvh(buffers)

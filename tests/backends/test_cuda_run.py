@@ -33,8 +33,9 @@ from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.errors import BackendError
 from raytracer.film.film import Film
 from raytracer.scene.packing.pack import pack
-from raytracer.variants.kernel import Kernel
-from raytracer.view import frame_of
+from raytracer.scene.packing.render_space import Space
+from raytracer.variants import Kernel
+from raytracer.view import View, frame_of
 from support.fake_cuda import FakeDriver, cleared
 
 COUNT = 37
@@ -47,6 +48,7 @@ KERNEL = Kernel(
     needs=("sm_80+",),
     source="",
     path=Path("fake.cu"),
+    place="kernels/cuda/fake.cu",
 )
 
 
@@ -97,17 +99,14 @@ def scene(lights: int = 1, count: int = COUNT) -> tuple[SceneBuffers, Bvh]:
     frame = frame_of(width=WIDTH, height=HEIGHT, x1=WIDTH, y1=HEIGHT)
     camera = np.ones(1, layout.dtype("Camera"))
     camera["lens_radius"] = 0.0  # a pinhole
+    materials = np.zeros(1, layout.dtype("Material"))
     buffers = SceneBuffers(
         placed=(zeros, zeros, zeros, zeros),
         colors=np.ones((1, 3), np.float32),
         color_id=none,
         material_id=none,
-        camera=camera,
-        lights=np.ones(lights, layout.dtype("Light")),
-        materials=np.zeros(1, layout.dtype("Material")),
-        frame=frame,
-        center=np.zeros(3),
-        scale=1.0,
+        view=View(camera, np.ones(lights, layout.dtype("Light")), materials, frame),
+        space=Space((0.0, 0.0, 0.0), 1.0),
     )
     spheres = np.arange(count * 4, dtype=np.float32).reshape(count, 4)
     order = np.arange(count, dtype=np.int32)

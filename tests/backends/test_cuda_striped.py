@@ -146,7 +146,7 @@ def test_an_environment_map_is_replaced_in_a_striped_scene(gpus: list[CudaDevice
             sums.append(film.to_host().sums.tobytes())
         group = GpuGroup(gpus, is_striped=True)
         with prepare(scenes[0], options, backend=group) as job, job.film(Film.blank(*size)) as film:
-            job.scene.take_sky(other.kept[1].sky)
+            job.scene.take_sky(other.kept[1].view.sky)
             film.add(job.scene, other.view, 2)
             sums.append(film.to_host().sums.tobytes())
     assert sums[0] == sums[1]

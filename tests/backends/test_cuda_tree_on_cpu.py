@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer import layout
+from raytracer import layout, resources
 from raytracer.backends.cuda.moving import FOUND
-from raytracer.backends.cuda.sources import kernels_root
 from raytracer.backends.cuda.tree import (
     ENTRIES,
     PACKED_BYTES,
-    TreeKernels,
+    DeviceTree,
     box_bytes,
     scratch_sizes,
     tree_sizes,
@@ -32,7 +31,7 @@ Floats = NDArray[np.float32]
 @pytest.fixture(scope="module")
 def kernels(libraries: Path) -> ctypes.CDLL:
     copied = libraries / "tree"
-    shutil.copytree(kernels_root(), copied, dirs_exist_ok=True)
+    shutil.copytree(resources.kernels(), copied, dirs_exist_ok=True)
     state = copied / "cuda/bvh/state.cuh"
     before, rest = state.read_text().split("  asm volatile", 1)
     state.write_text(before + "  v = *(const float4*)p;\n" + rest.split("\n", 4)[4])
@@ -65,7 +64,7 @@ class Memory:
         return self.arrays[name].size
 
 
-def kernels_on(built: ctypes.CDLL) -> TreeKernels:
+def tree_on(built: ctypes.CDLL, memory: Memory) -> DeviceTree:
     def fill(address: int, word: int, count: int, _stream: Any) -> None:
         words = ctypes.cast(address, ctypes.POINTER(ctypes.c_uint32))
         np.ctypeslib.as_array(words, (count,))[:] = word
@@ -73,13 +72,14 @@ def kernels_on(built: ctypes.CDLL) -> TreeKernels:
     def call(which: int, grid: Any, block: Any, _stream: Any, arguments: bytes) -> None:
         built.go(which, grid[0], block[0], arguments)
 
-    kernels = TreeKernels.__new__(TreeKernels)
-    kernels._driver, kernels._multiprocessors = SimpleNamespace(memset_d32_async=fill), 1
-    kernels._functions = {
+    tree: Any = DeviceTree.__new__(DeviceTree)
+    tree.memory, tree.count, tree.apart = memory, COUNT, APART
+    tree._driver, tree._multiprocessors = SimpleNamespace(memset_d32_async=fill), 1
+    tree._functions = {
         name: SimpleNamespace(prepared_async_call=partial(call, which))
         for which, name in enumerate(ENTRIES)
     }
-    return kernels
+    return tree  # type: ignore[no-any-return]
 
 
 def keys(numbers: Floats) -> NDArray[np.uint32]:
@@ -133,10 +133,10 @@ def test_trees_are_valid_and_follow_spheres(kernels: ctypes.CDLL) -> None:
     packed = memory.arrays["state"][:PACKED_BYTES].view(layout.dtype("PackInfo"))
     packed["low"] = keys(records[:-APART, :3].min(axis=0))
     packed["high"] = ~keys(records[:-APART, :3].max(axis=0))
-    tree = kernels_on(kernels)
-    tree.build(memory, COUNT, APART, None, records=memory.address("records"), has_bounds=True)  # type: ignore[arg-type]
+    tree = tree_on(kernels, memory)
+    tree.build(None, has_bounds=True)
     first, built = costs_of(memory, records), nodes_of(memory)
-    refit = tree.refit(memory, COUNT, APART)  # type: ignore[arg-type]
+    refit = tree.refit()
     for step in range(1, 4):
         refit(None)
         result = result_of(memory)
@@ -148,7 +148,7 @@ def test_trees_are_valid_and_follow_spheres(kernels: ctypes.CDLL) -> None:
             assert nodes_of(memory).tobytes() == built.tobytes(), "nothing has moved"
         placed[:, :3] += g.normal(0.0, 0.05, (COUNT, 3))
     placed[:] = records
-    tree.build(memory, COUNT, APART, None, records=memory.address("records"))  # type: ignore[arg-type]
+    tree.build(None)
     assert nodes_of(memory).tobytes() == built.tobytes(), "with bounds of its own"
     assert result_of(memory)["refits"] == 0
     placed[:, :3] += g.normal(0.0, 0.05, (COUNT, 3))

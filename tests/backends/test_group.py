@@ -301,7 +301,7 @@ def test_an_environment_map_is_replaced_on_every_device(several: DeviceGroup) ->
     jobs = [prepare(scene, settings, backend="cpu", keep=True) for scene in scenes]
     with prepare(scenes[0], settings, backend=several) as job, blank(job) as film:
         assert jobs[1].kept is not None
-        job.scene.take_sky(jobs[1].kept[1].sky)
+        job.scene.take_sky(jobs[1].kept[1].view.sky)
         film.add(job.scene, jobs[1].view, 1)
         with jobs[1].film(Film.blank(*SIZE)) as one:
             one.add(jobs[1].scene, jobs[1].view, 1)

@@ -10,17 +10,17 @@ import pytest
 
 from raytracer import layout, resources
 from raytracer.backends.cuda import kernel_selection as selection
-from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark import render_benchmark
 from raytracer.buffers import SceneBuffers, build_bvh
 from raytracer.film.film import Film
+from raytracer.resources import kernels
 from raytracer.scene.load import load
 from raytracer.scene.materials import Principled
 from raytracer.scene.packing.pack import pack
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet, ConeSet, EllipsoidSet
 from raytracer.scene.sphere_set import SphereSet
-from raytracer.variants.discovery import product
+from raytracer.variants import product
 from raytracer.view import View, frame_of
 from support.project import to_project
 from support.scenes import random_scene
@@ -141,13 +141,13 @@ def test_a_kernel_lacks_nothing_that_a_picture_needs(
 
 def test_features_are_macros_of_the_kernels() -> None:
     headers = [
-        kernels_root() / name for name in ("integrator/features.h", "shade/bsdf.h", "geom/solid.h")
+        kernels() / name for name in ("integrator/features.h", "shade/bsdf.h", "geom/solid.h")
     ]
     source = "".join(header.read_text(encoding="utf-8") for header in headers)
     defined = re.findall(r"^#define (\w+) 1$", source, re.MULTILINE)
     features = {*selection.FEATURES, *selection.DRAFTS, *selection.PATH_FEATURES, "RT_FORMS"}
     assert set(defined) == features - {*selection.FILTERS}
-    compat = (kernels_root() / "core/compat.h").read_text(encoding="utf-8")
+    compat = (kernels() / "core/compat.h").read_text(encoding="utf-8")
     assert all(f"#if !defined({name})" in compat for name in selection.FILTERS)
     variants = [each for name in selection.PRODUCTION for each in selection.every_variant(name)]
     with_capsules = {*selection.ROUND_FEATURES, *selection.PATH_FEATURES}
@@ -326,6 +326,6 @@ def test_example_scenes_get_the_kernel_that_was_measured_best() -> None:
             continue  # a million spheres take long to make; the other is like plummer
         ladder = render_benchmark.ladder_of(name, render_benchmark.SIZE)
         buffers, tree = ladder.buffers, ladder.arranged("")
-        sample = selection.Sample(buffers.placed)
-        label = selection.kernel_for(buffers.count, len(tree.nodes), sample, buffers.camera, 720)
+        sample, camera = selection.Sample(buffers.placed), buffers.view.camera
+        label = selection.kernel_for(buffers.count, len(tree.nodes), sample, camera, 720)
         assert label == best.get(name, selection.PACKETS), name

@@ -8,9 +8,10 @@ import pytest
 
 import raytracer
 from raytracer.backends.cpu import CpuDevice
-from raytracer.benchmark import clock, record, report, run, statistics
 from raytracer.benchmark import operations as ops
-from raytracer.benchmark.options import BenchOptions, parse_axes, parse_size
+from raytracer.benchmark import record, report, run, statistics
+from raytracer.benchmark.benchmark import BenchOptions, parse_axes, parse_size
+from raytracer.benchmark.cuda.session import clock
 from raytracer.cli import main
 from raytracer.errors import UserError
 
@@ -148,4 +149,4 @@ def test_what_is_known_is_read(
         program.write_text(f"#!/bin/sh\necho '{printed}'\n")
         program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert clock.read("0000:3B:00.0") == found
+    assert clock("0000:3B:00.0") == found

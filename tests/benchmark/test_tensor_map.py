@@ -9,9 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from conftest import backend_missing
-from raytracer.benchmark.cuda.guarded_memory import Memory
 from raytracer.benchmark.cuda.kernel import LoadedKernel
-from raytracer.benchmark.cuda.timing import Session, SizeError
+from raytracer.benchmark.cuda.session import Memory, Session, SizeError
 from raytracer.benchmark.user_kernel import adopt
 
 ROWS = 64

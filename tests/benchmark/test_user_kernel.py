@@ -11,12 +11,12 @@ from raytracer.benchmark import operations as ops
 from raytracer.benchmark.user_kernel import adopt
 from raytracer.errors import UserError
 from raytracer.resources import kernels
-from raytracer.variants.kernel import VariantError
+from raytracer.variants import VariantError
 
 
 def example(folder: Path) -> Path:
     """pairs.cu as the README has it."""
-    text = (Path(str(kernels())) / "README.md").read_text(encoding="utf-8")
+    text = (kernels() / "README.md").read_text(encoding="utf-8")
     found = re.search(r"<!-- file: pairs\.cu -->\n```cuda\n(.*?)```", text, re.DOTALL)
     assert found is not None
     path = folder / "pairs.cu"

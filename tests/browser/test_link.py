@@ -39,12 +39,10 @@ def picture(number: int, stamp: float, finished: bool = False, opaque: bool = Tr
 class Page:
     """The other end of a connection, which takes `rate` bytes per second."""
 
-    deaf = False
-
     def __init__(self, rate: float) -> None:
         self.rate = rate
         self.sent: list[tuple[dict[str, Any], bytes]] = []  # messages with bytes
-        self.client = Client(self, size=SIDES)
+        self.client = Client(self.send, size=SIDES)
         self.taken = 0
 
     def send(self, message: dict[str, Any], data: bytes | None = None) -> None:
@@ -125,7 +123,7 @@ def test_who_cannot_tell_what_it_took_gets_a_picture_now_and_then(
     for _ in range(AHEAD):
         page.client._send({"type": "frame"}, b"")
     assert not page.client.ready
-    page.deaf = True
+    page.client.deaf = True
     assert not page.client.ready
     for _ in range(50):
         now[0] += 1.01 * DEAF_SECONDS
@@ -133,7 +131,7 @@ def test_who_cannot_tell_what_it_took_gets_a_picture_now_and_then(
         page.client._send({"type": "frame"}, b"")
         assert not page.client.ready
     assert len(page.client._waiting) == AHEAD
-    page.deaf = False
+    page.client.deaf = False
     assert not page.client.ready
     page.client.take(Ack(type="ack", serial=page.client._serial))
     assert page.client.ready

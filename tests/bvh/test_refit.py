@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bvh.test_structure import uniform, wild_spheres
-from raytracer.buffers import none_of
+from raytracer.layout import none_of
 from support.nodes import check, read_tree
 
 IDENTITY = np.eye(3).ravel().tolist()

@@ -9,8 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer.exporting.figure import Figure
-from raytracer.exporting.grid import MAX_BITS, PART_OF_RADIUS, Grid
+from raytracer.exporting.figure import MAX_BITS, PART_OF_RADIUS, Figure, Grid
 from raytracer.exporting.sections import Section, section_of
 from raytracer.scene.packing.pack import pack
 

@@ -61,7 +61,7 @@ def pixels(session: Session, number: int) -> Any:
 def test_arrays_on_the_gpu_have_the_pictures_of_those_on_the_host(
     style: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from raytracer.benchmark.cuda.device_tree import placed
+    from raytracer.backends.cuda.transfer import upload
 
     rng = np.random.default_rng(4)
     radii, colors = rng.uniform(0.2, 0.6, 500), rng.integers(0, 255, (500, 3), np.uint8)
@@ -83,8 +83,8 @@ def test_arrays_on_the_gpu_have_the_pictures_of_those_on_the_host(
             columns={"speed": speed},
         )  # fmt: skip
         view.log_points(
-            "points", placed(0, positions), radii=placed(0, radii),
-            colors=None if style else placed(0, colors), columns={"speed": placed(0, speed)},
+            "points", upload(0, positions), radii=upload(0, radii),
+            colors=None if style else upload(0, colors), columns={"speed": upload(0, speed)},
         )  # fmt: skip
         for each in (view, other):
             each.flush()
@@ -111,29 +111,29 @@ def test_arrays_on_the_gpu_have_the_pictures_of_those_on_the_host(
 
 
 def test_a_state_of_the_gpu_that_cannot_be_shown_is_said() -> None:
-    from raytracer.benchmark.cuda.device_tree import placed
+    from raytracer.backends.cuda.transfer import upload
 
     view, runner = logging()
     positions = grid(5).astype(np.float32)
-    view.log_points("points", placed(0, positions), radii=0.5)
+    view.log_points("points", upload(0, positions), radii=0.5)
     with view, opened(runner.feed, backend="cuda") as session:
         finished(session)
         positions[3] = np.nan
-        view.log_points("points", placed(0, positions), radii=0.5)
+        view.log_points("points", upload(0, positions), radii=0.5)
         view.flush()
         wait_for(lambda: session.picture() or session.state()["notice"], "the notice")
         positions[3] = 1.0
-        view.log_points("points", placed(0, positions), radii=0.5)
+        view.log_points("points", upload(0, positions), radii=0.5)
         view.flush()
         finished(session)
         assert session.failure is None
 
 
 def test_a_movie_of_arrays_on_the_gpu_is_that_of_arrays_on_the_host(tmp_path: Path) -> None:
-    from raytracer.benchmark.cuda.device_tree import placed
+    from raytracer.backends.cuda.transfer import upload
 
     pictures = {}
-    for name, place in (("there", lambda array: placed(0, array)), ("here", lambda array: array)):
+    for name, place in (("there", lambda array: upload(0, array)), ("here", lambda array: array)):
         (tmp_path / name).mkdir()
         with raytracer.live(open=None, record=tmp_path / name / "#.png", **ON_GPU) as view:
             for step in range(4):

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,10 @@ import raytracer
 from raytracer.errors import BackendError
 from raytracer.film import png
 from raytracer.in_situ import feed, live_view, memory, outlets
+from raytracer.in_situ.mailbox import MAX_BLOCKS
 from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner
 from support.device_arrays import ByInterface, with_host_memory
-from support.live import SETTINGS, feed_of, grid, runs, script
+from support.live import SETTINGS, feed_of, grid, runs, script, size_of
 from support.movies import decoded
 from support.previews import pixels_of, wait_for
 
@@ -80,7 +82,7 @@ def test_a_page_is_served_from_the_first_state_until_the_end(page: raytracer.Liv
     """Logging does not wait for it."""
     for step in range(1000):
         page.log_points("points", grid(5 + step % 7), radii=0.5, colors=np.ones((5 + step % 7, 3)))
-    assert page._outlets[0].writer.nbytes < 100_000
+    assert size_of(page._outlets[0].writer) < 100_000
     assert "<title>simulation - raytracer</title>" in fetched(page.address)
     assert not page.closed
     page.close()
@@ -122,6 +124,25 @@ def test_a_simulation_goes_on_when_its_view_dies() -> None:
         wait_for(lambda: view.closed, "the end of the view")
     view.log_points("points", grid(3))
     view.close()
+
+
+def test_a_flush_waits_for_a_view_that_stands_still(
+    page: raytracer.LiveView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outlets, "INTERVAL", 0.0)
+    monkeypatch.setattr(outlets, "SHARE", 1.0)
+    (outlet,), runner = page._outlets, page._outlets[0].runner
+    assert isinstance(runner, ProcessRunner)
+    page.log_points("points", grid(3))
+    os.kill(runner._process.pid, signal.SIGSTOP)
+    for step in range(2 * MAX_BLOCKS):
+        page.log_points("points", grid(3, shift=step))
+    assert outlet._sent.get("points") is not page._logged["points"], "all memory is in use"
+    goes_on = Timer(0.3, os.kill, (runner._process.pid, signal.SIGCONT))
+    goes_on.start()
+    page.flush()
+    goes_on.join()
+    assert outlet._sent["points"] is page._logged["points"]
 
 
 @pytest.mark.parametrize(("every", "frames"), [(1, 7), (3, 3)])
@@ -383,7 +404,7 @@ def test_a_movie_that_is_terminated_leaves_no_file(tmp_path: Path) -> None:
         ({"record": "run.avi"}, "run.avi: a movie of a simulation ends in .mp4"),
         ({"record": "missing/run.mp4"}, "missing/run.mp4: there is no folder missing"),
         ({"record": "##.exr"}, "##.exr: a movie of a simulation ends in .mp4"),
-        ({"every": 0}, "every 0: give a number of steps, 1 or more"),
+        ({"every": 0}, "every: must be at least 1, not 0"),
         ({"fps": 0.0}, "fps: must be at least 0.01"),
     ],
 )

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import UserError
 from raytracer.in_situ.mailbox import MAX_BLOCKS, Reader, Writer, mailbox
+from support.live import size_of
 
 
 def write(writer: Writer, value: float, count: int = 8, name: str = "points") -> None:
@@ -45,7 +46,7 @@ def test_what_is_held_stays() -> None:
         assert (rows == 1.0).all()
     later, _ = held(reader)
     assert (later == 19.0).all()
-    assert writer.nbytes <= 4 * 1.25 * 256
+    assert size_of(writer) <= 4 * 1.25 * 256
 
 
 def test_a_set_whose_blocks_are_all_in_use_is_left_out() -> None:
@@ -73,8 +74,8 @@ def test_memory_does_not_grow_with_the_number_of_states(counts: list[int]) -> No
             assert array.shape == (count, 3)
             assert (array == value).all()
         if step == 10 * len(counts):
-            most = writer.nbytes
-    assert writer.nbytes == most
+            most = size_of(writer)
+    assert size_of(writer) == most
     assert most <= 1.3 * 3 * max(counts) * 24
 
 

@@ -10,7 +10,7 @@ from raytracer import compile_all
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.kernel import IMAGES, OF_IMAGES
 from raytracer.backends.cuda.kernel_selection import PRODUCTION
-from raytracer.variants.discovery import products
+from raytracer.variants import products
 from support.packages import OWN, ROOT, STABLE, Installed, run
 
 pytestmark = pytest.mark.packaging

@@ -187,7 +187,7 @@ def test_an_infinite_light_adds_nothing_where_it_does_not_arrive(
     buffers = pack(scene, RenderSettings(width=90, height=60, shadows=shadows))
 
     def radiance(light: float) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-        lights = buffers.lights.copy()
+        lights = buffers.view.lights.copy()
         lights["color"] = light
         view = replace(buffers.view, lights=lights)
         device = CpuDevice(2)

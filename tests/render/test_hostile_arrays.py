@@ -41,8 +41,8 @@ def arrays() -> dict[str, Any]:
     buffers = pack(two_sets(), RenderSettings(**SIZE))
     tree = build_bvh(buffers)
     given = {name: getattr(tree, name).copy() for name in ("nodes", "spheres", "order")}
-    given |= {name: getattr(buffers, name).copy() for name in NAMES if name not in given}
-    return given
+    of_scene = vars(buffers.view) | vars(buffers) | {"color": buffers.color}
+    return given | {name: of_scene[name].copy() for name in NAMES if name not in given}
 
 
 def made(given: dict[str, Any]) -> Any:

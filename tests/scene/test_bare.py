@@ -258,7 +258,7 @@ def test_images_have_the_rows_colours_and_radii_of_their_particles(tmp_path: Pat
     assert spheres.color_id is not None
     assert np.array_equal(spheres.color_id, np.tile(spheres.color_id[:2], 6))
     assert scene.describe(11).row == 1
-    box = spheres.columns.box
+    box = spheres.box
     assert box is not None
     assert np.array_equal(box.edges, EDGES * [[2], [1], [3]])
     # The box is that of all images: more of them go beside these.

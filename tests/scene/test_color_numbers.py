@@ -175,6 +175,19 @@ def test_an_alpha_below_1_is_warned_of(written: Any) -> None:
         assert parse_color(written)[0] == 1.0
 
 
+def test_colors_of_a_set_have_an_alpha_however_they_are_written() -> None:
+    colors = ["red", (0, 0, 1, 0.5), np.array([0, 255, 0, 51], np.uint8), "#ff000066", "red"]
+    spheres = SphereSet(np.zeros((5, 3)), 1.0, colors)
+    assert spheres.color_id is not None
+    red, green, blue = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+    shown = spheres.color[spheres.color_id]
+    assert shown.tolist() == [[*each] for each in (red, blue, green, red, red)]
+    np.testing.assert_allclose(spheres.opacity, [1.0, 0.5, 0.2, 0.4, 1.0], rtol=1e-6)
+    assert SphereSet(POINTS, 1.0, "#f008").opacity == pytest.approx(136 / 255)
+    with pytest.raises(SceneError, match=r"color: colour 1 is none: .* is not a colour"):
+        SphereSet(np.zeros((2, 3)), 1.0, ["red", (0, 0, 1, 1.5)])
+
+
 @pytest.mark.skipif(find_spec("matplotlib") is None, reason="the extra `plot` is not installed")
 def test_names_are_those_of_matplotlib() -> None:
     from matplotlib import colors

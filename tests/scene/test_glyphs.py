@@ -145,7 +145,7 @@ def test_a_box_is_twelve_rods_between_its_corners() -> None:
 @pytest.mark.parametrize("place", ["origin", "box"])
 def test_axes_in_the_scene_are_three_arrows(place: str) -> None:
     spheres = SphereSet(GRID, 0.1)
-    spheres._data = spheres._data._replace(box=Box((-1.0, -1.0, -1.0), TRICLINIC))
+    spheres.data = spheres.data._replace(box=Box((-1.0, -1.0, -1.0), TRICLINIC))
     shown = made(Scene(spheres=[spheres]), {"axes": {"place": place, "extent": 2.0}})
     start = np.zeros(3) if place == "origin" else -np.ones(3)
     tips = np.concatenate([each.ends for each in shown.cones])

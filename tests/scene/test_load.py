@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from raytracer import DirectionalLight, Material, PointLight, Scene, load
 from raytracer.errors import SceneError
-from raytracer.scene.load import check
+from raytracer.scene.load import parts_of
 from raytracer.scene.packing.pack import pack
 from raytracer.scene.tables import schema
 
@@ -163,7 +163,8 @@ def test_fit_keeps_the_direction(tmp_path: Path) -> None:
         "[camera]\nfit = true\nposition = [0, 0, -9]\nlook_at = [0, 0, 0]\n"
         "[[spheres]]\ncenters = [[5, 5, 5]]\nradius = 1\n"
     )
-    np.testing.assert_array_equal(pack(load(tmp_path / "a.toml")).camera["forward"], [[0, 0, 1]])
+    view = pack(load(tmp_path / "a.toml")).view
+    np.testing.assert_array_equal(view.camera["forward"], [[0, 0, 1]])
 
 
 ROOT = Path(__file__).parents[2]
@@ -194,7 +195,7 @@ ODD: list[Any] = [
 def mistakes(values: dict[str, Any]) -> list[str]:
     """What the check says, without the name of the file."""
     try:
-        check(values, "a.toml")
+        parts_of(values, "a.toml")
     except SceneError as error:
         return [sentence.removeprefix("a.toml: ") for sentence in error.sentences]
     return []
@@ -246,7 +247,7 @@ def test_mistakes_are_told_in_the_order_of_the_keys_and_with_the_nearest_name() 
     }
     assert mistakes(values) == [
         "render.samples: must be at least 1, not 0",
-        "render.filter: 'gausian' is not known; did you mean 'gaussian'?",
+        "render.filter: there is no filter 'gausian'; did you mean 'gaussian'?",
         "render.widht: unknown key; did you mean 'width'?",
         "lights[0].position: is missing",
         "lights[1]: there is no type 'area'; known are point, directional, rectangle, disk",
@@ -260,7 +261,7 @@ def test_mistakes_are_told_in_the_order_of_the_keys_and_with_the_nearest_name() 
 
 def test_tables_and_lists_of_tables_are_told_in_toml_and_json() -> None:
     with pytest.raises(SceneError) as caught:
-        check({"lights": {}, "materials": [], "camera": []}, "a.json")
+        parts_of({"lights": {}, "materials": [], "camera": []}, "a.json")
     assert caught.value.sentences == (
         "a.json: camera: is one table: write [camera], with one bracket, or in JSON {...}",
         "a.json: lights: is a list of tables: write [[lights]], with two brackets, or in JSON "

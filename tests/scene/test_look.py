@@ -24,11 +24,11 @@ def packed(**settings: Any) -> Any:
 def test_a_look_states_light_and_integrator(name: str) -> None:
     look, buffers = LOOKS[name], packed(look=name)
     others = [intensity for _, intensity, _ in look.others]
-    assert [float(v) for v in buffers.lights["color"][:, 0]] == pytest.approx(
+    assert [float(v) for v in buffers.view.lights["color"][:, 0]] == pytest.approx(
         [look.key, *others] if look.key else []
     )
-    assert buffers.frame["environment"]["ambient"][0] == pytest.approx(look.ambient)
-    assert buffers.frame["integrator"]["kind"] == code("IntegratorKind", look.integrator)
+    assert buffers.view.frame["environment"]["ambient"][0] == pytest.approx(look.ambient)
+    assert buffers.view.frame["integrator"]["kind"] == code("IntegratorKind", look.integrator)
 
 
 @pytest.mark.parametrize("name", LOOKS)
@@ -45,11 +45,11 @@ def test_what_the_scene_states_is_kept() -> None:
     plain = pack(Scene(spheres=BALL, lights=[lamp], ambient=Ambient(intensity=0.3)))
     lit = replace(Scene(spheres=BALL, lights=[lamp], ambient=Ambient(intensity=0.3)))
     soft = pack(lit, RenderSettings(look="soft", integrator="direct"))
-    np.testing.assert_array_equal(soft.lights, plain.lights)
-    np.testing.assert_array_equal(soft.frame, plain.frame)
+    np.testing.assert_array_equal(soft.view.lights, plain.view.lights)
+    np.testing.assert_array_equal(soft.view.frame, plain.view.frame)
     own = pack(Scene(spheres=BALL, ambient=Ambient(intensity=0.3)), RenderSettings(look="soft"))
-    assert own.frame["environment"]["ambient"][0] == pytest.approx(0.3)
-    assert own.lights["color"][0, 0] == pytest.approx(LOOKS["soft"].key)
+    assert own.view.frame["environment"]["ambient"][0] == pytest.approx(0.3)
+    assert own.view.lights["color"][0, 0] == pytest.approx(LOOKS["soft"].key)
 
 
 def test_particle_files_are_soft_and_scenes_plain(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ RIGS = [name for name, look in LOOKS.items() if look.key]
 def towards(camera: Camera, look: str, placement: str, up: Any = None) -> Any:
     """Directions to the lights of a look, (L, 3)."""
     scene = Scene(spheres=BALL, camera=camera, background=Background(up=up))
-    return pack(scene, RenderSettings(look=look, placement=placement)).lights["vector"]
+    return pack(scene, RenderSettings(look=look, placement=placement)).view.lights["vector"]
 
 
 @pytest.mark.parametrize("look", RIGS)
@@ -117,7 +117,7 @@ def test_the_world_of_lights_has_the_up_axis_of_the_background() -> None:
 
 def test_a_direction_is_the_same_for_both_placements() -> None:
     for placement in ("camera", "world"):
-        (light,) = packed(look="soft", light=(0.0, -2.0, 0.0), placement=placement).lights
+        (light,) = packed(look="soft", light=(0.0, -2.0, 0.0), placement=placement).view.lights
         np.testing.assert_allclose(light["vector"], (0, 1, 0), atol=1e-7)
 
 

@@ -30,7 +30,7 @@ def test_one_mesh() -> None:
     buffers = pack(scene)
     assert buffers.triangles == 2
     corners = buffers.shapes.reshape(2, 16)[:, :9].reshape(-1, 3).astype(float)
-    placed = corners * buffers.scale + buffers.center
+    placed = corners * buffers.space.scale + buffers.space.center
     assert np.allclose(placed, 2.0 * np.array(SQUARE)[np.array(HALVES).ravel()], atol=1e-6)
 
 

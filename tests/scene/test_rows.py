@@ -190,16 +190,17 @@ def mixed() -> Scene:
 def test_every_sphere_is_as_it_is_packed() -> None:
     scene = mixed()
     buffers = pack(scene)
-    placed = np.stack([buffers.x, buffers.y, buffers.z], 1) * buffers.scale + buffers.center
+    center, scale = buffers.space
+    placed = np.stack([buffers.x, buffers.y, buffers.z], 1) * scale + center
     colors = buffers.color[buffers.color_id] if len(buffers.color_id) else buffers.color
     assert buffers.count == len(colors) == scene.count
     for index in range(scene.count):
         found = scene.describe(index)
         assert found.id == index
-        np.testing.assert_allclose(found.position, placed[index], atol=1e-7 * buffers.scale)
-        np.testing.assert_allclose(found.radius, buffers.radius[index] * buffers.scale, rtol=2e-7)
+        np.testing.assert_allclose(found.position, placed[index], atol=1e-7 * scale)
+        np.testing.assert_allclose(found.radius, buffers.radius[index] * scale, rtol=2e-7)
         np.testing.assert_allclose(srgb_to_linear(found.color), colors[index], atol=2e-7)
-        packed = buffers.materials[buffers.material_id[index]]
+        packed = buffers.view.materials[buffers.material_id[index]]
         assert isinstance(found.material, Material)
         assert found.material.diffuse == pytest.approx(packed["phong"]["diffuse"])
         assert found.material.shininess == packed["phong"]["shininess"]

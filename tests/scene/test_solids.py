@@ -50,7 +50,7 @@ def test_a_scene_file(tmp_path: Path) -> None:
     buffers = pack(scene)
     assert (buffers.form == [2, 5, 5, 6, 6]).all()
     assert buffers.shapes.shape == (4, 8)
-    half = buffers.axis * buffers.scale
+    half = buffers.axis * buffers.space.scale
     assert half[3:].round(5).tolist() == [[2, 1, 3], [2, 1, 3]]  # turned by 90 degrees
     again = loaded(tmp_path, text)
     assert pack(again).digest() == buffers.digest()

@@ -56,7 +56,7 @@ def test_right_and_up_of_each_view(up: Any, table: dict[str, tuple[str, str]]) -
     for view, (right, above) in table.items():
         scene.camera = Camera(view=view, up=up)
         buffers, _ = pack_with_camera(scene)
-        camera = buffers.camera[0]
+        camera = buffers.view.camera[0]
         for name, axis in (("right", right), ("up", above)):
             found = camera[name] / np.linalg.norm(camera[name])
             assert np.array_equal(found, along(axis)), (view, up, name, found)
@@ -202,7 +202,11 @@ def test_the_camera_of_a_file_makes_the_same_picture(
     assert picture("--camera", "first.png", "--zoom", "2")["scene"]["digest"] != digest
     for name, text, words in [
         ("none.toml", "title = 'a'", "none.toml: has no table [camera]"),
-        ("bad.toml", "[camera]\nviev = 'x'\nzoom = 'a'", "bad.toml: camera.zoom: must be a number"),
+        (
+            "bad.toml",
+            "[camera]\nviev = 'x'\nzoom = 'a'",
+            "bad.toml: camera.zoom: 'a' is not a number",
+        ),
         ("bad.json", '{"camera": {"zoom": 0}}', "bad.json: camera.zoom: must be at least 0.01"),
         ("a.png", "", "a.png: is not a picture"),
     ]:

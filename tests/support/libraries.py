@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from raytracer.backends.cuda.sources import digest, kernels_root
+from raytracer.backends.cuda.sources import digest
+from raytracer.resources import kernels
 
 TESTS = Path(__file__).resolve().parents[1]
 FLAGS = ["-std=c++20", "-O1", "-w", "-shared", "-fPIC"]
@@ -28,7 +29,7 @@ def library(folder: Path, name: str, text: str, *flags: str) -> ctypes.CDLL:
     compiler = shutil.which(os.environ.get("CXX", "c++"))
     if compiler is None:
         pytest.skip("there is no C++ compiler; set CXX")
-    folders = [TESTS / "support", TESTS / "support/cuda_on_cpu", TESTS / "probe", kernels_root()]
+    folders = [TESTS / "support", TESTS / "support/cuda_on_cpu", TESTS / "probe", kernels()]
     includes = [word for each in folders for word in ("-I", str(each))]
     command = [compiler, *FLAGS, *flags, *includes]
     path = folder / f"{name}-{digest({}, text, _read_by(compiler), *command)}.so"
@@ -56,7 +57,7 @@ def _read_by(compiler: str) -> str:
     done = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True)
     files = [
         path
-        for folder in (TESTS / "support", TESTS / "probe", kernels_root())
+        for folder in (TESTS / "support", TESTS / "probe", kernels())
         for path in sorted(folder.rglob("*"))
         if path.suffix in (".h", ".cuh", ".cu", ".cpp")
     ]

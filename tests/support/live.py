@@ -10,7 +10,7 @@ import numpy as np
 
 import raytracer
 from raytracer.in_situ.feed import COLUMN, Feed
-from raytracer.in_situ.mailbox import mailbox
+from raytracer.in_situ.mailbox import Writer, mailbox
 from raytracer.in_situ.outlets import InlineRunner
 
 SETTINGS: dict[str, Any] = {
@@ -37,6 +37,11 @@ def feed_of(view: raytracer.LiveView) -> Feed:
     runner = view._outlets[0].runner
     assert isinstance(runner, InlineRunner)
     return runner.feed
+
+
+def size_of(writer: Writer) -> int:
+    """Bytes of memory for all sets."""
+    return sum(memory.size for memory in writer._memories.values())
 
 
 def grid(count: int, shift: float = 0.0) -> Any:

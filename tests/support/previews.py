@@ -13,6 +13,7 @@ from PIL import Image
 from raytracer import Camera, Scene
 from raytracer.buffers import SceneBuffers
 from raytracer.settings import RenderSettings
+from raytracer.view import View as PackedView
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Pick, Picked, RenderRequest
@@ -58,8 +59,8 @@ def view_of(buffers: SceneBuffers, aspect: float = 4.0 / 3.0, **camera: Any) -> 
     return initial_view(Camera(**camera) if camera else None, buffers, aspect)
 
 
-def assert_same_buffers(a: SceneBuffers, b: SceneBuffers) -> None:
-    for (name, one), (_, two) in zip(a._hashed(), b._hashed(), strict=True):
+def assert_same_view(a: PackedView, b: PackedView) -> None:
+    for (name, one), (_, two) in zip(a.arrays(), b.arrays(), strict=True):
         assert one.dtype == two.dtype, name
         assert one.shape == two.shape, name
         assert np.ascontiguousarray(one).tobytes() == np.ascontiguousarray(two).tobytes(), name
@@ -130,12 +131,14 @@ def requests(viewer: ViewerState) -> list[RenderRequest]:
 
 
 def perform(viewer: ViewerState) -> None:
-    """Have a viewer hear what the latest task of its render thread returns."""
+    """Perform the latest task of the render thread, and have a viewer hear what comes of it."""
     worker: Any = viewer.worker
-    found = worker.run_task.call_args.args[0]
-    while callable(found):
-        found = found()
-    receive(viewer, found)
+    if worker.run_task.called:
+        worker.run_task.call_args.args[0]()
+        worker.run_task.reset_mock()
+    wait_for(lambda: worker.post.called, "the answer")
+    receive(viewer, worker.post.call_args.args[0])
+    worker.post.reset_mock()
 
 
 def hit_id(
@@ -149,5 +152,5 @@ def hit_id(
 def picked(viewer: ViewerState, prim_id: int) -> None:
     """Have a viewer hear that a sphere was picked."""
     sphere = viewer.loaded_scene.scene.describe(prim_id)
-    pick = Pick(prim_id, prim_id, sphere.lines(), sphere.position)
+    pick = Pick(prim_id, sphere.lines(), sphere.position)
     receive(viewer, Picked(viewer.loaded_scene, pick))

@@ -8,7 +8,6 @@ tests/probe/functions.h.
 import ctypes
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raytracer import layout
-from raytracer.backends.cuda.sources import _included, digest, include_closure, kernels_root
+from raytracer.backends.cuda.sources import _included, digest, include_closure
+from raytracer.resources import kernels
 from raytracer.view import frame_of
 from support.libraries import library
 
@@ -137,7 +137,7 @@ def cpu(target: str, cache_folder: Path) -> Probe:
 
 def _library(isa: str, folder: Path) -> ctypes.CDLL:
     """The shared library of an instruction set, compiled as the extension is."""
-    build = (kernels_root() / "CMakeLists.txt").read_text(encoding="utf-8")
+    build = (kernels() / "CMakeLists.txt").read_text(encoding="utf-8")
     options = re.search(r"target_compile_options\(rt_options INTERFACE\s+([^)]*)\)", build)
     flags = re.search(rf"rt_add_isa\({isa}\b\s*([^)]*)\)", build)
     assert options is not None
@@ -157,15 +157,15 @@ def cubin(arch: str) -> bytes:
     from raytracer.backends.cuda.compile import compile_source, cubin_name
     from support.alone import alone
 
-    root, source = kernels_root(), SOURCES / "cuda.cu"
+    root, source = kernels(), SOURCES / "cuda.cu"
     texts = [(SOURCES / name).read_text(encoding="utf-8") for name in ("cuda.cu", "functions.h")]
     functions, closure = SOURCES / "functions.h", dict[str, bytes]()
     for header in _included(functions, functions.read_bytes(), root.resolve()):
         closure |= include_closure(header, root)
     key = digest(closure, arch, *texts)
     # of any kernel of the product: its digest of the compiler is the same
-    like = cubin_name(root / "cuda" / "render_list.cu", arch, root)
-    name = replace(like, stem="probe-cuda", source_key=key)
+    compiler = cubin_name(root / "cuda" / "render_list.cu", arch, root).split(".")[3]
+    name = f"probe-cuda.{arch}.{key}.{compiler}.cubin"
     with alone("probe"):
         found = cache.find(name, root)
         if found is None:

@@ -14,7 +14,6 @@ from raytracer import Ambient, DirectionalLight, PointLight, Scene
 from raytracer.scene.lights import Light
 from raytracer.scene.packing.pack import pack, retake
 from raytracer.scene.packing.pose import pose as pose_of
-from raytracer.scene.packing.render_space import Space
 from raytracer.settings import LOOKS
 from raytracer.viewer import (
     edits,
@@ -23,7 +22,7 @@ from raytracer.viewer import (
 from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.controls import CONTROLS, GROUPS, MIN_MEANING, help_groups, help_pages
 from raytracer.viewer.edits import Edits
-from support.previews import assert_same_buffers, balls, view_of
+from support.previews import assert_same_view, balls, view_of
 from support.views import BUFFERS
 
 LIGHTS: list[Any] = [
@@ -40,7 +39,7 @@ def taken(scene: Scene, changes: Edits) -> Any:
     """The scene as it is packed when these changes were made."""
     buffers = pack(scene)
     aspect = scene.render.width / scene.render.height
-    pose = pose_of(scene.camera or raytracer.Camera(), buffers.balls, Space.of(buffers), aspect)
+    pose = pose_of(scene.camera or raytracer.Camera(), buffers.balls, buffers.space, aspect)
     edited = changes.applied_to(scene)
     return retake(buffers, edited, edited.render, pose)
 
@@ -51,10 +50,10 @@ def test_lights_made_explicit_are_the_same_lights(lights: Any, ambient: Any) -> 
     """Also the key light of a scene without lights, and the ambient light that comes with it."""
     scene = balls(lights=lights, ambient=ambient)
     assert Edits().applied_to(scene) is scene
-    assert_same_buffers(taken(scene, Edits()), pack(scene))
+    assert_same_view(taken(scene, Edits()), pack(scene).view)
     explicit = edits.lights_of(scene, Edits(), AXES)
     assert len(explicit) == (1 if lights is None else len(lights))
-    assert_same_buffers(taken(scene, Edits(lights=explicit)), pack(scene))
+    assert_same_view(taken(scene, Edits(lights=explicit)), pack(scene).view)
     assert edits.lights_of(scene, Edits(lights=explicit), AXES) is explicit
     assert scene.lights is lights, "the scene itself is not changed"
 
@@ -105,10 +104,10 @@ def test_looks() -> None:
     scene = balls(lights=None)
     for name in LOOKS:
         settings = replace(scene.render, look=name)
-        assert_same_buffers(taken(scene, Edits().rendered(look=name)), pack(scene, settings))
+        assert_same_view(taken(scene, Edits().rendered(look=name)), pack(scene, settings).view)
     lit = balls(lights=LIGHTS[3])
     soft = replace(lit.render, integrator="ao")
-    assert_same_buffers(taken(lit, Edits().rendered(look="soft")), pack(lit, soft))
+    assert_same_view(taken(lit, Edits().rendered(look="soft")), pack(lit, soft).view)
 
 
 def test_every_action_is_a_method_that_takes_these_arguments() -> None:

@@ -124,8 +124,8 @@ def test_a_double_click_on_the_ground_goes_to_the_place_that_was_hit(name: str) 
     assert hit is not None
     before = viewer.view
     click(viewer, x, y, go=True)
-    scale = buffers.scale
-    point = (np.array(hit.point) - buffers.center) / scale
+    scale = buffers.space.scale
+    point = (np.array(hit.point) - buffers.space.center) / scale
     np.testing.assert_allclose(viewer.view.pivot, point, atol=2e-3)
     assert viewer.view.distance < float(np.linalg.norm(point - before.pose.eye))
     assert viewer.view.half_height <= moves.WHOLE

@@ -18,7 +18,7 @@ from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.orbit_camera import View
 from raytracer.viewer.picking import CORNERS, outline
 from reference.hit import closest_hit
-from support.previews import assert_same_buffers, balls, hit_id, loaded_scene_of, pixel_ray, view_of
+from support.previews import assert_same_view, balls, hit_id, loaded_scene_of, pixel_ray, view_of
 from support.views import views
 
 SIZE = (64, 48)
@@ -44,8 +44,8 @@ def test_a_camera_that_moves_into_glass_or_below_the_ground_is_as_if_it_was_ther
     for place in ((0.0, 1.0, 6.0), (0.0, 0.1, 0.5), (0.0, -2.0, 6.0), (0.0, 1.0, 6.0)):
         view = view_of(loaded_scene.buffers, position=place, look_at=(0.0, 0.0, -2.0))
         found = loaded_scene.buffers_for(view, SIZE, Edits())
-        assert_same_buffers(found, fresh(loaded_scene, view, SIZE, Edits()))
-        frames.append(found.frame)
+        assert_same_view(found.view, fresh(loaded_scene, view, SIZE, Edits()))
+        frames.append(found.view.frame)
     media = [frame["media"].tobytes() for frame in frames]
     assert media[1] != media[0] == media[2] == media[3]
     assert [int(frame["scene"]["large_count"][0]) for frame in frames] == [1, 1, 0, 1]
@@ -69,7 +69,7 @@ def test_every_look_is_as_if_made_anew(lights: Any) -> None:
         view, edits = views[rng.integers(3)], many[rng.integers(len(many))]
         size = ((64, 48), (48, 64), (200, 100))[rng.integers(3)]
         seen_buffers = loaded_scene.buffers_for(view, size, edits)
-        assert_same_buffers(seen_buffers, fresh(loaded_scene, view, size, edits))
+        assert_same_view(seen_buffers.view, fresh(loaded_scene, view, size, edits))
         assert seen_buffers is not loaded_scene.buffers_for(view, size, edits), (
             "a request is known by its buffers"
         )

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from raytracer import Camera
 from raytracer.scene.packing import framing
 from raytracer.scene.packing.pack import pack
+from raytracer.scene.packing.render_space import Space
 from raytracer.settings import RenderSettings
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.orbit_camera import View
@@ -249,7 +250,7 @@ def test_a_camera_written_down_is_packed_as_the_same_one(
         view = moves.along(view, (-view.up).tolist())
     camera = moves.camera_of(view, BUFFERS)
     again = pack(balls(camera=camera), RenderSettings(width=400, height=300))
-    assert_same_camera(view.pose.pack(400 / 300), again.camera)
+    assert_same_camera(view.pose.pack(400 / 300), again.view.camera)
     assert not camera.fit
     once_more = moves.camera_of(moves.initial_view(camera, BUFFERS, ASPECT), BUFFERS)
     np.testing.assert_allclose(place_of(once_more), place_of(camera), rtol=1e-9)
@@ -259,14 +260,16 @@ def test_a_camera_written_down_is_packed_as_the_same_one(
 def test_carried_into_another_render_space_it_is_the_same_camera(
     view: View, shift: float, scale: float
 ) -> None:
-    other = replace(BUFFERS, center=BUFFERS.center + shift, scale=BUFFERS.scale * scale)
-    there = moves.rebased(view, BUFFERS, other)
+    (x, y, z), old = BUFFERS.space
+    space = Space((x + shift, y + shift, z + shift), old * scale)
+    other = replace(BUFFERS, space=space)
+    there = moves.rebased(view, BUFFERS.space, other.space)
     one, two = moves.camera_of(view, BUFFERS), moves.camera_of(there, other)
     for name in ("position", "look_at", "up"):
         np.testing.assert_allclose(getattr(one, name), getattr(two, name), atol=1e-9)
     assert one.vertical_fov == pytest.approx(two.vertical_fov)
     assert one.height == (None if one.height is None else pytest.approx(two.height))
-    assert_same(moves.rebased(there, other, BUFFERS), view, atol=1e-9)
+    assert_same(moves.rebased(there, other.space, BUFFERS.space), view, atol=1e-9)
 
 
 @given(view=views(), seed=st.integers(0, 1000))

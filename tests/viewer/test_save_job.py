@@ -12,16 +12,15 @@ from raytracer import Annotations, Axes, Camera, Outline, Scene, TextLabel
 from raytracer.errors import OutputError, UserError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.settings import MAX_SIDE
-from raytracer.viewer.save_job import SaveJob, parse_size
+from raytracer.viewer.keep import parse_size
+from raytracer.viewer.save_job import SaveJob
 from support.previews import balls, first_camera, loaded_scene_of
 from support.workers import Window, request_of
 
 
 def saved(job: SaveJob) -> SaveJob:
     """Render and write a picture."""
-    job.render(lambda: None)
-    assert not job.path.exists(), "nothing is there before it is whole"
-    job.write()
+    job.run(lambda: None)
     return job
 
 

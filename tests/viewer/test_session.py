@@ -15,10 +15,12 @@ import raytracer
 from raytracer.cli import main
 from raytracer.errors import UserError
 from raytracer.scene.views import VIEWS
+from raytracer.viewer import panel
 from raytracer.viewer.choices import SOLIDS
-from raytracer.viewer.messages import Message, Metered, Pick, Picked
+from raytracer.viewer.messages import Pick, Picked
 from raytracer.viewer.picking import measures
 from raytracer.viewer.session import Session, receive
+from raytracer.viewer.view_actions import tick
 from support.particle_files import dump, write
 from support.previews import PATIENCE, balls, finished, hit_id, opened, wait_for
 
@@ -80,7 +82,7 @@ def test_the_state_is_json_and_names_what_actions_take(session: Session) -> None
     for action in (("step", 1), ("play",)):
         session.do(*action)
         assert session.state()["notice"] == "there is one frame"
-    sections = json.loads(json.dumps(session.panel()))
+    sections = json.loads(json.dumps(panel.about(session.viewer)))
     rows = {row["label"].lower(): row for row in sections["Look"]}
     for name in ("look", "background"):
         for value in rows[name]["choices"]:
@@ -134,7 +136,7 @@ def test_frames_are_counted_shown_and_played(tmp_path: Path) -> None:
         assert until(session, "frame", "number") == 3
         session.do("play")
         assert session.viewer.moving
-        session.tick(1.0)
+        tick(session.viewer, 1.0)
         assert until(session, "frame", "number") == 0
         session.do("play", False)
         assert not session.viewer.moving
@@ -178,7 +180,7 @@ def write_dump(path: Path, frames: int) -> Path:
 def keep_pick(session: Session, number: int, add: bool = False) -> None:
     """Have the viewer hear that a sphere was picked."""
     loaded = session.viewer.loaded_scene
-    receive(session.viewer, Picked(loaded, Pick(number, number, [], (0.0, 0.0, 0.0)), add=add))
+    receive(session.viewer, Picked(loaded, Pick(number, [], (0.0, 0.0, 0.0)), add=add))
 
 
 def test_selections_and_picks_stay_with_the_ids_of_particles(tmp_path: Path) -> None:
@@ -209,11 +211,8 @@ def test_a_pick_hits_the_scene_that_replaces_the_one_that_was_clicked(session: S
     old, buffers = viewer.loaded_scene, viewer.buffers
     place = next((x, y) for y in range(48) for x in range(64) if hit_id(old, buffers, x, y))
 
-    def wait() -> Message:
-        gate.wait(PATIENCE)
-        return Metered(0.0)  # which nobody asked for
-
-    session.worker.run_task(wait)  # so that the pick comes after the end of the old scene
+    # so that the pick comes after the end of the old scene
+    session.worker.run_task(lambda: [gate.wait(PATIENCE)].clear())
     session.do("pick", *place, reach=0)
     session.do("color-by", "x")
     wait_for(lambda: [session.picture()] and viewer.loaded_scene is not old, "the other colours")
@@ -221,7 +220,7 @@ def test_a_pick_hits_the_scene_that_replaces_the_one_that_was_clicked(session: S
     wait_for(lambda: [session.picture()] and viewer.picked, "the pick")
     assert old.closed
     assert viewer.picked is not None
-    assert viewer.picked.id == hit_id(viewer.loaded_scene, viewer.buffers, *place)
+    assert viewer.picked.number == hit_id(viewer.loaded_scene, viewer.buffers, *place)
 
 
 @pytest.mark.parametrize("view", ["-x", "z", "iso"])
@@ -391,7 +390,7 @@ def test_styles_bonds_and_arrows_are_actions() -> None:
     )
     with opened(field) as session:
         counts = partial(counts_after, session)
-        rows = {row["label"]: row for row in session.panel()[SOLIDS]}
+        rows = {row["label"]: row for row in panel.about(session.viewer)[SOLIDS]}
         assert rows["Arrows"]["choices"] == ["", "velocity"]
         assert counts("arrows", "velocity") == {"sphere": 64, "capsule": 64, "cone": 64}
         assert counts("bonds", "1.1") == {"sphere": 64, "capsule": 208, "cone": 64}

@@ -14,12 +14,12 @@ from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.choices import enter
 from raytracer.viewer.keep import camera_toml
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Loaded, Metered, Refused
+from raytracer.viewer.messages import Frame, Loaded
 from raytracer.viewer.session import receive
 from raytracer.viewer.state import ViewerState
 from raytracer.viewer.view_actions import APERTURE, pan
 from support.previews import (
-    assert_same_buffers,
+    assert_same_view,
     balls,
     first_camera,
     hit_id,
@@ -60,7 +60,7 @@ def test_the_lens_focuses_on_the_picked_sphere(viewer: ViewerState) -> None:
     picked(viewer, 5)
     viewer.do("focus-picked")
     assert viewer.notice == "in focus: sphere 5"
-    shown = requests(viewer)[-1].buffers.camera[0]
+    shown = requests(viewer)[-1].buffers.view.camera[0]
     center, radius = viewer.loaded_scene.sphere(5)
     depth = (np.asarray(center) - viewer.view.pose.eye) @ viewer.view.pose.axes.forward
     assert abs(shown["focus_distance"] - depth) <= radius
@@ -77,7 +77,7 @@ def test_the_lens_focuses_on_the_picked_sphere(viewer: ViewerState) -> None:
     viewer.do("toggle-projection")
     viewer.do("cancel")
     viewer.do("focus-picked")
-    assert requests(viewer)[-1].buffers.camera[0]["lens_radius"] == 0
+    assert requests(viewer)[-1].buffers.view.camera[0]["lens_radius"] == 0
 
 
 def test_reset_brings_everything_back(viewer: ViewerState) -> None:
@@ -99,21 +99,15 @@ def test_reset_brings_everything_back(viewer: ViewerState) -> None:
 
 
 def test_brighter_and_darker_begin_with_what_was_metered(viewer: ViewerState) -> None:
-    worker: Any = viewer.worker
     viewer.do("toggle-automatic")
-    viewer.do("expose", -1 / 3)
     viewer.do("expose", -1 / 3)
     assert viewer.tone.automatic, "until it is known what the automatic exposure is"
-    assert worker.meter.call_count == 1
-    receive(viewer, Metered(1.75))
-    assert viewer.tone.exposure == 1.08
-    assert viewer.notice == "exposure +1.08"
-    receive(viewer, Metered(9.0))  # too late: nobody asks any more
-    assert viewer.tone.exposure == 1.08
-    viewer.do("toggle-automatic")
-    receive(viewer, Refused("there is no picture yet"))
-    viewer.do("expose", 1 / 3)
-    assert worker.meter.call_count == 2, "asked again"
+    assert viewer.notice.startswith("the exposure is not metered yet")
+    viewer.present(Frame(requests(viewer)[-1], None, viewer.size, 8, 0.0, stops=1.75))
+    viewer.do("expose", -1 / 3)
+    assert viewer.notice == "exposure +1.42"
+    viewer.do("expose", -1 / 3)
+    assert viewer.tone.exposure == pytest.approx(1.0)
 
 
 # Picking
@@ -159,8 +153,7 @@ def test_a_png_of_the_size_that_is_typed(
         viewer.prompt.typed = "130x20 5"
         enter(viewer)
         job = worker.save.call_args.args[0]
-        job.render(lambda: None)
-        job.write()
+        job.run(lambda: None)
         size: Any = {"width": 130, "height": 20, "samples": 5}
         scene = viewer.loaded_scene.scene
         camera = first_camera(scene, (130, 20))
@@ -195,7 +188,7 @@ def test_a_camera_that_was_moved_stays_where_it_is_in_the_scene(
         viewer.do("toggle-projection")
     before, buffers = viewer.camera, viewer.loaded_scene.buffers
     loaded_scene = reload(viewer, camera=camera, count=3, seed=2)
-    assert loaded_scene.buffers.center.tolist() != buffers.center.tolist()
+    assert loaded_scene.buffers.space.center != buffers.space.center
     after = viewer.camera
     for name in ("position", "look_at", "up"):
         np.testing.assert_allclose(getattr(after, name), getattr(before, name), atol=1e-9)
@@ -209,14 +202,13 @@ def test_another_camera_in_the_file_is_taken(old: Any, new: Any) -> None:
     viewer.do("orbit", 0.5, 0.2)
     reload(viewer, camera=new)
     scene = replace(viewer.loaded_scene.scene, camera=viewer.camera)
-    assert_same_buffers(requests(viewer)[-1].buffers, pack(scene))
+    assert_same_view(requests(viewer)[-1].buffers.view, pack(scene).view)
     assert viewer.view.fits_all == (new is None)
 
 
 def test_the_picked_sphere_is_described_again() -> None:
     """The next step of a simulation has the same particles at other places."""
     viewer = viewer_of(loaded_scene_of(balls()))
-    worker: Any = viewer.worker
     picked(viewer, 7)
     before = viewer.view
     loaded_scene = reload(viewer, seed=6)
@@ -225,7 +217,5 @@ def test_the_picked_sphere_is_described_again() -> None:
     assert viewer.picked.lines == loaded_scene.scene.describe(7).lines()
     assert viewer.view.pose.axes is before.pose.axes, "the camera does not go there"
     picked(viewer, 39)
-    worker.run_task.reset_mock()
     reload(viewer, count=39)
-    worker.run_task.assert_not_called()
     assert viewer.picked is None

@@ -10,7 +10,7 @@ from raytracer.errors import SceneError
 from raytracer.scene.source import Source
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Broken, Loaded, Message
+from raytracer.viewer.messages import Loaded, Message, Refused
 from raytracer.viewer.options import ViewOptions
 from raytracer.viewer.watch import MAX_ABSENCE, Watch, stamp, stamps
 from support.previews import wait_for
@@ -92,7 +92,7 @@ class Reloads:
         """Reload; gives the message."""
         self.loader.reload(self.watch, self.shown.content, self.shown)
         wait_for(lambda: not self.loader.reloads, "the message")
-        return next((m for m in reversed(self.posted) if isinstance(m, (Loaded, Broken))), None)
+        return next((m for m in reversed(self.posted) if isinstance(m, (Loaded, Refused))), None)
 
 
 @pytest.fixture
@@ -119,7 +119,8 @@ def test_whatever_a_load_raises_is_one_sentence_and_the_next_change_is_tried(
     reloads, again = Reloads(points), Frames.again
     monkeypatch.setattr(Frames, "again", fails)
     message = reloads.again()
-    assert isinstance(message, Broken)
+    assert isinstance(message, Refused)
+    assert message.reloaded
     assert said in message.sentence
     assert "\n" not in message.sentence
     monkeypatch.setattr(Frames, "again", again)

@@ -9,7 +9,6 @@ import pytest
 from numpy.typing import NDArray
 
 from raytracer.viewer.keep import camera_toml, save
-from raytracer.viewer.messages import Message, Metered
 from raytracer.viewer.session import Session
 from reference.hit import closest_hit
 from support.previews import hit_id, pixel_ray, pixels_of, wait_for
@@ -90,11 +89,9 @@ def test_picking_and_saving(scene_here: Path) -> None:
         viewer, loaded, found = session.viewer, session.viewer.loaded_scene, list[Any]()
         places = [(x, y) for y in range(8, SIZE[1], 24) for x in range(8, SIZE[0], 24)]
 
-        def pick() -> Message:
-            found.extend(hit_id(loaded, viewer.buffers, x, y) for x, y in places)
-            return Metered(0.0)  # which nobody asked for
-
-        session.worker.run_task(pick)
+        session.worker.run_task(
+            lambda: found.extend(hit_id(loaded, viewer.buffers, x, y) for x, y in places)
+        )
         save(viewer, (96, 64), 7, Path("saved.png"))
         wait_for(lambda: [session.picture(0.05)] and found and session.worker.save_job is None)
         rays = np.array([pixel_ray(viewer.view, x + 0.5, y + 0.5, SIZE) for x, y in places])

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from threading import Event
 from time import perf_counter, sleep
 from typing import Any
 
@@ -27,12 +26,11 @@ from support.previews import PATIENCE, balls, first_camera, hit_id, loaded_scene
 from support.workers import SIZE, Gate, Window, assert_rendered, gated, request_of
 
 
-def picking(request: RenderRequest) -> Callable[[], Picked]:
+def picking(request: RenderRequest) -> Callable[[], None]:
     """A task that picks a pixel."""
 
-    def task() -> Picked:
+    def task() -> None:
         assert hit_id(request.loaded_scene, request.buffers, 32, 24) != -1
-        return Picked(request.loaded_scene, None)
 
     return task
 
@@ -317,7 +315,7 @@ def held_up(window: Window) -> tuple[LoadedScene, Gate, int]:
 def test_a_pick_keeps_the_samples(window: Window) -> None:
     loaded_scene, gate, samples = held_up(window)
     for _ in range(3):
-        window.worker.run_task(lambda: Picked(loaded_scene, None))
+        window.worker.run_task(lambda: window.worker.post(Picked(loaded_scene, None)))
         assert window.receive(Picked) == Picked(loaded_scene, None)
     count = len(gate.passes)
     gate.open.set()
@@ -325,22 +323,3 @@ def test_a_pick_keeps_the_samples(window: Window) -> None:
     assert min(first for first, _ in gate.passes[count - 3 :]) == samples
     request = window.shown[-1].request
     assert_rendered(window.finish(request), 40)
-
-
-@pytest.mark.usefixtures("slow_machine")
-def test_what_needs_no_backend_is_done_in_the_background(window: Window) -> None:
-    """A large file may be read through for a click: rendering goes on meanwhile."""
-    loaded_scene, _ = gated(balls())
-    read = Event()
-
-    def slowly() -> Picked:
-        assert read.wait(PATIENCE)
-        return Picked(loaded_scene, None)
-
-    request = request_of(loaded_scene)
-    window.worker.run_task(lambda: slowly)
-    window.worker.show(request)
-    assert_rendered(window.finish(request))
-    assert window.messages == []
-    read.set()
-    assert window.receive(Picked) == Picked(loaded_scene, None)

@@ -1,36 +1,23 @@
 """Cubins on disk: found by a name that covers all they were made from, checked when read.
 
-A file is the cubin, then a JSON note, the note's length, a digest of all before, and a mark. The
-trailer follows the cubin so that CUDA's own tools (cuobjdump, nvdisasm) read the file as it is.
+A file is the cubin, a line with a JSON note, and a digest of both: CUDA's own tools (cuobjdump,
+nvdisasm) read it as it is. Its name has the kernel, the architecture, a digest of sources and
+options, and one of the compiler and its environment.
 """
 
 import hashlib
 import json
 import os
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from raytracer.files.output import cache_folder, temporary
 
-_MARK = b"RTCUBIN1"
 _DIGEST_BYTES = 32
-_LENGTH_BYTES = 8
-
-
-@dataclass(frozen=True)
-class CubinName:
-    """The parts of the name of a cubin."""
-
-    stem: str  # operation and variant, for people
-    arch: str
-    source_key: str  # digest of the sources, the flags and the architecture
-    compiler_key: str  # digest of the compiler and its environment; "" takes any compiler's
-
-    @property
-    def file(self) -> str:
-        """The name; without a compiler, a pattern that those of any compiler match."""
-        return f"{self.stem}.{self.arch}.{self.source_key}.{self.compiler_key or '*'}.cubin"
 
 
 @dataclass(frozen=True)
@@ -45,29 +32,29 @@ class Cubin:
 
 def own_folder() -> Path:
     """Return the folder of the cache, created for the user alone. Raises OSError."""
-    folder = cache_folder("cubins")
+    try:
+        folder = cache_folder("cubins")
+    except RuntimeError as error:  # no home folder
+        raise FileNotFoundError(str(error)) from error
     folder.mkdir(0o700, parents=True, exist_ok=True)
-    if not _is_own(folder):
+    if folder.stat().st_uid != os.geteuid():  # its files are code that is run
         raise PermissionError(f"{folder} belongs to another user")
     return folder
 
 
-def _is_own(folder: Path) -> bool:
-    """Whether a folder is there and the user's: its files are code that is run."""
-    return folder.is_dir() and folder.stat().st_uid == os.geteuid()
-
-
-def find(name: CubinName, root: Path, shipped: bool = True) -> Cubin | None:
+def find(name: str, root: Path, shipped: bool = True) -> Cubin | None:
     """Return the cubin of that name, one that someone else compiled ($RAYTRACER_CUBINS, then
     kernels/cubins) or from the cache; None if none is sound."""
-    paths: list[Path] = []
-    if shipped:
-        chosen = os.environ.get("RAYTRACER_CUBINS")
-        for folder in (*([Path(chosen).expanduser()] if chosen else []), root / "cubins"):
-            paths += sorted(folder.glob(replace(name, compiler_key="").file))
-    if _is_own(folder := cache_folder("cubins")):
-        paths += sorted(folder.glob(name.file))
-    return next(filter(None, map(read, paths)), None)
+    return next(filter(None, map(read, _places(name, root, shipped))), None)
+
+
+def _places(name: str, root: Path, shipped: bool) -> Iterator[Path]:
+    chosen = os.environ.get("RAYTRACER_CUBINS")
+    any_compiler = f"{name.rsplit('.', 2)[0]}.*.cubin"
+    for folder in (*([Path(chosen).expanduser()] if chosen else []), root / "cubins"):
+        yield from sorted(folder.glob(any_compiler)) if shipped else ()
+    with suppress(OSError):
+        yield from sorted(own_folder().glob(name))
 
 
 def read(path: Path) -> Cubin | None:
@@ -76,33 +63,28 @@ def read(path: Path) -> Cubin | None:
         data = path.read_bytes()
     except OSError:
         return None
-    end = len(data) - len(_MARK) - _DIGEST_BYTES
-    if end < _LENGTH_BYTES or not data.endswith(_MARK):
+    body = data[:-_DIGEST_BYTES]
+    if _digest(body) != data[-_DIGEST_BYTES:]:
         return None
-    if _digest(data[:end]) != data[end : end + _DIGEST_BYTES]:
-        return None
-    note_end = end - _LENGTH_BYTES
-    note_begin = note_end - int.from_bytes(data[note_end:end], "little")
-    note = json.loads(data[note_begin:note_end])
-    return Cubin(data[:note_begin], note["log"], path, note.get("compiler", ""))
+    code, _, note = body.rpartition(b"\n")
+    return Cubin(code, path=path, **json.loads(note))
 
 
-def write(folder: Path, name: CubinName, cubin: Cubin) -> Path:
+def write(folder: Path, name: str, cubin: Cubin) -> Path:
     """Store a cubin under its name, at once. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
-    note = json.dumps({"log": cubin.log, "compiler": cubin.compiler}).encode()
-    body = cubin.code + note + len(note).to_bytes(_LENGTH_BYTES, "little")
+    note = json.dumps({"log": cubin.log, "compiler": cubin.compiler})
+    body = cubin.code + b"\n" + note.encode()
     with temporary(folder, 0o644) as new:
-        new.write_bytes(body + _digest(body) + _MARK)
-        return new.replace(folder / name.file)
+        new.write_bytes(body + _digest(body))
+        return new.replace(folder / name)
 
 
 def _digest(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
 
 
-@dataclass(frozen=True)
-class Usage:
+class Usage(NamedTuple):
     """Resources of a kernel, or of all kernels of a log, as `ptxas -v` reports them."""
 
     registers: int

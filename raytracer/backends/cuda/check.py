@@ -11,7 +11,7 @@ from raytracer.memory import size_text
 
 if TYPE_CHECKING:
     from raytracer.layout import Table
-    from raytracer.variants.kernel import Kernel
+    from raytracer.variants import Kernel
 
 # Fragments of the driver's messages (cuGetErrorString), and what to do.
 _MEANINGS = (

@@ -19,12 +19,12 @@ from threading import Lock
 
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import nvrtc
-from raytracer.backends.cuda.cache import Cubin, CubinName
+from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.driver import GET
-from raytracer.backends.cuda.sources import digest, include_closure, kernels_root
+from raytracer.backends.cuda.sources import digest, include_closure
 from raytracer.errors import BackendError
-from raytracer.variants.discovery import flags_of
-from raytracer.variants.kernel import split_architecture
+from raytracer.resources import kernels
+from raytracer.variants import flags_of, split_architecture
 
 # Of every kernel; a kernel's header adds its own. The product's have --fmad=false there, no fused
 # multiply-add but where a kernel writes one, and never --use_fast_math: the same numbers as on the
@@ -35,8 +35,7 @@ FLAGS = ("-std=c++17", "-O3")
 ENVIRONMENT = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN")
 PTX = "compute_80"  # what is shipped for devices newer than any code that is shipped
 GET_COMPILER = f"{GET}; or install the CUDA toolkit, or point RAYTRACER_NVCC at its nvcc"
-_locks: defaultdict[CubinName, Lock] = defaultdict(Lock)  # held while one is found or compiled
-_RELEASE = re.compile(r"\bV(\d+\.\d+\.\d+)")  # in what `nvcc --version` prints
+_locks: defaultdict[str, Lock] = defaultdict(Lock)  # held while one is found or compiled
 
 Notify = Callable[[str], None]
 Macros = Mapping[str, str]
@@ -92,7 +91,7 @@ def nvcc_version(nvcc: Path) -> str:
 def version() -> str:
     """The compiler in use and its release, like "nvcc 13.0.88" or "NVRTC 13.0.88"; "" of none."""
     if nvcc := find_nvcc():
-        match = _RELEASE.search(nvcc_version(nvcc))
+        match = nvrtc.RELEASE.search(nvcc_version(nvcc))
         return f"nvcc {match[1]}" if match else "nvcc"
     return f"NVRTC {nvrtc.release()}" if nvrtc.release() else ""
 
@@ -110,51 +109,39 @@ def flags(source: Path, macros: Macros | None = None) -> tuple[str, ...]:
 
 def cubin_name(
     source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
-) -> CubinName:
-    """Return the name that covers everything a cubin is made from."""
-    root = root or kernels_root()
+) -> str:
+    """Return the name that covers everything a cubin is made from; without a compiler, a pattern
+    for those of any compiler."""
     identity: tuple[str, ...] = ()  # what the same kernel and options depend on
     if nvcc := find_nvcc():
         identity = nvcc_version(nvcc), *(os.environ.get(name, "") for name in ENVIRONMENT)
     elif version():
         identity = nvrtc.identity()
-    return CubinName(
-        stem=f"{source.parent.name}-{source.stem}",
-        arch=arch,
-        source_key=digest(include_closure(source, root), arch, *flags(source, macros)),
-        compiler_key=digest({}, *identity)[:8] if identity else "",
-    )
-
-
-def is_available(
-    source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
-) -> bool:
-    return bool(version() or ready_made(source, arch, root, macros))
+    closure = include_closure(source, root or kernels())
+    key = digest(closure, arch, *flags(source, macros))
+    compiler = digest({}, *identity)[:8] if identity else "*"
+    return f"{source.parent.name}-{source.stem}.{arch}.{key}.{compiler}.cubin"
 
 
 def load(
-    source: Path,
-    arch: str,
-    root: Path | None = None,
-    notify: Notify | None = None,
-    shipped: bool = True,
-    macros: Macros | None = None,
-) -> Cubin:
+    source: Path, arch: str, root: Path | None = None, notify: Notify | None = None,
+    shipped: bool = True, macros: Macros | None = None,
+) -> Cubin:  # fmt: skip
     """Return the cubin of a kernel: shipped, cached, or compiled now and kept.
 
     source: the .cu file. arch: "sm_90a". root: the kernels folder; the package's by default.
     notify: called with a line before a compilation; by default it goes to standard error.
     shipped: whether a cubin that came with the package will do.
     """
-    root = root or kernels_root()
     name = cubin_name(source, arch, root, macros)
     with _locks[name]:  # several GPUs need the same code at the same time
-        if found := cubins.find(name, root, shipped):
+        if found := cubins.find(name, root or kernels(), shipped):
             return found
         notify = notify or partial(print, "raytracer:", file=sys.stderr, flush=True)
+        if made_by := version():
+            stem = name.split(".")[0]
+            notify(f"compiling {stem} for {arch} by {made_by} (once; the result is kept)")
         try:
-            if made_by := version():
-                notify(f"compiling {name.stem} for {arch} by {made_by} (once; the result is kept)")
             cubin = compile_source(source, arch, root, macros)
         except BackendError:
             if shipped and (other := ready_made(source, arch, root, macros)):
@@ -172,56 +159,41 @@ def ready_made(
     source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
 ) -> Cubin | None:
     """Return code that was compiled before and runs on a device of `arch`, or None."""
-    root = root or kernels_root()
-    codes = (cubins.find(cubin_name(source, each, root, macros), root) for each in runs_on(arch))
-    return next(filter(None, codes), None)
+    names = (cubin_name(source, each, root, macros) for each in runs_on(arch))
+    return next(filter(None, (cubins.find(name, root or kernels()) for name in names)), None)
 
 
 def compile_source(
     source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
 ) -> Cubin:
     """Run the compiler, whatever the cache holds; raises as `load` does."""
-    root = root or kernels_root()
     made_by = version()
     if not made_by:
         raise NoCompilerError(
             f"there is no cubin of {source.name} for {arch} and no compiler: {GET_COMPILER}"
         )
-    options = [*flags(source, macros), "-I", str(root)]
+    options = [*flags(source, macros), "-I", str(root or kernels())]
     if nvcc := find_nvcc():
         code, log = _by_nvcc(nvcc, source, arch, options)
     else:
         known = [each for each in options if each != "-O3"]  # which is its default
-        try:
-            code, log = nvrtc.compile_text(source.read_bytes(), str(source), arch, known)
-        except nvrtc.RefusedError as error:
-            raise _refusal("NVRTC", source, arch, str(error)) from error
+        code, log = nvrtc.compile_text(source.read_bytes(), str(source), arch, known)
     # Without the times of the compiler: the same sources give the same file.
     lines = [line for line in log.splitlines() if "Compile time" not in line]
+    if not code:
+        kernel = f"{source.parent.name}/{source.name}"
+        raise CompileError(f"{made_by} cannot compile {kernel} for {arch}:", *lines)
     return Cubin(code, "\n".join(lines), compiler=made_by)
 
 
 def _by_nvcc(nvcc: Path, source: Path, arch: str, options: list[str]) -> tuple[bytes, str]:
+    """Return machine code, nothing where nvcc refuses, and the log."""
     with tempfile.TemporaryDirectory(prefix="raytracer-") as folder:
         output = Path(folder, "kernel.cubin")
         kind = "-ptx" if arch.startswith("compute_") else "-cubin"
         target = [kind, f"-arch={arch}", "-Xptxas", "-v", "-o", str(output), str(source)]
         command = [str(nvcc), *options, *target]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        log = f"{done.stdout}{done.stderr}"
-        if done.returncode != 0 or not output.is_file():
-            raise _refusal("nvcc", source, arch, log)
-        code = output.read_bytes()
-        return code + b"\0" if kind == "-ptx" else code, log  # PTX is text for the driver
-
-
-def _refusal(compiler: str, source: Path, arch: str, log: str) -> CompileError:
-    if "Unsupported gpu architecture" in log or "--gpu-architecture" in log:
-        return CompileError(
-            f"this {compiler} cannot compile for {arch}: it is too old or too new for the GPU; "
-            "take a release of CUDA that supports it"
-        )
-    said = f"{compiler} cannot compile {source.parent.name}/{source.name} for {arch}:"
-    if "Cannot find compiler" in log or "Failed to preprocess host compiler" in log:
-        said = "nvcc needs a C++ compiler and finds none: install g++ or set NVCC_CCBIN"
-    return CompileError(said, *log.splitlines())
+        code = output.read_bytes() if done.returncode == 0 else b""
+        end = b"\0" if code and kind == "-ptx" else b""  # PTX is text for the driver
+        return code + end, f"{done.stdout}{done.stderr}"

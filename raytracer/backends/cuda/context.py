@@ -14,7 +14,6 @@ from typing import Any
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.compile import architecture
-from raytracer.errors import RaytracerError
 
 
 class PrimaryContext:
@@ -74,19 +73,3 @@ def connect(ordinal: int, other: int) -> None:
     context, peer = primary_context(ordinal), primary_context(other)
     with context.active() as driver, suppress(driver.Error):  # or another library has done it
         context._context.enable_peer_access(peer._context)
-
-
-def release(context: PrimaryContext, allocations: dict[str, Any]) -> None:
-    """Free device memory by name, also when the process ends; what is freed is taken out."""
-    if not allocations:
-        return
-    with suppress(RaytracerError), context.active():  # a lost device has freed everything already
-        while allocations:
-            allocations.popitem()[1].free()
-
-
-def drop(context: PrimaryContext, held: dict[str, Any]) -> None:
-    """Give up streams, events and page-locked memory, `held` by name with the only references to
-    them: PyCUDA destroys them in their context alone."""
-    with suppress(RaytracerError), context.active():
-        held.clear()

@@ -6,10 +6,10 @@ from functools import partial
 
 from raytracer.backends.cuda import striped
 from raytracer.backends.cuda.context import primary_context
-from raytracer.backends.cuda.pack import RECORD_BYTES
+from raytracer.backends.cuda.memory import RECORD_BYTES
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.cuda.scene import CudaScene
-from raytracer.backends.cuda.tree import scratch_sizes, tree_sizes
+from raytracer.backends.cuda.tree import build_sizes
 from raytracer.backends.group import DeviceGroup, GroupScene, together
 from raytracer.buffers import Bvh, Columns, DeviceRecords, SceneBuffers
 from raytracer.errors import BackendError, MemoryNeedError
@@ -60,8 +60,7 @@ class GpuGroup(DeviceGroup):
         first, numbers = self.devices[0], [device.number for device in self.devices]
         is_striped, count = self._is_striped, sum(each.count for each in spheres)
         if is_striped is None:
-            sizes = tree_sizes(count, RECORD_BYTES) | scratch_sizes(count)
-            need = sum(sizes.values()) + RECORD_BYTES * count
+            need = sum(build_sizes(count, RECORD_BYTES).values()) + RECORD_BYTES * count
             is_striped = need > primary_context(first.number).memory()[0]
         gpus = numbers if is_striped and not striped.why_not(numbers) else ()
         return first.place(spheres, colors, on_host, gpus)

@@ -21,8 +21,7 @@ from raytracer.backends.cuda.tone import DENOISE_DRAFT
 from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
 from raytracer.errors import BackendError, UserError
 from raytracer.resources import thread_count
-from raytracer.variants.discovery import product
-from raytracer.variants.kernel import Kernel
+from raytracer.variants import Kernel, product
 
 ENTRY = "render"
 # Pixels of a tile, one to a thread of a warp; kernels/cuda numbers its tiles by rows of these.

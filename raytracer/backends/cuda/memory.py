@@ -2,22 +2,28 @@
 
 import weakref
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from raytracer.backends.cuda import striped
-from raytracer.backends.cuda.context import PrimaryContext, release
+from raytracer.backends.cuda.context import PrimaryContext
+from raytracer.errors import RaytracerError
+
+RECORD_BYTES, COLOR_BYTES = 16, 12  # of a sphere: float4 and three float32
 
 
 class DeviceMemory:
     """Allocations of one owner; `allocate` needs the device's context active. gpus: over which
-    arrays larger than a stripe are striped."""
+    arrays larger than a stripe are striped. held: streams, events and page-locked memory by name,
+    with the only references to them: PyCUDA destroys them in their context alone."""
 
     def __init__(self, context: PrimaryContext, gpus: Sequence[int] = ()) -> None:
         self._context, self._gpus = context, gpus
         self._sizes: dict[str, int] = {}
         self._allocations: dict[str, Any] = {}
+        self.held: dict[str, Any] = {}
         # Runs at the latest when the process ends, while the context is still there.
-        self._free = weakref.finalize(self, release, context, self._allocations)
+        self._free = weakref.finalize(self, _release, context, self._allocations, self.held)
 
     @property
     def nbytes(self) -> int:
@@ -58,6 +64,15 @@ class DeviceMemory:
         return int(self._allocations.get(name, 0))
 
     def close(self) -> None:
+        """Free everything; may be called twice."""
         with self._context.lock:  # freeing waits for the GPU
-            release(self._context, self._allocations)
+            _release(self._context, self._allocations, self.held)
         self._sizes.clear()
+
+
+def _release(context: PrimaryContext, allocations: dict[str, Any], held: dict[str, Any]) -> None:
+    if allocations or held:
+        with suppress(RaytracerError), context.active():  # a lost device has freed everything
+            while allocations:
+                allocations.popitem()[1].free()
+            held.clear()

@@ -11,7 +11,6 @@ the tree bad, the next picture builds it.
 """
 
 import math
-import weakref
 from dataclasses import replace
 from typing import Any
 
@@ -19,15 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import layout
-from raytracer.backends.cuda.context import drop, primary_context
-from raytracer.backends.cuda.memory import DeviceMemory
-from raytracer.backends.cuda.pack import ALL_ONES, BEFORE_CAPTURE, RECORD_BYTES, Packer, decoded
+from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.pack import ALL_ONES, BEFORE_CAPTURE, Packer, decoded
 from raytracer.backends.cuda.transfer import NON_BLOCKING, as_bytes, copy_within, staging
 from raytracer.backends.cuda.tree import (
     PACKED_BYTES,
+    DeviceTree,
     box_bytes,
     scratch_sizes,
-    tree_kernels,
     tree_sizes,
 )
 from raytracer.cuda_driver import LEGACY_STREAM, Fence, order
@@ -48,40 +46,32 @@ class MovingSpheres:
     """The records of a scene on a GPU and the work of its updates. In the methods, the device's
     context is active, and its lock held."""
 
-    def __init__(
-        self, number: int, memory: DeviceMemory, count: int, large: NDArray[np.int32 | np.uint32],
-        record_bytes: int = RECORD_BYTES,
-    ) -> None:  # fmt: skip
+    def __init__(self, tree: DeviceTree, large: NDArray[np.int32 | np.uint32]) -> None:
         """Allocate what updates need, and recover the records from their order in the leaves.
-        count: spheres and solids with those beside the tree, whose numbers are `large`."""
-        self._number, self._memory, self._count, self._apart = number, memory, count, len(large)
+        large: numbers of the spheres and solids beside the tree."""
+        self._tree, self._memory, self._number = tree, tree.memory, tree.number
+        memory, count, number = tree.memory, tree.count, tree.number
         self._last_apart = not len(large) or int(large.min()) >= count - len(large)
-        self._record_bytes = record_bytes
-        self._kernels = tree_kernels(number, has_solids=record_bytes > RECORD_BYTES)
-        self._driver = primary_context(number).driver
-        self._packer = Packer(number, record_bytes)
-        sizes = scratch_sizes(count) | {"boxes": box_bytes(count), "records": record_bytes * count}
-        for name, size in sizes.items():
+        self._driver = driver = primary_context(number).driver
+        self._packer = Packer(number, tree.record_bytes)
+        sizes = scratch_sizes(count) | {"boxes": box_bytes(count)}
+        for name, size in (sizes | {"records": tree.record_bytes * count}).items():
             memory.allocate(name, size)
         stream = staging(number).stream
         staging(number).to_device(large, memory.allocate("apart", large.nbytes))
-        self._kernels.restore(memory, count, self._apart, stream)
+        tree.restore(stream)
         # The tree of few spheres, or with room for no other nodes, is replaced by the first update.
-        address = memory.allocate("roomy", tree_sizes(count, record_bytes)["nodes"])
-        size = memory.size("nodes")
-        copy_within(self._driver, address, memory.address("nodes"), size, stream)
-        self._driver.memset_d32_async(memory.address("state"), 0, memory.size("state") // 4, stream)
-        self._held: dict[str, Any] = {
-            "found": self._driver.pagelocked_empty(FOUND.itemsize, np.uint8)
-        }
+        address = memory.allocate("roomy", tree_sizes(count, tree.record_bytes)["nodes"])
+        copy_within(driver, address, memory.address("nodes"), memory.size("nodes"), stream)
+        driver.memset_d32_async(memory.address("state"), 0, memory.size("state") // 4, stream)
+        memory.held["found"] = driver.pagelocked_empty(FOUND.itemsize, np.uint8)
         self._forget(ALL_WORDS, stream)
         stream.synchronize()
         memory.rename("roomy", "nodes")
-        self._refit = self._kernels.refit(memory, count, self._apart)
+        self._refit = tree.refit()
         self._refit(stream)  # of no nodes yet: a capture may not load the kernel
         stream.synchronize()
-        self._held |= {name: self._driver.Stream(NON_BLOCKING) for name in ("stream", "branch")}
-        self._drop = weakref.finalize(self, drop, primary_context(number), self._held)
+        memory.held |= {name: driver.Stream(NON_BLOCKING) for name in ("stream", "branch")}
         self._done = Fence(number)  # behind the last update
         self._is_pending = False  # whether there were updates since results were read
         self._is_in_graph = False  # whether there may have been updates by graphs
@@ -110,35 +100,35 @@ class MovingSpheres:
             self._capture(update, moves)
             return
         if self._is_in_graph:
-            self._done.wait(int(self._held["stream"].handle))
+            self._done.wait(int(self._memory.held["stream"].handle))
         builds = moves and self._excess > max_excess
-        has_bounds = self._last_apart and update.count == self._count - self._apart
+        has_bounds = self._last_apart and update.count == self._tree.count - self._tree.apart
         if builds and has_bounds:
-            self._forget(slice(BOUND_WORDS), self._held["stream"])
+            self._forget(slice(BOUND_WORDS), self._memory.held["stream"])
         if update.is_on_host and update.colors is not None:
             self._pack(replace(update, colors=None, color_map=None), check=True)
             self._pack(replace(update, positions=None, radii=None))
         else:
             self._pack(update, check=update.is_on_host)
         if builds:
-            self._build(self._held["stream"], has_bounds)
+            self._build(self._memory.held["stream"], has_bounds)
         elif moves:
             self._queued += 1
-            self._refit(self._held["stream"])
-        self._done.record(int(self._held["stream"].handle))
+            self._refit(self._memory.held["stream"])
+        self._done.record(int(self._memory.held["stream"].handle))
         self._is_pending = True
 
     def _capture(self, update: SphereUpdate, moves: bool) -> None:
         """Make an update a branch of the graph that the caller's stream is captured into."""
         if moves and not self._is_built:
             raise SceneError(f"stream: {BEFORE_CAPTURE}")
-        branch, caller = int(self._held["branch"].handle), update.stream or LEGACY_STREAM
+        branch, caller = int(self._memory.held["branch"].handle), update.stream or LEGACY_STREAM
         order(branch, caller, self._number)
         try:
             self._done.wait(branch, in_graph=True)
-            self._pack(update, stream=self._held["branch"])
+            self._pack(update, stream=self._memory.held["branch"])
             if moves:
-                self._refit(self._held["branch"])
+                self._refit(self._memory.held["branch"])
             self._done.record(branch, in_graph=True)
         finally:  # a branch that does not come back would spoil the caller's capture
             order(caller, branch, self._number)
@@ -146,31 +136,27 @@ class MovingSpheres:
 
     def _pack(self, update: SphereUpdate, check: bool = False, stream: Any = None) -> None:
         """Queue the packing, which keeps what is wrong until it was read."""
-        memory, stream = self._memory, stream or self._held["stream"]
+        memory, stream = self._memory, stream or self._memory.held["stream"]
         records, info = memory.address("records"), memory.address("state")
         self._packer.pack(update, records, memory.address("color"), info, stream, clear=False)
         if check:
             packed = decoded(self._read(stream)["packed"])
             if packed.wrong:
                 self._forget(ALL_WORDS, stream)
-                self._kernels.restore(memory, self._count, self._apart, stream)
+                self._tree.restore(stream)
                 self._done.record(int(stream.handle))
                 packed.check()
 
     def _forget(self, words: slice, stream: Any) -> None:
         """Queue the clearing of some words of the PackInfo, here too."""
-        info = self._held["found"].view(np.uint32)[words]
+        info = self._memory.held["found"].view(np.uint32)[words]
         info[:] = ALL_ONES
         address = self._memory.address("state") + 4 * (words.start or 0)
         self._driver.memset_d32_async(address, ALL_ONES, info.size, stream)
 
     def _build(self, stream: Any, has_bounds: bool = False) -> None:
         """Queue the build of the tree around the records as they are now."""
-        memory = self._memory
-        self._kernels.build(
-            memory, self._count, self._apart, stream, records=memory.address("records"),
-            has_bounds=has_bounds,
-        )  # fmt: skip
+        self._tree.build(stream, has_bounds=has_bounds)
         self._excess, self._is_built, self._is_new = 0.0, True, True
         self._refits = self._queued = 0
 
@@ -207,15 +193,15 @@ class MovingSpheres:
     def _read(self, stream: Any) -> NDArray[np.void]:
         """Return what packing and tree say, structured (1,), after the work of a stream."""
         address = self._memory.address("state")
-        self._driver.memcpy_dtoh_async(self._held["found"], address, stream)
+        self._driver.memcpy_dtoh_async(self._memory.held["found"], address, stream)
         stream.synchronize()
-        found: NDArray[np.void] = self._held["found"].view(FOUND)
+        found: NDArray[np.void] = self._memory.held["found"].view(FOUND)
         return found
 
     def check(self) -> None:
         """Raise SceneError for a sphere of a device's array that cannot be shown; it has stayed as
         it was. To be called once after `settle`."""
-        info = self._held["found"].view(FOUND)["packed"]
+        info = self._memory.held["found"].view(FOUND)["packed"]
         if (info["first_wrong"] != ALL_ONES).any():  # said once
             packed, stream = decoded(info), staging(self._number).stream
             self._forget(slice(BOUND_WORDS, ALL_WORDS.stop), stream)
@@ -226,7 +212,7 @@ class MovingSpheres:
     def radii(self) -> tuple[float, float]:
         """Bounds of the radii of all updates since the bounds were cleared, after `settle`; NaN of
         none."""
-        packed = decoded(self._held["found"].view(FOUND)["packed"])
+        packed = decoded(self._memory.held["found"].view(FOUND)["packed"])
         return packed.min_radius, packed.max_radius
 
     def wait(self) -> None:
@@ -235,10 +221,9 @@ class MovingSpheres:
 
     def records(self) -> NDArray[np.float32]:
         """Return the records on the host, float32 (N, 4), or (N, 8) with solids."""
-        found = np.empty((self._count, self._record_bytes // 4), np.float32)
+        found = np.empty((self._tree.count, self._tree.record_bytes // 4), np.float32)
         staging(self._number).to_host(self._memory.address("records"), as_bytes(found))
         return found
 
     def close(self) -> None:
-        self._drop()
         self._packer.close()

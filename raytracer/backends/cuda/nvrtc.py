@@ -44,13 +44,7 @@ OPTIONS = (
     "-default-device",  # constexpr functions may be called, as with nvcc
     "--ptxas-options=-v",
 )
-_RELEASE = re.compile(r"\bV(\d+\.\d+\.\d+)")
-
-
-class RefusedError(BackendError):
-    """NVRTC refused a kernel; the message is its log."""
-
-    max_sentences = 1000
+RELEASE = re.compile(r"\bV(\d+\.\d+\.\d+)")  # in what nvcc prints, and in the head of PTX
 
 
 @cache
@@ -60,12 +54,13 @@ def release() -> str:
         text = compile_text(b"", "empty.cu", "compute_80", ())[0]
     except (ImportError, RuntimeError, BackendError):
         return ""
-    match = _RELEASE.search(text.decode(errors="replace"))  # in the head of its PTX
-    return match[1] if match else "of an unknown release"
+    match = RELEASE.search(text.decode(errors="replace"))
+    return match[1] if match else "of an unknown release" if text else ""
 
 
 def compile_text(text: bytes, name: str, arch: str, options: Sequence[str]) -> tuple[bytes, str]:
-    """Return machine code and log; PTX of an architecture like "compute_80"."""
+    """Return machine code, nothing where NVRTC refuses, and the log; PTX of an architecture like
+    "compute_80"."""
     from cuda.bindings import nvrtc
 
     names, contents = ([each.encode() for each in part] for part in (HEADERS, HEADERS.values()))
@@ -77,7 +72,7 @@ def compile_text(text: bytes, name: str, arch: str, options: Sequence[str]) -> t
         log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
         output = log.rstrip(b"\0").decode(errors="replace")
         if status:
-            raise RefusedError(*(output or str(status)).splitlines())
+            return b"", output or str(status)
         if arch.startswith("compute_"):
             return _text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program), output
         return _text(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program), output

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,8 +11,8 @@ from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer.backends.base import Closeable
-from raytracer.backends.cuda.context import drop, primary_context
-from raytracer.backends.cuda.memory import DeviceMemory
+from raytracer.backends.cuda.context import primary_context
+from raytracer.backends.cuda.memory import COLOR_BYTES, RECORD_BYTES, DeviceMemory
 from raytracer.backends.cuda.passes import loaded
 from raytracer.backends.cuda.transfer import staging
 from raytracer.cuda_driver import LEGACY_STREAM, order
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from raytracer.sphere_update import Array
 
 ENTRY = "pack_spheres"
-RECORD_BYTES, COLOR_BYTES = 16, 12  # of a sphere: float4 and three float32
-
 ALL_ONES = 0xFFFFFFFF  # words of PackInfo before the first sphere
 
 BEFORE_CAPTURE = (
@@ -58,8 +55,7 @@ class Packer(Closeable):
         self._memory = DeviceMemory(self._context)  # of arrays that lie on the host, and tables
         self._table = b""
         with self._context.active() as driver:
-            self._events = {name: driver.Event() for name in ("copied", "packed")}
-        self._drop = weakref.finalize(self, drop, self._context, self._events)
+            self._memory.held |= {name: driver.Event() for name in ("copied", "packed")}
 
     @property
     def nbytes(self) -> int:
@@ -67,7 +63,6 @@ class Packer(Closeable):
         return self._memory.nbytes
 
     def close(self) -> None:
-        self._drop()
         self._memory.close()
         self._table = b""
 
@@ -99,11 +94,11 @@ class Packer(Closeable):
             if earlier is not None:
                 order(handle, earlier, self._ordinal)
         if is_copied:  # not before the copies of the last call have been read
-            copies.wait_for_event(self._events["packed"])
+            copies.wait_for_event(self._memory.held["packed"])
         placed = {name: self._placed(name, each) for name, each in arrays.items()}
         if is_copied:
-            self._events["copied"].record(copies)
-            stream.wait_for_event(self._events["copied"])
+            self._memory.held["copied"].record(copies)
+            stream.wait_for_event(self._memory.held["copied"])
         arguments = pack_arguments(update, placed, self._record_bytes)
         arguments["records"] = records + self._record_bytes * update.first
         arguments["color"] = color + COLOR_BYTES * update.first_color
@@ -114,7 +109,7 @@ class Packer(Closeable):
         if update.count:
             self._kernel.launch(self._kernel.grid(n=update.count), arguments, stream)
         if is_copied:
-            self._events["packed"].record(stream)
+            self._memory.held["packed"].record(stream)
         if on_gpu:
             order(caller, handle, self._ordinal)
 

@@ -11,8 +11,7 @@ from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.check import check_layout, check_supported
 from raytracer.backends.cuda.context import PrimaryContext, primary_context
-from raytracer.variants.discovery import product
-from raytracer.variants.kernel import Kernel
+from raytracer.variants import Kernel, product
 
 MAX_GRIDS = 64  # of a kernel that are kept: numbers of particles may change with each update
 

@@ -82,16 +82,6 @@ class DevicePicture:
         self._memory.close()
 
 
-def upload(number: int, pixels: NDArray[np.uint8]) -> DeviceArray:
-    """Return a copy of a picture, uint8 (h, w, 4), in the memory of a GPU."""
-    picture, context = DevicePicture(number), primary_context(number)
-    with context.lock, context.active():
-        address = picture.resize(pixels.shape[1], pixels.shape[0])
-        with picture.written_by(staging(number).stream):
-            staging(number).to_device(pixels, address)
-    return picture.array()
-
-
 class Interop:
     """Copies device pictures into a texture. The window's context must be current."""
 

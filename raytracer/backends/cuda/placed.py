@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer.backends.cuda.context import primary_context
-from raytracer.backends.cuda.memory import DeviceMemory
-from raytracer.backends.cuda.pack import COLOR_BYTES, RECORD_BYTES, Packed, Packer, decoded
+from raytracer.backends.cuda.memory import COLOR_BYTES, RECORD_BYTES, DeviceMemory
+from raytracer.backends.cuda.pack import Packed, Packer, decoded
 from raytracer.backends.cuda.passes import loaded
 from raytracer.backends.cuda.transfer import staging
 from raytracer.buffers import Columns, DeviceRecords

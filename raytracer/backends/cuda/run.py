@@ -20,7 +20,7 @@ from raytracer.errors import BackendError
 from raytracer.film.film import Film
 from raytracer.memory import FILM, MIN_PLACED
 from raytracer.sphere_update import SphereUpdate
-from raytracer.variants.kernel import Kernel
+from raytracer.variants import Kernel
 
 MAX_SPHERES = 2**32 - 2**22
 """Most spheres: their numbers and positions in leaf order are uint32, and loops of kernels count

@@ -33,23 +33,22 @@ from raytracer.backends.cuda.kernel_selection import (
     missing_features,
     missing_with_capsules,
 )
-from raytracer.backends.cuda.memory import DeviceMemory
+from raytracer.backends.cuda.memory import COLOR_BYTES, DeviceMemory
 from raytracer.backends.cuda.moving import MovingSpheres
-from raytracer.backends.cuda.pack import BEFORE_CAPTURE, COLOR_BYTES
+from raytracer.backends.cuda.pack import BEFORE_CAPTURE
 from raytracer.backends.cuda.placed import PlacedSpheres
 from raytracer.backends.cuda.transfer import as_bytes, copy_within, staging
 from raytracer.backends.cuda.tree import (
     NODE_BYTES,
+    DeviceTree,
+    build_sizes,
     max_nodes,
-    read_result,
     scratch_sizes,
-    tree_kernels,
-    tree_sizes,
 )
 from raytracer.buffers import Bvh, DeviceColors, SceneBuffers, build_bvh, host_tree
 from raytracer.errors import SceneError
 from raytracer.sphere_update import SphereUpdate
-from raytracer.variants.kernel import Kernel
+from raytracer.variants import Kernel
 from raytracer.view import View
 
 # Bytes of a scene in one copy: some milliseconds, less than a frame of a window.
@@ -118,9 +117,7 @@ class CudaScene(DeviceScene):
             if self._moving is None:
                 if spheres.in_graph:
                     raise SceneError(f"stream: {BEFORE_CAPTURE}")
-                self._moving = MovingSpheres(
-                    self.number, self._memory, self.count, self._apart, self._record_bytes
-                )
+                self._moving = MovingSpheres(self._tree(), self._apart)
                 self.few_spheres = None
             if spheres.is_on_host:  # which is put back where it is wrong, out of a complete tree
                 self.settle()
@@ -162,7 +159,7 @@ class CudaScene(DeviceScene):
         sizes = {name: int(array.nbytes) for name, array in self._arrays.items()}
         if (buffers := self._buffers) is not None:
             record = buffers.record_bytes
-            sizes |= tree_sizes(self.count, record) | scratch_sizes(self.count)
+            sizes |= build_sizes(self.count, record)
             if not isinstance(buffers.placed, PlacedSpheres):
                 sizes["records"] = record * self.count
             if isinstance(buffers.colors, DeviceColors):
@@ -185,18 +182,21 @@ class CudaScene(DeviceScene):
             self.close()
             raise
 
+    def _tree(self) -> DeviceTree:
+        apart = len(self._apart)
+        return DeviceTree(self.number, self._memory, self.count, apart, self._record_bytes)
+
     def _build(self, buffers: SceneBuffers) -> dict[str, NDArray[Any]]:
         """Build the tree on the device; returns that of the host where this one is too deep."""
-        count, memory, record = self.count, self._memory, buffers.record_bytes
+        count, memory, record = self.count, self._memory, self._record_bytes
+        ground, placed = buffers.ground_record, buffers.placed
         with self._context.lock, self._context.active():
-            kernels = tree_kernels(self.number, self.has_capsules)
-            sizes = tree_sizes(count, record) | scratch_sizes(count)
+            tree, sizes = self._tree(), build_sizes(count, record)
             sizes["spheres"] += buffers.shapes.nbytes
-            if not isinstance(buffers.placed, PlacedSpheres):
+            if not isinstance(placed, PlacedSpheres):
                 sizes["records"] = record * count
             for name, size in sizes.items():
                 memory.allocate(name, size)
-        ground, placed = buffers.ground_record, buffers.placed
         if isinstance(placed, PlacedSpheres):
             records = self._take_placed(placed, buffers.colors)
             self._copy(records + record * buffers.count, ground)
@@ -210,17 +210,16 @@ class CudaScene(DeviceScene):
         self._bring("apart", buffers.large_id)
         with self._context.lock, self._context.active() as driver:
             stream = staging(self.number).stream
-            large = len(buffers.large_id)
             if not isinstance(placed, PlacedSpheres):
-                kernels.interleave(memory, count, stream)
-            kernels.build(memory, count, large, stream, records=records)
-            result = read_result(self.number, memory)
+                tree.interleave(stream)
+            tree.build(stream, records=records)
+            result = tree.result()
             memory.free("records", "apart", *scratch_sizes(count))
             if result["too_deep"]:
                 memory.free(*TREE)
-                tree = build_bvh(buffers)
-                self._node_count = len(tree.nodes)
-                return {name: getattr(tree, name) for name in TREE}
+                of_host = build_bvh(buffers)
+                self._node_count = len(of_host.nodes)
+                return {name: getattr(of_host, name) for name in TREE}
             self._node_count = int(result["node_count"])
             # as many nodes as there are, in place of as many as there could be
             size = self._node_count * NODE_BYTES
@@ -407,7 +406,7 @@ def lengths_of(buffers: SceneBuffers) -> dict[str, int]:
     arrays = {
         "colors": buffers.colors, "color_ids": buffers.color_id,
         "material_ids": buffers.material_id, "large": buffers.large, "emitters": buffers.emitters,
-        "opacities": buffers.opacity, "texels": buffers.sky,
+        "opacities": buffers.opacity, "texels": buffers.view.sky,
     }  # fmt: skip
     return {name: len(array) for name, array in arrays.items()} | {
         "spheres": buffers.rows,

@@ -9,16 +9,10 @@ from os.path import normpath
 from pathlib import Path
 
 from raytracer.errors import BackendError
-from raytracer.resources import kernels
 
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include\b[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
 _QUOTED = re.compile(rb'"([^"]+)"')
 _ANGLED = re.compile(rb"<([^>]+)>")
-
-
-def kernels_root() -> Path:
-    """Return the folder of the kernels on disk, which nvcc reads; a zipped package has none."""
-    return Path(str(kernels()))
 
 
 def include_closure(source: Path, root: Path) -> dict[str, bytes]:

@@ -14,7 +14,7 @@ from raytracer.backends.cuda.passes import loaded
 from raytracer.backends.cuda.transfer import staging
 from raytracer.film.film import Film, check_bits, empty_histogram, tone_arguments
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.variants.discovery import product
+from raytracer.variants import product
 
 PASSES = ("film_histogram", "tone")
 """The passes of every picture, by the names of their kernels: histogram and picture."""

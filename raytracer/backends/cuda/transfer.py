@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from raytracer.backends.cuda.context import PrimaryContext, primary_context
+from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.page_locked import PageLockedPool
+from raytracer.device_array import DeviceArray
 
 CHUNK = 2 << 20  # bytes: a tenth of a millisecond on the bus, far above the cost of a call
 PART = 1 << 30  # bytes of a copy within device memory
@@ -82,6 +84,17 @@ def copy_within(driver: Any, target: int, source: int, size: int, stream: Any) -
 def staging(ordinal: int) -> Staging:
     """Return the buffers of a device, one set for all callers, because page-locking is slow."""
     return Staging(primary_context(ordinal))
+
+
+def upload(number: int, array: NDArray[Any]) -> DeviceArray:
+    """Return a copy of a C-contiguous array in the memory of a GPU."""
+    context = primary_context(number)
+    memory = DeviceMemory(context)
+    with context.lock, context.active():
+        address = memory.allocate("array", array.nbytes)
+        staging(number).to_device(array, address)
+        staging(number).stream.synchronize()
+    return DeviceArray(address, array.shape, array.strides, array.dtype, number, None, memory)
 
 
 def _drain(host: Any, event: Any, part: NDArray[np.uint8]) -> None:

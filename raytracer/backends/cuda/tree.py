@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from raytracer import layout
 from raytracer.backends.base import TREE
 from raytracer.backends.cuda.context import primary_context
-from raytracer.backends.cuda.memory import DeviceMemory
+from raytracer.backends.cuda.memory import RECORD_BYTES, DeviceMemory
 from raytracer.backends.cuda.passes import load_module
 from raytracer.backends.cuda.transfer import staging
-from raytracer.variants.discovery import product
+from raytracer.variants import product
 
 BUILD_TREE, BUILD_TREE_OF_SOLIDS = "build_tree", "build_tree_capsules"
 ENTRIES = {
@@ -39,7 +39,7 @@ def max_nodes(count: int) -> int:
 
 
 def tree_sizes(count: int, record_bytes: int) -> dict[str, int]:
-    """Return the bytes of the tree by name; nodes: at most."""
+    """Return the bytes of a tree by name; nodes: at most."""
     return {
         "nodes": max_nodes(count) * NODE_BYTES,
         "spheres": count * record_bytes,
@@ -63,57 +63,72 @@ def scratch_sizes(count: int) -> dict[str, int]:
     }
 
 
+def build_sizes(count: int, record_bytes: int) -> dict[str, int]:
+    """Return the bytes of all of these."""
+    return tree_sizes(count, record_bytes) | scratch_sizes(count)
+
+
 def _blocks(count: int, size: int) -> int:
     return -(-count // size)
 
 
-class TreeKernels:
-    """The kernels of a build on one device; its context must be active in the methods."""
-
-    def __init__(self, ordinal: int, has_solids: bool) -> None:
-        """Load the kernels, and compile them if necessary."""
-        context = primary_context(ordinal)
-        self._driver = context.driver
+@cache
+def _functions(number: int, has_solids: bool) -> dict[str, Any]:
+    """Return the kernels of a device by name, loaded once, compiled if necessary."""
+    context = primary_context(number)
+    with context.active():
         kernel = product(BUILD_TREE_OF_SOLIDS if has_solids else BUILD_TREE)
-        self._multiprocessors = context.multiprocessors
-        with context.active():
-            module = load_module(context, kernel)
-            self._functions = {name: module.get_function(name) for name in ENTRIES}
-            for function in self._functions.values():
-                function.prepare([f"{layout.dtype('BuildArgs').itemsize}s"])
+        module = load_module(context, kernel)
+        functions = {name: module.get_function(name) for name in ENTRIES}
+        for function in functions.values():
+            function.prepare([f"{layout.dtype('BuildArgs').itemsize}s"])
+    return functions
 
-    def interleave(self, memory: DeviceMemory, count: int, stream: Any) -> None:
+
+class DeviceTree:
+    """A tree over records in the memory of a GPU, whose context is active in the methods.
+
+    memory: has by name the arrays of `build_sizes`, "apart" (numbers of the `apart` primitives
+    beside the tree, the last ones of `count`), and "records" unless `build` is told an address.
+    """
+
+    def __init__(
+        self, number: int, memory: DeviceMemory, count: int, apart: int,
+        record_bytes: int = RECORD_BYTES,
+    ) -> None:  # fmt: skip
+        self.number, self.memory, self.count, self.apart = number, memory, count, apart
+        self.record_bytes, context = record_bytes, primary_context(number)
+        self._driver, self._multiprocessors = context.driver, context.multiprocessors
+        self._functions = _functions(number, record_bytes > RECORD_BYTES)
+
+    def interleave(self, stream: Any) -> None:
         """Queue the making of the "records" from columns, (4 or 8, count), at the beginning of
         "clusters"."""
-        args = _arguments(memory, count, 0, memory.address("records"))
-        self._launch("tree_records", self._grid("tree_records", count), args, stream)
+        self._launch("tree_records", self._grid("tree_records"), self._arguments(), stream)
 
-    def build(
-        self, memory: DeviceMemory, count: int, apart: int, stream: Any, *, records: int,
-        has_bounds: bool = False,
-    ) -> None:  # fmt: skip
-        """Queue the build of a tree over records, in the order of the input.
+    def build(self, stream: Any, *, records: int = 0, has_bounds: bool = False) -> None:
+        """Queue the build over records in the order of the input.
 
-        memory: has the arrays of `tree_sizes` and `scratch_sizes`, and "apart". count: primitives
-        with the `apart` ones beside the tree. has_bounds: whether the state has the bounds of
-        exactly these.
+        records: their address, if they are not in memory. has_bounds: whether the state has the
+        bounds of exactly those in the tree.
         """
-        args = _arguments(memory, count, apart, records)
+        args, count, size = self._arguments(records), self.count, self.memory.size
         tiles = _blocks(count, SORT_TILE)
-        for name, first, word, size in (
-            ("state", PACKED_BYTES, 0, memory.size("state") - PACKED_BYTES),
-            ("status", 0, 0, memory.size("status")),
+        for name, first, word, nbytes in (
+            ("state", PACKED_BYTES, 0, size("state") - PACKED_BYTES),
+            ("status", 0, 0, size("status")),
             ("lookback", 0, 0, 8 * DIGITS * tiles),
             ("parents", 0, 0xFFFFFFFF, 4 * count),
         ):
-            self._driver.memset_d32_async(int(args[name][0]) + first, word, size // 4, stream)
-        grid = self._grid("tree_keys", count)
+            self._driver.memset_d32_async(int(args[name][0]) + first, word, nbytes // 4, stream)
+        grid = self._grid("tree_keys")
         if not has_bounds:
             self._launch("tree_bounds", grid, args, stream)
         self._launch("tree_keys", grid, args, stream, int(has_bounds))
         for step in range(SORT_PASSES):
             self._launch("tree_sort", tiles, args, stream, step)
-        self._launch("tree_cluster", _blocks(count - apart, ENTRIES["tree_cluster"]), args, stream)
+        clusters = _blocks(count - self.apart, ENTRIES["tree_cluster"])
+        self._launch("tree_cluster", clusters, args, stream)
         grid = min(_blocks(max_nodes(count), NODE_TILE), 4 * self._multiprocessors)
         # With a launch each, twice those of a full tree; the last kernel builds those below.
         levels = 2 * -(-count.bit_length() // 3)
@@ -121,24 +136,29 @@ class TreeKernels:
             self._launch("tree_nodes", grid, args, stream, step)
         self._launch("tree_end", 1, args, stream, levels)
 
-    def refit(self, memory: DeviceMemory, count: int, apart: int) -> Callable[[Any], None]:
+    def refit(self) -> Callable[[Any], None]:
         """Return a function that queues a refit to the records on a stream, in one launch.
 
-        memory: has "records" and "boxes", had the latter when the tree was built, and has all
-            arrays of a build where they are now as long as the function is called.
+        memory: has "boxes" too, had them when the tree was built, and has all arrays of a build
+            where they are now as long as the function is called.
         """
-        words = _arguments(memory, count, apart, memory.address("records")).tobytes()
-        grid = min(_blocks(max_nodes(count), NODE_TILE), 8 * self._multiprocessors)
+        words = self._arguments().tobytes()
+        grid = min(_blocks(max_nodes(self.count), NODE_TILE), 8 * self._multiprocessors)
         call, block = self._functions["tree_refit"].prepared_async_call, ENTRIES["tree_refit"]
         return lambda stream: call((grid, 1, 1), (block, 1, 1), stream, words)
 
-    def restore(self, memory: DeviceMemory, count: int, apart: int, stream: Any) -> None:
+    def restore(self, stream: Any) -> None:
         """Queue the recovery of the records from the tree."""
-        args = _arguments(memory, count, apart, memory.address("records"))
-        self._launch("tree_restore", self._grid("tree_restore", count), args, stream)
+        self._launch("tree_restore", self._grid("tree_restore"), self._arguments(), stream)
 
-    def _grid(self, entry: str, count: int) -> int:
-        return min(_blocks(count, ENTRIES[entry]), 8 * self._multiprocessors)
+    def result(self) -> Any:
+        """Return the TreeResult of a build, and wait for it."""
+        result = np.empty(1, layout.dtype("TreeResult"))
+        staging(self.number).to_host(self.memory.address("state") + PACKED_BYTES, result)
+        return result[0]
+
+    def _grid(self, entry: str) -> int:
+        return min(_blocks(self.count, ENTRIES[entry]), 8 * self._multiprocessors)
 
     def _launch(
         self, entry: str, grid: int, args: NDArray[np.void], stream: Any, step: int = 0
@@ -147,30 +167,19 @@ class TreeKernels:
         function = self._functions[entry]
         function.prepared_async_call((grid, 1, 1), (ENTRIES[entry], 1, 1), stream, args.tobytes())
 
-
-def _arguments(memory: DeviceMemory, count: int, apart: int, records: int) -> NDArray[np.void]:
-    """Return the arguments of all kernels, structured (1,)."""
-    args = np.zeros(1, layout.dtype("BuildArgs"))
-    for name in (*TREE, "clusters", "queue", "status", "state", "boxes", "apart"):
-        args[name] = memory.address(name)
-    leaves, clusters = memory.address("spheres"), memory.address("clusters")
-    args["records"] = records
-    # until the primitives are put into leaf order
-    args["keys"], args["values"], args["parents"] = leaves, leaves + 8 * count, leaves + 12 * count
-    # until there are clusters
-    args["keys_b"], args["values_b"] = clusters, clusters + 8 * count
-    args["lookback"] = clusters + -(-12 * count // 16) * 16
-    args["sizes"] = clusters + (CLUSTER_BYTES - 1) * count
-    args["count"], args["apart_count"] = count - apart, apart
-    return args
-
-
-def read_result(ordinal: int, memory: DeviceMemory) -> Any:
-    """Return the TreeResult of a build, and wait for it; the context is active."""
-    result = np.empty(1, layout.dtype("TreeResult"))
-    staging(ordinal).to_host(memory.address("state") + PACKED_BYTES, result)
-    return result[0]
-
-
-tree_kernels = cache(TreeKernels)
-"""Returns the kernels of a device, loaded once; arguments as of `TreeKernels`."""
+    def _arguments(self, records: int = 0) -> NDArray[np.void]:
+        """Return the arguments of all kernels, structured (1,)."""
+        args, at, count = np.zeros(1, layout.dtype("BuildArgs")), self.memory.address, self.count
+        for name in (*TREE, "clusters", "queue", "status", "state", "boxes", "apart"):
+            args[name] = at(name)
+        leaves, clusters = at("spheres"), at("clusters")
+        args["records"] = records or at("records")
+        # until the primitives are put into leaf order
+        args["keys"], args["values"] = leaves, leaves + 8 * count
+        args["parents"] = leaves + 12 * count
+        # until there are clusters
+        args["keys_b"], args["values_b"] = clusters, clusters + 8 * count
+        args["lookback"] = clusters + -(-12 * count // 16) * 16
+        args["sizes"] = clusters + (CLUSTER_BYTES - 1) * count
+        args["count"], args["apart_count"] = count - self.apart, self.apart
+        return args

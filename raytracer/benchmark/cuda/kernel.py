@@ -1,20 +1,35 @@
-"""Variants loaded on one GPU: compilation, constant memory, launches."""
+"""Variants loaded on one GPU: constant memory, tensor maps, launches; ceilings of the GPU."""
 
+import statistics
+import struct
 from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
 from math import prod
 from typing import Any
 
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import Cubin, usage
-from raytracer.benchmark.cuda import tensor_map
-from raytracer.benchmark.cuda.timing import Enqueue, RefusedError, Session, SizeError
-from raytracer.benchmark.record import Resources
-from raytracer.variants.kernel import Variant
+from raytracer.backends.cuda.driver import bindings
+from raytracer.benchmark.cuda.session import Enqueue, Memory, RefusedError, Session, SizeError
+from raytracer.benchmark.record import Ceilings, Resources
+from raytracer.errors import RaytracerError
+from raytracer.variants import Variant, discover
 
 Located = tuple[int, tuple[int, ...], int]  # an array: address, shape, bytes of a value
 
 # Bytes of dynamic shared memory that need no attribute (CUDA programming guide, specifications).
 PLAIN_SHARED = 48 << 10
+
+MAP_BYTES = 128  # of a CUtensorMap
+PITCH = 16  # the bytes from row to row of a tensor map must be a multiple of this
+TYPES = {2: 9, 4: 7}  # of matrices, by the bytes of a value: bfloat16 and float32
+SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
+PROMOTION = 2  # of what the L2 cache fetches: its lines of 128 bytes
+
+COPY_BYTES = 1 << 30
+ROUNDS = 1 << 14  # of 16 FLOP per thread: some milliseconds
+TIMES = 12
 
 
 def load(session: Session, variant: Variant, macros: Mapping[str, str]) -> tuple[Any, Cubin]:
@@ -68,7 +83,7 @@ class LoadedKernel:
             if request.array not in arrays:
                 raise RefusedError(f"maps: there is no matrix {request.array!r}")
             box = request.rows, request.cols
-            encoded = tensor_map.encode(*arrays[request.array], box, request.swizzle)
+            encoded = tensor_map(*arrays[request.array], box, request.swizzle)
             target, _ = self._constant(f"c_map_{request.array}", len(encoded))
             session.driver.memcpy_htod(target, encoded)
 
@@ -106,3 +121,62 @@ class LoadedKernel:
             )  # fmt: skip
 
         return enqueue
+
+
+def tensor_map(
+    address: int, shape: tuple[int, ...], size: int, box: tuple[int, int], swizzle: int = 0,
+    pitch: int | None = None,
+) -> bytes:  # fmt: skip
+    """Return how the GPU's bulk copy engine (TMA) cuts boxes out of a row-major matrix, as the 128
+    bytes that a kernel takes by value.
+
+    address: on the device, a multiple of 16. shape: rows and columns. size: bytes of a value. box:
+        rows and columns that one copy brings, each at most 256; what lies outside of the matrix
+        arrives as zeros and is not written. swizzle: 0, 32, 64 or 128; a row of the box then has
+        at most that many bytes. pitch: values from row to row; by default those of a row.
+
+    Raises SizeError where rows are no multiple of 16 bytes, BackendError for what the driver
+    refuses.
+    """
+    rows, cols = shape
+    row_bytes = (cols if pitch is None else pitch) * size
+    if row_bytes % PITCH:
+        raise SizeError(f"TMA needs rows of a multiple of {PITCH} bytes; these have {row_bytes}")
+    driver = bindings()
+    cu = driver.cu
+    encoded = driver.ask(
+        cu.cuTensorMapEncodeTiled, cu.CUtensorMapDataType(TYPES[size]), 2, address,
+        [cu.cuuint64_t(each) for each in (cols, rows)], [cu.cuuint64_t(row_bytes)],
+        [cu.cuuint32_t(each) for each in box[::-1]], [cu.cuuint32_t(1) for _ in box],
+        cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+        cu.CUtensorMapSwizzle(SWIZZLES[swizzle]), cu.CUtensorMapL2promotion(PROMOTION),
+        cu.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+    )  # fmt: skip
+    return struct.pack("<16Q", *map(int, encoded.opaque))
+
+
+def ceilings(session: Session) -> Ceilings:
+    """Measure the copy rate (GB/s, read + written) and FP32 multiply-adds (TFLOP/s).
+
+    Ceilings that cannot be measured (no free memory, no compiler) are omitted.
+    """
+    found: Ceilings = {}
+    with suppress(RaytracerError):
+        nbytes = min(COPY_BYTES, int(session.driver.mem_get_info()[0]) // 8 // 256 * 256)
+        with Memory(session, {"a": nbytes, "b": nbytes}) as memory:
+            memory.clear("a")
+            places = memory.address("b"), memory.address("a")
+            copy = partial(session.driver.memcpy_dtod_async, *places, nbytes, session.stream)
+            found["copy_gbps"] = 2 * nbytes / _seconds(session, copy) * 1e-9
+        variant = discover("ceiling")[0]
+        with Memory(session, {"out": 256}) as memory:
+            memory.clear("out")
+            launch = LoadedKernel(session, variant, {}).bind({}, [memory.address("out")], (ROUNDS,))
+            threads = variant.launch({}, session.multiprocessors).grid[0] * variant.threads
+            found["fma_tflops"] = 16.0 * ROUNDS * threads / _seconds(session, launch) * 1e-12
+    return found
+
+
+def _seconds(session: Session, launch: Enqueue) -> float:
+    session.cold(launch, 4, False)
+    return statistics.median(session.cold(launch, TIMES, False))

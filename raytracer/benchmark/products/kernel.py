@@ -7,14 +7,12 @@ from functools import partial
 from typing import Any
 
 from raytracer.backends.cuda import compile as compiler
-from raytracer.benchmark.cuda import tensor_map
-from raytracer.benchmark.cuda.kernel import load, resources
-from raytracer.benchmark.cuda.timing import Enqueue, Session, SizeError
+from raytracer.benchmark.cuda.kernel import MAP_BYTES, load, resources, tensor_map
+from raytracer.benchmark.cuda.session import Enqueue, Session, SizeError
 from raytracer.benchmark.products.model import Choice, ranked
-from raytracer.benchmark.products.problem import Operand, Problem
-from raytracer.benchmark.products.tiles import TensorTile, has_clusters
+from raytracer.benchmark.products.tiles import Operand, Problem, TensorTile, has_clusters
 from raytracer.benchmark.record import Resources
-from raytracer.variants.kernel import Variant
+from raytracer.variants import Variant
 
 ALIGN_BLOCKS, ALIGN_THREADS = 8, 256  # blocks of a multiprocessor
 TENSOR_ARGS, ROWS_ARGS = 512, 40  # bytes of ProductArgs and RowsToAlign
@@ -33,7 +31,8 @@ def choose(session: Session, variant: Variant, problem: Problem) -> Choice:
     if not fitting:
         raise SizeError("every tile needs more shared memory than this GPU has")
     for choice in fitting:
-        if compiler.is_available(source, arch, variant.folder, choice.tile.macros()):
+        macros = choice.tile.macros()
+        if compiler.version() or compiler.ready_made(source, arch, variant.folder, macros):
             return choice
     raise compiler.NoCompilerError(
         f"no tile of {source.name} is compiled for {arch}, and there is no compiler: "
@@ -106,20 +105,15 @@ def _aligned(
 def _rows_to_align(operand: Operand, target: Operand) -> bytes:
     """Return the struct `RowsToAlign`; without a target there is nothing to do."""
     halves = operand.size // 2  # the kernel copies values of 16 bits
-    return struct.pack(
-        "<QQqqii",
-        operand.address,
-        0 if target is operand else target.address,
-        operand.pitch * halves,
-        target.pitch * halves,
-        operand.rows,
-        operand.cols * halves,
-    ).ljust(ROWS_ARGS, b"\0")
+    addresses = operand.address, 0 if target is operand else target.address
+    pitches = operand.pitch * halves, target.pitch * halves
+    packed = struct.pack("<QQqqii", *addresses, *pitches, operand.rows, operand.cols * halves)
+    return packed.ljust(ROWS_ARGS, b"\0")
 
 
 def _map(operand: Operand, box: tuple[int, int], swizzle: int) -> bytes:
     shape, pitch = (operand.rows, operand.cols), operand.pitch
-    return tensor_map.encode(operand.address, shape, operand.size, box, swizzle, pitch)
+    return tensor_map(operand.address, shape, operand.size, box, swizzle, pitch)
 
 
 def _tensor_arguments(problem: Problem, choice: Choice, parts: int, flags: int) -> bytes:
@@ -129,7 +123,7 @@ def _tensor_arguments(problem: Problem, choice: Choice, parts: int, flags: int) 
     depth = tile.depth
     box_a = (depth, 64) if tile.transposed_a else (tile.rows, depth)
     box_b = (depth // tile.cluster, 64) if tile.transposed_b else (tile.box_cols, depth)
-    map_c = bytes(tensor_map.BYTES)
+    map_c = bytes(MAP_BYTES)
     if c.whole_pieces:
         map_c = _map(c, tile.stored, tile.stored[1] * c.size)
     return (

@@ -9,8 +9,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from raytracer.benchmark.products.problem import Problem, Units
-from raytracer.benchmark.products.tiles import Shape, SimtTile, TensorTile, kernels_of, shapes_for
+from raytracer.benchmark.products.tiles import (
+    Problem,
+    Shape,
+    SimtTile,
+    TensorTile,
+    Units,
+    kernels_of,
+    shapes_for,
+)
 
 AnyTile = TensorTile | SimtTile
 

@@ -1,13 +1,17 @@
-"""The tiles of C from which a product chooses, each a compilation of its kernel."""
+"""Matrix products as they lie in memory, their division among blocks, and the tiles of C from which
+a product chooses, each a compilation of its kernel.
+"""
 
-from collections.abc import Iterable
+import struct
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from raytracer.benchmark.products.problem import Problem
-from raytracer.variants.kernel import split_architecture
+from raytracer.benchmark.op import Axes, Op
+from raytracer.variants import split_architecture
 
+ALIGNMENT = 16  # bytes: of the copy engine, and of the widest copies of threads
 SHARED_LIMIT = 232448  # bytes of a block on sm_90 (CUDA programming guide, specifications)
 CHUNK = 2048  # bytes of C that a warp stores at a time
 # Of SimtTile by rows and columns: warp rows, warp columns, groups of four columns of a thread,
@@ -18,6 +22,89 @@ WARPS = {
     (64, 128): (1, 4, 2, 4),
     (64, 64): (1, 2, 2, 6),
 }
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A matrix on the device."""
+
+    address: int  # of its first value
+    rows: int  # as stored: a row is contiguous
+    cols: int  # values of a row
+    pitch: int  # values from row to row
+    size: int  # bytes of a value
+    # whether it is stored as the transpose of A by rows, or B by rows (bfloat16: by columns)
+    transposed: bool = False
+
+    @property
+    def aligned(self) -> bool:
+        """Whether every row starts at a multiple of 16 bytes."""
+        return self.address % ALIGNMENT == 0 and self.pitch * self.size % ALIGNMENT == 0
+
+    @property
+    def whole_pieces(self) -> bool:
+        """Whether it is aligned, and its rows are whole pieces of 16 bytes.
+
+        The copy engine stores whole pieces: it would write behind the end of other rows.
+        """
+        return self.aligned and self.cols * self.size % ALIGNMENT == 0
+
+    @property
+    def aligned_pitch(self) -> int:
+        """The smallest pitch with which a copy of the matrix is aligned."""
+        values = ALIGNMENT // self.size
+        return -(-self.cols // values) * values
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A product C (m, n) = A (m, k) B (k, n)."""
+
+    m: int
+    n: int
+    k: int
+    a: Operand
+    b: Operand
+    c: Operand
+
+
+def problem_of(
+    op: Op, axes: Axes, dtype: str, address: Callable[[str], int],
+    transposed: frozenset[str] = frozenset(),
+) -> Problem:  # fmt: skip
+    """Return the matrices of an operation at addresses by name, without padding.
+
+    transposed: inputs whose arrays are the transposes of those of `op.inputs`.
+    """
+    operands = []
+    for name, array in (op.input_arrays(axes, dtype) | op.output_arrays(axes, dtype)).items():
+        is_transposed = name in transposed
+        rows, cols = reversed(array.shape) if is_transposed else array.shape
+        operands.append(Operand(address(name), rows, cols, cols, array.itemsize, is_transposed))
+    return Problem(axes["m"], axes["n"], axes["k"], *operands)
+
+
+@dataclass(frozen=True)
+class Units:
+    """The division of a product among workers, as kernels/ladders/matmul/units.cuh has it."""
+
+    tile_rows: int  # tiles along m; the tile of a cluster counts as one
+    tile_cols: int  # tiles along n
+    steps: int  # along k
+    workers: int  # blocks of the launch, or clusters of blocks
+    split_tiles: int = 0  # divided along k into equal parts for all workers; others are taken whole
+    snap: int = 1  # borders of workers closer than this many steps to that of a tile move there
+    band: int = 1  # tile rows that are visited column by column
+
+    @property
+    def tiles(self) -> int:
+        """Number of tiles."""
+        return self.tile_rows * self.tile_cols
+
+    def packed(self) -> bytes:
+        """Return the struct `Units` of the kernels."""
+        sizes = (self.tile_rows, self.tile_cols, self.steps)
+        return struct.pack("<6i", *sizes, self.split_tiles, self.snap, self.band)
 
 
 @dataclass(frozen=True)
@@ -144,20 +231,11 @@ class TensorTile(Shape):
     def macros(self) -> dict[str, str]:
         stages, chunks = self.buffers
         return _macros(
-            {
-                "GROUPS": self.groups,
-                "BLOCKS": self.blocks,
-                "TURNS": self.turns,
-                "COLS": self.cols,
-                "STAGES": stages,
-                "CLUSTER": self.cluster,
-                "CHUNKS": chunks,
-                "TRANSPOSED_A": self.transposed_a,
-                "TRANSPOSED_B": self.transposed_b,
-                "C_FLOAT": self.c_size == 4,
-                "PARTS": self.parts,
-            }
-        )
+            GROUPS=self.groups, BLOCKS=self.blocks, TURNS=self.turns, COLS=self.cols,
+            STAGES=stages, CLUSTER=self.cluster, CHUNKS=chunks, PARTS=self.parts,
+            TRANSPOSED_A=self.transposed_a, TRANSPOSED_B=self.transposed_b,
+            C_FLOAT=self.c_size == 4,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -200,23 +278,13 @@ class SimtTile(Shape):
     def macros(self) -> dict[str, str]:
         warp_rows, warp_cols, groups, blocks = WARPS[self.rows, self.cols]
         return _macros(
-            {
-                "WARP_ROWS": warp_rows,
-                "WARP_COLS": warp_cols,
-                "GROUPS": groups,
-                "PER_SM": blocks,
-                "STAGES": self.stages,
-                "ALONG_M": self.along_m,
-                "ALONG_K": self.along_k,
-                "WIDE_A": self.wide_a,
-                "WIDE_B": self.wide_b,
-                "PARTS": self.parts,
-                "UNALIGNED_C": self.unaligned_c,
-            }
-        )
+            WARP_ROWS=warp_rows, WARP_COLS=warp_cols, GROUPS=groups, PER_SM=blocks,
+            STAGES=self.stages, ALONG_M=self.along_m, ALONG_K=self.along_k, WIDE_A=self.wide_a,
+            WIDE_B=self.wide_b, PARTS=self.parts, UNALIGNED_C=self.unaligned_c,
+        )  # fmt: skip
 
 
-def _macros(values: dict[str, int]) -> dict[str, str]:
+def _macros(**values: int) -> dict[str, str]:
     return {name: str(int(value)) for name, value in values.items()}
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from raytracer.errors import SceneError, UserError, shown
+from raytracer.errors import SceneError, shown
 from raytracer.scene.arrays import Where, check_radius, quiet
 from raytracer.scene.coloring import OF_BONDS
 from raytracer.scene.coloring.by_scale import by_scale, limits_of, with_palette
@@ -17,8 +18,9 @@ from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings, columns_in
 from raytracer.scene.inferred import making_set
 from raytracer.scene.key_types import Expression, Share
-from raytracer.scene.periodic import wrapped
 from raytracer.scene.replicated_set import replicated
+from raytracer.scene.set_colors import opacities_of
+from raytracer.scene.simulation_box import wrapped
 
 if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
@@ -69,11 +71,11 @@ def styled(
     another set has these. radius, opacity: expressions; None keeps them."""
     of_data = [spheres.source != "" for spheres in scene.spheres]
     meant = of_data if any(of_data) else [True] * len(of_data)
-    shade = None if opacity is None else str(Share().checked(opacity, "opacity", UserError))
-    size = None if radius is None else str(Expression().checked(radius, "radius", UserError))
+    shade = None if opacity is None else str(Share().checked(opacity, "opacity"))
+    size = None if radius is None else str(Expression().checked(radius, "radius"))
     has_box = any(each.box for each in scene.spheres)
     values = columns_in(settings.color_by)
-    has_values = [all(map(each.columns.has, values)) for each in scene.spheres]
+    has_values = [all(name in each.columns for name in values) for each in scene.spheres]
     plain = replace(settings, **dict.fromkeys(KEYS.values())) if any(has_values) else settings
     styles = []
     for spheres, is_meant, has in zip(scene.spheres, meant, has_values, strict=True):
@@ -141,11 +143,11 @@ def _selected(spheres: SphereSet, style: SetStyle) -> SphereSet:
     if settings.wrap:
         spheres = wrapped(spheres, style.named("wrap"))
     if style.opacity is not None:
-        spheres = with_opacity(spheres, style.opacity, style.named("opacity"))
+        spheres = with_values(spheres, "opacity", style.opacity, style.named("opacity"))
     if settings.select is not None:
         spheres = _with_condition(spheres, settings.select, style)
     if style.radius is not None:
-        spheres = with_radius(spheres, style.radius, style.named("radius"))
+        spheres = with_values(spheres, "radius", style.radius, style.named("radius"))
     return spheres
 
 
@@ -168,7 +170,7 @@ def _with_condition(spheres: SphereSet, condition: str, style: SetStyle) -> Sphe
 def _ranges(condition: str, columns: Columns) -> str:
     ranges: list[str] = []
     for name in names_in(condition):
-        if not columns.has(name) or len(ranges) == MAX_SHOWN:
+        if name not in columns or len(ranges) == MAX_SHOWN:
             continue
         values = columns.value(name)
         if isinstance(values, Texts):
@@ -180,27 +182,17 @@ def _ranges(condition: str, columns: Columns) -> str:
     return f": {'; '.join(ranges)}" if ranges else ""
 
 
-def with_radius(spheres: SphereSet, text: str, place: str) -> SphereSet:
-    """Return a set with the radii of an expression; its arrays are shared."""
+def with_values(spheres: SphereSet, name: str, value: float | str, place: str) -> SphereSet:
+    """Return a set with a "radius" or "opacity": a number, or an expression over its columns."""
+    values: Any = value
+    with suppress(ValueError):
+        values = float(value)
+    if isinstance(values, str):
+        values = evaluate(values, spheres.columns, place)
+        values = values.astype(np.float32) if values.dtype == bool else values
+    where = Where("", {name: f"'{shown(str(value))}'"})
     try:
-        values = float(text)
-    except ValueError:
-        values = evaluate(text, spheres.columns, place)  # type: ignore[assignment]
-    try:
-        where = Where("", {"radius": f"'{shown(text)}'"})
-        return spheres.changed(radius=check_radius(values, spheres.count, where))
+        read = check_radius if name == "radius" else opacities_of
+        return spheres.changed(**{name: read(values, spheres.count, where)})
     except SceneError as error:
         raise SceneError(f"{place}: {error}") from None
-
-
-def with_opacity(spheres: SphereSet, text: str, place: str) -> SphereSet:
-    """Return a set with the opacities of an expression; its arrays are shared."""
-    values = np.asarray(evaluate(text, spheres.columns, place), np.float32)
-    good = (values >= 0.0) & (values <= 1.0)
-    if not good.all():
-        row = int(np.argmin(good))
-        raise SceneError(
-            f"{place}: '{shown(text)}' is {values[row]:g} for particle {row}; limit it to 0 to 1: "
-            f"clip({shown(text)}, 0, 1)"
-        )
-    return spheres.changed(opacity=values)

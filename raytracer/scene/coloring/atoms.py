@@ -48,7 +48,7 @@ def is_selection(text: str, columns: Columns) -> bool:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return True
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return bool(names) and names <= _ALONE and not any(map(columns.has, names))
+    return bool(names) and names <= _ALONE and not any(name in columns for name in names)
 
 
 def rows_of_atoms(text: str, columns: Columns, place: str) -> NDArray[np.intp]:

@@ -232,11 +232,11 @@ def limits_of(limits: tuple[Limit, Limit], parts: Sequence[NDArray[Any]]) -> tup
 
 def extremes(values: NDArray[Any]) -> tuple[float, float]:
     """Return the least and the greatest finite value; inf and -inf without any."""
-    low, high = extremes_of(values) if len(values) else (inf, -inf)
-    if not (isfinite(low) and isfinite(high)) and len(values):
-        finite = values[np.isfinite(values)]
-        return float(finite.min(initial=inf)), float(finite.max(initial=-inf))
-    return low, high
+    low, high = extremes_of(values)
+    if len(values) and isfinite(low) and isfinite(high):
+        return low, high
+    finite = values[np.isfinite(values)]
+    return float(finite.min(initial=inf)), float(finite.max(initial=-inf))
 
 
 def percentiles(parts: Sequence[NDArray[Any]], percents: list[float]) -> list[float]:

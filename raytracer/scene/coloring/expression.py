@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
 
 MAX_LETTERS = 2000
-MAX_DEPTH = 40
 
 ALL = slice(None)
 
@@ -42,9 +41,12 @@ def evaluate(text: str, source: Columns, place: str) -> NDArray[Any]:
     name is valid whatever characters it has, and alone keeps its type and is not copied."""
     evaluator = _Evaluator(text, source, place)
     tree = evaluator.tree
-    with np.errstate(all="ignore"):
-        is_column = isinstance(tree, (ast.Name, ast.Attribute, ast.Subscript))
-        value = evaluator.value(tree, ALL if is_column else slice(0, 0))
+    is_column = isinstance(tree, (ast.Name, ast.Attribute, ast.Subscript))
+    try:
+        with np.errstate(all="ignore"):
+            value = evaluator.value(tree, ALL if is_column else slice(0, 0))
+    except RecursionError:
+        raise evaluator.wrong("has too many nested operations") from None
     evaluator.check(tree, value)
     if is_column and isinstance(value, np.ndarray):
         return value
@@ -71,7 +73,7 @@ def rows_of(condition: str, columns: Columns, place: str) -> NDArray[np.intp]:
 def texts_of(text: str, source: Columns) -> Texts | None:
     """Return the text column that an expression names, or None."""
     name = _without_quotes(text)
-    column = source.value(name) if source.has(name) else None
+    column = source.value(name) if name in source else None
     return column if isinstance(column, Texts) else None
 
 
@@ -79,23 +81,20 @@ def names_in(text: str) -> list[str]:
     """Return the column names in an expression; none if it is invalid."""
     names = [_without_quotes(text)]
     try:
-        tree, quoted = _parsed(text)
+        nodes = ast.walk(_parsed(text))
+        kinds = ast.Name, ast.Attribute, ast.Subscript
+        names += [ast.unparse(node) for node in nodes if isinstance(node, kinds)]
     except _MISTAKES:
-        return names
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            names.append(quoted.get(node.id, node.id))
-        elif isinstance(node, (ast.Attribute, ast.Subscript)):
-            names.append(ast.unparse(node))
+        pass
     return list(dict.fromkeys(names))
 
 
 _MISTAKES = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
-def _parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
-    """Return the tree of an expression, where "every 10" and "random 0.1" become calls, and the
-    quoted column names by their names in the tree."""
+def _parsed(text: str) -> ast.expr:
+    """Return the tree of an expression, where "every 10" and "random 0.1" become calls, and names
+    are those of columns, whatever characters they have."""
     quoted: dict[str, str] = {}
 
     def plain(match: re.Match[str]) -> str:
@@ -105,7 +104,11 @@ def _parsed(text: str) -> tuple[ast.expr, dict[str, str]]:
 
     text = re.sub(r"`([^`]+)`", plain, text)
     text = re.sub(r"(?<![\w.'\"])(every|random)\s+(\d[\d.e-]*)", r"\1(\2)", text)
-    return ast.parse(text.strip(), mode="eval").body, quoted
+    tree = ast.parse(text.strip(), mode="eval").body
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = quoted.get(node.id, node.id)
+    return tree
 
 
 def _without_quotes(text: str) -> str:
@@ -122,6 +125,10 @@ def _kind(value: Any) -> str:
     if isinstance(value, list) or array.ndim > 1:
         return "list" if isinstance(value, list) else "vector"
     return "truth" if array.dtype.kind == "b" else "number"
+
+
+def _text(node: ast.expr) -> str:
+    return shown(ast.unparse(node))
 
 
 _IN_PLACE_OF_NUMBERS = {
@@ -171,36 +178,22 @@ class _Evaluator:
     def __init__(self, text: str, source: Columns, place: str) -> None:
         self.source, self.place = source, place
         self.kept: dict[Hashable, Any] = {}
-        self.calls = {
-            "where": self.where, "norm": self.norm, "every": self.every, "random": self.random
+        self.calls: dict[str, tuple[Callable[..., Any], int, int]] = {
+            "where": (self.where, 3, 3), "norm": (self.norm, 1, 1),
+            "every": (self.every, 1, 1), "random": (self.random, 1, 2),
         }  # fmt: skip
         if len(text) > MAX_LETTERS:
             raise self.wrong(f"the expression is longer than {MAX_LETTERS:,} letters")
-        self.tree: ast.expr
-        if source.has(name := _without_quotes(text)):
-            self.quoted, self.tree = {"_": name}, ast.Name("_")  # a name may have any characters
-            return
         try:
-            self.tree, self.quoted = _parsed(text)
+            name = _without_quotes(text)
+            self.tree = ast.Name(name) if name in source else _parsed(text)
         except _MISTAKES:
             raise self.wrong(
                 f"'{shown(text)}' is not a valid expression; write for example z > 2 and type == 1"
             ) from None
-        level: list[ast.AST] = [self.tree]
-        for _ in range(MAX_DEPTH + 1):
-            level = [child for node in level for child in ast.iter_child_nodes(node)]
-        if any(isinstance(node, ast.expr) for node in level):
-            raise self.wrong(f"has more than {MAX_DEPTH} nested operations")
 
     def wrong(self, problem: str) -> SceneError:
         return SceneError(f"{self.place}: {problem}")
-
-    def text(self, node: ast.expr) -> str:
-        """Return a node as the user wrote it, for a message."""
-        text = ast.unparse(node)
-        for name, column in self.quoted.items():
-            text = text.replace(name, f"`{column}`")
-        return shown(text)
 
     def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Return a value shared by all blocks; compute it at first use."""
@@ -214,8 +207,7 @@ class _Evaluator:
                 is_long = isinstance(value, int) and abs(value) >= 2**63
                 return float(str(value)) if is_long else value
             case ast.Name(id=name):
-                name = self.quoted.get(name, name)
-                is_constant = name in _CONSTANTS and not self.source.has(name)
+                is_constant = name in _CONSTANTS and name not in self.source
                 return _CONSTANTS[name] if is_constant else self.column(name, rows)
             case ast.Attribute():
                 return self.column(ast.unparse(node), rows)
@@ -224,7 +216,7 @@ class _Evaluator:
             case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
                 values = [self.value(each, rows) for each in elements]
                 if not all(isinstance(value, (int, float, str)) for value in values):
-                    raise self.wrong(f"'{self.text(node)}': a list holds numbers or texts")
+                    raise self.wrong(f"'{_text(node)}': a list holds numbers or texts")
                 return values
             case ast.BinOp() if type(node.op) in _LOGIC:
                 return self.logic(node.op, [node.left, node.right], rows)
@@ -243,18 +235,18 @@ class _Evaluator:
                 sides = zip(lefts, node.ops, node.comparators, strict=True)
                 return reduce(np.logical_and, [self.compared(*each, rows) for each in sides])
             case ast.IfExp(test=test, body=body, orelse=other):
-                return self.where([test, body, other], rows)
+                return self.where(rows, test, body, other)
             case ast.Call(func=ast.Name(id=name), args=arguments):
                 return self.called(node, name, arguments, rows)
         raise self.wrong(
-            f"'{self.text(node)}' is not allowed in an expression; use numbers, "
+            f"'{_text(node)}' is not allowed in an expression; use numbers, "
             "texts, columns, + - * / // % **, == != < <= > >=, in, and, or, not, and functions"
         )
 
     def check(self, node: ast.expr, value: Any) -> Any:
         """Return a number or truth value of each particle."""
         if problem := _IN_PLACE_OF_NUMBERS.get(_kind(value)):
-            raise self.wrong(f"'{self.text(node)}' {problem}")
+            raise self.wrong(f"'{_text(node)}' {problem}")
         return value
 
     def numbers(self, node: ast.expr, rows: slice) -> NDArray[np.float64]:
@@ -263,7 +255,7 @@ class _Evaluator:
     def truth(self, node: ast.expr, rows: slice) -> Any:
         value = self.value(node, rows)
         if _kind(value) != "truth":
-            text = self.text(node)
+            text = _text(node)
             raise self.wrong(f"'{text}' is no condition; compare it, for example '{text} > 0'")
         return value
 
@@ -278,13 +270,13 @@ class _Evaluator:
 
     def component(self, node: ast.Subscript, rows: slice) -> Any:
         """Return a column whose name has brackets, or one component of a vector."""
-        if self.source.has(ast.unparse(node)):
+        if ast.unparse(node) in self.source:
             return self.column(ast.unparse(node), rows)
         base, index = self.value(node.value, rows), getattr(node.slice, "value", None)
         if _kind(base) != "vector":
-            raise self.wrong(f"'{self.text(node.value)}' is no vector")
+            raise self.wrong(f"'{_text(node.value)}' is no vector")
         if type(index) is not int or not 0 <= index < base.shape[1]:
-            raise self.wrong(f"'{self.text(node)}': the components are 0 to {base.shape[1] - 1}")
+            raise self.wrong(f"'{_text(node)}': the components are 0 to {base.shape[1] - 1}")
         return base[:, index]
 
     def logic(self, op: ast.AST, conditions: list[ast.expr], rows: slice) -> Any:
@@ -325,30 +317,29 @@ class _Evaluator:
         try:  # types of some files are numbers, of others texts
             numbers = np.array([float(each) if isinstance(each, str) else each for each in wanted])
         except ValueError:
-            raise self.wrong(
-                f"'{self.text(node)}' holds no texts; compare it with numbers"
-            ) from None
+            raise self.wrong(f"'{_text(node)}' holds no texts; compare it with numbers") from None
         return np.isin(self.check(node, value), numbers, invert=not inside)
 
     def called(self, node: ast.Call, name: str, arguments: list[ast.expr], rows: slice) -> Any:
         if node.keywords or any(isinstance(each, ast.Starred) for each in arguments):
-            raise self.wrong(f"'{self.text(node)}': give arguments without names")
+            raise self.wrong(f"'{_text(node)}': give arguments without names")
         if name in _REDUCTIONS and len(arguments) == 1:
             return self.once(node, lambda: self.reduced(_REDUCTIONS[name], arguments[0]))
         if name in self.calls:
-            return self.calls[name](arguments, rows)
-        if name not in _FUNCTIONS:
+            call, least, most = self.calls[name]
+        elif name in _FUNCTIONS:
+            call = _FUNCTIONS[name]
+            least = getattr(call, "nin", 3)  # 3: clip
+            most = MAX_LETTERS if name in ("min", "max") else least
+        else:
             known = [*_FUNCTIONS, *_REDUCTIONS, *self.calls]
             raise self.wrong(f"there is no function '{shown(name)}'; {suggestion(name, known)}")
-        function = _FUNCTIONS[name]
-        wanted = getattr(function, "nin", 3)  # 3: clip
-        self.check_count(name, arguments, wanted, 1000 if name in ("min", "max") else wanted)
-        values = [self.numbers(each, rows) for each in arguments]
-        return reduce(function, values) if wanted == 2 else function(*values)
-
-    def check_count(self, name: str, arguments: list[ast.expr], least: int, most: int) -> None:
         if not least <= len(arguments) <= most:
             raise self.wrong(f"{name}() takes {counted(least, 'argument')}, not {len(arguments)}")
+        if name in self.calls:
+            return call(rows, *arguments)
+        values = [self.numbers(each, rows) for each in arguments]
+        return reduce(call, values) if least == 2 else call(*values)
 
     def reduced(self, function: Callable[..., Any], argument: ast.expr) -> float:
         """Reduce the finite numbers of all particles to one."""
@@ -357,32 +348,27 @@ class _Evaluator:
         every = every[np.isfinite(every)]
         return float(function(every)) if every.size else 0.0
 
-    def where(self, arguments: list[ast.expr], rows: slice) -> Any:
-        self.check_count("where", arguments, 3, 3)
-        test, body, other = arguments
+    def where(self, rows: slice, test: ast.expr, body: ast.expr, other: ast.expr) -> Any:
         condition = self.truth(test, rows)
         return np.where(condition, self.numbers(body, rows), self.numbers(other, rows))
 
-    def norm(self, arguments: list[ast.expr], rows: slice) -> Any:
+    def norm(self, rows: slice, vector: ast.expr) -> Any:
         """Return the length of a vector."""
-        self.check_count("norm", arguments, 1, 1)
-        value = self.value(arguments[0], rows)
+        value = self.value(vector, rows)
         if _kind(value) != "vector":
-            raise self.wrong(f"norm(): '{self.text(arguments[0])}' is no vector")
+            raise self.wrong(f"'{_text(vector)}' is no vector")
         block = np.asarray(value, np.float64)
         return np.sqrt(np.einsum("ij,ij->i", block, block))
 
-    def every(self, arguments: list[ast.expr], rows: slice) -> Any:
+    def every(self, rows: slice, number: ast.expr) -> Any:
         """Return whether the index of a particle is a multiple of n."""
-        self.check_count("every", arguments, 1, 1)
-        step = self.value(arguments[0], rows)
+        step = self.value(number, rows)
         if type(step) is not int or step < 1:
             raise self.wrong("every() takes a whole number from 1: every 10")
         return self.column("index", rows) % step == 0
 
-    def random(self, arguments: list[ast.expr], rows: slice) -> Any:
+    def random(self, rows: slice, *arguments: ast.expr) -> Any:
         """Return whether a particle is in a random fraction, chosen by a hash of index and seed."""
-        self.check_count("random", arguments, 1, 2)
         share, seed = [*(self.value(each, rows) for each in arguments), 0][:2]
         is_share = isinstance(share, (int, float)) and 0.0 <= share <= 1.0
         if not is_share or type(seed) is not int or not 0 <= seed < 2**32:

@@ -34,12 +34,12 @@ def limit_of(value: Any) -> Limit:
     return number
 
 
-def _range(value: Any, name: str, error: type[UserError]) -> tuple[Limit, Limit]:
+def _range(value: Any, name: str) -> tuple[Limit, Limit]:
     ends = value.split(",") if isinstance(value, str) else value
     try:
         low, high = map(limit_of, ends)
     except Exception:  # whatever a foreign object raises
-        raise error(
+        raise SceneError(
             f"{name}: {shown_value(value)} is not a range; give {ENDS}, as in 0,5 or p1,p99"
         ) from None
     return low, high
@@ -51,7 +51,7 @@ RANGE = Kind(
 """Ends of a range of values: numbers, percentiles, or the ends of the data."""
 
 
-def _map(value: Any, name: str, error: type[UserError]) -> Any:
+def _map(value: Any, name: str) -> Any:
     palette = _spelt(as_text(value)) if isinstance(value, str) else value
     if isinstance(palette, str):
         return palette
@@ -62,9 +62,9 @@ def _map(value: Any, name: str, error: type[UserError]) -> Any:
             return colors
         raise SceneError("holds no colours")
     except UserError as mistake:
-        raise error(f"{name}: {mistake}") from None
+        raise SceneError(f"{name}: {mistake}") from None
     except Exception:  # whatever a foreign object raises
-        raise error(
+        raise SceneError(
             f"{name}: {shown_value(value)} is neither the name of a colour map nor a list of "
             "colours"
         ) from None
@@ -76,16 +76,16 @@ MAP = Kind(
 )  # fmt: skip
 
 
-def _palette(value: Any, name: str, error: type[UserError]) -> Any:
+def _palette(value: Any, name: str) -> Any:
     parsed = _spelt(value) if isinstance(value, str) else value
     if isinstance(parsed, str):
-        return one_of(parsed, name, PALETTES, "palette", error)
+        return one_of(parsed, name, PALETTES, "palette")
     if not isinstance(parsed, Mapping):
-        raise error(
+        raise SceneError(
             f"{name}: {shown_value(value)} is neither the name of a palette nor colours by "
             "label such as O=red,H=white"
         )
-    return _map(parsed, name, error)
+    return _map(parsed, name)
 
 
 PALETTE = Kind(

@@ -10,20 +10,19 @@ from typing import Any
 from raytracer.arguments import as_text
 from raytracer.errors import SceneError, UserError
 from raytracer.field_types import AnyOf, Choice, Integer, Number, Text, Truth
-from raytracer.fields import Defined, Definition, check_fields, definitions, setting
+from raytracer.fields import Defined, Definition, definitions, setting
 from raytracer.scene.bond_settings import BONDS, STYLES
 from raytracer.scene.coloring.scale_types import MAP, PALETTE, RANGE, Limit
 from raytracer.scene.colors import Color, parse_color
-from raytracer.scene.key_types import ColorValue, Table
+from raytracer.scene.key_types import REPLICATE, ColorValue, Table
 from raytracer.scene.option_text import fields_of
-from raytracer.scene.periodic import REPLICATE
 
 SCALES = ("linear", "log", "symlog", "symmetric", "discrete", "categorical")
 MAX_STEPS = 256
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class StyleSettings(Defined, error=UserError):
+class StyleSettings(Defined):
     """Colours of particles by their data, selection and images; None keeps the scene's.
 
     Args:
@@ -135,40 +134,34 @@ COLOR_BY = Table(
     "ColorBy",
     "Colours by a column of the particles.",
     {key: _key(name, required=key == "by") for key, name in KEYS.items()},
+    lambda **given: StyleSettings(**{KEYS[key]: each for key, each in given.items()}),
 )
 """The table `color` of a set in a scene file."""
 
 
-def _color_rule(value: Any, name: str, error: type[UserError]) -> Any:
-    given = as_text(value) if isinstance(value, str) else value
-    if isinstance(given, StyleSettings):
-        return given
-    if isinstance(given, str) and given.startswith("by="):
-        given = fields_of(given, COLOR_BY.keys, name)
-    if not isinstance(given, Mapping):
-        return ColorValue().checked(value, name, error)
-    check_fields(given, KEYS, name, error)
-    if "by" not in given:
-        raise error(f"{name}.by: missing; name the value that the colours show")
-    try:
-        return StyleSettings(**{KEYS[key]: each for key, each in given.items()})
-    except UserError as mistake:
-        raise error(f"{name}: {mistake}") from None
+class ColorRule(AnyOf):
+    """One colour, or a table of colours by value: {by = "length", map = "magma"}."""
+
+    def __init__(self) -> None:
+        super().__init__(ColorValue(), COLOR_BY, noun="a colour", wording="a colour, or a table")
+
+    def checked(self, value: Any, name: str) -> Any:
+        given = as_text(value) if isinstance(value, str) else value
+        if isinstance(given, StyleSettings):
+            return given
+        if isinstance(given, str) and given.startswith("by="):
+            given = fields_of(given, COLOR_BY.keys, name)
+        return super().checked(given, name)
+
+    def typed(self, text: str) -> Any:
+        try:
+            parse_color(text)
+        except SceneError:
+            return text if text.startswith("by=") else {"by": text}
+        return text
 
 
-def _color_or_value(text: str) -> str | dict[str, str]:
-    try:
-        parse_color(text)
-    except SceneError:
-        return {"by": text}
-    return text
-
-
-COLOR_RULE = AnyOf(
-    ColorValue(), COLOR_BY, check=_color_rule, parsed=_color_or_value,
-    noun="a colour", wording="a colour, or a table",
-)  # fmt: skip
-"""One colour, or a table of colours by value: {by = "length", map = "magma"}."""
+COLOR_RULE = ColorRule()
 
 
 @dataclass(frozen=True)

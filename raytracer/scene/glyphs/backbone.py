@@ -104,7 +104,7 @@ def backbone_of(spheres: SphereSet, unit: float = 1.0) -> Backbone | None:
 
 
 def _texts(spheres: SphereSet, name: str) -> Texts | None:
-    values = spheres.columns.value(name) if spheres.columns.has(name) else None
+    values = spheres.columns.value(name) if name in spheres.columns else None
     return values if isinstance(values, Texts) else None
 
 
@@ -114,7 +114,7 @@ def _residues(spheres: SphereSet, names: Texts) -> Rows:
     starts = np.zeros(spheres.count, np.bool_)
     starts[0] = True
     for column in ("residue", "residue_id", "chain", "segment"):
-        if not spheres.columns.has(column):
+        if column not in spheres.columns:
             continue
         values = spheres.columns.value(column)
         ids = values.ids if isinstance(values, Texts) else values

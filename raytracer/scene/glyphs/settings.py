@@ -1,7 +1,7 @@
 """Settings of arrows, trails, contacts, ellipsoids, ribbons, polyhedra and isosurfaces."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -23,7 +23,13 @@ from raytracer.field_types import (
 from raytracer.fields import Defined, definitions, setting
 from raytracer.scene import GLYPHS as FIRST
 from raytracer.scene.bond_settings import LENGTH, LENGTHS, lengths
-from raytracer.scene.coloring.style import COLOR_BY, COLOR_RULE, StyleSettings, columns_in
+from raytracer.scene.coloring.style import (
+    COLOR_BY,
+    COLOR_RULE,
+    KEYS,
+    StyleSettings,
+    columns_in,
+)
 from raytracer.scene.colors import Color, parse_color
 from raytracer.scene.key_types import ColorValue
 from raytracer.scene.option_text import given_fields, parts_of
@@ -35,21 +41,19 @@ def Components(width: int = 3) -> Kind:  # noqa: N802
     """A vector: the name of a column with its numbers, or expressions of its components."""
     noun = f"a column of {width} numbers per particle, or {width} columns or expressions"
     check = partial(_components, width=width, noun=noun)
-    return Kind({str: TEXT, list: array(TEXT, width)}, check, noun=noun, parsed=str)
+    return Kind({str: TEXT, list: array(TEXT, width)}, check, noun=noun)
 
 
-def _components(
-    value: Any, name: str, error: type[UserError], width: int, noun: str
-) -> str | tuple[str, ...]:
-    rows = parts_of(value) if isinstance(value, str) else items(value, name, error)
+def _components(value: Any, name: str, width: int, noun: str) -> str | tuple[str, ...]:
+    rows = parts_of(value) if isinstance(value, str) else items(value, name)
     if len(rows) not in ((1, width) if isinstance(value, str) else (width,)):
-        raise error(f"{name}: takes {noun}, not {len(rows)}")
-    parts = tuple(text_of(each, name, error).strip() for each in rows)
+        raise SceneError(f"{name}: takes {noun}, not {len(rows)}")
+    parts = tuple(text_of(each, name).strip() for each in rows)
     return parts[0] if len(parts) == 1 else parts
 
 
 _TWO = "the names of two columns"
-PAIR = Kind({list: array(TEXT, 2)}, partial(_components, width=2, noun=_TWO), noun=_TWO, parsed=str)
+PAIR = Kind({list: array(TEXT, 2)}, partial(_components, width=2, noun=_TWO), noun=_TWO)
 
 
 def _optional(kind: Kind | str, default_text: str = "all") -> Any:
@@ -60,38 +64,38 @@ SHARE = Number(0.0, 1.0)
 
 
 CENTER_PAIRS = Kind(
-    {str: TEXT, **LENGTHS.plain}, partial(lengths, may_lack=True), parsed=str,
+    {str: TEXT, **LENGTHS.plain}, partial(lengths, may_lack=True),
     noun="pairs of types such as Ti-O, or a table of their longest distances",
     metavar=LENGTHS.metavar,
 )  # fmt: skip
 """Pairs of a central and a neighbouring type: "Ti-O", "Ti-O=2.4,Al-O", {Ti-O = 2.4}."""
 
 
-def _levels(value: Any, name: str, error: type[UserError]) -> tuple[float, ...]:
+def _levels(value: Any, name: str) -> tuple[float, ...]:
     given = value
     if isinstance(value, str):
         given = [number_of(each) for each in value.split(",")]
-    rows = [given] if isinstance(given, (int, float)) else items(given, name, error)
-    levels = tuple(Number().checked(each, name, error) for each in rows)
+    rows = [given] if isinstance(given, (int, float)) else items(given, name)
+    levels = tuple(Number().checked(each, name) for each in rows)
     if not levels or 0.0 in levels:
-        raise error(f"{name}: needs at least one level other than 0")
+        raise SceneError(f"{name}: needs at least one level other than 0")
     return levels
 
 
 LEVELS = Kind(
     {float: NUMBER, list: {"type": "array", "items": NUMBER, "minItems": 1}}, _levels,
-    noun="a number or a list of numbers", parsed=str,
+    noun="a number or a list of numbers",
 )  # fmt: skip
 
 
-def _surface_colors(value: Any, name: str, error: type[UserError]) -> tuple[Color, ...]:
+def _surface_colors(value: Any, name: str) -> tuple[Color, ...]:
     try:
         return (parse_color(value),)
     except UserError:
-        pair = [value] if isinstance(value, str) else items(value, name, error)
+        pair = [value] if isinstance(value, str) else items(value, name)
     if len(pair) not in (1, 2):
-        raise error(f"{name}: takes one or two colours, not {len(pair)}")
-    return tuple(ColorValue().checked(each, name, error) for each in pair)
+        raise SceneError(f"{name}: takes one or two colours, not {len(pair)}")
+    return tuple(ColorValue().checked(each, name) for each in pair)
 
 
 SURFACE_COLORS = Kind(
@@ -306,20 +310,21 @@ def columns_of(glyphs: Iterable[Any]) -> list[str]:
 WORDS = ("all", "touch")  # of an option, that mean the defaults
 
 
-def glyph_fields(glyph: str, value: Any, name: str, error: type[UserError]) -> Any:
+def glyph_fields(glyph: str, value: Any, name: str) -> Any:
     """Return the fields by name of one of the `GLYPHS`, as `given_fields`; "color=length,map=magma"
     are fields of a table `color`."""
     kind = GLYPHS[glyph]
-    known = {**OF_COLOR, **definitions(kind)}
-    given = given_fields(kind, value, name, FIRST[glyph], error, known, WORDS)
+    known = {**(OF_COLOR if isinstance(value, str) else {}), **definitions(kind)}
+    given = given_fields(kind, value, name, FIRST[glyph], known, WORDS)
     if not isinstance(given, Mapping):
         return given
     given = dict(given)
     if colors := {key: given.pop(key) for key in OF_COLOR if key in given}:
-        if not isinstance(given.get("color"), Mapping):
+        rule = given.get("color")
+        if not isinstance(rule, StyleSettings):
             raise SceneError(
                 f"{glyph}: {next(iter(colors))} needs colours by a value, such as color=length"
             )
-        given["color"] = {**given["color"], **colors}
+        given["color"] = replace(rule, **{KEYS[key]: value for key, value in colors.items()})
     kind(**given)  # refuses what is wrong, with the field's name
     return given

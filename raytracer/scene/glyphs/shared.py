@@ -121,10 +121,10 @@ def rgb_of(spheres: SphereSet, rows: Any = slice(None), space: str = "") -> Doub
 
 def with_column(spheres: SphereSet, name: str, values: NDArray[Any]) -> SphereSet:
     """Return a set with one more column of numbers or bytes, (N,), which hides one of the file."""
-    data, every = spheres._data, values
+    data, every = spheres.data, values
     if spheres.rows is not None:
         every = np.zeros(data.total, values.dtype)
         every[spheres.rows] = values
     about = {**spheres.columns.about, name: Column(kind_of(values.dtype))}
     arrays = {**data.arrays, name: every}
-    return spheres.changed(_data=data._replace(arrays=arrays, about=about))
+    return spheres.changed(data=data._replace(arrays=arrays, about=about))

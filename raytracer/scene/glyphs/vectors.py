@@ -82,11 +82,11 @@ def vectors_of(columns: Columns, vector: str | tuple[str, ...], place: str) -> D
     part of the names of three, or of three expressions."""
     if not isinstance(vector, str):
         return rows_in(columns, vector, 3, place)
-    values = columns.value(vector) if columns.has(vector) else None
+    values = columns.value(vector) if vector in columns else None
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] in (2, 3):
         return np.pad(np.asarray(values, np.float64), ((0, 0), (0, 3 - values.shape[1])))
     for parts in _ways(vector):
-        if all(map(columns.has, parts)):
+        if all(part in columns for part in parts):
             return rows_in(columns, parts, 3, place)
     if values is None:
         return None
@@ -102,7 +102,7 @@ def names_of(columns: Columns) -> list[str]:
         for name, each in columns.about.items()
         if each.shape == (3,) and each.kind != "text" and name not in PLACES
     ]
-    derived = [n for n in ("velocity", *PARTS) if all(columns.has(part) for part in PARTS[n])]
+    derived = [n for n in ("velocity", *PARTS) if all(part in columns for part in PARTS[n])]
     derived = [n for n in dict.fromkeys(derived) if not any(n in s or s in n for s in stated)]
     return [*stated, *derived]
 
@@ -140,7 +140,7 @@ def has_axes(columns: Columns, axes: Names) -> bool:
     """Whether there are the stated columns of axes, or (None) some with usual names."""
     if isinstance(axes, tuple):
         return True
-    return columns.has(axes) if axes is not None else _names(columns, None, AXES) is not None
+    return axes in columns if axes is not None else _names(columns, None, AXES) is not None
 
 
 def axes_of(columns: Columns, stated: Names, scale: float | None) -> Doubles:
@@ -155,7 +155,7 @@ def orientations_of(columns: Columns, stated: Names) -> Doubles | None:
     if found is None:
         return None
     order = found[1]
-    if stated is None and found[0] == ("orientation",) and columns.has(OF_OVITO):
+    if stated is None and found[0] == ("orientation",) and OF_OVITO in columns:
         order = W_LAST
     turns = rows_in(columns, found[0], 4, "shape.orientation")
     return turns if order is None else turns[:, order]
@@ -165,4 +165,4 @@ def _names(columns: Columns, stated: Names, known: Any) -> tuple[tuple[str, ...]
     """Return the stated columns, or the first usual ones that there are and what `known` says."""
     if stated is not None:
         return ((stated,) if isinstance(stated, str) else stated), None
-    return next((each for each in known if all(map(columns.has, each[0]))), None)
+    return next((each for each in known if all(name in columns for name in each[0])), None)

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import DeviceColors, Spheres, count_of, none_of
-from raytracer.layout import code, dtype
+from raytracer.buffers import DeviceColors, Spheres, count_of
+from raytracer.layout import code, dtype, none_of
 
 
 def pack_emitters(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,21 +24,13 @@ from raytracer.buffers import (
     Spheres,
     balls_of,
     count_of,
-    none_of,
     radii_of,
     taken,
 )
 from raytracer.errors import SceneError, naming
-from raytracer.layout import code, dtype
+from raytracer.layout import code, dtype, none_of
 from raytracer.resources import thread_count
-from raytracer.scene.arrays import (
-    aligned,
-    blocks,
-    check_centers,
-    check_radius,
-    given,
-    quiet,
-)
+from raytracer.scene.arrays import aligned, check_centers, check_radius, given, quiet
 from raytracer.scene.camera import Camera
 from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
 from raytracer.scene.extent import GIANT_RADIUS, Subject, lowest
@@ -62,7 +55,7 @@ from raytracer.scene.packing.render_space import (
 )
 from raytracer.scene.transform import Vector
 from raytracer.settings import RenderSettings
-from raytracer.view import frame_of
+from raytracer.view import View, frame_of
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -102,7 +95,7 @@ def pack_with_camera(
     """
     with naming(scene.source), quiet():
         settings = settings or scene.render
-        return _packed(scene, settings, around, device=device, repeated=repeated)
+        return _packed(scene, settings, around, device, repeated)
 
 
 def repack(
@@ -115,21 +108,22 @@ def repack(
     """Pack a scene whose spheres have changed; render space, ground and environment stay those of
     the buffers before. pose: the camera; None leaves the view as it was."""
     with naming(scene.source), quiet():
-        return _packed(scene, settings, NOTHING, (buffers, pose), device)[0]
+        return _packed(scene, settings, NOTHING, device, None, buffers, pose)[0]
 
 
 def _packed(
     scene: Scene,
     settings: RenderSettings,
     around: Surroundings,
-    before: tuple[SceneBuffers, Pose | None] | None = None,
-    device: Placer | None = None,
-    repeated: tuple[Scene, ReplicatedSet] | None = None,
+    device: Placer | None,
+    repeated: tuple[Scene, ReplicatedSet] | None,
+    before: SceneBuffers | None = None,
+    pose: Pose | None = None,
 ) -> tuple[SceneBuffers, Camera]:
     """Return arrays and camera; see `pack_with_camera`, and `repack` for what was before."""
     sets = [s for s in scene.spheres if s.count]
     solid_sets = [s for s in scene.solids if s.count]
-    space = render_space([*sets, *ends_of(solid_sets)]) if before is None else Space.of(before[0])
+    space = before.space if before else render_space([*sets, *ends_of(solid_sets)])
     all_images = scene
     if repeated is not None:
         scene, images = repeated
@@ -147,34 +141,32 @@ def _packed(
         spheres, solid_sets, space, has_ground, color_mode != UNIFORM,
         [getattr(scene.material_of(each), "transmission", 0.0) > 0.0 for each in solid_sets],
     )  # fmt: skip
-    clip = _clip(scene.clip, space)
     large_id, large = pack_large(
-        solids, number, lambda i: _exact(sets, space, i), clip, MAX_LARGE - has_ground
-    )
+        solids, number, lambda i: _exact(sets, space, i), _clip(scene.clip, space),
+        MAX_LARGE - has_ground,
+    )  # fmt: skip
     if repeated is not None:
         from raytracer.scene.packing.images import pack_images  # late: few scenes
 
         if len(large_id) or radii_of(spheres)[1] > GIANT_RADIUS:  # no part of the subject
-            return _packed(all_images, settings, around, before, device)
+            return _packed(all_images, settings, around, device, None, before, pose)
         balls, of_solids["images"] = pack_images(spheres, images, space, has_ground)
     materials, material_id = _pack_materials(scene, surfaces, space.scale)
+    camera = scene.camera or Camera()
     if before is None:
         aspect = settings.width / settings.height
-        stated, boxes = scene.camera or Camera(), with_boxes(scene, around)
-        pose, camera = posed(stated, balls, space, aspect, boxes)
+        pose, camera = posed(camera, balls, space, aspect, with_boxes(scene, around))
         _warn_of_pose(pose, balls, space)
-    else:
-        camera = scene.camera or Camera()
     if has_ground:
-        if before is not None and before[0].has_ground:
-            ground = before[0].large[-1:]
+        if before is not None and before.has_ground:
+            ground = before.large[-1:]
         else:
             ground = _pack_ground(scene, camera, balls, space)
         large_id = np.append(large_id, np.int64(count_of(solids)))
         large = np.concatenate([large, ground])
         last = count_of(solids) + 1
         large["prim"] = np.arange(len(large), dtype=np.uint32) + (last - len(large))
-        if before is None and pose.is_below(large[-1]):
+        if before is None and pose is not None and pose.is_below(large[-1]):
             warn("ground.height: the camera is below the ground, which is therefore invisible")
     opacity = _pack_opacity(scene, surfaces)
     of_spheres = material_id[:number] if solid_sets else material_id
@@ -182,31 +174,28 @@ def _packed(
         spheres, color, color_id, materials, of_spheres, opacity
     )
     is_fading = has_ground and scene.ground.fade > 0  # type: ignore[union-attr]
-    tables = {
-        "emitter_count": len(emitters),
-        "emitter_scale": emitter_scale,
-        "color_mode": code("ColorMode", color_mode),
-        "material_count": len(materials),
-        "material_mode": code("MaterialMode", "indexed" if len(material_id) else "uniform"),
-        "has_alpha": int(len(opacity) > 0 or is_fading),
-    }
-    frame = frame_of(**tables) if before is None else before[0].view.but(**tables).frame
-    sky = none_of("EnvironmentTexel") if before is None else before[0].sky
+    nothing = View(none_of("Camera"), none_of("Light"), materials, frame_of())
+    view = (nothing if before is None else before.view).but(
+        emitter_count=len(emitters),
+        emitter_scale=emitter_scale,
+        color_mode=code("ColorMode", color_mode),
+        material_count=len(materials),
+        material_mode=code("MaterialMode", "indexed" if len(material_id) else "uniform"),
+        has_alpha=int(len(opacity) > 0 or is_fading),
+    )
     for ids in (color_id, material_id, opacity):
         ids.setflags(write=False)  # a backend copies writeable arrays
     buffers = SceneBuffers(
-        solids, color, color_id, material_id, none_of("Camera"), none_of("Light"), materials,
-        frame, center=np.asarray(space.center, np.float64), scale=space.scale,
+        solids, color, color_id, material_id, replace(view, materials=materials), space,
         large_id=large_id.astype(np.int32 if count_of(solids) < 2**31 else np.uint32),
-        large=large, emitters=emitters, opacity=opacity, sky=sky, **of_solids,
+        large=large, emitters=emitters, opacity=opacity, **of_solids,
     )  # fmt: skip
-    if before is None:
+    if pose is not None and before is None:
         up = world_up(scene.background, scene.camera, background_up(scene.background, camera))
-        buffers = _with_view(buffers, replace(scene, camera=camera), settings, pose, up)
-    elif before[1] is not None:
-        buffers = retake(buffers, scene, settings, before[1])
-    else:
-        buffers = replace(buffers, camera=before[0].camera, lights=before[0].lights)
+        view = _view(buffers, replace(scene, camera=camera), settings, pose, up)
+        buffers = replace(buffers, view=view)
+    elif pose is not None:
+        buffers = replace(buffers, view=retake(buffers, scene, settings, pose))
     return buffers.check(), camera
 
 
@@ -230,22 +219,22 @@ def _with_solids(
     return solids, balls, arrays
 
 
-def _with_view(
+def _view(
     buffers: SceneBuffers, scene: Scene, settings: RenderSettings, pose: Pose, up: Vector
-) -> SceneBuffers:
-    space = Space.of(buffers)
-    camera = pose.pack(settings.width / settings.height)
+) -> View:
+    """Return the view of a camera, with what that of the buffers says of the scene's tables."""
+    space, camera = buffers.space, pose.pack(settings.width / settings.height)
     lights = pack_lights(scene.lights, space, rig_axes(settings, pose.axes, up), settings)
     sky, of_sky = _sky(buffers, scene, settings)
     clip = _clip(scene.clip, space)
+    ambient = ambient_of(scene.ambient, scene.lights, settings.rig)
+    is_caught = buffers.has_ground and scene.ground is not None and scene.ground.shadow_catcher
     tables = _fields(buffers, "scene") | {
         "light_count": len(lights),
         "large_count": large_shown(buffers.large, buffers.has_ground, pose),
     }
-    ambient = ambient_of(scene.ambient, scene.lights, settings.rig)
-    is_caught = buffers.has_ground and scene.ground is not None and scene.ground.shadow_catcher
     frame = frame_of(
-        **settings.packed(buffers.scale),
+        **settings.packed(space.scale),
         x1=settings.width,
         y1=settings.height,
         **environment(scene.background, ambient, scene.camera),
@@ -255,24 +244,22 @@ def _with_view(
         **_glass(buffers, camera, clip, settings),
         shadow_catcher=buffers.count + 1 if is_caught else 0,
     )
-    return replace(buffers, camera=camera, lights=lights, frame=frame, sky=sky)
+    return View(camera, lights, buffers.view.materials, frame, sky)
 
 
-def retake(
-    buffers: SceneBuffers, scene: Scene, settings: RenderSettings, pose: Pose
-) -> SceneBuffers:
-    """Return the same spheres with another camera, light, background or size; arrays are shared."""
-    x, y, z = buffers.frame["environment"]["background_up"][0].tolist()
+def retake(buffers: SceneBuffers, scene: Scene, settings: RenderSettings, pose: Pose) -> View:
+    """Return the same spheres with another camera, light, background or size."""
+    x, y, z = buffers.view.frame["environment"]["background_up"][0].tolist()
     up = world_up(scene.background, scene.camera, (x, y, z))
     if scene.environment is not None and scene.background.up is None:
         # The environment does not turn with the camera's up axis.
         scene = replace(scene, background=replace(scene.background, up=(x, y, z)))
     with naming(scene.source):
-        return _with_view(buffers, scene, settings, pose, up)
+        return _view(buffers, scene, settings, pose, up)
 
 
 def _fields(buffers: SceneBuffers, part: str) -> dict[str, Any]:
-    values = buffers.frame[part]
+    values = buffers.view.frame[part]
     return {name: values[name][0] for name in values.dtype.names or ()}
 
 
@@ -313,7 +300,7 @@ def _pack_opacity(scene: Scene, surfaces: Sequence[SphereSet]) -> NDArray[np.uin
         of_surface: Any = 1.0 if surface.opacity is None else surface.opacity
         packed[start : start + surface.count] = np.rint(of_surface * (of_material * OPAQUE))
         start += surface.count
-    return packed if bool((packed < OPAQUE).any()) else np.zeros(0, np.uint16)
+    return packed if bool((packed < OPAQUE).any()) else packed[:0]
 
 
 def _clip(clip: Clip | None, space: Space) -> dict[str, Any]:
@@ -338,8 +325,8 @@ def _glass(
     settings: RenderSettings,
 ) -> dict[str, Any]:  # fmt: skip
     """Return the fields of `Frame` about light that passes through solids."""
-    principled = buffers.materials["kind"] == code("MaterialKind", "principled")
-    parameters = buffers.materials["principled"]
+    principled = buffers.view.materials["kind"] == code("MaterialKind", "principled")
+    parameters = buffers.view.materials["principled"]
     glass = principled & (parameters["transmission"] > 0)
     if settings.resolved_integrator != "path":
         return {"transparent_shadows": int(settings.transparent_shadows and glass.any())}
@@ -360,11 +347,11 @@ def _sky(
     light of the look comes from all directions, and the background emits none: a picture on white
     would be too bright.
     """
-    around = scene.environment
-    if around is not None and len(buffers.sky):
-        light = buffers.frame["environment"]["environment_light"][0]
+    around, before = scene.environment, buffers.view
+    if around is not None and len(before.sky):
+        light = before.frame["environment"]["environment_light"][0]
         fields = _fields(buffers, "environment_map")
-        return buffers.sky, fields | {"environment_light": light}
+        return before.sky, fields | {"environment_light": light}
     if around is None and settings.resolved_integrator == "path":
         look = settings.rig
         if scene.lights is None and scene.ambient is None and look.ambient > 0.0:
@@ -377,8 +364,8 @@ def _sky(
 
     texels, fields = pack_environment(around, background_up(scene.background, scene.camera))
     # highlights show an even map too, and paths do not find it there
-    phong = buffers.materials["kind"] == code("MaterialKind", "phong")
-    has_highlights = bool((phong & (buffers.materials["phong"]["specular"] > 0)).any())
+    phong = before.materials["kind"] == code("MaterialKind", "phong")
+    has_highlights = bool((phong & (before.materials["phong"]["specular"] > 0)).any())
     fields["map_highlights"] = int(fields["map_even"] and has_highlights)
     return texels, fields
 
@@ -403,18 +390,6 @@ def _warn_of_pose(pose: Pose, spheres: Spheres, space: Space) -> None:
     )
 
 
-def camera_of(scene: Scene, settings: RenderSettings) -> Camera:
-    """Return the camera of a scene in scene units, with its fitted position."""
-    camera = scene.camera or Camera()
-    if not camera.fit and camera.look_at is not None and camera.zoom == 1.0:
-        return camera.settled()
-    with naming(scene.source):
-        sets = [s for s in scene.spheres if s.count] + ends_of(scene.solids)
-        space = render_space(sets)
-        aspect = settings.width / settings.height
-        return posed(camera, place(sets, space), space, aspect, with_boxes(scene, NOTHING))[1]
-
-
 def with_boxes(scene: Scene, around: Surroundings) -> Surroundings:
     """Add the boxes of a scene's files to the surroundings, if its camera fits "box"."""
     if scene.camera is None or scene.camera.fit != "box":
@@ -434,11 +409,11 @@ def render_space(sets: Sequence[SphereSet]) -> Space:
     if not sets:
         return Space((0.0, 0.0, 0.0), 1.0)
     stride = -(-sum(s.count for s in sets) // MAX_SAMPLE)
-    centers, radii = zip(*(_sample(each, stride) for each in sets), strict=True)
+    centers, radii = zip(*(sample(each, stride) for each in sets), strict=True)
     return fitted_space(np.concatenate(centers), np.concatenate(radii))
 
 
-def _sample(spheres: SphereSet, stride: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def sample(spheres: SphereSet, stride: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if spheres.cell is not None:
         spheres, stride = spheres.taken(np.arange(0, spheres.count, stride)), 1
     every = slice(None, None, stride)
@@ -492,22 +467,27 @@ def _paints(surfaces: Sequence[SphereSet]) -> list[SphereUpdate]:
     """Return the colours of all surfaces, if one has an array of a GPU and each has N colours."""
     from raytracer.sphere_update import SphereUpdate
 
-    paints, first = [], 0
-    for each in surfaces:
-        color, space, scale = given(each, "color"), each.color_space, each.color_scale
-        if len(color) != each.count or each.color_id is not None:
-            return []
-        if isinstance(color, np.ndarray) and len(surfaces) > 1:
-            color, space = linear_rgb(color, space), "linear"
-        color_map = None if scale is None or isinstance(color, np.ndarray) else scale.color_map()
-        paints.append(
-            SphereUpdate(
-                0, each.count, colors=color, color_space=space, first_color=first,
-                color_map=color_map,
-            )
-        )  # fmt: skip
-        first += each.count
-    return paints if any(not isinstance(paint.colors, np.ndarray) for paint in paints) else []
+    colors = [given(each, "color") for each in surfaces]
+    if all(isinstance(each, np.ndarray) for each in colors) or any(
+        len(color) != each.count or each.color_id is not None
+        for each, color in zip(surfaces, colors, strict=True)
+    ):
+        return []
+    firsts = accumulate((each.count for each in surfaces), initial=0)
+    return [
+        SphereUpdate(0, each.count, first_color=first, **coloring(each))
+        for each, first in zip(surfaces, firsts, strict=False)
+    ]
+
+
+def coloring(spheres: SphereSet) -> dict[str, Any]:
+    """Return the arguments of a `SphereUpdate` for the colours of a set."""
+    color, scale = given(spheres, "color"), spheres.color_scale
+    if isinstance(color, np.ndarray):
+        return {"colors": linear_rgb(color, spheres.color_space)}
+    if scale is not None:
+        return {"colors": color, "color_map": scale.color_map()}
+    return {"colors": color, "color_space": spheres.color_space}
 
 
 def place(sets: Sequence[SphereSet], space: Space, rows: slice | None = None) -> Columns:
@@ -568,15 +548,36 @@ def pack_colors(
     sets: Sequence[SphereSet],
 ) -> tuple[NDArray[np.float32], NDArray[np.int32], str]:
     """Return linear colours (K, 3), indices into them (N,) or (0,), and the word of `ColorMode`."""
+    none = np.zeros(0, np.int32)
     if not sets:
-        return linear_rgb(np.array([DEFAULT_COLOR])), np.zeros(0, np.int32), UNIFORM
-    mode, count, colors = _color_mode(sets)
-    if mode == INDEXED:
-        return *_indexed(sets, count, colors), mode
-    first = sets[0]
-    is_one = mode == UNIFORM
-    color = linear_rgb(first.color[:1], first.color_space) if is_one else _per_sphere(sets, count)
-    return color, np.zeros(0, np.int32), mode
+        return linear_rgb(np.array([DEFAULT_COLOR])), none, UNIFORM
+    mode, _, _ = _color_mode(sets)
+    if mode == UNIFORM:
+        return linear_rgb(sets[0].color[:1], sets[0].color_space), none, mode
+    colors = [linear_rgb(each.color, each.color_space) for each in sets]
+    if mode == PER_SPHERE:
+        return _joined(list(map(_of_each, sets, colors))), none, mode
+    firsts = accumulate(map(len, colors), initial=0)
+    ids = [first + _rows_of(each) for first, each in zip(firsts, sets, strict=False)]
+    return _joined(colors), _joined(ids), mode
+
+
+def _of_each(spheres: SphereSet, colors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the colour of each sphere of a set, float32 (N, 3)."""
+    has_each = spheres.color_id is None and len(colors) == spheres.count
+    return colors if has_each else colors[_rows_of(spheres)]
+
+
+def _rows_of(spheres: SphereSet) -> NDArray[np.int32]:
+    """Return the index of each sphere's colour among those of its set, int32 (N,)."""
+    if spheres.color_id is not None:
+        return spheres.color_id.astype(np.int32, copy=False)
+    is_one = len(spheres.color) == 1
+    return np.zeros(spheres.count, np.int32) if is_one else np.arange(spheres.count, dtype=np.int32)
+
+
+def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
 def _color_mode(sets: Sequence[SphereSet]) -> tuple[str, int, int]:
@@ -589,44 +590,6 @@ def _color_mode(sets: Sequence[SphereSet]) -> tuple[str, int, int]:
             return UNIFORM, count, 1
     # Compare sizes in words: three per colour, one per index.
     return PER_SPHERE if 3 * count <= 3 * colors + count else INDEXED, count, colors
-
-
-def _per_sphere(sets: Sequence[SphereSet], count: int) -> NDArray[np.float32]:
-    result = np.empty((count, 3), np.float32)
-    start = 0
-    for spheres in sets:
-        rows = result[start : start + spheres.count]
-        if spheres.color_id is None and len(spheres.color) == spheres.count:
-            linear_rgb(spheres.color, spheres.color_space, out=rows)
-        else:
-            colors, ids = linear_rgb(spheres.color, spheres.color_space), spheres.color_id
-            for part in blocks(len(rows)):
-                rows[part] = colors[0] if ids is None else colors[ids[part]]
-        start += spheres.count
-    return result
-
-
-def _indexed(
-    sets: Sequence[SphereSet], count: int, colors: int
-) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    """Return the colours of all sets in sequence, and each sphere's index into them."""
-    palette = np.empty((colors, 3), np.float32)
-    ids = np.empty(count, np.int32)
-    start = used = 0
-    for spheres in sets:
-        size = len(spheres.color)
-        linear_rgb(spheres.color, spheres.color_space, out=palette[used : used + size])
-        rows = ids[start : start + spheres.count]
-        if size == 1:
-            rows[:] = used
-        elif spheres.color_id is not None:
-            np.add(spheres.color_id, used, out=rows)
-        else:
-            for part in blocks(size):
-                rows[part] = np.arange(used + part.start, used + part.stop, dtype=np.int32)
-        start += spheres.count
-        used += size
-    return palette, ids
 
 
 def _pack_materials(
@@ -657,7 +620,8 @@ def nbytes(scene: Scene) -> int:
     owners: dict[int, int] = {}
     for each in (*scene.spheres, *ends_of(scene.solids)):
         arrays = [given(each, name) for name in ("centers", "radius", "color")]
-        arrays += [each.color_id, each.rows, each.labels and each.labels.ids, *each.kept]
+        arrays += [each.color_id, each.rows, each.labels and each.labels.ids]
+        arrays += each.data.arrays.values()
         for owner in arrays:
             while getattr(getattr(owner, "base", None), "nbytes", None) is not None:
                 owner = owner.base

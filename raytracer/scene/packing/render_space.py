@@ -13,7 +13,6 @@ from raytracer.errors import SceneError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.buffers import SceneBuffers
     from raytracer.scene.sphere_set import SphereSet
     from raytracer.scene.transform import Transform, Triple
     from raytracer.sphere_update import SphereUpdate
@@ -34,8 +33,8 @@ class Space(NamedTuple):
     center: tuple[float, float, float]
     scale: float
 
-    def point(self, scene: Triple) -> NDArray[np.float64]:
-        """Convert a point to render space, float64 (3,)."""
+    def point(self, scene: Triple | NDArray[np.float64]) -> NDArray[np.float64]:
+        """Convert points, (3,) or (N, 3), from scene units to render space, float64."""
         offset = np.asarray(scene, np.float64) - np.asarray(self.center, np.float64)
         return np.divide(offset, self.scale)
 
@@ -52,11 +51,6 @@ class Space(NamedTuple):
         linear, offset = self.placing(transform)
         scale = transform.scale / self.scale
         return SphereUpdate(first, count, linear=linear, offset=offset, scale=scale, **given)
-
-    @staticmethod
-    def of(buffers: SceneBuffers) -> Space:
-        x, y, z = (float(v) for v in buffers.center)
-        return Space((x, y, z), buffers.scale)
 
 
 def fitted_space(centers: NDArray[np.float64], radius: NDArray[np.float64]) -> Space:

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
 from importlib import import_module
-from itertools import count
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -16,8 +15,6 @@ from raytracer.memory import size_text
 from raytracer.resources import available_memory
 
 PIECE = 1 << 20  # bytes that are decompressed at a time
-MAX_RATIO = 2000  # largest compression ratio accepted; deflate reaches 1,033
-RATIO_BYTES = 1 << 26  # size up to which any ratio is accepted
 UTF16, ZIP = "utf-16", "zipfile"
 MAGIC = {
     b"\x1f\x8b": ("gzip", ".gz"),
@@ -32,7 +29,9 @@ MAGIC = {
 UTF-8. An archive of ZIP is read if it has one file, and is none of NumPy or of a spreadsheet."""
 
 HIDDEN = ("__MACOSX/", ".")  # starts of names of members that other programs add
-MAX_DEPTH = 4  # most times that a file is compressed
+MAX_RATIO = 2000  # largest compression ratio accepted; deflate reaches 1,033
+RATIO_BYTES = 1 << 26  # size up to which any ratio is accepted
+MAX_DEPTH = 4  # most times that a file is decompressed
 MAX_BYTES = 1 << 32  # most bytes of a decompressed file where the free memory is unknown
 MAX_KEPT = 4  # most decompressed files that are kept: a set has a trajectory and a topology
 SUFFIXES = tuple(suffix for _, suffix in MAGIC.values() if suffix)
@@ -54,7 +53,7 @@ def keeping_unpacked() -> Iterator[None]:
 def unpacked(file: OpenFile) -> OpenFile:
     """Return the decompressed content of a file; an uncompressed one as it is. Raises
     DataFileError: the file is damaged, larger than memory, or its library is not installed."""
-    for depth in count():
+    for _ in range(MAX_DEPTH + 1):
         file.file.seek(0)
         start = file.file.read(8)
         file.file.seek(0)
@@ -62,29 +61,24 @@ def unpacked(file: OpenFile) -> OpenFile:
         member = _member(file) if module == ZIP else ""
         if not module or (module == ZIP and not member):
             break
-        if depth == MAX_DEPTH:
-            raise DataFileError(f"{file.source}: is compressed more than {MAX_DEPTH} times")
         kept, key = _kept.get(), (str(file.path.absolute()), file.size, file.modified)
         if kept is None or key not in kept:
+            path = file.path.with_suffix("") if file.path.suffix.lower() == suffix else file.path
+            path = path.with_name(Path(member).name) if member else path
             with reading(file.source, suffix):
                 stream = _stream(file, module, member)
-                content = copied(_inner_path(file.path, suffix, member), file.source,
-                                 partial(_copy, stream, file))  # fmt: skip
+                content = copied(path, file.source, partial(_copy, stream, file))
             file.file.seek(0)
-            if kept is None:
-                kept = {}
-            elif len(kept) == MAX_KEPT:
+            kept = {} if kept is None else kept
+            if len(kept) == MAX_KEPT:
                 kept.pop(next(iter(kept)))
             kept[key] = content
         file = kept[key]
         if module == UTF16:
             break
+    else:
+        raise DataFileError(f"{file.source}: is compressed more than {MAX_DEPTH} times")
     return file
-
-
-def _inner_path(path: Path, suffix: str, member: str) -> Path:
-    path = path.with_suffix("") if path.suffix.lower() == suffix else path
-    return path.with_name(Path(member).name) if member else path
 
 
 def is_compressed(start: bytes) -> bool:
@@ -144,13 +138,10 @@ def _copy(stream: IO[bytes], file: OpenFile, copy: IO[bytes]) -> None:
     limit, total = available_memory() or MAX_BYTES, 0
     while piece := stream.read(PIECE):
         total += len(piece)
-        if total > limit:
+        if total > min(limit, max(RATIO_BYTES, MAX_RATIO * file.size)):
+            what = "the free memory" if total > limit else "so it is damaged or hostile"
             raise DataFileError(
-                f"{file.source}: decompressed it has more than {size_text(limit)}, the free memory"
-            )
-        if total > max(RATIO_BYTES, MAX_RATIO * file.size):
-            raise DataFileError(
-                f"{file.source}: {file.size:,} bytes decompress to more than {total:,}: the file "
-                "is damaged or hostile"
+                f"{file.source}: {file.size:,} bytes decompress to more than {size_text(total)}, "
+                f"{what}"
             )
         copy.write(piece)

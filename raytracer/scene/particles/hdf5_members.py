@@ -1,63 +1,14 @@
 """Groups and datasets of HDF5 files, without those in other files."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from itertools import islice
-from math import prod
-from typing import Any, ClassVar, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
-from raytracer.memory import require_room
-from raytracer.scene.particles.columns import ColumnSource
-from raytracer.scene.particles.source import Column, kind_of
 
 MAX_OBJECTS = 10_000  # most groups and datasets that are examined
 VIRTUAL = 3  # HDF5's number of the layout of virtual datasets, whose values are in others
-
-
-class Member(NamedTuple):
-    """A quantity of the particles of a frame."""
-
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]  # (N, ...)
-    read: Callable[[int], NDArray[Any]]  # returns the values of a frame
-    unit: str = ""
-
-
-class MemberSource(ColumnSource):
-    """Particles whose columns are in a group of HDF5."""
-
-    noun = "dataset"
-    of_frame: ClassVar[tuple[str, ...]] = ("members", "columns", "rows")
-    rows: int | None  # number of particles in this file
-
-    @cached_property
-    def members(self) -> dict[str, Member]:
-        """The quantities of the frame by name, also those of others than its particles."""
-        raise NotImplementedError
-
-    @cached_property
-    def columns(self) -> Mapping[str, Column]:
-        return {name: Column(kind_of(each.dtype), each.shape[1:], each.unit)
-                for name, each in self.members.items()
-                if each.shape[:1] == (self.rows,) and len(each.shape) <= 3}  # fmt: skip
-
-    @property
-    def count(self) -> int | None:
-        return self.rows
-
-    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        return self.load_own(names)
-
-    def load_own(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        members = {name: self.members[name] for name in names}
-        require_room(
-            self.name, sum(each.dtype.itemsize * prod(each.shape) for each in members.values())
-        )
-        return {name: each.read(self.frame) for name, each in members.items()}
 
 
 def found_at(group: Any, path: str) -> Any:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import shown
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.array_source import ArraySource, are_frames, is_across
+from raytracer.scene.particles.array_source import are_frames, is_across
 from raytracer.scene.particles.loaded import LoadedSource, texts
 from raytracer.scene.particles.source import Notes
 
@@ -31,7 +31,7 @@ CELLS = ("box", "cell", "lattice", "unit_cell", "simulation_box", "box_vectors",
 Columns = dict[str, NDArray[Any]]
 
 
-class NestedSource(ArraySource, LoadedSource):
+class NestedSource(LoadedSource):
     """A source whose file holds nested data.
 
     Attributes:
@@ -39,13 +39,6 @@ class NestedSource(ArraySource, LoadedSource):
     """
 
     min_across: int = MIN_ACROSS
-
-    @property
-    def stored(self) -> Columns:
-        return self.arrays
-
-    def values(self, name: str, frame: int | None) -> NDArray[Any]:
-        return self.arrays[name] if frame is None else self.arrays[name][frame]
 
     def found(self, value: Any) -> Columns:
         """Return the columns of the first table with coordinates, each (N,) or (N, K), of

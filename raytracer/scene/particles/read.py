@@ -18,8 +18,7 @@ from raytracer.scene.elements import Element, symbol_of
 from raytracer.scene.particles import registry
 from raytracer.scene.particles.celestial import placed
 from raytracer.scene.particles.compressed import unpacked
-from raytracer.scene.particles.data_file import DataFile
-from raytracer.scene.particles.locate import locate
+from raytracer.scene.particles.data_file import DataFile, locate
 from raytracer.scene.particles.long_table import framed
 from raytracer.scene.particles.source import (
     BY_LABEL,
@@ -224,7 +223,8 @@ def _look_up(result: Particles, labels: Labels) -> None:
         if np.isnan(radii).any():
             elements = not np.isnan(radii).all() and any(map(symbol_of, labels.names))
             where = Where(result.source, result.names)
-            other = BEAD if elements else default_radius(check_centers(result.centers, where))
+            centers = check_centers(result.centers, where)
+            other = BEAD if elements else default_radius(len(centers), lambda: centers)
             radii = np.where(np.isnan(radii), other, radii)
         result.radius = radii[labels.ids]
         result.names["radius"] = BY_LABEL

@@ -29,7 +29,7 @@ LIBRARIES = {
     "formats.spreadsheet": "python_calamine",
     "formats.vtk": "vtkmodules",
     "formats.yaml": "yaml",
-    "objects.astropy": "astropy",
+    "objects.tables": "astropy",
     "objects.ase": "ase",
     "objects.chemfiles": "chemfiles",
     "objects.gsd": "gsd",
@@ -191,7 +191,7 @@ FORMATS = (
     Format("points with normals", TABLE, (".xyzn",), variant=".xyzn"),
     Format("points with colours", TABLE, (".xyzrgb",), variant=".xyzrgb"),
     Format("SWC", TABLE, (".swc",), variant=".swc"),
-    Format("multislice XYZ", "formats.multislice", (), pattern=_MULTISLICE),
+    Format("multislice XYZ", _ASE, (), pattern=_MULTISLICE, variant=".prismatic"),
     Format("STAR", TABLE, (".star",), variant=".star"),
     Format("OpenFOAM cloud", "formats.foam", (), pattern=_CLOUD),
     Format("Tecplot", "formats.tecplot", (".tec",), pattern=_TECPLOT),
@@ -213,9 +213,9 @@ FORMATS = (
     Format("PDB", "formats.pdb", (".pdb", ".ent", ".brk"), pattern=_PDB),
     Format("PDBQT", "formats.pdb", (".pdbqt",), variant="names"),
     Format("CIF", "formats.cif", (".cif", ".mmcif", ".mcif"), pattern=_CIF),
-    Format("FITS", "objects.astropy", (".fits", ".fit", ".fts"), (b"SIMPLE  =",), variant=".fits"),
+    Format("FITS", "objects.tables", (".fits", ".fit", ".fts"), (b"SIMPLE  =",), variant=".fits"),
     Format(
-        "VOTable", "objects.astropy", (".vot", ".votable"),
+        "VOTable", "objects.tables", (".vot", ".votable"),
         pattern=r"(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)?<VOTABLE", variant=".vot",
     ),
     Format("MATLAB", "formats.mat", (), (b"MATLAB 5.0 MAT-file",)),
@@ -405,7 +405,6 @@ def opened_as(
         return form, form.open(file, inner)
     except DataFileError:
         is_certain = (form.magic or form.pattern) and form.starts(start_of(file))
-        is_certain = is_certain and form.module != "formats.netcdf"  # files of few conventions
         if inner or is_certain or is_stated:
             raise
         for other in _further(file, file.path.suffix.lower(), form):
@@ -429,8 +428,6 @@ def _further(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[For
         yield from _by_library(file, suffix, failed)
     if _text_of(start).startswith(b"<"):
         yield Format("XML", "formats.xml", ())
-    elif start.startswith(b"CDF"):
-        yield Format("NetCDF", "formats.mat", (), variant=".nc")
     elif table is not None:
         yield Format("table", TABLE, ())
     elif b"\0" in start:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from math import prod
 from pathlib import Path
@@ -19,6 +19,7 @@ from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile, is_file, opened
 from raytracer.memory import require_room
 from raytracer.scene.particles import naming
+from raytracer.scene.particles.array_source import ArraySource
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.loaded import texts
@@ -32,12 +33,14 @@ COORDINATES = ("position", "positions", "coordinates", "velocity", "velocities",
 """Columns of the atoms that belong to another time than the frame; they are left out."""
 
 
-class Together(ParticleSource):
-    """The particles of several sets in sequence, with the columns that all of them have.
+class Together(ColumnSource):
+    """The particles of several sets in sequence, with the columns that all of them have; the
+    coordinates may have other names.
 
     Args:
         file: the file.
         sets: returns the sources of a frame by the names of the sets, of which none is empty.
+        steps: number of frames with sets of their own; 1 if the sets have frames.
     """
 
     box = of("_first", "box")
@@ -45,27 +48,32 @@ class Together(ParticleSource):
     length = of("_first", "length")
     of_frame = ("sets", "columns")
 
-    def __init__(self, file: OpenFile, sets: Callable[[int], Mapping[str, ParticleSource]]) -> None:
+    def __init__(
+        self, file: OpenFile, sets: Callable[[int], Mapping[str, ArraySource]], steps: int
+    ) -> None:
         super().__init__(file)
-        self._sets = sets
+        self._sets, self._steps = sets, steps
 
     @cached_property
-    def sets(self) -> Mapping[str, ParticleSource]:
+    def sets(self) -> Mapping[str, ArraySource]:
         return self._sets(self.frame)
 
     @property
-    def _first(self) -> ParticleSource:
+    def _first(self) -> ArraySource:
         """The first set that has frames, or the first one."""
         sets = list(self.sets.values())
         return next((each for each in sets if (each.frames or 1) > 1), sets[0])
+
+    def _name_in(self, each: ArraySource, name: str) -> str:
+        return each.centers or name if name == self._first.centers else name
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:
         common = dict(self._first.columns)
         for each in self.sets.values():  # units may differ
-            alike = {name: column[:2] for name, column in each.columns.items()}
+            own = {name: each.columns.get(self._name_in(each, name)) for name in common}
             common = {name: column for name, column in common.items()
-                      if alike.get(name) == column[:2]}  # fmt: skip
+                      if (there := own[name]) and there[:2] == column[:2]}  # fmt: skip
         return {**common, TYPE: Column("text")}
 
     @property
@@ -78,7 +86,7 @@ class Together(ParticleSource):
 
     @property
     def frames(self) -> int | None:
-        return max(each.frames or 1 for each in self.sets.values())
+        return max(self._steps, *(each.frames or 1 for each in self.sets.values()))
 
     @property
     def further_files(self) -> Sequence[Path]:
@@ -86,49 +94,27 @@ class Together(ParticleSource):
         return list(dict.fromkeys(files))
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        sets = self.sets.values()
+        columns = {TYPE: np.repeat(texts(list(self.sets)), self._counts)} if TYPE in names else {}
         stored = [name for name in names if name != TYPE]
-        parts = [each.load(stored) for each in self.sets.values()]
-        columns = {name: np.concatenate([part[name] for part in parts]) for name in stored}
-        if TYPE in names:
-            columns[TYPE] = np.repeat(texts(list(self.sets)), self._counts)
-        return {name: columns[name] for name in names}
+        parts = [each.load([self._name_in(each, name) for name in stored]) for each in sets]
+        for place, name in enumerate(stored):
+            columns[name] = np.concatenate([[*part.values()][place] for part in parts])
+        return columns
+
+    def _label(self, taken: Collection[str]) -> str | None:
+        return TYPE
 
     def particles(self, names: Mapping[str, str]) -> Particles:
-        parts = []
-        for each in self.sets.values():
-            each.also = [name for name in self.also if name != TYPE]
-            parts.append(each.particles(names))
-            self.notes += each.notes
-        counts = [len(part.centers) for part in parts]
-        result = parts[0]
-        result.notes = list(dict.fromkeys(note for part in parts for note in part.notes))
-        result.centers = np.concatenate([part.centers for part in parts])
-        radii = [part.radius for part in parts]
-        lacking = sum(each is None for each in radii)
-        result.radius = None if lacking else np.concatenate(
-            [np.broadcast_to(each, n) for each, n in zip(radii, counts, strict=True)]  # type: ignore[arg-type]
-        )  # fmt: skip
-        if any(part.color is not None for part in parts):
-            result.notes.append(("color", f"{self.name}: the colours of its sets are not used"))
-        if 0 < lacking < len(parts):
-            result.notes.append(("radius", (
-                f"{self.name}: radii are not used, since {lacking} of its sets of particles have "
-                "none"
-            )))  # fmt: skip
-        result.color = result.color_id = None
-        ids = np.repeat(np.arange(len(parts), dtype=np.int32), counts)
-        result.labels = Labels(list(self.sets), ids, "types")
-        result.extra = {name: np.concatenate([part.extra[name] for part in parts])
-                        for name in self.also if name != TYPE}  # fmt: skip
-        if TYPE in self.also:
-            result.extra |= self.load([TYPE])
-        if len(counts) > 1:
-            held = ", ".join(f"{shown(name)} ({count:,})"
-                             for name, count in zip(self.sets, counts, strict=True))  # fmt: skip
+        result = super().particles(names)
+        result.notes += dict.fromkeys(note for each in self.sets.values() for note in each.notes)
+        if len(self.sets) > 1:
+            counts = zip(self.sets, self._counts, strict=True)
+            held = ", ".join(f"{shown(name)} ({count:,})" for name, count in counts)
             alone = f"{shown(self.file.path.name)}:{shown(next(iter(self.sets)))}"
             result.notes.append(("", (
                 f"{self.name}: its sets of particles are drawn together: {held}; for one alone, "
-                f"append it after a colon, as in '{alone}'"
+                f"with all its columns, append it after a colon, as in '{alone}'"
             )))  # fmt: skip
         return result
 
@@ -178,7 +164,13 @@ class Snapshot(ColumnSource):
     @cached_property
     def files(self) -> Sequence[Path]:
         """All files in order, [] for a snapshot in one, or if some are missing."""
-        return parts_of(self.file.path, self.stated)
+        files = parts_of(self.file.path, self.stated)
+        if self.stated > 1 and not files:
+            self.note(
+                f"is one of {self.stated} files of a snapshot, and some of the others are missing: "
+                "only its particles are shown"
+            )
+        return files
 
     @property
     def further_files(self) -> Sequence[Path]:
@@ -207,15 +199,6 @@ class Snapshot(ColumnSource):
                 raise part.error(f"has no {self.noun} '{shown(name)}', unlike {self.name}")
             parts.append(part.load_own(names))
         return {name: np.concatenate([part[name] for part in parts]) for name in names}
-
-    def particles(self, names: Mapping[str, str]) -> Particles:
-        result = super().particles(names)
-        if self.stated > 1 and not self.files:
-            result.notes.append(("", (
-                f"{self.name}: is one of {self.stated} files of a snapshot, and some of the others "
-                "are missing: only its particles are shown"
-            )))  # fmt: skip
-        return result
 
 
 class SourceWithAtoms(ParticleSource):

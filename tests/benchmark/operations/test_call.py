@@ -10,8 +10,7 @@ import pytest
 
 from raytracer import ops
 from raytracer.backends.cuda.compile import NoCompilerError
-from raytracer.benchmark import call
-from raytracer.benchmark.cuda.timing import SizeError
+from raytracer.benchmark.cuda.session import SizeError
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.errors import RaytracerError, UserError
 
@@ -110,8 +109,8 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Taken:
         launched.append((source.label, arrays, plan.transposed))
         return computed(plan, arrays)
 
-    monkeypatch.setattr(call, "Session", FakeSession)
-    monkeypatch.setattr(call, "compute", compute)
+    monkeypatch.setattr(ops, "Session", FakeSession)
+    monkeypatch.setattr(ops, "compute", compute)
     return launched
 
 
@@ -160,7 +159,7 @@ def test_a_kernel_that_cannot_run_gives_way_to_the_next(
             raise error("not here")
         return computed(plan, arrays)
 
-    monkeypatch.setattr(call, "compute", refusing)
+    monkeypatch.setattr(ops, "compute", refusing)
     found = ops.matmul(zeros(2, 3) + 1, zeros(3, 2) + 1)
     assert (found == 3).all()
     assert tried == ["15_any_size", "11_async_stages", "09_vector_loads"]

@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from raytracer import ops as functions
-from raytracer.backends.cuda.sources import kernels_root
 from raytracer.benchmark import operations as ops
-from raytracer.benchmark.call import matched
-from raytracer.benchmark.operations.base import relative_error
+from raytracer.benchmark.op import relative_error
 from raytracer.compile_all import ARCHITECTURES, jobs
-from raytracer.variants.discovery import discover, operations
-from raytracer.variants.kernel import Variant
+from raytracer.ops import matched
+from raytracer.resources import kernels
+from raytracer.variants import Variant, discover, operations
 
 NAMES = ops.OPERATIONS
 CASES = [(name, dtype) for name in NAMES for dtype in ops.OPERATIONS[name].dtypes]
@@ -77,7 +76,7 @@ def test_every_variant_has_a_launch_within_the_limits(name: str) -> None:
 
 
 def test_rungs_that_are_production_kernels_are_not_compiled_again() -> None:
-    compiled = {job.kernel.place for job in jobs(kernels_root(), ["sm_90a"])}
+    compiled = {job.kernel.place for job in jobs(kernels(), ["sm_90a"])}
     same = [rung for rung in ladder("render") if rung.product]
     assert same
     for rung in same:
@@ -88,7 +87,7 @@ def test_rungs_that_are_production_kernels_are_not_compiled_again() -> None:
 
 @pytest.mark.parametrize(("arch", "kinds"), [("sm_80", 4), ("sm_90a", 75)])
 def test_a_tile_of_every_kind_is_compiled(arch: str, kinds: int) -> None:
-    tiles = [job.macros for job in jobs(kernels_root(), [arch]) if "any_size" in job.label]
+    tiles = [job.macros for job in jobs(kernels(), [arch]) if "any_size" in job.label]
     assert len(tiles) == kinds
 
 

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from raytracer.benchmark import operations as ops
-from raytracer.benchmark.operations.base import relative_error
-from raytracer.variants.discovery import discover
-from raytracer.variants.kernel import Variant
+from raytracer.benchmark.op import relative_error
+from raytracer.variants import Variant, discover
 from support.libraries import library
 
 MULTIPROCESSORS = 1
@@ -37,9 +36,10 @@ def compiled(variant: Variant, macros: dict[str, str], folder: Path) -> ctypes.C
         "#endif\n"
     )
     flags = ["-pthread", "-ffp-contract=off", *(f"-D{name}={macros[name]}" for name in macros)]
-    if "extern __shared__ unsigned" in variant.code:
+    code = variant.path.read_text(encoding="utf-8")
+    if "extern __shared__ unsigned" in code:
         flags.append("-DSHARED_TYPE=unsigned")
-    elif "  __shared__ " in variant.code:
+    elif "  __shared__ " in code:
         flags.append("-DSTATIC_SHARED")
     return library(folder, "kernel", text, *flags)
 

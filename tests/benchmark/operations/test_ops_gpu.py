@@ -11,13 +11,12 @@ import pytest
 from raytracer import ops as functions
 from raytracer.backends.cuda import compile as compiler
 from raytracer.benchmark import operations as ops
-from raytracer.benchmark.cuda.timing import RefusedError, Session, SizeError
-from raytracer.benchmark.operations.base import Op
-from raytracer.benchmark.runner import Plan, wrong
+from raytracer.benchmark.cuda.session import RefusedError, Session, SizeError
+from raytracer.benchmark.op import Op
+from raytracer.benchmark.operation_benchmark import Plan, wrong
 from raytracer.errors import RaytracerError, UserError
 from raytracer.resources import thread_count
-from raytracer.variants.discovery import discover
-from raytracer.variants.kernel import Variant
+from raytracer.variants import Variant, discover
 from support.alone import alone
 
 pytestmark = pytest.mark.gpu

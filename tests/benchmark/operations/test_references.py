@@ -5,14 +5,16 @@ import itertools
 import numpy as np
 import pytest
 
-from raytracer.benchmark.operations import OPERATIONS, base, histograms
+from raytracer.benchmark import op as op_module
+from raytracer.benchmark import operations
+from raytracer.benchmark.operations import OPERATIONS
 
 OP = OPERATIONS["histogram_bins"]
 RNG = np.random.default_rng(5)
 
 
 def test_bytes_against_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(histograms, "PIECE", 1000)
+    monkeypatch.setattr(operations, "PIECE", 1000)
     keys = np.random.default_rng(3).integers(0, 256, 3001, dtype=np.uint8)
     bins = [keys.tolist().count(value) for value in range(256)]
     assert OPERATIONS["histogram"].reference({"keys": keys})["bins"].tolist() == bins
@@ -68,7 +70,7 @@ def test_reference_is_the_sum_of_products(name: str) -> None:
     inputs = op.values(axes, op.dtypes[0], "normal", 1)
     a, b = inputs["a"], inputs["b"]
     if name == "matmul_bf16":
-        a, b = base.from_bfloat16(a), base.from_bfloat16(b).T
+        a, b = op_module.from_bfloat16(a), op_module.from_bfloat16(b).T
     wanted = np.zeros((3, 4))
     for i, j, q in itertools.product(range(3), range(4), range(5)):
         wanted[i, j] += float(a[i, q]) * float(b[q, j])
@@ -83,7 +85,7 @@ def test_check_sees_one_missing_term(name: str) -> None:
     inputs = op.values(axes, op.dtypes[0], "normal", 3)
     short = {key: value.copy() for key, value in inputs.items()}
     short["a"][:, -1] = 0
-    error = base.relative_error(op.reference(short)["c"], op.reference(inputs)["c"])
+    error = op_module.relative_error(op.reference(short)["c"], op.reference(inputs)["c"])
     assert error > 10 * op.tolerance(axes, op.dtypes[0])
 
 
@@ -91,14 +93,14 @@ def test_bfloat16_is_rounded_to_nearest_even() -> None:
     step = 2.0**-7  # of bfloat16 between 1 and 2
     values = np.array([1, 1 + step / 2, 1 + 1.5 * step, 1 + 0.5001 * step, -1 - step / 2], "f4")
     wanted = [1, 1, 1 + 2 * step, 1 + step, -1]
-    np.testing.assert_array_equal(base.from_bfloat16(base.bfloat16_bits(values)), wanted)
+    np.testing.assert_array_equal(op_module.from_bfloat16(op_module.bfloat16_bits(values)), wanted)
 
 
 def test_bfloat16_values_stay_as_they_are() -> None:
     bits = np.arange(1 << 16, dtype=np.uint16)
-    values = base.from_bfloat16(bits)
+    values = op_module.from_bfloat16(bits)
     finite = np.isfinite(values)
-    np.testing.assert_array_equal(base.bfloat16_bits(values[finite]), bits[finite])
+    np.testing.assert_array_equal(op_module.bfloat16_bits(values[finite]), bits[finite])
 
 
 def test_a_correctly_rounded_product_of_one_value_passes() -> None:
@@ -107,5 +109,5 @@ def test_a_correctly_rounded_product_of_one_value_passes() -> None:
     errors = []
     for seed in range(200):
         exact = op.reference(op.values(axes, dtype, "normal", seed))["c"]
-        errors.append(base.relative_error(base.bfloat16_bits(exact.astype("f4")), exact))
+        errors.append(op_module.relative_error(op_module.bfloat16_bits(exact.astype("f4")), exact))
     assert 0.0035 < max(errors) <= op.tolerance(axes, dtype) < 0.005

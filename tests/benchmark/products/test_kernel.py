@@ -6,13 +6,18 @@ from typing import Any
 import pytest
 
 from raytracer.backends.cuda import compile as compiler
-from raytracer.benchmark.cuda.timing import SizeError
+from raytracer.benchmark.cuda.session import SizeError
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.products.kernel import choose
 from raytracer.benchmark.products.model import Choice
-from raytracer.benchmark.products.problem import Problem, problem_of
-from raytracer.benchmark.products.tiles import SHARED_LIMIT, SIMT_SHAPES, kernels_of
-from raytracer.variants.discovery import discover
+from raytracer.benchmark.products.tiles import (
+    SHARED_LIMIT,
+    SIMT_SHAPES,
+    Problem,
+    kernels_of,
+    problem_of,
+)
+from raytracer.variants import discover
 
 
 def product(name: str, *size: int) -> Problem:
@@ -28,7 +33,7 @@ def chosen(name: str, *size: int, arch: str = "sm_90a", limit: int = SHARED_LIMI
 @pytest.fixture(autouse=True)
 def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """All tiles are available, also without nvcc."""
-    monkeypatch.setattr(compiler, "is_available", lambda *_: True)
+    monkeypatch.setattr(compiler, "version", lambda: "nvcc")
 
 
 @pytest.mark.parametrize("arch", ["sm_86", "sm_120"])
@@ -45,11 +50,10 @@ def test_without_a_compiler_the_fastest_tile_at_hand_is_taken(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     size = (1024, 1024, 1024)
+    monkeypatch.setattr(compiler, "version", lambda: "")
     shipped = {"WARP_ROWS": "1", "WARP_COLS": "4", "PARTS": "1"}
-    monkeypatch.setattr(
-        compiler, "is_available", lambda *given: given[-1].items() >= shipped.items()
-    )
+    monkeypatch.setattr(compiler, "ready_made", lambda *given: given[-1].items() >= shipped.items())
     assert chosen("matmul", *size).tile.macros().items() >= shipped.items()
-    monkeypatch.setattr(compiler, "is_available", lambda *_: False)
+    monkeypatch.setattr(compiler, "ready_made", lambda *_: None)
     with pytest.raises(compiler.NoCompilerError, match=r"no tile of 15_any_size.cu .* sm_90a"):
         chosen("matmul", *size)

@@ -13,17 +13,14 @@ from numpy.typing import NDArray
 
 from conftest import backend_missing
 from raytracer.backends.cuda import compile as compiler
-from raytracer.benchmark.cuda.guarded_memory import Memory
-from raytracer.benchmark.cuda.timing import Session
+from raytracer.benchmark.cuda.session import Memory, Session
+from raytracer.benchmark.op import bfloat16_bits, from_bfloat16, relative_error
 from raytracer.benchmark.operations import OPERATIONS
-from raytracer.benchmark.operations.base import bfloat16_bits, from_bfloat16, relative_error
 from raytracer.benchmark.products.kernel import bind
 from raytracer.benchmark.products.model import Choice, candidates, ranked
-from raytracer.benchmark.products.problem import Operand, Problem
-from raytracer.benchmark.products.tiles import TENSOR_SHAPES, Shape
+from raytracer.benchmark.products.tiles import TENSOR_SHAPES, Operand, Problem, Shape
 from raytracer.resources import thread_count
-from raytracer.variants.discovery import discover
-from raytracer.variants.kernel import Variant
+from raytracer.variants import Variant, discover
 from support.alone import alone
 
 pytestmark = pytest.mark.gpu

@@ -3,7 +3,6 @@
 import random
 import re
 import struct
-from pathlib import Path
 
 import pytest
 
@@ -15,14 +14,16 @@ from raytracer.benchmark.products.model import (
     clusters_at_once,
     ranked,
 )
-from raytracer.benchmark.products.problem import Problem, Units, problem_of
 from raytracer.benchmark.products.tiles import (
     CHUNK,
     SHARED_LIMIT,
     WARPS,
+    Problem,
     Shape,
     TensorTile,
+    Units,
     kernels_of,
+    problem_of,
     shapes_for,
 )
 from raytracer.resources import kernels
@@ -120,7 +121,7 @@ def test_choices_are_those_that_were_measured(
 
 
 def test_struct_has_the_fields_of_the_kernels() -> None:
-    text = (Path(str(kernels())) / "ladders/matmul/units.cuh").read_text(encoding="utf-8")
+    text = (kernels() / "ladders/matmul/units.cuh").read_text(encoding="utf-8")
     body = text[text.index("struct Units {") : text.index("// First step of a worker")]
     names = re.findall(r"\w+(?=[,;])", re.sub(r"//.*", "", body))
     units = Units(2, 3, 5, 7, 11, 13, 17)

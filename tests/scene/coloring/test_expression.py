@@ -32,7 +32,7 @@ class Table:
     }
     count = 4
 
-    def has(self, name: str) -> bool:
+    def __contains__(self, name: str) -> bool:
         return name in self.columns
 
     def value(self, name: str) -> Any:
@@ -127,7 +127,7 @@ def test_a_random_share_is_seeded() -> None:
         ("name > 'A'", "'name' is text; compare it with texts"),
         ("x and on", "'x' is no condition; compare it, for example 'x > 0'"),
         ("y > 1", "select: there is no column 'y'"),
-        ("x" + "+1" * 900, "more than 40 nested operations"),
+        ("x" + "+1" * 900, "too many nested operations"),
         ("(" * 300 + "x" + ")" * 300, "is not a valid expression"),
         ("x" * 2001, "longer than 2,000 letters"),
     ],

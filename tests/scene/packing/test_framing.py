@@ -13,7 +13,7 @@ from raytracer import Camera, RenderSettings, Scene
 from raytracer.buffers import SceneBuffers, Spheres
 from raytracer.scene.extent import Doubles, Numbers, _maxima
 from raytracer.scene.packing.framing import MARGIN
-from raytracer.scene.packing.pack import camera_of, pack
+from raytracer.scene.packing.pack import pack
 from raytracer.warning import collected
 
 
@@ -28,7 +28,7 @@ def reach(buffers: SceneBuffers) -> NDArray[np.float64]:
     A sphere's silhouette in a perspective picture ends where a plane through the eye touches it:
     at angle atan(x / z) + asin(r / d) in the plane of the eye, the axis and the view.
     """
-    camera = buffers.camera[0]
+    camera = buffers.view.camera[0]
     offset = np.stack([buffers.x, buffers.y, buffers.z], axis=1).astype(float) - camera["origin"]
     depth = offset @ camera["forward"].astype(float)
     radius = buffers.radius.astype(float)
@@ -114,7 +114,7 @@ def test_all_spheres_are_inside_and_the_frame_is_tight(
 @pytest.mark.parametrize("kind", ["perspective", "orthographic"])
 def test_no_sphere_and_one_sphere(kind: str) -> None:
     empty = pack(Scene(camera=Camera(type=kind)))
-    assert np.isfinite(empty.camera["origin"]).all()
+    assert np.isfinite(empty.view.camera["origin"]).all()
     assert empty.count == 0
     one = packed([[1e6, -3, 7]], 1e-3, Camera(type=kind), 40, 30)
     assert reach(one)[2:] == pytest.approx([1 - MARGIN] * 2, abs=1e-3)
@@ -125,7 +125,7 @@ def test_many_spheres_by_threads_are_the_same_as_a_few_extremes() -> None:
     inside = np.random.default_rng(4).uniform(-0.9, 0.9, (300_000, 3))
     many = packed(np.concatenate([inside, corners, [[0, 0, 0]]]), 0.1, Camera(), 64, 48)
     few = packed(np.concatenate([corners, [[0, 0, 0]]]), 0.1, Camera(), 64, 48)
-    eye, same = (b.camera["origin"][0] * b.scale + b.center for b in (many, few))
+    eye, same = (b.view.camera["origin"][0] * b.space.scale + b.space.center for b in (many, few))
     np.testing.assert_allclose(eye, same, atol=1e-5)
 
 
@@ -162,8 +162,10 @@ def test_one_far_sphere_is_left_out(
     near, every, found = views(centers, 0.1, kind)
     alone, _, _ = views(NEAR, 0.1, kind)
     for name in ("origin", "right", "up"):
-        place = near.camera[0][name] * near.scale + (near.center if name == "origin" else 0)
-        wanted = alone.camera[0][name] * alone.scale + (alone.center if name == "origin" else 0)
+        place, wanted = (
+            b.view.camera[0][name] * b.space.scale + (b.space.center if name == "origin" else 0)
+            for b in (near, alone)
+        )
         np.testing.assert_allclose(place, wanted, rtol=1e-4, atol=1e-4)
     if distance < 1e3:  # float32 can tell
         assert reach(every).max() == pytest.approx(1 - MARGIN, abs=1e-3)
@@ -201,7 +203,7 @@ def test_what_is_a_part_of_the_scene_is_in_the_frame(name: str) -> None:
     centers = WHOLE[name](np.random.default_rng(1))
     near, every, found = views(centers, 0.2)
     assert found == []
-    assert near.camera.tobytes() == every.camera.tobytes()
+    assert near.view.camera.tobytes() == every.view.camera.tobytes()
 
 
 @given(
@@ -221,10 +223,10 @@ def test_strays_are_left_out_if_they_are_few(
     if strays > (count + strays) // 100:
         assert all("1 of" in each[:4] or int(each.split()[0]) <= count // 100 for each in found)
         if not found:
-            assert near.camera.tobytes() == every.camera.tobytes()
+            assert near.view.camera.tobytes() == every.view.camera.tobytes()
     elif found:  # strays in the line of sight need no room
         assert found[0].startswith(f"{strays} of {count + strays:,} spheres")
-        eye = near.camera["origin"][0] * near.scale + near.center
+        eye = near.view.camera["origin"][0] * near.space.scale + near.space.center
         assert np.linalg.norm(eye) < 10
 
 
@@ -233,7 +235,7 @@ def test_a_giant_is_not_far_away() -> None:
     centers = np.concatenate([NEAR, [[0, -1e4, 0]]])
     near, every, found = views(centers, np.r_[np.full(500, 0.1), 1e4])
     assert found == []
-    assert near.camera.tobytes() == every.camera.tobytes()
+    assert near.view.camera.tobytes() == every.view.camera.tobytes()
 
 
 def shell(count: int, distance: float) -> NDArray[np.float64]:
@@ -265,7 +267,8 @@ def test_the_bulk_leaves_out_what_halves_the_picture(
         assert reach(found).max() == pytest.approx(1.0 - MARGIN, abs=1e-3)
         return
     assert warnings[0].startswith(f"{far} of {len(centers):,} spheres are far away")
-    away = [np.linalg.norm(b.camera["origin"][0] * b.scale + b.center) for b in (found, alone)]
+    eyes = (b.view.camera["origin"][0] * b.space.scale + b.space.center for b in (found, alone))
+    away = list(map(np.linalg.norm, eyes))
     assert away[0] == pytest.approx(away[1], rel=0.02)
 
 
@@ -280,18 +283,18 @@ def test_a_camera_without_a_target_looks_at_the_middle_of_the_spheres() -> None:
     centers = np.array([[100.0, 50, 7], [104, 50, 7], [102, 56, 9], [102, 52, 3]])
     camera = Camera(position=(102, 53, 40))
     buffers = pack(Scene.from_arrays(centers, 1.0, camera=camera))
-    np.testing.assert_allclose(buffers.camera["forward"][0], (0, 0, -1), atol=1e-6)
+    np.testing.assert_allclose(buffers.view.camera["forward"][0], (0, 0, -1), atol=1e-6)
     ground = np.concatenate([centers, [[102, -1e6, 6]]])
     radii = [1.0, 1.0, 1.0, 1.0, 1e6 + 49]
     with_ground = pack(Scene.from_arrays(ground, radii, camera=camera))
-    np.testing.assert_allclose(with_ground.camera["forward"][0], (0, 0, -1), atol=1e-4)
-    told = camera_of(Scene.from_arrays(centers, 1.0, camera=camera), RenderSettings())
+    np.testing.assert_allclose(with_ground.view.camera["forward"][0], (0, 0, -1), atol=1e-4)
+    told = Scene.from_arrays(centers, 1.0, camera=camera).fitted_camera()
     np.testing.assert_allclose(told.look_at or (), (102, 53, 6), atol=1e-4)
-    assert camera_of(Scene(camera=camera), RenderSettings()).look_at == (0.0, 0.0, 0.0)
+    assert Scene(camera=camera).fitted_camera().look_at == (0.0, 0.0, 0.0)
 
 
 def test_a_far_sphere_is_not_in_the_middle() -> None:
     centers = np.concatenate([np.random.default_rng(1).uniform(4, 6, (200, 3)), [[1e6, 0, 0]]])
     camera = Camera(position=(5, 5, 30))
-    found = camera_of(Scene.from_arrays(centers, 0.1, camera=camera), RenderSettings()).look_at
+    found = Scene.from_arrays(centers, 0.1, camera=camera).fitted_camera().look_at
     np.testing.assert_allclose(found or (), (5, 5, 5), atol=0.1)

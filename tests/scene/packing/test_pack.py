@@ -30,7 +30,7 @@ def test_the_origin_of_equal_spheres_is_their_lower_median(count: int) -> None:
     centers = np.random.default_rng(count).normal(size=(count, 3))
     lower = np.sort(centers, axis=0)[(count - 1) // 2]
     for radius in (0.1, [0.1] * count):
-        np.testing.assert_array_equal(pack(Scene.from_arrays(centers, radius)).center, lower)
+        np.testing.assert_array_equal(pack(Scene.from_arrays(centers, radius)).space.center, lower)
 
 
 def test_offsets_inside_a_transform_are_exact() -> None:
@@ -123,13 +123,13 @@ def test_the_first_sphere_that_does_not_fit_is_named(row: int, value: float) -> 
 def test_the_reflected_background_has_the_scenes_up(camera: Any, up: Any, expected: Any) -> None:
     scene = Scene(camera=camera, background=Background(up=up))
     np.testing.assert_allclose(
-        pack(scene).frame["environment"]["background_up"][0], expected, atol=1e-7
+        pack(scene).view.frame["environment"]["background_up"][0], expected, atol=1e-7
     )
 
 
 def colors(buffers: SceneBuffers) -> NDArray[np.float32]:
     """The colour of every sphere, by whichever mode."""
-    mode = int(buffers.frame["scene"]["color_mode"][0])
+    mode = int(buffers.view.frame["scene"]["color_mode"][0])
     if mode == 0:
         assert (len(buffers.color), len(buffers.color_id)) == (1, 0)
         return np.repeat(buffers.color, buffers.count, axis=0)
@@ -158,7 +158,7 @@ def balls(count: int, color: Any = None, **options: Any) -> SphereSet:
 )
 def test_color_modes(sets: list[SphereSet], mode: int) -> None:
     buffers = pack(Scene(sets))
-    assert buffers.frame["scene"]["color_mode"] == mode
+    assert buffers.view.frame["scene"]["color_mode"] == mode
     expected: list[NDArray[Any]] = []
     for spheres in sets:
         ids = spheres.color_id
@@ -178,13 +178,13 @@ def test_materials() -> None:
     )
     buffers = pack(scene)
     assert buffers.material_id.tolist() == [0, 0, 1, 1, 1, 0]
-    assert buffers.materials["phong"]["mirror"].tolist() == [0.5, 0.0]
-    assert buffers.frame["scene"][["material_mode", "material_count"]][0].item() == (1, 2)
+    assert buffers.view.materials["phong"]["mirror"].tolist() == [0.5, 0.0]
+    assert buffers.view.frame["scene"][["material_mode", "material_count"]][0].item() == (1, 2)
     same = pack(Scene([balls(2, material="default"), balls(1)]))
-    assert (len(same.material_id), len(same.materials)) == (0, 1)
-    assert same.frame["scene"]["material_mode"] == 0
+    assert (len(same.material_id), len(same.view.materials)) == (0, 1)
+    assert same.view.frame["scene"]["material_mode"] == 0
     redefined = Scene([balls(1)], materials={"default": Material(diffuse=0.25)})
-    assert pack(redefined).materials["phong"]["diffuse"] == np.float32(0.25)
+    assert pack(redefined).view.materials["phong"]["diffuse"] == np.float32(0.25)
 
 
 def test_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,13 +210,13 @@ def test_the_height_of_the_middle_above_the_surface(radius: float, gap: float) -
     buffers = packed(((0.0, -radius - gap, 0.0), radius))
     row = buffers.large[0]
     assert buffers.large_id.tolist() == [2]
-    assert buffers.frame["scene"]["large_count"][0] == 1
+    assert buffers.view.frame["scene"]["large_count"][0] == 1
     assert row["prim"] == 2
     np.testing.assert_array_equal(np.round(row["normal"], 6), (0, -1, 0))
-    middle = Fraction(float(buffers.center[1]))
+    middle = Fraction(float(buffers.space.center[1]))
     length = Fraction(radius) + Fraction(gap) + middle
     height = (length**2 - Fraction(radius) ** 2) / (2 * length)
-    assert row["height"] * buffers.scale == pytest.approx(float(height), rel=2e-7)
+    assert row["height"] * buffers.space.scale == pytest.approx(float(height), rel=2e-7)
 
 
 def test_a_sphere_around_everything_stays_as_it_is() -> None:

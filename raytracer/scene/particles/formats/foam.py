@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +11,8 @@ from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile, is_file, opened
 from raytracer.memory import require_room
 from raytracer.scene.particles.compressed import unpacked
-from raytracer.scene.particles.loaded import LoadedSource
-from raytracer.scene.particles.source import Moment, moment_of
+from raytracer.scene.particles.loaded import Frame, LoadedSource
+from raytracer.scene.particles.source import moment_of
 
 MEMORY = 12  # bytes of memory per byte of a file while it is parsed
 HEAD = 1 << 12  # most bytes before the values
@@ -27,7 +26,7 @@ _PLACE = r"\(\s*\S+\s+\S+\s+\S+\s*\)"
 
 
 class Source(LoadedSource):
-    def read(self) -> dict[str, NDArray[Any]]:
+    def read(self) -> Frame:
         _, values = _values(self.file)
         columns = {"position": values[:, :3]}
         for path in sorted(self.further_files):
@@ -38,18 +37,14 @@ class Source(LoadedSource):
             if len(values) == len(columns["position"]) and width:
                 name = path.name.removesuffix(".gz")
                 columns[name] = values[:, 0] if width == 1 else values
-        return columns
+        folders = self.file.path.absolute().parents
+        is_case = len(folders) > 2 and folders[1].name == "lagrangian"
+        return Frame(columns, time=moment_of(folders[2].name, "s") if is_case else None)
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         if "d" in self.columns and not {"radii", "diameters"} & set(names):
             names = {**names, "diameters": "d"}  # of all clouds of OpenFOAM
         return super().choose(names)
-
-    @property
-    def time(self) -> Moment | None:
-        folders = self.file.path.absolute().parents
-        is_case = len(folders) > 2 and folders[1].name == "lagrangian"
-        return moment_of(folders[2].name, "s") if is_case else None
 
     @property
     def further_files(self) -> list[Path]:

@@ -7,11 +7,11 @@ the one that the user names, as in `snapshot.hdf5:PartType1`. Read by h5py.
 import json
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from math import inf
 from os import fstat
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,17 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.array_source import are_frames, is_across
+from raytracer.scene.particles.array_source import (
+    ArraySource,
+    coordinates,
+    is_across,
+    vectors,
+)
 from raytracer.scene.particles.cell import cell_box, cell_of
 from raytracer.scene.particles.formats import hdf5_tables, openpmd
 from raytracer.scene.particles.frames import checked
 from raytracer.scene.particles.hdf5_members import (
     MAX_OBJECTS,
-    Member,
-    MemberSource,
     found_at,
     is_group,
     members,
@@ -35,7 +38,14 @@ from raytracer.scene.particles.hdf5_members import (
     values_of,
 )
 from raytracer.scene.particles.loaded import library, texts
-from raytracer.scene.particles.source import NANOMETRE, Box, Moment, ParticleSource, moment_of
+from raytracer.scene.particles.source import (
+    NANOMETRE,
+    Box,
+    Column,
+    Moment,
+    ParticleSource,
+    moment_of,
+)
 from raytracer.scene.particles.together import Snapshot, Together
 
 MAX_DEPTH = 6  # most levels of nested groups that are searched
@@ -43,6 +53,7 @@ MAX_COLUMNS = 100  # columns from which a matrix is none of particles
 MDTRAJ = "Pande"  # in the attribute `conventions` of files of MDTraj
 MASSES = "Masses"  # name of the column of masses that Gadget's header states once for all
 VALUE = "value"  # dataset of a quantity that is a group, as in H5MD; its first axis is time
+OPENPMD, RECORDS = "openPMD", (openpmd.Component, openpmd.Vectors)
 _TYPE = re.compile(r"PartType\d+")
 _STEP = re.compile(
     r"(?i)(.*?)(step|frame|time|snap|snapshot|iteration|iter|cycle|dump)[^a-z\d]*(\d+(?:\.\d+)?)(.*)"
@@ -57,30 +68,38 @@ def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
         variant: path of a group, or of a dataset of coordinates, or "".
     """
     root = _opened(file)
-    if openpmd.is_openpmd(root, variant):
-        return openpmd.opened_source(file, variant, root)
     if MDTRAJ in text_of(root.attrs.get("conventions", "")) and "coordinates" in root:
         return Trajectory(file, ["coordinates"], root)
     if variant and (target := found_at(root, variant)) is not None:
         if not is_group(target) and target.dtype.names:
             return hdf5_tables.Source(file, variant, target)
         return Source(file, [variant], root)
-    groups = [(group, _arrays_in(members(group))) for group in _groups(root)]
+    if OPENPMD in root.attrs:
+        steps = [{name: path for name, path in species.items() if variant in ("", name)}
+                 for species in openpmd.steps(root)]  # fmt: skip
+        if any(steps):
+            return _in_steps(file, root, [*filter(None, steps)])
+    groups = {group.name.strip("/") or "/": _arrays_in(group) for group in _groups(root)}
     sets = _sets(groups)
     if variant:
-        hint = f"; particles are in {naming.listed(sets)}" if sets else ""
+        hint = f"; particles are in {naming.listed(list(sets))}" if sets else ""
         raise DataFileError(
             f"{file.source}: there is no group or dataset '{shown(variant)}' in this file, and "
             f"links to others are not followed{hint}"
         )
-    upright = [(group, [each for each in arrays if not each.turned]) for group, arrays in groups]
-    if not _sets(upright) and hdf5_tables.are_in(root, MAX_DEPTH):
+    if all(map(is_across, sets.values())) and hdf5_tables.are_in(root, MAX_DEPTH):
         return hdf5_tables.Source(file, "", root)
     if not sets:
-        return _without_names(file, root, [each for _, arrays in groups for each in arrays])
-    if len(sets) > 1 and not (steps := _in_time(sets)):
-        return Together(file, partial(_at_frame, file, sets))
-    return Source(file, steps if len(sets) > 1 else sets, root)
+        return _without_names(file, root, groups)
+    in_time = [{name: name} for name in _in_time(list(sets))]
+    return _in_steps(file, root, in_time or [{name: name for name in sets}])
+
+
+def _in_steps(file: OpenFile, root: Any, steps: list[dict[str, str]]) -> ParticleSource:
+    """Return the source of the sets at each step, their paths by names."""
+    if any(len(paths) > 1 for paths in steps):
+        return Together(file, partial(_at_frame, file, root, steps), len(steps))
+    return Source(file, [path for paths in steps for path in paths.values()], root)
 
 
 def _opened(file: OpenFile) -> Any:
@@ -91,9 +110,12 @@ def _opened(file: OpenFile) -> Any:
     return module.File(file.name, "r", locking=False)
 
 
-def _at_frame(file: OpenFile, sets: Sequence[str], frame: int) -> dict[str, ParticleSource]:
+def _at_frame(
+    file: OpenFile, root: Any, steps: Sequence[Mapping[str, str]], frame: int
+) -> dict[str, "Source"]:
     """Return the sources of sets at a frame; one without frames is the same in all of them."""
-    sources = {name: opened_source(file, name) for name in sets}
+    paths = steps[frame % len(steps)]
+    sources = {name: Source(file, [path], root) for name, path in paths.items()}
     for each in sources.values():
         if (each.frames or 1) > 1:
             each.go_to(checked(frame, each.frames or 1, each.name))
@@ -109,30 +131,16 @@ def _in_time(names: Sequence[str]) -> list[str]:
     return [each[0] for each in sorted(found, key=lambda each: float(each[3]))]
 
 
-class Array(NamedTuple):
-    """A dataset of a group, with its name and shape, which are slow to ask of h5py."""
-
-    name: str  # name in the group
-    dataset: Any  # of h5py
-    shape: tuple[int, ...]  # shape of a frame, (N, ...)
-    frames: int = 0  # length of its first axis if that is time
-    turned: bool = False  # whether its last axis is that of the particles
-
-
-def _without_names(file: OpenFile, root: Any, arrays: Sequence[Array]) -> ParticleSource:
+def _without_names(file: OpenFile, root: Any, groups: Mapping[str, Any]) -> ParticleSource:
     """Return the source of a file without usual names: its only vectors (N, 3) or (T, N, 3), or
     rows of numbers."""
-    floats = [each for each in arrays if each.dataset.dtype.kind == "f" and not each.frames]
-    vectors = [
-        each.dataset.name.strip("/") for each in floats
-        if (each.dataset.shape[-1:] == (3,) or is_across(each.dataset.shape))
-        and len(each.shape) in (2, 3) and not naming.is_other(each.name)
-    ]  # fmt: skip
-    if len(vectors) == 1:
-        source = Source(file, vectors, root)
-        source.note(f"'{shown(vectors[0])}' is taken as the coordinates")
+    arrays = {each.name.strip("/"): each for group in groups.values() for each in group.values()}
+    if len(alone := vectors(arrays)) == 1:
+        source = Source(file, alone, root)
+        source.note(f"'{shown(alone[0])}' is taken as the coordinates")
         return source
-    if any(len(each.shape) == 2 and 3 < each.dataset.shape[1] < MAX_COLUMNS for each in floats):
+    if any(each.dtype.kind == "f" and len(each.shape) == 2 and 3 < each.shape[1] < MAX_COLUMNS
+           for each in arrays.values()):  # fmt: skip
         return hdf5_tables.Source(file, "", root)
     raise DataFileError(
         f"{file.source}: no group has coordinates (N, 3) with a usual name; append the dataset "
@@ -140,12 +148,12 @@ def _without_names(file: OpenFile, root: Any, arrays: Sequence[Array]) -> Partic
     )
 
 
-class Source(Snapshot, MemberSource):
+class Source(Snapshot, ArraySource):
     """A group, or a dataset of coordinates, by its path; several paths are those of the frames."""
 
-    of_frame = (*MemberSource.of_frame, "_target", "_group", "_arrays", "_centers", "length")
-
-    load_own = MemberSource.load_own
+    noun = "dataset"
+    rows = ArraySource.rows
+    of_frame = (*ArraySource.of_frame, "_target", "_group", "stored", "columns", "length")
 
     def __init__(self, file: OpenFile, paths: Sequence[str], root: Any) -> None:
         super().__init__(file)
@@ -168,46 +176,50 @@ class Source(Snapshot, MemberSource):
         return parent.parent if is_value else parent
 
     @cached_property
-    def _arrays(self) -> dict[str, Array]:
-        known = _arrays_in(members(self._group), self._path.rpartition("/")[2])
-        return {each.name: each for each in known}
+    def stored(self) -> dict[str, Any]:
+        return _arrays_in(self._group)
 
     @cached_property
-    def _centers(self) -> str | None:
+    def centers(self) -> str | None:
         """The dataset of coordinates, or None if they are x, y and z."""
         if is_group(self._target):
-            return _coordinates(self._arrays.values())
+            return super().centers
         _, _, name = self._path.rpartition("/")
-        return name if name in self._arrays else self._path.split("/")[-2]
+        return name if name in self.stored else self._path.split("/")[-2]
 
     @cached_property
-    def members(self) -> dict[str, Member]:
-        known = {}
-        for name, each in self._arrays.items():
-            if each.shape[:1] == (self.rows,):
-                unit = "Å" if self._is_scaled(name) else unit_of(each.dataset)
-                known[name] = Member(
-                    each.dataset.dtype, each.shape, partial(self._values, each), unit
-                )
-        mass, count = self._mass, int(self.rows or 0)
-        if mass and not {"masses", "mass"} & {name.lower() for name in known}:
-            known[MASSES] = Member(np.dtype(float), (count,), lambda _: np.full(count, mass))
+    def columns(self) -> Mapping[str, Column]:
+        known = dict(super().columns)
+        if self._mass and not {"masses", "mass"} & {name.lower() for name in known}:
+            known[MASSES] = Column("number")
         return known
 
-    def _is_scaled(self, name: str) -> bool:
-        return name == self._centers and self.length != 1.0
+    def unit(self, name: str) -> str:
+        stored = self.stored[name]
+        if isinstance(stored, RECORDS):
+            return stored.unit
+        return "Å" if self._is_scaled(name) else unit_of(stored)
 
-    def _values(self, array: Array, frame: int) -> NDArray[Any]:
-        values: NDArray[Any] = values_of(array.dataset, self.name, frame if array.frames else None)
-        if array.turned:
-            values = np.ascontiguousarray(values.T)
-        return values * values.dtype.type(self.length) if self._is_scaled(array.name) else values
+    def _is_scaled(self, name: str) -> bool:
+        return name == self.centers and self.length != 1.0
+
+    def load_own(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+        columns = ArraySource.load(self, [name for name in names if name in self.stored])
+        return {name: columns[name] if name in columns else np.full(self.rows or 0, self._mass)
+                for name in names}  # fmt: skip
+
+    def values(self, name: str, frame: int | None) -> NDArray[Any]:
+        stored = self.stored[name]
+        if isinstance(stored, RECORDS):
+            return stored.values(self.name)
+        values: NDArray[Any] = values_of(stored, self.name, frame)
+        return values * values.dtype.type(self.length) if self._is_scaled(name) else values
 
     @cached_property
     def length(self) -> float:
         """Nanometres in H5MD become angstrom, as for GROMACS."""
-        known = is_group(found_at(self._root, "h5md")) and self._arrays.get(self._centers or "")
-        return NANOMETRE if known and unit_of(known.dataset) == "nm" else 1.0
+        known = is_group(found_at(self._root, "h5md")) and self.stored.get(self.centers or "")
+        return NANOMETRE if known and unit_of(known) == "nm" else 1.0
 
     @property
     def _mass(self) -> float:
@@ -217,16 +229,9 @@ class Source(Snapshot, MemberSource):
         mass = masses[int(kind)] if kind.isdecimal() and int(kind) < len(masses) else 0.0
         return mass if 0.0 < mass < inf else 0.0
 
-    @cached_property
-    def rows(self) -> int | None:  # type: ignore[override]
-        name = self._centers or naming.usual("x", self._arrays)
-        return self._arrays[name].shape[0] if name in self._arrays else None
-
     @property
     def frames(self) -> int | None:
-        if len(self._paths) > 1:
-            return len(self._paths)
-        return next((each.frames for each in self._arrays.values() if each.frames), 1)
+        return len(self._paths) if len(self._paths) > 1 else super().frames
 
     @property
     def box(self) -> Box | None:
@@ -252,22 +257,22 @@ class Source(Snapshot, MemberSource):
 
     @property
     def time(self) -> Moment | None:
-        """The time in Gadget's header, or of a frame in H5MD."""
+        """The time in Gadget's header, of an iteration of openPMD, or of a frame in H5MD."""
+        if OPENPMD in self._root.attrs:
+            return openpmd.time_of(self._root["/".join(self._path.split("/")[:2])])
         if times := self._header("Time", optional=True):
             return moment_of(times[0])
-        centers = self._arrays.get(self._centers or "")
-        clock: Any = found_at(centers.dataset.parent, "time") if centers else None
-        if (
-            centers is None
-            or not centers.frames
-            or getattr(clock, "shape", ()) != (centers.frames,)
-        ):
+        centers = self.stored.get(self.centers or "")
+        clock: Any = None if centers is None else found_at(centers.parent, "time")
+        if centers is None or not self.moves(str(self.centers)) or (
+            getattr(clock, "shape", ()) != centers.shape[:1]
+        ):  # fmt: skip
             return None
         return moment_of(clock[self.frame], unit_of(clock))
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
-        if self._centers is not None and not {"centers", *"xyz"} & set(names):
-            names = {**names, "centers": self._centers}
+        if self.centers is not None and not {"centers", *"xyz"} & set(names):
+            names = {**names, "centers": self.centers}
         return super().choose(names)
 
     @cached_property
@@ -298,12 +303,7 @@ class Trajectory(Source):
     length = NANOMETRE
 
     @cached_property
-    def _arrays(self) -> dict[str, Array]:
-        frames, *shape = self._target.shape
-        return {self._path: Array(self._path, self._target, tuple(shape), frames)}
-
-    @cached_property
-    def members(self) -> dict[str, Member]:
+    def stored(self) -> dict[str, Any]:
         """The coordinates, and elements, names and residues if the topology is of these atoms."""
         topology = found_at(self._root, "topology")
         document = json.loads(text_of(topology[0])) if topology is not None else {}
@@ -313,14 +313,18 @@ class Trajectory(Source):
             for residue in chain["residues"]
             for atom in residue["atoms"]
         ]
-        known = super().members
-        if len(rows) == self.rows:
-            _, *columns = zip(*sorted(rows), strict=True)
-            for name, words in zip(
-                ("element", "name", "residue"), map(texts, columns), strict=True
-            ):
-                known[name] = Member(words.dtype, words.shape, partial(_same, words))
-        return known
+        if len(rows) != self._target.shape[1]:
+            return {self._path: self._target}
+        _, *columns = zip(*sorted(rows), strict=True)
+        names = ("element", "name", "residue")
+        return {self._path: self._target, **dict(zip(names, map(texts, columns), strict=True))}
+
+    def unit(self, name: str) -> str:
+        return "Å" if name == self.centers else ""
+
+    def values(self, name: str, frame: int | None) -> NDArray[Any]:
+        array = self.stored[name]
+        return array if isinstance(array, np.ndarray) else super().values(name, frame)
 
     def _of_frame(self, name: str) -> Any:
         values = found_at(self._root, name)
@@ -336,10 +340,6 @@ class Trajectory(Source):
     @property
     def time(self) -> Moment | None:
         return moment_of(self._of_frame("time"), "ps")
-
-
-def _same(values: NDArray[Any], _: int) -> NDArray[Any]:
-    return values
 
 
 def _groups(root: Any) -> Iterator[Any]:
@@ -366,37 +366,27 @@ def _links_last(group: Any) -> list[Any]:
     return [known[name] for name in sorted(known, key=links.__contains__)]
 
 
-def _arrays_in(known: Mapping[str, Any], named: str = "") -> list[Array]:
-    """Return the datasets of a group; `named` is one that the user says to be coordinates."""
-    arrays = []
-    for name, each in known.items():
-        value = found_at(each, VALUE) if is_group(each) else None
-        shape: tuple[int, ...] = getattr(each if value is None else value, "shape", None) or ()
-        is_center = name == named or naming.usual("centers", [name]) is not None
-        if value is not None and len(shape) >= 2:
-            arrays.append(Array(name, value, shape[1:], shape[0]))
-        elif value is None and are_frames(shape) and is_center:
-            arrays.append(Array(name, each, shape[1:], shape[0]))
-        elif value is None and shape:
-            arrays.append(Array(name, each, shape))
-    if _coordinates(arrays):
-        return arrays
-    across = {each.name: each.shape[1] for each in arrays if is_across(each.dataset.shape)}
-    count = across.get(named) or across.get(naming.usual("centers", across) or "")
-    return [each._replace(shape=each.shape[::-1], turned=True)
-            if not each.frames and each.shape[1:] == (count,) != each.shape[:1] else each
-            for each in arrays]  # fmt: skip
+def _arrays_in(group: Any) -> dict[str, Any]:
+    """Return the datasets of a group by name; of a group of H5MD its values."""
+    if OPENPMD in group.file.attrs:
+        return dict(openpmd.records(group))
+    arrays = {}
+    for name, each in members(group).items():
+        value = found_at(each, VALUE) if is_group(each) else each
+        shape = getattr(value, "shape", None) or ()  # None of an empty one
+        if len(shape) > is_group(each):
+            arrays[name] = value
+    return arrays
 
 
-def _sets(groups: Iterable[tuple[Any, Sequence[Array]]]) -> list[str]:
-    """Return the paths of the groups with particles; beside those of Gadget's types there are none,
-    but cells of SWIFT."""
-    names = [group.name.strip("/") or "/" for group, arrays in groups
-             if _coordinates(arrays) or naming.has_axes([each.name for each in arrays
-                                                         if len(each.shape) == 1])]  # fmt: skip
-    return [name for name in names if _TYPE.fullmatch(name)] or names
-
-
-def _coordinates(arrays: Iterable[Array]) -> str | None:
-    vectors = ([each.name for each in arrays if each.shape[1:] == (width,)] for width in (3, 2))
-    return next((name for each in vectors if (name := naming.usual("centers", each))), None)
+def _sets(groups: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[int, ...]]:
+    """Return the paths of the groups with particles, and the shapes of their coordinates; beside
+    those of Gadget's types there are none, but cells of SWIFT."""
+    sets: dict[str, tuple[int, ...]] = {}
+    for path, arrays in groups.items():
+        flat = [name for name, each in arrays.items() if len(each.shape) == 1]
+        if name := coordinates(arrays):
+            sets[path] = arrays[name].shape
+        elif naming.has_axes(flat):
+            sets[path] = ()
+    return {path: shape for path, shape in sets.items() if _TYPE.fullmatch(path)} or sets

@@ -1,4 +1,4 @@
-"""Variables of MATLAB (.mat), and of NetCDF without conventions. Read by scipy.
+"""Variables of MATLAB (.mat). Read by scipy.
 
 MATLAB 7.3 writes HDF5.
 """
@@ -13,28 +13,22 @@ from raytracer.memory import require_room
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.array_source import are_frames
 from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.nested import MIN_ACROSS, NestedSource
+from raytracer.scene.particles.nested import NestedSource
 
 
 class Source(NestedSource):
     noun = "variable"
     memory = 4
 
-    @property
-    def min_across(self) -> int:  # type: ignore[override]
-        return MIN_ACROSS if self.variant == ".nc" else 4  # positions are columns of MATLAB
+    min_across = 4  # positions are columns of MATLAB
 
     def read(self) -> dict[str, NDArray[Any]]:
         scipy = library("scipy.io", self.name, "mat")
         stream = self.stream()
-        if self.variant == ".nc":
-            with scipy.netcdf_file(stream, mmap=False) as stored:
-                variables = {name: each[...] for name, each in stored.variables.items()}
-        else:
-            stated = scipy.whosmat(stream)  # compressed variables may be far larger
-            size = sum(prod(shape) * _bytes(kind) for _, shape, kind in stated)
-            require_room(self.name, 2 * size)
-            variables = _times_first(scipy.loadmat(self.stream(), simplify_cells=True))
+        stated = scipy.whosmat(stream)  # compressed variables may be far larger
+        size = sum(prod(shape) * _bytes(kind) for _, shape, kind in stated)
+        require_room(self.name, 2 * size)
+        variables = _times_first(scipy.loadmat(self.stream(), simplify_cells=True))
         return self.found({k: v for k, v in variables.items() if k[:2] != "__"})
 
 

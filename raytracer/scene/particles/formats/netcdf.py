@@ -5,7 +5,7 @@ header lists dimensions, attributes and variables; variables with the unlimited 
 are interleaved in records, one per frame. All numbers are big endian. NetCDF-4 is HDF5.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from io import BytesIO
 from math import prod
@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
-from raytracer.memory import require_room
+from raytracer.scene.particles.array_source import ArraySource
 from raytracer.scene.particles.cell import cell_of
-from raytracer.scene.particles.columns import ColumnSource
-from raytracer.scene.particles.source import Box, Column, Moment, Particles, kind_of, moment_of
+from raytracer.scene.particles.source import Box, Moment, Particles, moment_of
 
 MAX_HEADER = 1 << 22  # most bytes of a header; AMBER's have about 2,000
-ATOM, FRAME = "atom", "frame"  # dimensions of particles and of frames in the conventions
+ATOM, FRAME = "atom", "frame"  # dimensions in the conventions
 
 TYPES = ("", "i1", "S1", ">i2", ">i4", ">f4", ">f8", "u1", ">u2", ">u4", ">i8", ">u8")
 """NumPy's names of the types, by their number in the file; 7 and above are CDF-5."""
@@ -31,12 +30,12 @@ TYPES = ("", "i1", "S1", ">i2", ">i4", ">f4", ">f8", "u1", ">u2", ">u4", ">i8", 
 class Variable(NamedTuple):
     """A variable."""
 
-    dimensions: tuple[str, ...]  # names of those of a frame
-    shape: tuple[int, ...]  # of the values of a frame
-    frames: int | None  # None if it is not of frames; 0 for the unlimited number of records
-    dtype: np.dtype[Any]  # type of the values
+    shape: tuple[int, ...]  # (T, ...) if it is of frames
+    dtype: np.dtype[Any]
+    dimensions: tuple[str, ...]
     attributes: Mapping[str, NDArray[Any]]
-    start: int  # offset of its values in the file, for records that of the first
+    start: int  # offset of its first value in the file
+    step: int = 0  # bytes from a frame to the next; 0 if it is not of frames
 
     @property
     def bytes(self) -> int:
@@ -47,91 +46,62 @@ class Variable(NamedTuple):
         return value.tobytes().decode("utf-8", "replace").strip("\0 ")
 
 
-class Source(ColumnSource):
+class Source(ArraySource):
     noun = "variable"
-    lacks_atoms = True
 
-    def __init__(self, file: OpenFile, variant: str = "") -> None:
-        super().__init__(file, variant)
-        self._variables, self._records = _header_of(file)
-        sides = [each for each in self._variables.values() if each.frames == 0]
-        padded = sum(-(-each.bytes // 4) * 4 for each in sides)
-        self._record = sides[0].bytes if len(sides) == 1 else padded
-        self._end = max((each.start + each.bytes for each in sides), default=0)
-        self._atoms = [each for each in self._variables.values() if ATOM in each.dimensions]
-        if not self._atoms:
-            raise self.error(
-                f"has no dimension '{ATOM}', so it is not a trajectory by the conventions of AMBER"
-            )
+    @cached_property
+    def stored(self) -> dict[str, Variable]:
+        return _variables(self.file)
 
     @property
-    def count(self) -> int | None:
-        return self._atoms[0].shape[self._atoms[0].dimensions.index(ATOM)]
+    def lacks_atoms(self) -> bool:  # type: ignore[override]
+        return any(ATOM in each.dimensions for each in self.stored.values())
 
-    @cached_property
-    def frames(self) -> int | None:
-        """Number of complete frames; the header of an incomplete file may state more."""
-        stated = next((each.frames for each in self._atoms if each.frames is not None), 1)
-        after = self.file.size - self._end
-        if stated or not self._record:
-            return stated or self._records
-        return min(1 + after // self._record if after >= 0 else 0, self._records)
-
-    @cached_property
-    def columns(self) -> Mapping[str, Column]:
-        return {name: Column(kind_of(each.dtype), each.shape[1:], each.text("units"))
-                for name, each in self._variables.items() if each.dimensions[:1] == (ATOM,)
-                and each.dtype.kind != "S" and len(each.shape) <= 2}  # fmt: skip
-
-    def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
-        cells = sum(prod(self.columns[name].shape) for name in names)
-        require_room(self.name, 8 * int(self.count or 0) * cells)
-        columns = {name: self._values(name) for name in names}
-        for name, values in columns.items():
-            scale = self._variables[name].attributes.get("scale_factor")
-            if scale is not None and values.dtype.kind == "f":
-                columns[name] = values * np.asarray(scale, values.dtype)
-        return columns
+    def unit(self, name: str) -> str:
+        return self.stored[name].text("units")
 
     def particles(self, names: Mapping[str, str]) -> Particles:
-        if not self.frames:
+        if self._shape[:1] == (0,) and len(self._shape) == 3:
             raise self.error("has no complete frame")
         return super().particles(names)
 
     @property
     def box(self) -> Box | None:
         """The cell of the frame: lengths, angles, and the origin that LAMMPS adds."""
-        if not {"cell_lengths", "cell_angles"} <= self._variables.keys() or not self.frames:
+        if not {"cell_lengths", "cell_angles"} <= self.stored.keys():
             return None
-        sizes = [self._values(name) for name in ("cell_lengths", "cell_angles")]
+        sizes = [self.values(name, self.frame) for name in ("cell_lengths", "cell_angles")]
         cell = cell_of(np.concatenate(sizes)) if sizes[0].shape == (3,) == sizes[1].shape else None
-        if cell is None or "cell_origin" not in self._variables:
+        if cell is None or "cell_origin" not in self.stored:
             return cell
-        x, y, z = self._values("cell_origin").tolist()
+        x, y, z = self.values("cell_origin", self.frame).tolist()
         return cell._replace(origin=(x, y, z))
 
     @property
     def time(self) -> Moment | None:
-        if "time" not in self._variables or not self.frames:
+        if "time" not in self.stored:
             return None
-        unit = self._variables["time"].text("units") or "picosecond"
-        (time,) = self._values("time").reshape(-1)[:1]
+        unit = self.unit("time") or "picosecond"
+        (time,) = self.values("time", self.frame).reshape(-1)[:1]
         return moment_of(time, "ps" if unit == "picosecond" else unit)
 
-    def _values(self, name: str) -> NDArray[Any]:
-        """Return the values of a variable, for the frame if it has frames."""
-        each = self._variables[name]
-        step = 0 if each.frames is None else each.bytes if each.frames else self._record
-        place = each.start + self.frame * step
-        if place + each.bytes > self.file.size:
+    def values(self, name: str, frame: int | None) -> NDArray[Any]:
+        each = self.stored[name]
+        shape = each.shape[bool(each.step) :]
+        self.file.file.seek(each.start + each.step * (frame or 0))
+        data = self.file.file.read(prod(shape) * each.dtype.itemsize)
+        if len(data) < prod(shape) * each.dtype.itemsize:
             raise self.error(f"is incomplete: values of '{shown(name)}' are missing")
-        self.file.file.seek(place)
-        values = np.frombuffer(self.file.file.read(each.bytes), each.dtype).reshape(each.shape)
-        return values.astype(each.dtype.newbyteorder("="))
+        values = np.frombuffer(data, each.dtype).reshape(shape)
+        values = values.astype(each.dtype.newbyteorder("="))
+        scale = each.attributes.get("scale_factor")
+        is_scaled = scale is not None and values.dtype.kind == "f"
+        return values * np.asarray(scale, values.dtype) if is_scaled else values
 
 
-def _header_of(file: OpenFile) -> tuple[dict[str, Variable], int]:
-    """Return the variables of a file by name, and its number of records.
+def _variables(file: OpenFile) -> dict[str, Variable]:
+    """Return the variables of a file by name, with its complete frames: the header of an incomplete
+    file may state more.
 
     Raises:
         ValueError, IndexError: the header is damaged.
@@ -168,11 +138,9 @@ def _header_of(file: OpenFile) -> tuple[dict[str, Variable], int]:
         used = [known[number()] for _ in range(number())]
         about, dtype = attributes(), np.dtype(TYPES[number(4)])
         number()  # size in bytes, known from the dimensions
-        has_frames = bool(used) and (used[0][1] == 0 or used[0][0] == FRAME)
-        inner = used[has_frames:]
         return name, Variable(
-            tuple(each for each, _ in inner), tuple(length for _, length in inner),
-            used[0][1] if has_frames else None, dtype, about, number(offset),
+            tuple(length for _, length in used), dtype, tuple(each for each, _ in used), about,
+            number(offset),
         )  # fmt: skip
 
     records = number()
@@ -180,4 +148,17 @@ def _header_of(file: OpenFile) -> tuple[dict[str, Variable], int]:
         records = 1 << 62
     known = [(text(), number()) for _ in listed()]
     attributes()
-    return dict(variable() for _ in listed()), records
+    found = dict(variable() for _ in listed())
+    sides = {name: each._replace(shape=each.shape[1:]) for name, each in found.items()
+             if each.shape[:1] == (0,)}  # fmt: skip
+    record = sum(-(-each.bytes // 4) * 4 for each in sides.values())
+    if len(sides) == 1:
+        (record,) = (each.bytes for each in sides.values())
+    end = max((each.start + each.bytes for each in sides.values()), default=0)
+    whole = min(1 + (file.size - end) // record, records) if record else 0
+    for name, each in found.items():
+        if name in sides:
+            found[name] = each._replace(shape=(max(whole, 0), *each.shape[1:]), step=record)
+        elif each.dimensions[:1] == (FRAME,):
+            found[name] = each._replace(step=each.bytes // max(each.shape[0], 1))
+    return found

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError, shown
 from raytracer.files.npz import Archive, Header, read_header
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.array_source import ArraySource, are_frames, is_across
+from raytracer.scene.particles.array_source import ArraySource, vectors
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.source import Box, Particles, Value, direction_of, plain_value
 
@@ -34,21 +34,19 @@ class Source(ArraySource):
         return headers  # without others than arrays, and Python objects
 
     @cached_property
-    def _shape(self) -> tuple[int, ...]:
-        return super()._shape or (self.stored[self._alone].shape if self._alone else ())
+    def centers(self) -> str | None:
+        return super().centers or self._alone
 
     @cached_property
     def _alone(self) -> str | None:
-        """The only array of vectors, (N, 3) or (T, N, 3), that has no usual name, or None."""
-        vectors = [name for name, each in self.stored.items()
-                   if each.dtype.kind == "f" and not naming.is_other(name)
-                   and (each.shape[1:] == (3,) or are_frames(each.shape)
-                        or is_across(each.shape))]  # fmt: skip
-        return vectors[0] if len(vectors) == 1 else None
+        """The only array of vectors, (N, 3) or (T, N, 3), if there are no usual names, or None."""
+        alone = vectors(self.stored)
+        is_usual = any(map(self._usual, ("centers", "x")))
+        return alone[0] if len(alone) == 1 and not is_usual else None
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         self._archive.require_room([name for name in names if not self.moves(name)])
-        return super().load(names)
+        return {name: self.oriented(name) for name in names}
 
     def values(self, name: str, frame: int | None) -> NDArray[Any]:
         return self._archive.array(name) if frame is None else self._archive.item(name, frame)
@@ -77,14 +75,13 @@ class Source(ArraySource):
         return list(self._archive.members)
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
-        is_usual = any(map(self._usual, ("centers", "x")))
-        if (alone := self._alone) and not is_usual and {"centers", "x"}.isdisjoint(names):
+        if (alone := self._alone) and {"centers", "x"}.isdisjoint(names):
             names = {**names, "centers": alone}
             self.note(f"array '{shown(alone)}' is taken as the coordinates")
         chosen = super().choose(names)
         if "centers" not in chosen:
             self._guess_size(chosen)
-        self._shape = self._shape_of(chosen.get("centers", chosen.get("x", "")))
+        self._shape = self.shape_of(chosen.get("centers", chosen.get("x", "")))
         return chosen
 
     # The sphere set checks types and shapes: one number or colour may be for all spheres.

@@ -6,7 +6,6 @@ Of alternate locations of an atom the first one is used.
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.lines import starts_with
-from raytracer.scene.particles.loaded import LoadedSource
+from raytracer.scene.particles.loaded import NO_BONDS, Bonds, Frame, LoadedSource
 from raytracer.scene.particles.secondary_structure import Stretch, add_structure
 from raytracer.scene.particles.source import Box
 from raytracer.scene.particles.text_table import (
@@ -65,9 +64,8 @@ class Source(LoadedSource):
         ends = [end for end in starts_with(self.file, b"ENDMDL") if end > starts[-1]]
         return [*starts, min([end + len("ENDMDL\n") for end in ends[:1]] + [self.file.size])]
 
-    @cached_property
-    def box(self) -> Box | None:
-        """The cell of the record CRYST1; a cube of 1 angstrom means none."""
+    def _cell(self) -> Box | None:
+        """Return the cell of the record CRYST1; a cube of 1 angstrom means none."""
         start = next(iter(starts_with(self.file, b"CRYST1")), None)
         line = b"" if start is None else os.pread(self.file.file.fileno(), 54, start)
         places = ((6, 15), (15, 24), (24, 33), (33, 40), (40, 47), (47, 54))
@@ -77,19 +75,18 @@ class Source(LoadedSource):
             return None
         return None if sizes[:3] == [1.0, 1.0, 1.0] else cell_of(sizes)
 
-    @cached_property
-    def _bonds(self) -> tuple[NDArray[np.int64] | None, dict[str, NDArray[Any]]]:
-        """The pairs of the records CONECT, if they include at least half of the atoms.
+    def _connected(self) -> Bonds:
+        """Return the pairs of the records CONECT, if they include at least half of the atoms.
 
         Structures of proteins have such records only for ligands and bridges.
         """
         if next(iter(starts_with(self.file, b"CONECT")), None) is None:
-            return None, {}
+            return NO_BONDS
         serials = ATOMS._replace(cells={"serial": Cell(Kind.TEXT, 6, 5)})
         atoms = read_rows(self.file, serials, ["serial"], None).columns["serial"].tolist()
         number = {serial: index for index, serial in enumerate(atoms)}
-        if len(number) != len(atoms) or len(atoms) != len(self.load(["position"])["position"]):
-            return None, {}  # ambiguous serial numbers
+        if len(number) != len(atoms) or len(atoms) != self.count:
+            return NO_BONDS  # ambiguous serial numbers
         named: Counter[tuple[int, int]] = Counter()
         self.file.file.seek(0)
         for line in self.file.file:
@@ -101,13 +98,10 @@ class Source(LoadedSource):
         pairs = sorted({(min(pair), max(pair)) for pair in named})
         rows = np.array(pairs, np.int64).reshape(-1, 2)
         if 2 * len(np.unique(rows)) < len(atoms):
-            return None, {}
+            return NO_BONDS
         # An atom listed twice in the records of another has a double bond to it.
         orders = np.array([max(named[i, j], named[j, i]) for i, j in pairs], np.float64)
         return rows, {"order": orders.clip(1.0, 3.0)} if (orders > 1).any() else {}
-
-    bonds = property(lambda self: self._bonds[0])
-    bond_columns = property(lambda self: self._bonds[1])
 
     def _stretches(self) -> Iterator[Stretch]:
         """Yield the helices and strands of the records HELIX and SHEET, before the atoms."""
@@ -125,7 +119,10 @@ class Source(LoadedSource):
                 continue
             yield Stretch(kind, line[chain : chain + 1].strip(), *ends)
 
-    def read(self) -> dict[str, NDArray[Any]]:
+    def read(self) -> Frame:
+        return Frame(self._atoms(), self._cell(), bonds=self._connected)
+
+    def _atoms(self) -> dict[str, NDArray[Any]]:
         rows = read_rows(self.file, ATOMS, list(ATOMS.cells), None)
         if not rows.length:
             raise self.error("there are no atoms (records ATOM and HETATM)")

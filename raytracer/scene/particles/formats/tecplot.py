@@ -8,13 +8,13 @@ import re
 from functools import cached_property
 from itertools import groupby
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.particles.loaded import LoadedSource
-from raytracer.scene.particles.source import Moment, moment_of
+from raytracer.scene.particles.loaded import Frame, LoadedSource
+from raytracer.scene.particles.source import moment_of
 
 _ZONE = rb"(?im)^[ \t]*zone\b"
 _VARIABLES = r"(?is)\bvariables\s*=((?:\s*,?\s*(?:\"[^\"]*\"|[^\s\",=]+(?![^\n]*=)))+)"
@@ -35,7 +35,6 @@ class Zone(NamedTuple):
 class Source(LoadedSource):
     noun = "variable"
     memory = 4
-    of_frame = ("arrays",)
 
     @cached_property
     def _zones(self) -> list[list[Zone]]:
@@ -69,15 +68,12 @@ class Source(LoadedSource):
         return Zone(prod(map(int, sizes)), is_block, keys.get("SOLUTIONTIME", ""),
                     text[start.start() :])  # fmt: skip
 
-    @property
-    def frames(self) -> int | None:
-        return len(self._zones)
-
-    def read(self) -> dict[str, NDArray[Any]]:
-        parts = [self._values(zone) for zone in self._zones[self.frame]]
-        rows = np.concatenate(parts)
-        return {quoted or plain: rows[:, place]
-                for place, (quoted, plain) in enumerate(self._names)}  # fmt: skip
+    def read(self) -> Frame:
+        zones = self._zones[self.frame]
+        rows = np.concatenate([self._values(zone) for zone in zones])
+        columns = {quoted or plain: rows[:, place]
+                   for place, (quoted, plain) in enumerate(self._names)}  # fmt: skip
+        return Frame(columns, time=moment_of(zones[0].time), frames=len(self._zones))
 
     def _values(self, zone: Zone) -> NDArray[np.float64]:
         """Return the values of a zone, (nodes, variables)."""
@@ -90,7 +86,3 @@ class Source(LoadedSource):
                 f"{len(values):,} values"
             )
         return values.reshape(width, -1).T if zone.is_block else values.reshape(-1, width)
-
-    @property
-    def time(self) -> Moment | None:
-        return moment_of(self._zones[self.frame][0].time)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import shown
 from raytracer.scene.particles.cell import cell_of
-from raytracer.scene.particles.loaded import LoadedSource, texts
+from raytracer.scene.particles.loaded import Frame, LoadedSource, texts
 from raytracer.scene.particles.source import Box
 
 MAX_ATOMS = 100_000_000
@@ -29,7 +29,7 @@ class Source(LoadedSource):
         self.require_memory()
         self._atoms: dict[int, dict[str, str]] = {}
         self._default: dict[str, str] = {}
-        self._bonds: list[tuple[int, int]] = []
+        self._pairs: list[tuple[int, int]] = []
         self._cells: list[Box | None] = []
         self._steps: list[list[list[str]]] = []
         cell: Box | None = None
@@ -70,12 +70,9 @@ class Source(LoadedSource):
         for part in text.replace(" ", "").split(","):
             first, last = (int(each) for each in part.replace("::", ":").split(":"))
             chain = range(first, last) if "::" in part else ()
-            self._bonds += [(atom, atom + 1) for atom in chain] or [(first, last)]
+            self._pairs += [(atom, atom + 1) for atom in chain] or [(first, last)]
 
-    frames = property(lambda self: max(len(self._steps), 1))
-    box = property(lambda self: self._cells[self.frame] if self._cells else None)
-
-    def read(self) -> dict[str, NDArray[Any]]:
+    def read(self) -> Frame:
         if not self._steps:
             raise self.error("there are no coordinates (timestep)")
         rows = self._steps[self.frame]
@@ -86,7 +83,10 @@ class Source(LoadedSource):
                 raise self.error(f"'{shown(' '.join(row), 60)}' is not a line of coordinates")
             atom = int(row[0]) if len(row) == 4 else place
             positions[atom] = np.array(row[-3:], np.float64)
-        return {"position": positions} | self._properties(count)
+        ends = np.array(self._pairs, np.int64).reshape(-1, 2) if self._pairs else None
+        columns = {"position": positions} | self._properties(count)
+        cell = self._cells[self.frame]
+        return Frame(columns, cell, bonds=lambda: (ends, {}), frames=len(self._steps))
 
     def _properties(self, count: int) -> dict[str, NDArray[Any]]:
         atoms = [self._default | self._atoms.get(atom, {}) for atom in range(count)]
@@ -99,10 +99,6 @@ class Source(LoadedSource):
             elif all(words) or name != "radius":
                 columns[name] = np.array([word or "nan" for word in words], np.float64)
         return columns
-
-    @property
-    def bonds(self) -> NDArray[np.int64] | None:
-        return np.array(self._bonds, np.int64).reshape(-1, 2) if self._bonds else None
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         """Return the columns of each part; without types atoms have the names of elements."""

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile, opened
 from raytracer.memory import require_room
-from raytracer.scene.particles.loaded import LoadedSource, library
-from raytracer.scene.particles.source import Moment, ParticleSource, moment_of
+from raytracer.scene.particles.loaded import Frame, LoadedSource, library
+from raytracer.scene.particles.source import ParticleSource, moment_of
 
 LEGACY = ".vtk"  # variant of files with sections after lines of words
 MAX_LIST = 1 << 26  # most bytes of a list of files
@@ -80,19 +80,13 @@ class Collection(LoadedSource):
         self._listed = listed
         self._times = sorted({time for time, _ in listed})
 
-    @property
-    def frames(self) -> int | None:
-        return len(self._times)
-
-    @property
-    def time(self) -> Moment | None:
-        return moment_of(self._times[self.frame]) if len(self._times) > 1 else None
+    frames = property(lambda self: len(self._times))
 
     @property
     def further_files(self) -> Sequence[Path]:
         return [path for time, path in self._listed if time == self._times[self.frame]]
 
-    def read(self) -> dict[str, NDArray[Any]]:
+    def read(self) -> Frame:
         parts = list(_parts(self.further_files, MAX_LEVELS))
         parts = [part for part in parts if len(part["position"])] or parts[:1]
         common = {name: values.shape[1:] for name, values in parts[0].items()
@@ -100,7 +94,9 @@ class Collection(LoadedSource):
                          for part in parts)}  # fmt: skip
         count = sum(len(part["position"]) for part in parts)
         require_room(self.name, 8 * count * sum(map(prod, common.values())))
-        return {name: np.concatenate([part[name] for part in parts]) for name in common}
+        time = moment_of(self._times[self.frame]) if len(self._times) > 1 else None
+        return Frame({name: np.concatenate([part[name] for part in parts]) for name in common},
+                     time=time)  # fmt: skip
 
 
 def _parts(paths: Sequence[Path], levels: int) -> Iterator[dict[str, NDArray[Any]]]:

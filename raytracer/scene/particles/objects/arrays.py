@@ -11,8 +11,8 @@ import numpy as np
 from raytracer.errors import DataFileError, counted
 from raytracer.scene.arrays import Where, as_array
 from raytracer.scene.particles.array_source import are_frames
+from raytracer.scene.particles.loaded import Frame, ObjectSource
 from raytracer.scene.particles.naming import USUAL, plain
-from raytracer.scene.particles.objects.source import Frame, ObjectSource
 from raytracer.scene.particles.source import Particles
 
 if TYPE_CHECKING:
@@ -45,14 +45,14 @@ class Source(ObjectSource):
             result.notes.append(("", f"{self.name}: {text}"))
         return result
 
-    def take(self) -> Frame:
+    def read(self) -> Frame:
         if self._array is None:
             columns = self._of_dictionary()
         elif is_series(self._array):
             columns = {"centers": self._array[self.frame]}
         else:
             columns = columns_of(self._array, self.name)
-        return Frame(_count(columns), columns)
+        return Frame(columns, rows=_count(columns))
 
     def _of_dictionary(self) -> dict[str, NDArray[Any]]:
         arrays = {str(name): as_array(value, str(name), Where(self.name))

@@ -10,15 +10,14 @@ from numpy.typing import NDArray
 from raytracer.files.access import OpenFile
 from raytracer.scene.elements import table
 from raytracer.scene.particles.cell import cell_box
-from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.objects.source import (
+from raytracer.scene.particles.loaded import (
     Entry,
     Frame,
     LibraryFile,
     ObjectSource,
-    texts_of,
+    library,
 )
-from raytracer.scene.particles.source import Column, moment_of
+from raytracer.scene.particles.source import moment_of
 
 DATABASES = ("db", "json")  # formats of databases; each row is a frame
 
@@ -34,18 +33,18 @@ START = 1 << 12  # bytes of a file by which ASE recognises its format
 class Source(ObjectSource):
     noun = "array"
 
-    def take(self) -> Frame:
+    def read(self) -> Frame:
         atoms, arrays = self.value, dict(self.value.arrays)
         numbers = np.asarray(arrays.pop("numbers"))
         results = getattr(getattr(atoms, "calc", None), "results", None)
         columns = {**(results if isinstance(results, Mapping) else {}), **arrays}
         if "momenta" in columns and "velocity" not in columns:
-            columns["velocity"] = Entry(Column("number", (3,)), atoms.get_velocities)
+            columns["velocity"] = Entry(np.dtype(float), (len(atoms), 3), atoms.get_velocities)
         # ASE takes the types of LAMMPS for atomic numbers, and keeps both.
         if "type" not in arrays or not np.array_equal(arrays["type"], numbers):
-            columns = {"element": texts_of(symbols_of(numbers)), **columns}
+            columns = {"element": symbols_of(numbers), **columns}
         box, time = cell_box(atoms.cell, atoms.pbc), moment_of(atoms.info.get("time"))
-        return Frame(len(atoms), columns, box, time)
+        return Frame(columns, box, time, rows=len(atoms))
 
 
 class FileSource(LibraryFile, Source):
@@ -60,7 +59,7 @@ class FileSource(LibraryFile, Source):
         form = self.form  # imports ASE, or reports how to install it
         from ase.io import iread
 
-        self.require_frame()
+        self.require_memory()
         path = self.file.name
         images = _rows(path, form) if form in DATABASES else iread(path, ":", format=form)
         chosen, count = None, 0

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_box
-from raytracer.scene.particles.loaded import library, texts
-from raytracer.scene.particles.objects.source import Bonds, Frame, LibraryFile, ObjectSource
+from raytracer.scene.particles.loaded import Bonds, Frame, LibraryFile, ObjectSource, library, texts
 from raytracer.scene.particles.source import moment_of
 
 ALIASES = {".mol": ".sdf", ".txyz": ".arc"}  # endings unknown to chemfiles
@@ -37,7 +36,7 @@ class Source(ObjectSource):
     lists_atoms = True
     clock = 1.0
 
-    def take(self) -> Frame:
+    def read(self) -> Frame:
         frame = self.value
         columns = {"position": np.array(frame.positions)}
         if frame.has_velocities():
@@ -50,7 +49,7 @@ class Source(ObjectSource):
         title = re.search(r"\bt=\s*([-+.\deE]+)", str(about.get("name", "")))  # of GROMACS
         time = moment_of(about.get("time", title and title[1]), "ps")
         time = time and moment_of(time.value * self.clock, "ps")
-        return Frame(len(frame.atoms), columns, cell_box(edges), time, self._bonds_of)
+        return Frame(columns, cell_box(edges), time, self._bonds_of, len(frame.atoms))
 
     def _bonds_of(self) -> Bonds:
         topology = self.value.topology
@@ -102,7 +101,7 @@ class FileSource(LibraryFile, Source):
         self.has_coordinates, self.clock = bool(form.positions), AKMA if form.name == "DCD" else 1.0
         with chemfiles.Trajectory(self.file.name, "r", form.name) as trajectory:
             frames = trajectory.nsteps
-            self.require_frame(frames)
+            self.require_memory(frames)
             read = trajectory.read_step(frame)
         if "has_positions" in read.list_properties() and not read["has_positions"]:
             raise self.error(f"frame {frame} has no positions; choose another one")

@@ -1,7 +1,7 @@
 """Frames of gsd (`gsd.hoomd.Frame`), and trajectories, of which only the needed chunks are read."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from raytracer.memory import require_room
 from raytracer.scene.particles.cell import hoomd_box
-from raytracer.scene.particles.loaded import library, texts
-from raytracer.scene.particles.objects.source import (
+from raytracer.scene.particles.loaded import (
     NO_BONDS,
     Bonds,
     Frame,
     LibraryFile,
     ObjectSource,
+    library,
+    texts,
 )
 from raytracer.scene.particles.source import moment_of
 
@@ -33,13 +34,12 @@ class Source(ObjectSource):
     has_defaults = True
     """Whether the frame has gsd's defaults for data that a file lacks."""
 
-    def take(self) -> Frame:
+    def read(self) -> Frame:
         particles, stated = self.value.particles, self.value.configuration
         box = None if stated.box is None else hoomd_box(stated.box)
         columns = self._columns(particles, int(particles.N))
-        return Frame(
-            int(particles.N), columns, box, moment_of(stated.step, "steps"), self._bonds_of
-        )
+        time = moment_of(stated.step, "steps")
+        return Frame(columns, box, time, self._bonds_of, int(particles.N))
 
     def _bonds_of(self) -> Bonds:
         pairs, ids, names = (
@@ -54,7 +54,7 @@ class Source(ObjectSource):
         is_named = names and len(names) > int(types.max(initial=-1))
         return pairs, {"type": np.array(list(names), str)[types] if is_named else types}
 
-    def _columns(self, particles: Any, count: int) -> Mapping[str, Any]:
+    def _columns(self, particles: Any, count: int) -> dict[str, Any]:
         if particles.position is None:
             raise self.error("has no positions of particles")
         arrays = {name: getattr(particles, name, None) for name in COLUMNS}

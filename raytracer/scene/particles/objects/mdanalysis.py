@@ -8,18 +8,17 @@ from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_of
-from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.objects.source import (
+from raytracer.scene.particles.loaded import (
     NO_BONDS,
     Bonds,
     Entry,
     Frame,
     LibraryFile,
     ObjectSource,
-    encoded,
+    library,
     texts_of,
 )
-from raytracer.scene.particles.source import Column, moment_of
+from raytracer.scene.particles.source import moment_of
 
 NUMBERS = {
     "velocities": "velocity", "forces": "force", "masses": "mass", "charges": "charge",
@@ -48,12 +47,12 @@ class Source(ObjectSource):
         super().go_to(frame)
         self.value.atoms.universe.trajectory[frame]  # makes it the current frame
 
-    def take(self) -> Frame:
+    def read(self) -> Frame:
         atoms, columns, sizes, time = self.value.atoms, dict[str, Any](), None, None
         if self.has_coordinates:
             sizes = atoms.universe.dimensions
             time = moment_of(atoms.universe.trajectory.time, "ps") if self.has_time else None
-            columns["position"] = Entry(Column("number", (3,)), lambda: atoms.positions)
+            columns["position"] = Entry(np.dtype(float), (len(atoms), 3), lambda: atoms.positions)
         if (label := self._label_column()) is not None:
             columns["element"] = label
         for name, column in NUMBERS.items():
@@ -63,9 +62,9 @@ class Source(ObjectSource):
             del columns["radius"]  # the file has none
         for name, column in TEXTS.items():
             if (values := self._has(name)) is not None:
-                columns[column] = texts_of(values)
+                columns[column] = values
         box = None if sizes is None else cell_of(sizes)
-        return Frame(len(atoms), columns, box, time, self._bonds_of)
+        return Frame(columns, box, time, self._bonds_of, len(atoms))
 
     def _bonds_of(self) -> Bonds:
         atoms, bonds = self.value.atoms, self._has("bonds")
@@ -77,16 +76,20 @@ class Source(ObjectSource):
         inside = pairs[(pairs >= 0).all(axis=1)]
         return inside if len(inside) else None, {}
 
-    def _label_column(self) -> Entry | None:
+    def _label_column(self) -> Any:
         """Return the elements: from the file, otherwise by the names or types of atoms."""
         elements, names, types = map(self._has, ("elements", "names", "types"))
         if elements is not None and (elements != "").all():
-            return texts_of(elements)
+            return elements
         if names is not None and (names != "").all():
             residues = self._has("resnames")
             residues = [""] * len(names) if residues is None else residues
-            return Entry(Column("text"), lambda: elements_of(encoded(names), encoded(residues)))
-        return None if types is None else texts_of(types)
+            return Entry(
+                np.dtype("S"),
+                (len(names),),
+                lambda: elements_of(texts_of(names), texts_of(residues)),
+            )
+        return types
 
     def _has(self, name: str) -> Any:
         """Return an attribute of all atoms, or None."""
@@ -105,7 +108,7 @@ class FileSource(LibraryFile, Source):
         form, path = ALIASES.get(self.variant, self.variant[1:].upper()), self.file.name
         has_reader = form in package._READERS
         if form in package._PARSERS:
-            self.require_frame()
+            self.require_memory()
             coordinates = {"format": form} if has_reader else {}
             made = package.Universe(path, topology_format=form, to_guess=(), **coordinates)
         elif has_reader:
@@ -117,7 +120,7 @@ class FileSource(LibraryFile, Source):
         else:
             raise self.error("has a format that MDAnalysis cannot read")
         frames = len(made.trajectory) if has_reader else 1
-        self.require_frame(frames)
+        self.require_memory(frames)
         self.has_coordinates = hasattr(made, "trajectory")
         self.has_time = has_reader and (form in TIMED or "time" in made.trajectory.ts.data)
         return made, frames

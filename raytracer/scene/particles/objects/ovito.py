@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.scene.particles.objects.source import Bonds, Frame, ObjectSource, texts_of
+from raytracer.scene.particles.loaded import Bonds, Frame, ObjectSource
 from raytracer.scene.particles.source import Box, moment_of
 
 TYPE = "Particle Type"
@@ -18,7 +18,7 @@ class Source(ObjectSource):
     def frames(self) -> int | None:
         return int(getattr(self.value, "num_frames", 1))
 
-    def take(self) -> Frame:
+    def read(self) -> Frame:
         data = self.value
         if hasattr(data, "compute"):
             data = data.compute(self.frame) if self.is_chosen else data.compute()
@@ -29,13 +29,13 @@ class Source(ObjectSource):
         if (types := columns.pop(TYPE, None)) is not None:
             names = {each.id: each.name for each in particles[TYPE].types}
             if all(names.get(number) for number in np.unique(types)):
-                columns["species"] = texts_of([names[number] for number in types])
+                columns["species"] = [names[number] for number in types]
             else:
                 columns["type"] = types
         stated = getattr(data, "attributes", {})
         time = moment_of(stated.get("Time")) or moment_of(stated.get("Timestep"), "steps")
         bonds = partial(_bonds_of, particles)
-        return Frame(int(particles.count), columns, _box_of(data.cell), time, bonds)
+        return Frame(columns, _box_of(data.cell), time, bonds, int(particles.count))
 
 
 def _box_of(cell: Any) -> Box | None:

@@ -4,17 +4,15 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.scene.particles.loaded import library
-from raytracer.scene.particles.objects.source import (
+from raytracer.scene.particles.loaded import (
     NO_BONDS,
     Bonds,
     Entry,
     Frame,
     LibraryFile,
     ObjectSource,
-    texts_of,
+    library,
 )
-from raytracer.scene.particles.source import Column
 
 MAX_ORDER = 3.0
 
@@ -22,24 +20,24 @@ MAX_ORDER = 3.0
 class Source(ObjectSource):
     noun = "property"
 
-    def take(self) -> Frame:
+    def read(self) -> Frame:
         atoms = list(self.value.GetAtoms())
         columns: dict[str, Any] = {
-            "position": Entry(Column("number", (3,)), self._positions),
-            "element": texts_of([each.GetSymbol() for each in atoms]),
+            "position": Entry(np.dtype(float), (len(atoms), 3), self._positions),
+            "element": [each.GetSymbol() for each in atoms],
         }
         infos = [each.GetPDBResidueInfo() for each in atoms]
         if is_pdb := bool(infos) and all(infos):  # the molecule comes from a PDB file
-            columns["name"] = texts_of([each.GetName().strip() for each in infos])
-            columns["residue"] = texts_of([each.GetResidueName().strip() for each in infos])
-            columns["chain"] = texts_of([each.GetChainId().strip() for each in infos])
+            columns["name"] = [each.GetName().strip() for each in infos]
+            columns["residue"] = [each.GetResidueName().strip() for each in infos]
+            columns["chain"] = [each.GetChainId().strip() for each in infos]
         columns["charge"] = [each.GetFormalCharge() for each in atoms]
         columns["mass"] = [each.GetMass() for each in atoms]
         columns["aromatic"] = [int(each.GetIsAromatic()) for each in atoms]
         if is_pdb:
             columns["residue_id"] = [each.GetResidueNumber() for each in infos]
             columns["b_factor"] = [each.GetTempFactor() for each in infos]
-        return Frame(len(atoms), columns, bonds=self._bonds_of)
+        return Frame(columns, bonds=self._bonds_of, rows=len(atoms))
 
     def _bonds_of(self) -> Bonds:
         bonds = list(self.value.GetBonds())
@@ -66,7 +64,7 @@ class FileSource(LibraryFile, Source):
 
     def opened(self, frame: int) -> tuple[Any, int]:
         chemistry = library("rdkit.Chem", self.name, "rdkit")
-        self.require_frame()
+        self.require_memory()
         molecules = chemistry.MaeMolSupplier(self.file.name, sanitize=False, removeHs=False)
         frames = len(molecules)
         molecule = molecules[frame] if frames else None

@@ -13,7 +13,7 @@ from raytracer.files.access import reading
 from raytracer.scene.arrays import is_array
 from raytracer.scene.particles.frames import checked
 from raytracer.scene.particles.labels import MEANINGS
-from raytracer.scene.particles.objects.source import ObjectSource
+from raytracer.scene.particles.loaded import ObjectSource
 from raytracer.scene.particles.read import complete, spheres_of
 from raytracer.scene.particles.source import Particles, ParticleSource
 from raytracer.scene.source_settings import COLUMN_NAMES
@@ -33,7 +33,7 @@ KINDS = {
 }
 """Classes of objects that are particles, by package."""
 
-MODULES = {"pandas": "data_frames", "polars": "data_frames"}
+MODULES = dict.fromkeys(("pandas", "polars", "astropy", "pyvista"), "tables")
 
 TRAJECTORIES = {"gsd": ("HOOMDTrajectory",), "ase": ("TrajectoryReader",)}
 """Classes whose items are such objects, by package."""
@@ -46,7 +46,7 @@ def read_object(
     frame: int | None = None,
 ) -> Particles:
     """Return the particles of an object; arguments and errors as for `Scene.from_object`."""
-    names = {} if arrays is None else COLUMN_NAMES.checked(arrays, "arrays", SceneError)
+    names = {} if arrays is None else COLUMN_NAMES.checked(arrays, "arrays")
     if labels is not None and labels not in MEANINGS:
         raise SceneError(f"labels: {shown_value(labels)} is neither 'elements' nor 'types'")
     source = object_source(value, frame)

@@ -138,7 +138,8 @@ kinds(
 )  # fmt: skip
 texts(("results of EDEM", "results.csv", EDEM, SIZED), keeps="float64")
 texts(("XYZ of multislice programs", "cell.xyz", MULTISLICE,
-       Written(decimals(POINTS, 6), edges=CELL)), keeps="6 decimals")  # fmt: skip
+       Written(decimals(POINTS, 6), edges=CELL)), keeps="6 decimals",
+      needs={"cell.xyz": "ase"})  # fmt: skip
 kinds("numpy", (
     "NumPy archive, positions in time", "moving.npz", "float32",
     Written(single(POINTS), symbols=(), radii=RADII, frames=2), lambda path: np.savez(

@@ -10,13 +10,13 @@ import pytest
 
 import raytracer
 from raytracer.backends.cpu import CpuDevice, CpuScene
-from raytracer.benchmark import layouts, render_levels, run
-from raytracer.benchmark.render_ladder import Ladder, Rung, rungs
+from raytracer.benchmark import render_benchmark, run
+from raytracer.benchmark.render_benchmark import Ladder, Rung, rungs
 from raytracer.buffers import build_bvh
 from raytracer.cli import main
 from raytracer.errors import BackendError, UserError
 from raytracer.scene.packing.pack import pack
-from raytracer.variants.discovery import discover
+from raytracer.variants import discover
 from reference import RefScene
 from support.project import to_project
 from support.scenes import KEY, LAMP, random_scene
@@ -33,9 +33,9 @@ def ladder_of(scene: RefScene, checked: tuple[int, int] = SIZE) -> Ladder:
 def test_every_variant_is_a_rung_and_the_last_one_is_complete() -> None:
     found = rungs("cuda")
     assert [rung.label for rung in found] == [variant.label for variant in discover("render")]
-    assert {rung.layout for rung in found} == set(layouts.LAYOUTS)
-    assert {rung.level for rung in found} == set(render_levels.LEVELS)
-    levels = [list(render_levels.LEVELS).index(rung.level) for rung in found]
+    assert {rung.layout for rung in found} == set(render_benchmark.LAYOUTS)
+    assert {rung.level for rung in found} == set(render_benchmark.LEVELS)
+    levels = [list(render_benchmark.LEVELS).index(rung.level) for rung in found]
     assert levels == sorted(levels)
     assert found[-1].level == "samples"
 
@@ -43,7 +43,7 @@ def test_every_variant_is_a_rung_and_the_last_one_is_complete() -> None:
 def test_layouts_hold_the_same_spheres() -> None:
     ladder = ladder_of(random_scene(1, 37))
     buffers, tree = ladder.buffers, ladder.arranged("")
-    soa, aos, plain = (layouts.arrange(name, buffers, tree) for name in ("soa", "aos", "list"))
+    soa, aos, plain = (ladder.arranged(name) for name in ("soa", "aos", "list"))
     assert (soa.spheres == tree.spheres.T).all()
     assert soa.spheres.flags.c_contiguous
     assert (aos.spheres[:, :4] == tree.spheres).all()
@@ -51,27 +51,27 @@ def test_layouts_hold_the_same_spheres() -> None:
     assert plain.spheres is tree.spheres
     assert plain.nodes.size == soa.nodes.size == aos.nodes.size == 0
     with pytest.raises(UserError, match="layout 'sao'; did you mean"):
-        layouts.arrange("sao", buffers, tree)
+        ladder.arranged("sao")
 
 
 def test_levels_show_more_and_more() -> None:
     scene = random_scene(5, 60, mirror=True).but(lights=(KEY, LAMP))
     ladder = ladder_of(scene)
-    films = {level: ladder.reference(level) for level in render_levels.LEVELS}
+    films = {level: ladder.reference(level) for level in render_benchmark.LEVELS}
     flat = films["flat"].sums[films["flat"].sums[..., 3] > 0]
     assert flat.size
     for level, film in films.items():
-        assert render_levels.difference(film, films[level]) == ""
+        assert render_benchmark.difference(film, films[level]) == ""
     names = list(films)
     for before, level in pairwise(names):
-        assert "differ from the CPU's" in render_levels.difference(films[level], films[before])
-    assert films["samples"].samples == render_levels.SAMPLES
+        assert "differ from the CPU's" in render_benchmark.difference(films[level], films[before])
+    assert films["samples"].samples == render_benchmark.SAMPLES
     assert films["samples"].mean() == pytest.approx(films["mirrors"].mean(), abs=1.5)
 
 
 def test_last_level_is_the_picture_of_render() -> None:
     scene = random_scene(6, 40, mirror=True)
-    size: Any = {"width": SIZE[0], "height": SIZE[1], "samples": render_levels.SAMPLES}
+    size: Any = {"width": SIZE[0], "height": SIZE[1], "samples": render_benchmark.SAMPLES}
     wanted = raytracer.render(to_project(scene), backend="cpu", **size)
     assert ladder_of(scene).reference("samples").sums.tobytes() == wanted.film.sums.tobytes()
 
@@ -80,15 +80,15 @@ def test_pictures_that_are_wrong_are_told() -> None:
     good = ladder_of(random_scene(5, 60)).reference("phong")
     bad = good.copy()
     bad.sums[7, 3, 1] = np.nan
-    assert "not finite" in render_levels.difference(bad, good)
+    assert "not finite" in render_benchmark.difference(bad, good)
     bad.sums[...] = good.sums
     bad.sums[7:9, 3] += 0.5
-    assert "2 of 1536 pixels differ from the CPU's, first 3,7" in render_levels.difference(
+    assert "2 of 1536 pixels differ from the CPU's, first 3,7" in render_benchmark.difference(
         bad, good
     )
     bad.sums[...] = good.sums
     bad.sums[..., :3] *= np.float32(1.006)
-    assert "on average" in render_levels.difference(bad, good)
+    assert "on average" in render_benchmark.difference(bad, good)
 
 
 # a run of the ladder, with a rung that runs on the CPU
@@ -104,7 +104,7 @@ class StandScene(CpuScene):
 
 def raced(mode: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """The row of a stand-in for 10_antialiasing, a linear list: wrong, slow, or at fault."""
-    expose = render_levels.expose
+    expose = render_benchmark.expose
 
     def spoiled(film: Any, scene: Any, view: Any) -> float:
         seconds = expose(film, scene, view)
@@ -119,7 +119,7 @@ def raced(mode: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     tree = ladder.arranged("")
     monkeypatch.setattr(stand, "scene", lambda seen, _: StandScene(seen, tree, stand.threads))
     monkeypatch.setattr(Rung, "device", lambda of: stand if of.variant else CpuDevice())
-    monkeypatch.setattr(render_levels, "expose", spoiled)
+    monkeypatch.setattr(render_benchmark, "expose", spoiled)
     (row,) = ladder.run([rung], 0.001, lambda _: None)
     return dict(row)
 

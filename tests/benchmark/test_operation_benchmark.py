@@ -15,13 +15,12 @@ from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark import run
+from raytracer.benchmark.benchmark import BenchOptions
 from raytracer.benchmark.cuda import kernel as bench_kernel
-from raytracer.benchmark.cuda import timing as device
-from raytracer.benchmark.cuda.timing import Session
-from raytracer.benchmark.options import BenchOptions
-from raytracer.benchmark.runner import Plan, measure
-from raytracer.variants.discovery import discover
-from raytracer.variants.kernel import Variant
+from raytracer.benchmark.cuda import session as device
+from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.operation_benchmark import Plan, measure
+from raytracer.variants import Variant, discover
 from support.fake_cuda import FakeDriver
 
 # Views of a launch's vectors a, b, c (n,) and n itself.
@@ -221,7 +220,7 @@ def test_a_kernel_for_another_architecture_is_listed_with_the_reason(machine: Ma
 
 def test_a_whole_run(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     from raytracer.benchmark import report
-    from raytracer.benchmark.registry import find
+    from raytracer.benchmark.run import find
 
     driver = machine(right)
     monkeypatch.setattr(run, "why_not", lambda *_: None)

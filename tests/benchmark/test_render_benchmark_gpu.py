@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from raytracer.benchmark import render_benchmark
-from raytracer.benchmark.cuda.timing import Session
-from raytracer.benchmark.options import BenchOptions
+from raytracer.benchmark.benchmark import BenchOptions
+from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.record import Row
-from raytracer.benchmark.registry import find
-from raytracer.benchmark.render_ladder import Ladder, rungs
+from raytracer.benchmark.render_benchmark import Ladder, rungs
+from raytracer.benchmark.run import find
 from raytracer.buffers import build_bvh
 from raytracer.scene.packing.pack import pack
 from raytracer.scene.scene import Scene

@@ -45,70 +45,51 @@ class Array:
 class Peer:
     """An implementation by PyTorch, timed in the same run if it is installed.
 
-    Attributes:
-        name: in tables.
-        make: takes PyTorch and the inputs as its tensors on the GPU, by name (16-bit patterns are
-            int16: `.view(torch.bfloat16)`); returns a function without arguments that launches
-            the work on the current stream.
-        dtypes: supported types of the operation; all if empty.
+    make: takes PyTorch and the inputs as its tensors on the GPU, by name (16-bit patterns are
+    int16: `.view(torch.bfloat16)`); returns a function without arguments that launches the work on
+    the current stream.
     """
 
-    name: str
+    name: str  # in tables
     make: Callable[[Any, dict[str, Any]], Callable[[], Any]]
-    dtypes: tuple[str, ...] = ()
+    dtypes: tuple[str, ...] = ()  # types of the operation that it has; all if empty
 
 
 @dataclass(kw_only=True)
 class Op:
-    """An operation of the bench.
+    """An operation of the bench. Shapes are words that are an axis, an axis + a number, or a
+    number."""
 
-    Attributes:
-        name: of the operation and of its folder of kernels.
-        summary: one sentence.
-        axes: default sizes by name, in the order of the kernel's arguments.
-        inputs: shape of each input by name: words that are an axis, an axis + a number, or a
-            number.
-        outputs: the same for the outputs.
-        compute: the NumPy implementation, in the type of its inputs.
-        flop: operations of one call.
-        awkward: small sizes at which kernels are checked, those with incomplete tiles first.
-        dtypes: types of the operation, the default first.
-        distributions: of input values, out of DISTRIBUTIONS.
-        peers: implementations by libraries.
-        note: printed under the table.
-        is_exact: whether results are whole numbers that must be equal.
-        rounding: factor of the tolerance, for successive sums.
-        clears: whether outputs are set to zero before each call, included in the time.
-        has_offset: whether the axis `offset` shifts the arrays (`offsets`).
-        macros: definitions with which kernels are compiled, for sizes and a type.
-        macro_sizes: sizes of the axes that are macros and no arguments.
-    """
-
-    name: str
-    summary: str
-    axes: Axes
-    inputs: Mapping[str, str]
+    name: str  # and that of its folder of kernels
+    summary: str  # one sentence
+    axes: Axes  # default sizes by name, in the order of the kernel's arguments
+    inputs: Mapping[str, str]  # shape of each input by name
     outputs: Mapping[str, str]
-    compute: Callable[[Arrays], Arrays]
-    flop: Callable[[Axes], float] = lambda _: 0
-    awkward: tuple[Axes, ...]
-    dtypes: tuple[str, ...] = ("float32",)
+    input_type: str = ""  # of all inputs, if it is not that of the operation
+    output_type: str = ""
+    compute: Callable[[Arrays], Arrays]  # by NumPy, in the type of its inputs
+    flop: Callable[[Axes], float] = lambda _: 0  # operations of one call
+    awkward: tuple[Axes, ...]  # small sizes to check kernels at, with incomplete tiles first
+    dtypes: tuple[str, ...] = ("float32",)  # types of the operation, the default first
     distributions: tuple[str, ...] = ("normal", "uniform", "constant", "zeros")
     peers: tuple[Peer, ...] = ()
-    note: str = ""
-    is_exact: bool = False
-    rounding: int = 1
-    clears: bool = False
-    has_offset: bool = False
+    note: str = ""  # printed under the table
+    is_exact: bool = False  # whether results are whole numbers that must be equal
+    clears: bool = False  # whether outputs are set to zero before each call, in the time
+    has_offset: bool = False  # whether the axis `offset` shifts the arrays (`offsets`)
+    # definitions with which kernels are compiled, for sizes and a type
     macros: Callable[[Axes, str], dict[str, str]] = lambda _axes, _dtype: {}
+    # sizes of the axes that are macros and no arguments
     macro_sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def input_arrays(self, axes: Axes, dtype: str) -> dict[str, Array]:
         """Return shapes and types of the inputs by name, in the order of the arguments."""
+        dtype = self.input_type or dtype
         return {name: Array(_shape(text, axes), dtype) for name, text in self.inputs.items()}
 
     def output_arrays(self, axes: Axes, dtype: str) -> dict[str, Array]:
         """Return shapes and types of the outputs by name, in the order of the arguments."""
+        dtype = self.output_type or dtype
         return {name: Array(_shape(text, axes), dtype) for name, text in self.outputs.items()}
 
     def values(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
@@ -129,9 +110,7 @@ class Op:
 
     def tolerance(self, axes: Axes, dtype: str) -> float:
         """Return the tolerated relative error in the Frobenius norm; 0 for equality."""
-        if self.is_exact:
-            return 0.0
-        return self.rounding * (1e-14 if dtype == "float64" else 1e-6)
+        return 0.0 if self.is_exact else 1e-14 if dtype == "float64" else 1e-6
 
     def work(self, axes: Axes, dtype: str) -> Work:
         """Return the work of one call: each input is read once, each output written once."""
@@ -160,8 +139,8 @@ class Op:
         """Return the sizes of all axes: those of `sizes`, and defaults; refuse unknown ones."""
         known = [*self.axes, "offset"] if self.has_offset else self.axes
         for name, size in sizes.items():
-            one_of(name, self.name, known, "axis", UserError)
-            whole(size, f"{self.name}: {name}", int(name in self.axes), error=UserError)
+            one_of(name, self.name, known, "axis")
+            whole(size, f"{self.name}: {name}", int(name in self.axes))
             supported = self.macro_sizes.get(name, (size,))
             if size not in supported:
                 words = ", ".join(map(str, supported))
@@ -203,12 +182,8 @@ def sizes_of(names: str, sizes: str) -> tuple[Axes, ...]:
 def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> NDArray[Any]:
     """Draw random values, reproducible by arguments.
 
-    Args:
-        shape: of the array.
-        dtype: "float32", "float64" or "uint8" (normal: mean 110, sigma 25, like grey levels).
-        distribution: one of DISTRIBUTIONS; uniform is -1..1, or 0..255 for bytes; few are FEW of
-            these values.
-        seed: of the generator.
+    dtype: "float32", "float64" or "uint8" (normal: mean 110, sigma 25, like grey levels).
+    distribution: one of DISTRIBUTIONS; uniform is -1..1, or 0..255 for bytes; few are FEW of these.
     """
     count, is_byte = prod(shape), dtype == "uint8"
     generator = np.random.default_rng(seed)

@@ -1,14 +1,19 @@
-"""Timing of work on one GPU with events, and properties of the device."""
+"""One GPU of the bench: timing with events, guarded arrays, clock and power."""
 
-from collections.abc import Callable
+import subprocess
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, ExitStack, suppress
 from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.backends.cuda.check import translated
 from raytracer.backends.cuda.context import primary_context
 from raytracer.backends.cuda.driver import bindings
 from raytracer.backends.cuda.probe import why_not
 from raytracer.backends.cuda.transfer import staging
+from raytracer.benchmark.record import Clock
 from raytracer.errors import BackendError, RaytracerError
 
 Enqueue = Callable[[], Any]
@@ -16,6 +21,16 @@ Enqueue = Callable[[], Any]
 SCRATCH = 256 << 20  # bytes written to flush the L2 cache and to keep the queue busy
 SHORT = 20e-6  # seconds; shorter kernels are replayed from a graph, or queued behind other work
 BATCH = 32
+GUARD = 256  # bytes behind each array, to detect writes out of bounds
+POISON = 0xFFFFFFFF  # NaN as a float, implausible as a count
+
+QUERY = "clocks.sm,power.draw,clocks_throttle_reasons.active"  # of nvidia-smi
+TIMEOUT = 10.0  # seconds
+# Bits of the throttle reasons, without idle and settings of the user (nvml.h).
+REASONS = {
+    0x4: "power limit", 0x8: "hardware slowdown", 0x20: "thermal limit",
+    0x40: "hardware thermal limit", 0x80: "power brake",
+}  # fmt: skip
 
 
 class RefusedError(RaytracerError):
@@ -142,3 +157,78 @@ class Session:
         launch()
         self.wait()
         self.driver.stop_profiler()
+
+
+class Memory:
+    """Named arrays on the device, each followed by guard bytes, until `with` ends."""
+
+    def __init__(
+        self, session: Session, sizes: Mapping[str, int], offsets: Mapping[str, int] | None = None
+    ) -> None:
+        """Allocate arrays of some bytes by name; raise MemoryNeedError if they do not fit.
+
+        offsets: bytes between an aligned address and the start of an array, by name.
+        """
+        self._session, self._sizes, self._offsets = session, sizes, offsets or {}
+        self._taken = {
+            name: session.driver.mem_alloc(_guarded(size) + self._offsets.get(name, 0))
+            for name, size in sizes.items()
+        }
+
+    def address(self, name: str) -> int:
+        return int(self._taken[name]) + self._offsets.get(name, 0)
+
+    def upload(self, name: str, array: NDArray[Any]) -> None:
+        with self._session.translated():
+            staging(self._session.ordinal).to_device(array, self.address(name))
+
+    def download(self, name: str, array: NDArray[Any], begin: int = 0) -> None:
+        """Copy into an array of the same size, or of a part from a byte on, and wait."""
+        with self._session.translated():
+            staging(self._session.ordinal).to_host(self.address(name) + begin, array)
+
+    def poison(self, name: str) -> None:
+        """Queue the filling of an array and its guard bytes with POISON."""
+        self._session.fill(self.address(name), _guarded(self._sizes[name]), POISON)
+
+    def clear(self, name: str) -> None:
+        self._session.fill(self.address(name), self._sizes[name], 0)
+
+    def overrun(self, name: str) -> bool:
+        """Whether the guard bytes of a poisoned array were overwritten."""
+        size = self._sizes[name]
+        tail = np.empty(_guarded(size) - size, np.uint8)
+        self.download(name, tail, size)
+        return bool((tail != 0xFF).any())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with suppress(RaytracerError):  # a lost device has freed everything already
+            for allocation in self._taken.values():
+                allocation.free()
+
+
+def _guarded(size: int) -> int:
+    return (-(-size // GUARD) + 1) * GUARD
+
+
+def clock(bus_id: str) -> Clock:
+    """Return what the driver tells of the last sampling period; {} without nvidia-smi.
+
+    bus_id: PCI address, like "0000:3B:00.0".
+    """
+    command = ["nvidia-smi", f"--id={bus_id}", f"--query-gpu={QUERY}"]
+    found: Clock = {}
+    with suppress(OSError, subprocess.SubprocessError, ValueError):
+        done = subprocess.run(
+            [*command, "--format=csv,noheader,nounits"],
+            capture_output=True, text=True, check=True, timeout=TIMEOUT,
+        )  # fmt: skip
+        sm, watts, active = map(str.strip, done.stdout.split(","))
+        found["sm_mhz"] = int(sm)
+        found["watts"] = round(float(watts))
+        reasons = int(active, 16)
+        found["held_back_by"] = [name for bit, name in REASONS.items() if reasons & bit]
+    return found

@@ -6,14 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raytracer.variants.discovery import discover, flags_of, operations, product, products
-from raytracer.variants.header import KEYS
-from raytracer.variants.kernel import (
+from raytracer.variants import (
     LADDERS,
     PRODUCT,
+    REQUIRED,
     Launch,
     VariantError,
+    discover,
+    flags_of,
+    operations,
     preferred,
+    product,
+    products,
     whole_numbers,
 )
 
@@ -109,7 +113,7 @@ def test_the_rung_whose_header_names_the_sizes_comes_first(
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [
-        *((key, None, f"the header lacks a value for {key!r}") for key in KEYS),
+        *((key, None, f"the header lacks a value for {key!r}") for key in REQUIRED),
         *(("block", value, f"block {value!r} is not a thread block") for value in ("8x", "33x32")),
         *(("needs", value, "is not an architecture") for value in ("80", "sm_90a+")),
         *(

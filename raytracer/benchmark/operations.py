@@ -1,0 +1,336 @@
+"""The operations of the bench."""
+
+from collections.abc import Callable
+from functools import partial
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.benchmark.op import (
+    DISTRIBUTIONS,
+    Array,
+    Arrays,
+    Axes,
+    Op,
+    Peer,
+    bfloat16_bits,
+    draw,
+    from_bfloat16,
+    sizes_of,
+)
+from raytracer.errors import UserError
+
+
+def torch_add(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
+    """Return the addition of PyTorch into allocated memory."""
+    return partial(torch.add, of["a"], of["b"], out=torch.empty_like(of["a"]))
+
+
+# The sum of two vectors: bound by memory
+VECADD = Op(
+    name="vecadd",
+    summary="c = a + b of two vectors",
+    axes={"n": 1 << 28},  # 1 GiB per vector, far above any L2 cache
+    inputs={"a": "n", "b": "n"},
+    outputs={"c": "n"},
+    compute=lambda arrays: {"c": arrays["a"] + arrays["b"]},
+    flop=lambda axes: axes["n"],
+    has_offset=True,
+    # The offsets are three different places in 16 bytes.
+    awkward=sizes_of("n offset", "1, 3, 255, 1025, 4099, 3 2, 8195 1, 8195 4, 1000003"),
+    peers=(Peer("PyTorch add", torch_add),),
+    note="12 bytes per addition: bound by memory, or by the L2 cache for small n.",
+)
+
+
+# The gradient on spectral elements: arrays u (elements, n, n, n) of values at points. n and the
+# type are macros, so that loops have constant length.
+
+POINTS = (*range(2, 17), 20)  # supported n
+REAL = {"float32": "float", "float64": "double"}
+# Every n, since each has its own partition, with numbers of elements that do not fill a group, and
+# more elements than fit on the device at once, for kernels with a loop over elements.
+FEW_ELEMENTS = [f"{2_000 // n**2} {n}" for n in POINTS if n > 3 and n != 8]
+BLOCK = "elements n n n"
+
+
+def along(d: Any, u: Any, axis: int) -> Any:
+    """Apply the operator d (n, n) along axis 0, 1 or 2 of u (elements, n, n, n), in their type."""
+    if axis == 0:
+        elements, n = u.shape[:2]
+        return (d @ u.reshape(elements, n, n * n)).reshape(u.shape)
+    return d @ u if axis == 1 else u @ d.T
+
+
+def gradient(arrays: Arrays) -> Arrays:
+    """Return gx[e,i,j,k] = sum over l of d[i,l] u[e,l,j,k]; gy and gz the same along j and k."""
+    return {
+        name: along(arrays["d"], arrays["u"], axis) for axis, name in enumerate(("gx", "gy", "gz"))
+    }
+
+
+def torch_einsum(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
+    """Return einsums of PyTorch, which allocate their results."""
+    equations = ("il,eljk->eijk", "jl,eilk->eijk", "kl,eijl->eijk")
+    return lambda: [torch.einsum(equation, of["d"], of["u"]) for equation in equations]
+
+
+CONTRACTION = Op(
+    name="contraction",
+    summary="gradient of (n, n, n) elements: an (n, n) operator along each axis",
+    axes={"elements": 100_000, "n": 8},
+    inputs={"u": BLOCK, "d": "n n"},
+    outputs=dict.fromkeys(("gx", "gy", "gz"), BLOCK),
+    compute=gradient,
+    flop=lambda axes: 6 * axes["elements"] * axes["n"] ** 4,
+    awkward=sizes_of("elements n", ",".join(["1 8, 2003 8, 1001 2, 101 3, 9001 8", *FEW_ELEMENTS])),
+    dtypes=tuple(REAL),
+    macros=lambda axes, dtype: {"RT_N": str(axes["n"]), "RT_T": REAL[dtype]},
+    macro_sizes={"n": POINTS},
+    peers=(Peer("PyTorch einsum", torch_einsum),),
+    note="u is read once and three outputs are written.",
+)
+
+
+# The histogram of bytes, and that of numbers with any number of bins.
+
+BINS = 256
+PIECE = 1 << 22  # keys that are counted at once, because bincount widens every key
+KEYS = {"float32": "float", "uint32": "unsigned int", "uint16": "unsigned short"}
+# How far float32 edges may be from even ones, because numbers and sums of widths are rounded.
+EDGE_ROUNDING, UNEVEN = 2e-7, 0.01  # of the greatest edge, of a bin
+RANGE = (-3.0, 3.0)  # of the bins of float32 values, which are normal by default
+
+
+class HistogramBins(Op):
+    """Even bins between the first and the last edge; values outside are not counted."""
+
+    def values(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+        """Draw keys (n,) and edges (bins + 1,), both of `dtype`; keys reach beyond the edges."""
+        n, bins = axes["n"], axes["bins"]
+        if dtype == "float32":
+            keys = draw((n,), dtype, distribution, seed)
+            return {"keys": keys, "edges": np.linspace(*RANGE, bins + 1, dtype=np.float32)}
+        largest = int(np.iinfo(dtype).max)
+        width = max(1, (largest if bins < 1 << 15 else bins) * 3 // 4 // bins)
+        lower = (largest - width * bins) // 2 if bins < largest else 0
+        even = lower + width * np.arange(bins + 1, dtype=np.int64)
+        edges = even.clip(0, largest).astype(dtype)
+        return {"keys": _integers(n, dtype, distribution, seed, edges), "edges": edges}
+
+    def check(self, inputs: Arrays) -> None:
+        """Raise UserError for edges that are not evenly spaced: the kernels divide by the width."""
+        edges = inputs["edges"]
+        if not 0 < float(edges[-1]) - float(edges[0]) < float(np.finfo(np.float32).max):
+            raise UserError("histogram_bins: edges: give finite numbers that ascend")
+        even, allowed = _even(edges)
+        far = ~(np.abs(edges.astype(np.float64) - even) <= allowed)  # NaN is far, too
+        if far.any():
+            at = int(far.argmax())
+            raise UserError(
+                f"histogram_bins: edges[{at}] is {edges[at]} and would be {even[at]:.9g} if all "
+                "bins were as wide: only even bins are counted"
+            )
+
+
+def count_bytes(arrays: Arrays) -> Arrays:
+    """Count byte values, uint32 (256,)."""
+    keys, total = arrays["keys"], np.zeros(BINS, np.int64)
+    for begin in range(0, len(keys), PIECE):
+        total += np.bincount(keys[begin : begin + PIECE], minlength=BINS)
+    return {"bins": total.astype(np.uint32)}
+
+
+def count_bins(arrays: Arrays) -> Arrays:
+    """Count values between the edges, uint32 (bins,), by the arithmetic of the kernels."""
+    keys, edges = arrays["keys"], arrays["edges"]
+    bins, total = len(edges) - 1, np.zeros(len(edges) - 1, np.int64)
+    lower, upper = edges[0], edges[-1]
+    for begin in range(0, len(keys), PIECE):
+        part = keys[begin : begin + PIECE]
+        if keys.dtype == np.float32:
+            inside = part[(part >= lower) & (part < upper)]
+            scale = np.float32(bins) / (upper - lower)
+            bin_of = np.minimum(((inside - lower) * scale).astype(np.int64), bins - 1)
+        else:
+            width = max((int(upper) - int(lower)) // bins, 1)
+            bin_of = (part.astype(np.int64) - int(lower)) // width
+            bin_of = bin_of[(bin_of >= 0) & (bin_of < bins)]
+        total += np.bincount(bin_of, minlength=bins)
+    return {"counts": total.astype(np.uint32)}
+
+
+def _even(edges: NDArray[Any]) -> tuple[NDArray[Any], float]:
+    """Return the edges that the kernels count by, and how far given ones may be from them."""
+    numbers = np.arange(len(edges))
+    lower, upper, bins = float(edges[0]), float(edges[-1]), len(edges) - 1
+    if edges.dtype == np.float32:
+        width = (upper - lower) / bins
+        allowed = EDGE_ROUNDING * max(abs(lower), abs(upper)) + UNEVEN * width
+        return lower + width * numbers, allowed
+    width = max((upper - lower) // bins, 1)
+    return (lower + width * numbers).clip(max=np.iinfo(edges.dtype).max), 0.0
+
+
+def _integers(
+    n: int, dtype: str, distribution: str, seed: int, edges: NDArray[Any]
+) -> NDArray[Any]:
+    """Draw integers about the middle of the edges; normal: sigma a sixth of their range."""
+    first, last = float(edges[0]), float(edges[-1])
+    values = draw((n,), "float32", distribution, seed).astype(np.float64)
+    values *= (last - first) / (6 if distribution in ("normal", "sorted") else 2)
+    return (values + (first + last) / 2).clip(0, np.iinfo(dtype).max).astype(dtype)
+
+
+def torch_bincount(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
+    """Return bincount of PyTorch, which allocates its result."""
+    return partial(torch.bincount, of["keys"], minlength=BINS)
+
+
+def torch_histc(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
+    """Return histc of PyTorch, which allocates its result."""
+    edges = of["edges"]
+    return partial(torch.histc, of["keys"], len(edges) - 1, float(edges[0]), float(edges[-1]))
+
+
+HISTOGRAM = Op(
+    name="histogram",
+    summary="256 bins of bytes",
+    axes={"n": 1 << 30},
+    inputs={"keys": "n"},  # normal: mean 110, sigma 25
+    outputs={"bins": "256"},
+    output_type="uint32",
+    compute=count_bytes,
+    is_exact=True,
+    clears=True,
+    has_offset=True,
+    # Around 16 bytes (a load) and 16 KiB (an iteration of a block), and several iterations.
+    awkward=sizes_of(
+        "n offset", "1, 15, 17, 255, 4099, 3 9, 16400 1, 16385, 1000003, 20000033"
+    ),  # 3 9: all keys before the first aligned address
+    dtypes=("uint8",),
+    distributions=DISTRIBUTIONS,
+    peers=(Peer("PyTorch bincount", torch_bincount),),
+    note="The time includes clearing the 256 bins; there are no floating-point operations.",
+)
+HISTOGRAM_BINS = HistogramBins(
+    name="histogram_bins",
+    summary="any number of even bins of float32 values, or of 16-bit or 32-bit integers",
+    axes={"n": 1 << 24, "bins": 1000},
+    inputs={"keys": "n", "edges": "bins+1"},
+    outputs={"counts": "bins"},
+    output_type="uint32",
+    compute=count_bins,
+    is_exact=True,
+    clears=True,
+    has_offset=True,
+    awkward=sizes_of(
+        "n bins offset",
+        # 2 3 1: all keys before the first aligned address; 65535 bins: three slices.
+        "1 1, 15 2, 4099 257, 8193 1000, 2 3 1, 8200 1000 1, 1000003 16385, 300007 65535,"
+        "100003 500000, 5000011 100",
+    ),
+    dtypes=tuple(KEYS),
+    distributions=DISTRIBUTIONS,
+    macros=lambda _, dtype: {"RT_KEY": KEYS[dtype]},
+    peers=(Peer("PyTorch histc", torch_histc, dtypes=("float32",)),),
+    note=(
+        "Bins are even: of the edges the first and the last are read, the last is outside. The "
+        "bins of integers have whole widths. The time includes clearing the counts."
+    ),
+)
+
+
+# Products of matrices: float32 by multiply-adds, bfloat16 on the tensor cores.
+
+BFLOAT16_OUT = "bfloat16_out"  # C in bfloat16, too
+
+
+class Product(Op):
+    """C = A B."""
+
+    def tolerance(self, axes: Axes, dtype: str) -> float:
+        """Allow for rounding errors that grow with the square root of k."""
+        return 1e-5 * max(1.0, sqrt(axes["k"] / 4096))
+
+
+class ProductBf16(Product):
+    """A product of bfloat16 matrices, which are uint16 arrays of bits: NumPy has no bfloat16."""
+
+    def output_arrays(self, axes: Axes, dtype: str) -> dict[str, Array]:
+        """Return c (m, n): float32, or the bits of bfloat16."""
+        return super().output_arrays(axes, "uint16" if dtype == BFLOAT16_OUT else "float32")
+
+    def values(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+        return {
+            name: bfloat16_bits(draw(array.shape, "float32", distribution, seed + number))
+            for number, (name, array) in enumerate(self.input_arrays(axes, dtype).items())
+        }
+
+    def reference(self, inputs: Arrays) -> Arrays:
+        a, b = (from_bfloat16(inputs[name]).astype("f8") for name in ("a", "b"))
+        return {"c": a @ b.T}
+
+    def tolerance(self, axes: Axes, dtype: str) -> float:
+        """Products of bfloat16 are exact in float32; the sum of k terms is rounded, and then C."""
+        if dtype == BFLOAT16_OUT:
+            # Rounding is at most 2^-8 of a value; of few values the norm is off by as much.
+            return 2**-8 + 1e-4
+        return 10 * super().tolerance(axes, dtype)
+
+    def dtype_of(self, inputs: Arrays) -> str:
+        """Return "bfloat16"; other arrays are refused by their own type."""
+        return "bfloat16"
+
+
+def torch_matmul(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
+    """Return the product of PyTorch, in float32 and not in TF32, or C in bfloat16."""
+    torch.backends.cuda.matmul.allow_tf32 = False
+    a, b = of["a"], of["b"]
+    if a.dtype == torch.int16:
+        a, b = a.view(torch.bfloat16), b.view(torch.bfloat16).t()
+    out = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
+    return partial(torch.matmul, a, b, out=out)
+
+
+MATMUL = Product(
+    name="matmul",
+    summary="C = A B of row-major float32 matrices, without tensor cores",
+    axes={"m": 4096, "n": 4096, "k": 4096},
+    inputs={"a": "m k", "b": "k n"},
+    outputs={"c": "m n"},
+    compute=lambda arrays: {"c": arrays["a"] @ arrays["b"]},
+    flop=lambda axes: 2 * axes["m"] * axes["n"] * axes["k"],
+    awkward=sizes_of(
+        "m n k",
+        # Rows not aligned to 16 bytes; tails of every tile; whole tiles; tails.
+        "1 1 1, 3 1030 5, 37 45 29, 129 130 131, 1027 7 33, 260 516 100, 256 512 256,385 1284 517",
+    ),
+    peers=(Peer("cuBLAS (PyTorch, TF32 off)", torch_matmul),),
+    note="TF32 is off for PyTorch too. 2 m n k FLOP: a multiply-add counts as two.",
+)
+MATMUL_BF16 = ProductBf16(
+    name="matmul_bf16",
+    summary="C = A B of bfloat16 matrices, A row-major, B column-major, C in float32",
+    axes={"m": 4096, "n": 4096, "k": 4096},
+    inputs={"a": "m k", "b": "n k"},
+    outputs={"c": "m n"},
+    compute=lambda arrays: {"c": from_bfloat16(arrays["a"]) @ from_bfloat16(arrays["b"]).T},
+    flop=lambda axes: 2 * axes["m"] * axes["n"] * axes["k"],
+    input_type="uint16",  # B by columns
+    awkward=sizes_of(
+        "m n k",
+        # Rows not aligned to 16 bytes; tails of every tile; whole tiles; tails.
+        "1 1 1, 3 1030 5, 37 45 29, 129 131 136, 1027 7 40, 260 518 328, 256 512 512,385 1284 1096",
+    ),
+    dtypes=("bfloat16", BFLOAT16_OUT),
+    peers=(Peer("cuBLAS (PyTorch)", torch_matmul),),
+    note="PyTorch writes C in bfloat16, half the bytes of float32: --dtype bfloat16_out too.",
+)
+
+OPERATIONS: dict[str, Op] = {
+    op.name: op for op in (CONTRACTION, HISTOGRAM, HISTOGRAM_BINS, MATMUL, MATMUL_BF16, VECADD)
+}
+"""All operations by name, sorted."""

@@ -1,0 +1,82 @@
+"""Tables of pandas, polars and astropy, one row per particle, and the points of data sets of
+PyVista; FITS and VOTable files, which astropy reads."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raytracer.scene.particles import celestial, naming
+from raytracer.scene.particles.loaded import Entry, Frame, LibraryFile, ObjectSource, library
+
+
+class Source(ObjectSource):
+    """A table; a `LazyFrame` of polars is collected. Of a `MultiBlock` of PyVista the arrays are
+    shown that all blocks have."""
+
+    noun = "column"
+
+    def read(self) -> Frame:
+        table, kind = self.value, type(self.value)  # a column may have any name
+        if hasattr(kind, "colnames"):
+            return Frame(dict(_of_astropy(table)), rows=len(table))
+        if hasattr(kind, "n_blocks") or hasattr(kind, "n_points"):
+            points = table.combine() if hasattr(kind, "n_blocks") else table
+            data = points.point_data
+            arrays = {name: data[name] for name in data.keys()}  # noqa: SIM118
+            return Frame({**arrays, "position": points.points}, rows=int(points.n_points))
+        table = table.collect() if hasattr(kind, "collect") else table
+        columns: dict[str, NDArray[Any]] = {}
+        for place, label in enumerate(table.columns):
+            series = table.iloc[:, place] if hasattr(kind, "iloc") else table[label]
+            columns.setdefault(str(label), _values(series))
+        return Frame(columns, rows=len(table))
+
+
+def _values(series: Any) -> NDArray[Any]:
+    """Return numbers, NaN if missing, or texts, None if missing; others as objects."""
+    if hasattr(series, "hasnans"):  # of pandas
+        if series.dtype.kind in "iub" and series.hasnans:
+            return np.asarray(series.to_numpy(dtype=float, na_value=np.nan))
+        if series.dtype.kind not in "iufb":
+            series = series.astype(object).where(series.notna(), None)
+    elif str(series.dtype) == "Null":
+        return np.full(len(series), None)
+    return np.asarray(series.to_numpy())
+
+
+def _of_astropy(table: Any) -> Iterator[tuple[str, Entry]]:
+    for name in table.colnames:
+        values = table[name]
+        unit = str(getattr(values, "unit", None) or "")
+        yield name, Entry(values.dtype, values.shape, partial(_filled, values), unit)
+
+
+def _filled(column: Any) -> NDArray[Any]:
+    """Return the values of a column without unit; masked numbers are NaN."""
+    values = getattr(column, "value", column)
+    if getattr(values, "mask", None) is not None and np.any(values.mask):
+        empty: Any = b"" if values.dtype.kind == "S" else "" if values.dtype.kind == "U" else np.nan
+        values = values.astype(float).filled(empty) if empty is np.nan else values.filled(empty)
+    return np.asarray(values)
+
+
+class FileSource(LibraryFile, Source):
+    lacks_atoms = False
+
+    def opened(self, frame: int) -> tuple[Any, int]:
+        table = library("astropy.table", self.name, "astropy").Table
+        self.require_memory()
+        if self.variant != ".fits":
+            return table.read(self.file.name, format="votable"), 1
+        fits = library("astropy.io.fits", self.name, "astropy")
+        with fits.open(self.file.name, memmap=False) as units:
+            tables = [table.read(each, format="fits", unit_parse_strict="silent")
+                      for each in units if hasattr(each, "columns")]  # fmt: skip
+        if not tables:
+            raise self.error("has no table: its data are images")
+        known = (each for each in tables if naming.usual("x", each.colnames)
+                 or celestial.directions(each.colnames))  # fmt: skip
+        return next(known, tables[0]), 1

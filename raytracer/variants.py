@@ -1,0 +1,369 @@
+"""CUDA kernels and their headers.
+
+Production kernels are `kernels/cuda/NAME.cu`, selected by name. The kernels of the bench are
+variants of an operation, `kernels/ladders/OP/NN_name.cu`, found by listing the folder. The first
+lines of each file are its header, `// key: value`; kernels/README.md describes all keys.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from raytracer.errors import RaytracerError, suggestion
+from raytracer.resources import kernels
+
+PRODUCT = "cuda"  # folder of kernels/ with the production kernels
+LADDERS = "ladders"  # folder of kernels/ with a folder for each operation
+
+REQUIRED = ("title", "idea", "block", "source")
+KEYS = (
+    *REQUIRED, "grid", "threads", "shared", "flags", "needs", "product",
+    "constant", "alignment", "layout", "shows", "dtypes", "sizes", "maps", "best",
+)  # fmt: skip
+# Options for nvcc that a header may set: those that affect arithmetic or registers. Other options
+# could read files that the cache key of a cubin does not cover.
+FLAGS = ("fmad", "ftz", "maxrregcount", "prec-div", "prec-sqrt", "use_fast_math")
+OLDEST = "sm_75+"  # of the GPUs that kernels are compiled for: `needs` without an entry
+MAX_BOX = 256  # CUDA driver API, cuTensorMapEncodeTiled
+MAX_BLOCK_THREADS = 1024  # CUDA programming guide, table of technical specifications
+
+_FUNCTIONS = {"ceil": math.ceil, "floor": math.floor, "max": max, "min": min}
+_ARCHITECTURE = re.compile(r"(?:sm|compute)_(\d+)([af]?)")
+_FILE_NAME = re.compile(r"(\d\d)_([a-z0-9]+(?:_[a-z0-9]+)*)\.cu")
+_HEADER_LINE = re.compile(r"//\s?([a-z]+):\s*(.*)")
+_CONTINUATION = re.compile(r"//\s{2,}(\S.*)")
+# What the entries of a key look like, and what to say of others.
+_ENTRIES = {
+    "block": (
+        r"(\d+)(?:\s*x\s*(\d+))?(?:\s*x\s*(\d+))?",
+        "is not a thread block: write it like 128 or 16x16, with 1 to "
+        f"{MAX_BLOCK_THREADS} threads in all",
+    ),
+    "needs": (
+        r"sm_\d+[af+]?",
+        "is not an architecture: write sm_80+ for that and all later ones, or sm_90a for that one "
+        "alone",
+    ),
+    "maps": (
+        r"([a-z]\w*) (\d+)x(\d+)(?: swizzle(32|64|128))?",
+        "is not a tensor map: write an array, rows x columns of a box (each at most "
+        f"{MAX_BOX}) and the swizzle, like a 128x64 swizzle128",
+    ),
+    "best": (
+        r"([a-z]\w*)((?: \d+)+)(?: ([a-z]\w*))?",
+        "does not name sizes: write an axis with its sizes and, if it matters, a type, like "
+        "n 4 8 float32",
+    ),
+    "flags": (
+        rf"--({'|'.join(FLAGS)})(?:=\w+)?",
+        f"give options of nvcc out of {', '.join(f'--{name}' for name in FLAGS)}, like "
+        "--fmad=false",
+    ),
+}
+
+
+class VariantError(RaytracerError):
+    """The file name or the header of a variant is invalid."""
+
+
+class MapRequest(NamedTuple):
+    """A tensor map of a variant: the boxes of a matrix that the copy engine (TMA) transfers."""
+
+    array: str  # an input or output of the operation
+    rows: int  # of a box
+    cols: int
+    swizzle: int  # bytes of a row within which 16-byte pieces are permuted: 0, 32, 64 or 128
+
+
+class Best(NamedTuple):
+    """Sizes at which a variant is the fastest (`best:`)."""
+
+    axis: str
+    sizes: tuple[int, ...]
+    dtype: str  # "": all types
+
+
+class Launch(NamedTuple):
+    """Launch configuration of a variant for one set of sizes."""
+
+    grid: tuple[int, int, int]
+    shared: int  # dynamic shared memory in bytes
+    block: tuple[int, int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kernel:
+    """A production kernel: `kernels/cuda/NAME.cu`."""
+
+    name: str
+    path: Path
+    place: str  # the path for messages, from kernels/ on
+    title: str
+    idea: str
+    block: tuple[int, int, int]
+    needs: tuple[str, ...]  # architectures: "sm_90a", or "sm_80+" for that and all later ones
+    source: str
+    grid: str = ""
+    shared: str = "0"
+    used: str = ""  # threads of a block that depend on the sizes, at most those of `block`
+    flags: tuple[str, ...] = ()  # options for nvcc
+
+    @property
+    def label(self) -> str:
+        """The name in records and on the command line."""
+        return self.name
+
+    @property
+    def translation_unit(self) -> Path:
+        return self.path
+
+    @property
+    def threads(self) -> int:
+        return math.prod(self.block)
+
+    def admits(self, arch: str) -> bool:
+        """Whether it can be compiled for `arch`, like "sm_80" or "sm_90a"."""
+        own = split_architecture(arch)
+        pairs = [(need, split_architecture(need.removesuffix("+"))) for need in self.needs]
+        return any(p == own or (need.endswith("+") and p[0] <= own[0]) for need, p in pairs)
+
+    def launch(self, axes: Mapping[str, int], multiprocessors: int) -> Launch:
+        """Evaluate grid, block and shared memory for sizes by name. Raises VariantError."""
+        names = {**axes, "sm": multiprocessors, "block": self.threads}
+        if not self.grid:
+            raise VariantError(
+                f"{self.place}: the header lacks a value for 'grid'; add `// grid: …`"
+            )
+        try:
+            texts = self.grid, self.shared, self.used or str(self.threads)
+            grid, shared, used = (whole_numbers(text, names) for text in texts)
+        except VariantError as error:
+            raise VariantError(f"{self.place}: {error}") from error
+        numbers = len(shared) == len(used) == 1 and len(grid) <= 3
+        if not numbers or min(*grid, *shared) < 0 or not 1 <= used[0] <= self.threads:
+            raise VariantError(
+                f"{self.place}: grid {grid} with shared {shared} and threads {used} of a block of "
+                f"{self.threads} is not a valid launch"
+            )
+        x, y, z = (max(size, 1) for size in (*grid, 1, 1)[:3])
+        return Launch((x, y, z), shared[0], (used[0], 1, 1) if self.used else self.block)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant(Kernel):
+    """One implementation of an operation: `kernels/ladders/OP/NN_name.cu`."""
+
+    op: str
+    number: int
+    constant: str = ""
+    alignment: str = ""  # "any": arrays may begin anywhere
+    maps: tuple[MapRequest, ...] = ()
+    sizes: str = ""  # "any": raytracer.benchmark.products chooses compilation and grid
+    best: tuple[Best, ...] = ()
+    dtypes: str = ""
+    layout: str = ""
+    shows: str = ""
+    product: Kernel | None = None  # the production kernel that it is
+    folder: Path | None = None  # of the kernels among which a user's own is compiled
+
+    @property
+    def label(self) -> str:
+        """Number and name as in the file name, like "05_warp_tiles"."""
+        return f"{self.number:02d}_{self.name}"
+
+    @property
+    def translation_unit(self) -> Path:
+        return self.product.path if self.product else self.path
+
+    def supports(self, dtype: str) -> bool:
+        """Whether it computes with a type of the operation; by default with all of them."""
+        return not self.dtypes or dtype in self.dtypes.split()
+
+
+def discover(op: str, root: Path | None = None) -> list[Variant]:
+    """Return the variants of an operation, by number; raise VariantError for invalid ones."""
+    sources = _sources((root or kernels()) / LADDERS / op)
+    if not sources:
+        hint = suggestion(op, operations(root))
+        raise VariantError(f"there is no operation {op!r} with GPU variants; {hint}")
+    return [read(path, root) for path in sources]
+
+
+def operations(root: Path | None = None) -> list[str]:
+    """Return the operations with variants under kernels/ladders/, sorted."""
+    folders = sorted((root or kernels()).glob(f"{LADDERS}/*/"))
+    return [folder.name for folder in folders if _sources(folder)]
+
+
+def read(path: Path, root: Path | None = None) -> Variant:
+    """Read one variant from its file; raise VariantError for an invalid name or header."""
+    place = _place(path, root)
+    match = _FILE_NAME.fullmatch(path.name)
+    if match is None:
+        raise VariantError(
+            f"{place}: a variant's file is called NN_name.cu, with two digits and "
+            "lower-case words joined by underscores"
+        )
+    header, kernel = parse_header(path, place), None
+    if name := header.get("product"):
+        text = path.read_text(encoding="utf-8")
+        if "flags" in header or not all(line.startswith("//") for line in text.splitlines()):
+            raise VariantError(
+                f"{place}: a variant with `product: {name}` is that kernel: it has no code and no "
+                "`flags:`"
+            )
+        kernel = product(name, root)
+        header = parse_header(kernel.path, kernel.place) | header
+    return Variant(
+        op=path.parent.name, number=int(match[1]), name=match[2], path=path, product=kernel,
+        **_fields(header, place), **_ladder_fields(header, place),
+    )  # fmt: skip
+
+
+def product(name: str, root: Path | None = None) -> Kernel:
+    """Return a production kernel by name, like "render_packet"; raise VariantError without one."""
+    path = (root or kernels()) / PRODUCT / f"{name}.cu"
+    if not path.is_file():
+        hint = suggestion(name, [each.stem for each in _sources(path.parent)])
+        raise VariantError(f"there is no kernel {name!r} in kernels/{PRODUCT}; {hint}")
+    place = _place(path, root)
+    return Kernel(name=name, path=path, **_fields(parse_header(path, place), place))
+
+
+def products(root: Path | None = None) -> list[Kernel]:
+    """Return all production kernels, by name."""
+    return [product(path.stem, root) for path in _sources((root or kernels()) / PRODUCT)]
+
+
+def flags_of(path: Path) -> tuple[str, ...]:
+    """Return the options for nvcc in the header of a kernel."""
+    return _flags(parse_header(path, path.name), path.name)
+
+
+def _sources(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.cu"))
+
+
+def _place(path: Path, root: Path | None) -> str:
+    return f"kernels/{path.relative_to(root or kernels()).as_posix()}"
+
+
+def parse_header(path: Path, place: str) -> dict[str, str]:
+    """Read the `// key: value` lines before the first line that is not a comment."""
+    header: dict[str, str] = {}
+    key = None
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if not line.startswith("//"):
+            break
+        if match := _HEADER_LINE.fullmatch(line.rstrip()):
+            key, value = match.groups()
+            if key not in KEYS:
+                hint = suggestion(key, KEYS)
+                raise VariantError(f"{place}, line {number}: unknown key {key!r}; {hint}")
+            if key in header:
+                raise VariantError(f"{place}, line {number}: {key!r} occurs twice; keep one")
+            header[key] = value.strip()
+        elif key is not None and (match := _CONTINUATION.fullmatch(line.rstrip())):
+            header[key] = f"{header[key]} {match[1]}".strip()
+    return header
+
+
+def _entries(text: str, key: str, place: str, separator: str = ",") -> Iterator[re.Match[str]]:
+    """Yield the entries of a key, matched; raise VariantError for those of another form."""
+    for entry in filter(None, map(str.strip, text.split(separator))):
+        match = re.fullmatch(_ENTRIES[key][0], entry)
+        if match is None:
+            raise _refused(place, key, entry)
+        yield match
+
+
+def _refused(place: str, key: str, entry: str) -> VariantError:
+    return VariantError(f"{place}: {key} {entry!r} {_ENTRIES[key][1]}")
+
+
+def _flags(header: dict[str, str], place: str) -> tuple[str, ...]:
+    return tuple(match[0] for match in _entries(header.get("flags", ""), "flags", place, " "))
+
+
+def _fields(header: dict[str, str], place: str) -> dict[str, Any]:
+    """Return the fields of `Kernel` that a header sets; raise VariantError for invalid ones."""
+    for key in REQUIRED:
+        if not header.get(key):
+            raise VariantError(f"{place}: the header lacks a value for {key!r}; add `// {key}: …`")
+    (block,) = _entries(header["block"], "block", place)
+    sizes = tuple(int(size or 1) for size in block.groups())
+    if not 1 <= math.prod(sizes) <= MAX_BLOCK_THREADS:
+        raise _refused(place, "block", header["block"])
+    needs = _entries(header.get("needs") or OLDEST, "needs", place)
+    return {
+        "place": place,
+        "block": sizes,
+        "needs": tuple(match[0] for match in needs),
+        "flags": _flags(header, place),
+        "used": header.get("threads", ""),
+        **_given(header, "title", "idea", "source", "grid", "shared"),
+    }
+
+
+def _ladder_fields(header: dict[str, str], place: str) -> dict[str, Any]:
+    maps = []
+    for match in _entries(header.get("maps", ""), "maps", place):
+        maps.append(MapRequest(match[1], int(match[2]), int(match[3]), int(match[4] or 0)))
+        if not 1 <= min(maps[-1][1:3]) <= max(maps[-1][1:3]) <= MAX_BOX:
+            raise _refused(place, "maps", match[0])
+    best = [
+        Best(match[1], tuple(map(int, match[2].split())), match[3] or "")
+        for match in _entries(header.get("best", ""), "best", place)
+    ]
+    texts = _given(header, "constant", "alignment", "layout", "shows", "dtypes", "sizes")
+    return texts | {"maps": tuple(maps), "best": tuple(best)}
+
+
+def _given(header: dict[str, str], *keys: str) -> dict[str, Any]:
+    return {key: header[key] for key in keys if header.get(key)}
+
+
+def whole_numbers(text: str, names: Mapping[str, int]) -> tuple[int, ...]:
+    """Evaluate expressions that are separated by commas; division of sizes is exact.
+
+    text: like "ceil(n / 128), ceil(m / 128)", of + - * / //, ceil, floor, min and max. Raises
+    VariantError for other text, and where a value is not a whole number.
+    """
+    if not re.fullmatch(r"[\w\s+\-*/(),]+", text):
+        raise VariantError(f"{text!r} is not understood here")
+    for name in re.findall(r"[^\W\d]\w*", text):
+        if name not in (*names, *_FUNCTIONS):
+            raise VariantError(f"{name!r} has no value; {suggestion(name, sorted(names))}")
+    known = _FUNCTIONS | {name: Fraction(value) for name, value in names.items()}
+    try:
+        values = [Fraction(v) for v in eval(f"({text},)", {"__builtins__": {}}, known)]
+    except ZeroDivisionError:
+        raise VariantError(f"{text!r} divides by zero") from None
+    except (SyntaxError, TypeError):
+        raise VariantError(f"{text!r} is not understood here") from None
+    for value in values:
+        if value.denominator != 1:
+            raise VariantError(f"{text!r} gives {value}, not a whole number: use ceil( )")
+    return tuple(map(int, values))
+
+
+def preferred(variants: Sequence[Variant], axes: Mapping[str, int], dtype: str) -> list[Variant]:
+    """Order variants: those that are the fastest ones at these sizes, then from the last on."""
+    later = sorted(variants, key=lambda each: each.number, reverse=True)
+
+    def is_best(each: Variant) -> bool:
+        return any(b.dtype in ("", dtype) and axes.get(b.axis) in b.sizes for b in each.best)
+
+    return sorted(later, key=is_best, reverse=True)
+
+
+def split_architecture(arch: str) -> tuple[int, str]:
+    """Split an architecture like "sm_90a" into compute capability and suffix: (90, "a")."""
+    match = _ARCHITECTURE.fullmatch(arch)
+    if match is None:
+        raise VariantError(f"{arch!r} is not a GPU architecture: write it like sm_80 or sm_90a")
+    return int(match[1]), match[2]
