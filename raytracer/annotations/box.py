@@ -26,26 +26,26 @@ class BoxLines:
     ) -> None:
         origin = projection.space.point(np.array(box.origin, np.float64))
         edges = np.array(box.edges, np.float64) / projection.space.scale
-        self.sheet, self._ink = sheet, sheet.ink(wanted.color)
-        self._width = wanted.width * sheet.point
-        lines = (_line(np.stack(e), projection, self._width) for e in segments(origin, edges))
-        self._lines = [each for each in lines if each]
+        self.sheet, self.ink = sheet, sheet.ink(wanted.color)
+        self.width = wanted.width * sheet.point
+        lines = (_line(np.stack(e), projection, self.width) for e in segments(origin, edges))
+        self.lines = [each for each in lines if each]
 
     def see(self, strip: Strip) -> None:
         """Hide the points in a strip that lie behind its spheres."""
-        for points, depth, seen in self._lines:
+        for points, depth, seen in self.lines:
             inside, rays = strip.rays_at(points)
             seen[inside] &= depth[inside] < strip.depth_at(rays)
 
     def draw(self) -> None:
         """Draw the parts that are not hidden."""
-        for points, _, seen in self._lines:
+        for points, _, seen in self.lines:
             steps = np.diff(seen.astype(np.int8), prepend=0, append=0)
             starts, stops = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1) - 1
             for first, last in zip(starts, stops, strict=True):
                 (x, y), (end_x, end_y) = points[[first, last]].tolist()
                 if (x, y) != (end_x, end_y):  # an edge seen end-on is no dot
-                    line = Line(((x, y), (end_x, end_y)), self._width, self._ink)
+                    line = Line(((x, y), (end_x, end_y)), self.width, self.ink)
                     self.sheet.drawing.add(line)
 
 
