@@ -667,10 +667,10 @@ def plan_of(scene: Scene, values: Mapping[str, Any] | None = None) -> Plan | Non
     """Return what is drawn over pictures of a scene, or None; values: as for `prepare`."""
     if not scene.annotations:
         return None
-    from raytracer.annotations import from_scene
+    from raytracer.annotations import plan
 
     with naming(scene.source):
-        return from_scene.plan_of(scene, scene.render, scene.annotations, values)
+        return plan.plan_of(scene, scene.render, scene.annotations, values)
 
 
 def scene_about(path: Path) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import BLACK, Sheet
 from raytracer.drawing.fonts import CAP_HEIGHT
-from raytracer.drawing.shapes import RGB, Disk, Line, Point, Polygon, Text
+from raytracer.drawing.shapes import RGB, Line, Point, Polygon, Text
 from raytracer.scene.annotations import AXIS_COLORS, Axes
 
 LIGHT: tuple[RGB, ...] = ((1.0, 0.42, 0.4), (0.36, 0.84, 0.42), (0.47, 0.65, 1.0))
@@ -72,7 +72,7 @@ def _arrow(sheet: Sheet, start: Point, along: Point, length: float, color: RGB) 
     long = hypot(*along)
     thick = max(SHAFT * length, 1.0)
     if long < MIN_LENGTH * length:
-        sheet.drawing.add(Disk(start, thick, color))
+        sheet.drawing.add(Line((start, start), 2.0 * thick, color))
         return
     ux, uy = along[0] / long, along[1] / long
     head = min(HEAD * length, long)
@@ -80,7 +80,9 @@ def _arrow(sheet: Sheet, start: Point, along: Point, length: float, color: RGB) 
     neck = tip[0] - ux * head, tip[1] - uy * head
     half = (HEAD * length / 2.0 + thick) / 2.0
     sides = (neck[0] - uy * half, neck[1] + ux * half), (neck[0] + uy * half, neck[1] - ux * half)
-    sheet.drawing.add(Line((start, neck), thick, color), Polygon((tip, *sides), color))
+    if long > head:
+        sheet.drawing.add(Line((start, neck), thick, color))
+    sheet.drawing.add(Polygon((tip, *sides), color))
 
 
 def _name(sheet: Sheet, start: Point, along: Point, size: float, name: str, color: RGB) -> None:

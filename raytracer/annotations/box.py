@@ -1,6 +1,5 @@
 """Edges of the simulation box as lines of which spheres hide parts."""
 
-from dataclasses import dataclass
 from math import hypot
 
 import numpy as np
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
 from raytracer.annotations.surface import Strip
-from raytracer.drawing.shapes import RGB, Line
+from raytracer.drawing.shapes import Line
 from raytracer.scene.annotations import SimulationBox
 from raytracer.scene.particles.source import Box
 from raytracer.scene.simulation_box import segments
@@ -18,17 +17,21 @@ NEAR = 1e-3  # depth where lines end before the camera, as a part of the farthes
 STEP = 0.5  # distance of the points of a line that are tested, in pixels
 
 
-@dataclass(frozen=True, eq=False)
 class BoxLines:
     """The edges of a box on a sheet, each as points in pixels and depths, (M,), and which of these
-    are not hidden; width: in pixels, ink: sRGB."""
+    are not hidden."""
 
-    sheet: Sheet
-    lines: list[tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]]
-    width: float
-    ink: RGB
+    def __init__(
+        self, box: Box, wanted: SimulationBox, sheet: Sheet, projection: Projection
+    ) -> None:
+        origin = projection.space.point(np.array(box.origin, np.float64))
+        edges = np.array(box.edges, np.float64) / projection.space.scale
+        self.sheet, self.ink = sheet, sheet.ink(wanted.color)
+        self.width = wanted.width * sheet.point
+        lines = (_line(np.stack(e), projection, self.width) for e in segments(origin, edges))
+        self.lines = [each for each in lines if each]
 
-    def hide(self, strip: Strip) -> None:
+    def see(self, strip: Strip) -> None:
         """Hide the points in a strip that lie behind its spheres."""
         for points, depth, seen in self.lines:
             inside, rays = strip.rays_at(points)
@@ -40,18 +43,10 @@ class BoxLines:
             steps = np.diff(seen.astype(np.int8), prepend=0, append=0)
             starts, stops = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1) - 1
             for first, last in zip(starts, stops, strict=True):
-                if last > first:
-                    (x, y), (end_x, end_y) = points[[first, last]].tolist()
+                (x, y), (end_x, end_y) = points[[first, last]].tolist()
+                if (x, y) != (end_x, end_y):  # an edge seen end-on is no dot
                     line = Line(((x, y), (end_x, end_y)), self.width, self.ink)
                     self.sheet.drawing.add(line)
-
-
-def box_lines(box: Box, wanted: SimulationBox, sheet: Sheet, projection: Projection) -> BoxLines:
-    origin = projection.space.point(np.array(box.origin, np.float64))
-    edges = np.array(box.edges, np.float64) / projection.space.scale
-    width = wanted.width * sheet.point
-    lines = [_line(np.stack(ends), projection, width) for ends in segments(origin, edges)]
-    return BoxLines(sheet, [each for each in lines if each], width, sheet.ink(wanted.color))
 
 
 def _line(

@@ -1,7 +1,6 @@
 """Labels at spheres."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,52 +8,93 @@ from numpy.typing import NDArray
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet, contrast
 from raytracer.annotations.surface import Strip
-from raytracer.drawing.fonts import CAP_HEIGHT, width
+from raytracer.drawing.fonts import CAP_HEIGHT, typeset, width
 from raytracer.drawing.shapes import Text
+from raytracer.errors import SceneError, naming
 from raytracer.scene.annotations import Labels
+from raytracer.scene.coloring.expression import Texts
+from raytracer.scene.glyphs.shared import placed, rgb_of
+from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
+from raytracer.scene.sphere_set import SphereSet
+
+MAX_LABELS = 20_000  # maximum number of spheres with labels; more than a few hundred cannot be read
 
 
-@dataclass(frozen=True, eq=False)
-class Named:
-    """All spheres of a scene, in its order."""
+class Named(NamedTuple):
+    """All spheres of a scene, in its order: centres, (N, 3), labels, and colours, sRGB, (N, 3)."""
 
-    centers: NDArray[np.float64]  # (N, 3), scene space
-    texts: Sequence[str]  # N labels
-    colors: NDArray[np.float64]  # of the spheres, sRGB in 0..1, (N, 3)
+    centers: NDArray[np.float64]
+    texts: list[str]
+    colors: NDArray[np.float64]
+
+
+def labelled(scene: Scene, by: str) -> Named:
+    """Return the spheres of a scene with their labels. Raises SceneError: a file has no such
+    column, or there are too many spheres."""
+    if scene.count > MAX_LABELS:
+        raise SceneError(
+            f"labels: the scene has {scene.count:,} spheres, and at most {MAX_LABELS:,} can be "
+            "labelled: show fewer spheres, or leave the labels out"
+        )
+    texts: list[str] = []
+    for spheres in scene.spheres:
+        texts += _texts(spheres, by, len(texts))
+    sets = [each for each in scene.spheres if each.count]
+    none = np.zeros((0, 3))
+    centers = np.concatenate([none, *map(placed, sets)])
+    return Named(centers, texts, np.concatenate([none, *(rgb_of(s, space="srgb") for s in sets)]))
+
+
+def _texts(spheres: SphereSet, by: str, first: int) -> list[str]:
+    if by == "index" and spheres.file is None:
+        return [str(first + row) for row in range(spheres.count)]
+    with naming("labels.by"):
+        values = spheres.columns.value(by)
+    if isinstance(values, Texts):
+        return [values.names[index] for index in values.ids.tolist()]
+    return [_word(value) for value in values.tolist()]
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace").strip()
+    if isinstance(value, list):
+        return ", ".join(map(_word, value))
+    return typeset(f"{value:.4g}") if isinstance(value, float) else str(value)
 
 
 class SeenLabels:
     """The labels whose spheres are visible."""
 
-    def __init__(self, named: Named, projection: Projection) -> None:
-        self._named = named
+    def __init__(self, named: Named, labels: Labels, sheet: Sheet, projection: Projection) -> None:
+        self._named, self._labels, self._sheet = named, labels, sheet
         points = projection.space.point(named.centers)
         depths = projection.depth(points)
         ahead = np.flatnonzero((depths > 0.0) | (not projection.perspective))
         self._rows, self._depths = ahead, depths[ahead]
-        self.points = projection.pixels(points[ahead])
+        self._points = projection.pixels(points[ahead])
         self._seen = np.zeros(len(ahead), np.bool_)
 
-    def find(self, strip: Strip) -> None:
+    def see(self, strip: Strip) -> None:
         """Find the labels whose sphere is seen at its centre in a strip."""
-        inside, rays = strip.rays_at(self.points)
+        inside, rays = strip.rays_at(self._points)
         self._seen[inside] |= strip.id[rays] == self._rows[inside]
 
-    def draw(self, sheet: Sheet, labels: Labels) -> None:
+    def draw(self) -> None:
         """Write the labels, without those that would overlap one nearer to the camera."""
+        sheet, labels, named = self._sheet, self._labels, self._named
         size = sheet.letters(labels.size, "labels")
         seen = np.flatnonzero(self._seen)
-        texts = [self._named.texts[self._rows[index]] for index in seen]
-        sizes = np.array([(width(text, size), size) for text in texts]).reshape(-1, 2)
-        for index in seen[_apart(self.points[seen], sizes, self._depths[seen])]:
+        sizes = [(width(named.texts[self._rows[index]], size), size) for index in seen]
+        boxes = self._points[seen], np.array(sizes).reshape(-1, 2)
+        for index in seen[_apart(*boxes, self._depths[seen])]:
             row = int(self._rows[index])
-            over = contrast(triple(self._named.colors[row]))
-            ink = over if labels.color is None else sheet.ink(labels.color)
-            x, y = self.points[index].tolist()
+            ink = contrast(triple(named.colors[row]))
+            ink = ink if labels.color is None else sheet.ink(labels.color)
+            x, y = self._points[index].tolist()
             y += CAP_HEIGHT * size / 2.0
-            text = Text(self._named.texts[row], x, y, size, ink, 0.5, contrast(ink))
-            sheet.drawing.add(text)
+            sheet.drawing.add(Text(named.texts[row], x, y, size, ink, 0.5, contrast(ink)))
 
 
 def _apart(

@@ -1,5 +1,6 @@
 """Legends: colour bars and lists of categories."""
 
+from collections.abc import Iterator, Sequence
 from math import ceil, floor, log10
 from typing import NamedTuple
 
@@ -8,9 +9,15 @@ import numpy as np
 from raytracer.annotations.sheet import Sheet
 from raytracer.drawing.fonts import CAP_HEIGHT, typeset, width
 from raytracer.drawing.shapes import RGB, Cells, Line, Text
+from raytracer.errors import SceneError
 from raytracer.scene.annotations import Legend
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.ticks import Tick
+from raytracer.scene.glyphs.shared import rgb_of
+from raytracer.scene.particles.labels import element_symbols
+from raytracer.scene.scene import Scene
+from raytracer.scene.simulation_box import triple
+from raytracer.scene.sphere_set import SphereSet
 
 BAR = 1.2  # width of a colour bar, in font sizes
 TICK = 0.3  # length of a tick, in font sizes
@@ -27,6 +34,40 @@ MAX_WIDTH, MAX_WIDTH_ACROSS = 0.3, 0.9
 side, and at the top or bottom."""
 
 MAX_HEIGHT = 0.3  # maximum height of a list at the top or bottom, as a part of the picture's
+
+
+def scales_of(scene: Scene) -> tuple[ColorScale, ...]:
+    """Return the colour scales of a scene, or the colours of its elements or types. Raises
+    SceneError: it has neither."""
+    scales = tuple(scene.color_scales) or tuple(_label_scales(scene.spheres))
+    if not scales:
+        raise SceneError(
+            "legend: no spheres are coloured by a column, element or type: leave the legend "
+            "out, or set --color-by"
+        )
+    return scales
+
+
+def _label_scales(sets: Sequence[SphereSet]) -> Iterator[ColorScale]:
+    """Yield one scale for all sets coloured by label, if there are any."""
+    colors: dict[str, tuple[float, ...]] = {}
+    are_elements = True
+    for each in sets:
+        spheres = each.cell or each
+        labels = spheres.labels
+        if labels is None or spheres.color_id is None or not spheres.count:
+            continue
+        symbols = element_symbols(labels)
+        for place in np.unique(labels.ids).tolist():
+            rows = np.flatnonzero(labels.ids == place)
+            if np.ptp(spheres.color_id[rows]):  # colours that follow something else
+                return
+            rgb = np.clip(rgb_of(spheres, rows[0], "srgb"), 0.0, 1.0)
+            colors.setdefault(symbols[place] or labels.names[place], triple(rgb))
+            are_elements &= symbols[place] is not None
+    if colors:
+        label = "element" if are_elements else "type"
+        yield ColorScale(list(colors.values()), "categorical", label=label, names=tuple(colors))
 
 
 def marks_of(scale: ColorScale) -> list[Tick]:
@@ -61,14 +102,9 @@ def draw(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
     (_draw_categories if scale.is_categorical else draw_bar)(sheet, legend, scale)
 
 
-def _looks(sheet: Sheet, legend: Legend, scale: ColorScale) -> tuple[float, RGB, RGB | None, str]:
-    """Return size, colour and rim of letters, and the title."""
-    size, ink = sheet.letters(legend.size, "legend"), sheet.ink(legend.color, legend.place)
-    return size, ink, sheet.halo(ink), scale.title if legend.label is None else legend.label
-
-
 def _draw_upright(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
-    size, ink, halo, title = _looks(sheet, legend, scale)
+    size, ink, halo = sheet.pen(legend)
+    title = scale.title if legend.label is None else legend.label
     marks = marks_of(scale)
     thick, length = max(round(BAR * size), 1), max(round(legend.length * sheet.height), 1)
     numbers = max((width(mark.text, size) for mark in marks), default=0.0)
@@ -94,7 +130,8 @@ def _draw_upright(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
 
 
 def _draw_across(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
-    size, ink, halo, title = _looks(sheet, legend, scale)
+    size, ink, halo = sheet.pen(legend)
+    title = scale.title if legend.label is None else legend.label
     thick, length = max(round(BAR * size), 1), max(round(legend.length * sheet.width), 1)
     above, below = (1.5 * size if title else 0.0), (TICK + 1.2) * size
     x, y = sheet.take(legend.place, length, above + thick + below)
@@ -158,7 +195,8 @@ def _columns(names: list[str], size: float, most: int) -> _Table:
 
 
 def _draw_categories(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
-    size, ink, halo, title = _looks(sheet, legend, scale)
+    size, ink, halo = sheet.pen(legend)
+    title = scale.title if legend.label is None else legend.label
     known = dict(scale.categories())
     patch = max(round(size), 1)
     high, wide = sheet.room(legend.place), MAX_WIDTH

@@ -5,46 +5,83 @@ A plan is made when a scene is loaded; the scene may be released afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.annotations import axes, legend, outline, scale_bar, texts
-from raytracer.annotations.box import BoxLines, box_lines
-from raytracer.annotations.labels import Named, SeenLabels
+from raytracer.annotations.box import BoxLines
+from raytracer.annotations.labels import Named, SeenLabels, labelled
 from raytracer.annotations.projection import Projection
-from raytracer.annotations.sheet import Sheet
+from raytracer.annotations.sheet import Backdrop, Sheet
 from raytracer.annotations.surface import COARSEST, Strip, extent, rays_per_axis, strips
 from raytracer.backends.base import DeviceScene
 from raytracer.drawing import raster
 from raytracer.drawing.overlay import Overlay
-from raytracer.drawing.shapes import RGB
 from raytracer.errors import UserError
 from raytracer.film.film import Crop, Pixels
 from raytracer.render_space import Space
-from raytracer.scene.annotations import Annotations, DepthCue
+from raytracer.scene.annotations import IN_SCENE, Annotations, DepthCue
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_to_srgb, parse_color, srgb_to_linear
+from raytracer.scene.length_unit import length_unit
 from raytracer.scene.packing.framing import Room, Surroundings
 from raytracer.scene.particles.source import Box
-from raytracer.scene.simulation_box import triple
+from raytracer.scene.scene import Scene
+from raytracer.scene.simulation_box import box_of, triple
+from raytracer.settings import RenderSettings
 from raytracer.view import View
+from raytracer.warning import warn
 
 AIR = 4.0  # distance that a fitted camera leaves between the spheres and texts or legend, in points
 MAX_ROOM = 0.35  # maximum part of the width or the height of a picture that is left free at a side
+
+
+def plan_of(
+    scene: Scene,
+    settings: RenderSettings,
+    annotations: Annotations,
+    values: Mapping[str, Any] | None = None,
+) -> Plan:
+    """Return the plan of what is drawn over the pictures of a scene; values: further ones that
+    texts may name in braces. Raises SceneError: the scene lacks something that is to be drawn."""
+    bar, box, tripod = annotations.scale_bar, annotations.box, annotations.axes
+    if bar is not None and bar.unit is None and bar.factor == 1.0:
+        annotations = replace(annotations, scale_bar=replace(bar, unit=length_unit(scene)))
+    if bar is not None and (scene.camera is None or scene.camera.type == "perspective"):
+        warn(
+            "scale_bar: with perspective, the bar is valid only at the distance of the point that "
+            'the camera looks at: use --ortho, or type = "orthographic" under [camera]'
+        )
+    tips = None
+    if tripod is not None and tripod.place in IN_SCENE:
+        from raytracer.scene.glyphs.box import axes_at
+
+        tips = axes_at(replace(scene, annotations=annotations), tripod)
+    target = scene.camera.look_at if scene.camera is not None else None
+    counts = [mesh.count for mesh in scene.meshes if mesh.count]
+    return Plan(
+        annotations, settings.dpi,
+        None if scene.background.transparent else scene.background.edges(),
+        None if target is None else triple(target),
+        legend.scales_of(scene) if annotations.legend is not None else (),
+        box_of(scene, box) if box is not None and box.style == "lines" else None,
+        labelled(scene, annotations.labels.by) if annotations.labels is not None else None,
+        tips, {**texts.values_of(scene), **(values or {})},
+        tuple(accumulate(counts, initial=scene.count + scene.solid_count - sum(counts))),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
     annotations: Annotations
     dpi: float | None = None  # pixels of an inch
-    bottom: RGB = (1.0, 1.0, 1.0)  # sRGB of the background's edges
-    top: RGB = (1.0, 1.0, 1.0)
-    transparent: bool = False  # whether pictures have no background
+    backdrop: Backdrop | None = None  # the background's lower and upper edge, unless transparent
     target: tuple[float, float, float] | None = None  # of the camera; None: the spheres' middle
     scales: tuple[ColorScale, ...] = ()  # of the legend
     box: Box | None = None  # of the file or of the annotation
@@ -55,14 +92,44 @@ class Plan:
 
     def overlay(self, scene: DeviceScene, view: View, space: Space, crop: Crop) -> Overlay:
         """Return the overlay of a crop, x0, y0, x1, y1, of the picture of a view."""
-        projection = Projection.of(view, space)
-        sheet = self.over(view).sheet(*view.size)
-        fog, lines = _draw_seen(self, sheet, projection, view, scene, crop)
-        self._draw(sheet, projection)
-        fog_color = None if fog is None else self._fog_color(crop, view.height)
-        line = self.annotations.outline
+        plan, projection = self.over(view), Projection.of(view, space)
+        sheet, wanted = plan.sheet(*view.size), self.annotations
+        line, cue = wanted.outline, wanted.depth_cue
+        shape = crop[3] - crop[1], crop[2] - crop[0]
+        fog, lines = (None if each is None else np.zeros(shape, np.float32) for each in (cue, line))
+        hidden: list[BoxLines | SeenLabels] = []
+        if self.box is not None and wanted.box is not None:
+            hidden.append(BoxLines(self.box, wanted.box, sheet, projection))
+        if self.named is not None and wanted.labels is not None:
+            hidden.append(SeenLabels(self.named, wanted.labels, sheet, projection))
+        near, far = (0.0, 0.0) if cue is None else _fog_depths(cue, scene, view, projection)
+        for strip in self._strips(scene, view, projection, crop, bool(hidden)):
+            rows = slice(strip.y0 - crop[1], strip.y1 - crop[1])
+            if line is not None and lines is not None:
+                whole = replace(strip, id=_with_meshes_as_one(strip.id, self.meshes))
+                lines[rows] = outline.coverage(whole, line, projection.space.scale)
+            if cue is not None and fog is not None:
+                fog[rows] = _fading(strip, near, far, cue.strength, plan.backdrop is None)
+            for each in hidden:
+                each.see(strip)
+        for each in hidden:
+            each.draw()
+        plan._draw(sheet, projection)
+        fog_color = None if fog is None else plan._fog_color(crop, view.height)
         ink = (0.0, 0.0, 0.0) if line is None else parse_color(line.color)
         return Overlay(sheet.drawing, crop, sheet.point, fog, fog_color, lines, ink)
+
+    def _strips(
+        self, scene: DeviceScene, view: View, projection: Projection, crop: Crop, hides: bool
+    ) -> Iterator[Strip]:
+        """Yield the first hits of a crop, as far as fog, outlines and what spheres hide need."""
+        line, cue = self.annotations.outline, self.annotations.depth_cue
+        if line is None and cue is None and not hides:
+            return
+        fine = COARSEST if line is None else rays_per_axis(*view.size)
+        margin = 1.0 if line is None else 1.0 + line.width / 2.0
+        has_depth = hides or cue is not None or (line is not None and line.needs_depth)
+        yield from strips(scene, view, projection, crop, fine, margin, has_depth)
 
     def draw_fixed(self, pixels: Pixels, view: View, space: Space) -> None:
         """Draw over a whole picture, (h, w, 4), in place, all that does not depend on visible
@@ -75,20 +142,18 @@ class Plan:
     def box_lines(self, view: View, space: Space, scale: float = 1.0) -> BoxLines | None:
         """Return the edges of the box as lines over a picture, or None; scale: width of the picture
         divided by that of the one that the width of lines is for."""
-        box, wanted = self.box, self.annotations.box
-        if box is None or wanted is None:
+        if self.box is None or self.annotations.box is None:
             return None
         dpi = None if self.dpi is None else self.dpi * scale
         sheet = replace(self.over(view), dpi=dpi).sheet(*view.size)
-        return box_lines(box, wanted, sheet, Projection.of(view, space))
+        return BoxLines(self.box, self.annotations.box, sheet, Projection.of(view, space))
 
     def over(self, view: View) -> Plan:
         """Return the plan of pictures with the background of a view, which a window changes."""
-        backdrop = view.backdrop
-        if backdrop is None:
-            return replace(self, transparent=True)
-        bottom, top = map(triple, linear_to_srgb(np.array(backdrop)))
-        return replace(self, transparent=False, bottom=bottom, top=top)
+        if view.backdrop is None:
+            return replace(self, backdrop=None)
+        bottom, top = map(triple, linear_to_srgb(np.array(view.backdrop)))
+        return replace(self, backdrop=(bottom, top))
 
     def surroundings(self, width: int, height: int) -> Surroundings:
         """Return what a fitted camera leaves room for: the box, texts and legend."""
@@ -110,21 +175,17 @@ class Plan:
 
     def sheet(self, width: int, height: int) -> Sheet:
         """Return an empty sheet for pictures of a size."""
-        middle = linear_to_srgb(srgb_to_linear([self.bottom, self.top]).mean(axis=0))
-        paper = None if self.transparent else triple(middle)
-        return Sheet(width, height, self.dpi, paper, (self.bottom, self.top))
+        return Sheet(width, height, self.dpi, self.backdrop)
 
     def _fog_color(self, crop: Crop, height: int) -> NDArray[np.float32]:
         """Return the colour into which each row fades, sRGB in 0..1, float32 (h, 3): that of the
         background, interpolated in linear light."""
-        cue = self.annotations.depth_cue
-        bottom, top = self.bottom, self.top
+        cue, white = self.annotations.depth_cue, (1.0, 1.0, 1.0)
+        ends = self.backdrop or (white, white)
         if cue is not None and cue.color is not None:
-            bottom = top = parse_color(cue.color)
-        elif self.transparent:
-            bottom = top = (1.0, 1.0, 1.0)
+            ends = (parse_color(cue.color),) * 2
         part = 1.0 - (np.arange(crop[1], crop[3])[:, None] + 0.5) / height
-        low, high = srgb_to_linear([bottom, top])
+        low, high = srgb_to_linear(ends)
         return linear_to_srgb(low + part * (high - low)).astype(np.float32)
 
     def _draw(self, sheet: Sheet, projection: Projection) -> None:
@@ -140,66 +201,28 @@ class Plan:
 
     def draw_at_edges(self, sheet: Sheet) -> None:
         """Draw what does not depend on the camera: texts and legend."""
-        wanted = self.annotations
-        for label in wanted.texts:
+        for label in self.annotations.texts:
             texts.draw(sheet, label, self.values)
-        if wanted.legend is not None:
+        if self.annotations.legend is not None:
             for scale in self.scales:
-                legend.draw(sheet, wanted.legend, scale)
+                legend.draw(sheet, self.annotations.legend, scale)
 
     def target_depth(self, projection: Projection) -> float:
         """Return the depth at which the scale bar is right, render space."""
-        target = np.array(self.target or projection.space.center, np.float64)
-        depth = float(projection.depth(projection.space.point(target[None]))[0])
         if not projection.perspective:
             return 1.0
+        target = np.array(self.target or projection.space.center, np.float64)
+        depth = float(projection.depth(projection.space.point(target[None]))[0])
         if depth <= 0.0:  # the target is behind a camera that was moved: the spheres' middle
             depth = max(float(projection.depth(np.zeros((1, 3)))[0]), 1e-6)
         return depth
 
 
-def _draw_seen(
-    plan: Plan, sheet: Sheet, projection: Projection, view: View, scene: DeviceScene, crop: Crop
-) -> tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]:
-    """Draw what spheres may hide, box and labels; return fog and outlines, (h, w) each."""
-    wanted, shape = plan.annotations, (crop[3] - crop[1], crop[2] - crop[0])
-    line, cue = wanted.outline, wanted.depth_cue
-    fog = None if cue is None else np.zeros(shape, np.float32)
-    lines = None if line is None else np.zeros(shape, np.float32)
-    box = labels = None
-    if plan.box is not None and wanted.box is not None:
-        box = box_lines(plan.box, wanted.box, sheet, projection)
-    if plan.named is not None:
-        labels = SeenLabels(plan.named, projection)
-    if not any((line, cue, box, labels)):
-        return fog, lines
-    depths = (0.0, 0.0) if cue is None else _fog_depths(cue, scene, view, projection)
-    fine = COARSEST if line is None else rays_per_axis(*view.size)
-    margin = 1.0 if line is None else 1.0 + line.width / 2.0
-    has_depth = any((cue, box, labels)) or (line is not None and line.needs_depth)
-    for strip in strips(scene, view, projection, crop, fine, margin, has_depth):
-        rows = slice(strip.y0 - crop[1], strip.y1 - crop[1])
-        if line is not None and lines is not None:
-            whole = replace(strip, id=_with_meshes_as_one(strip.id, plan.meshes))
-            lines[rows] = outline.coverage(whole, line, projection.space.scale)
-        if cue is not None and fog is not None:
-            fog[rows] = _fading(strip, *depths, cue.strength, plan.transparent)
-        if box is not None:
-            box.hide(strip)
-        if labels is not None:
-            labels.find(strip)
-    if box is not None:
-        box.draw()
-    if labels is not None and wanted.labels is not None:
-        labels.draw(sheet, wanted.labels)
-    return fog, lines
-
-
 def _with_meshes_as_one(numbers: NDArray[np.uint32], meshes: Sequence[int]) -> NDArray[np.uint32]:
     """Return numbers with that of the first triangle in place of all of a mesh: no lines within."""
-    if not meshes:
-        return numbers
     first = np.array(meshes[:-1], np.uint32)
+    if not len(first):
+        return numbers
     of_meshes = (numbers >= first[0]) & (numbers < meshes[-1])
     merged = numbers.copy()
     merged[of_meshes] = first[np.searchsorted(first, numbers[of_meshes], side="right") - 1]

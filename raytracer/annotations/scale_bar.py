@@ -15,7 +15,7 @@ THICK = 0.22  # width of the bar, in font sizes
 
 def draw(sheet: Sheet, bar: ScaleBar, pixels_per_unit: float) -> None:
     """Draw a scale bar; pixels_per_unit: pixels per scene unit."""
-    size, ink = sheet.letters(bar.size, "scale_bar"), sheet.ink(bar.color, bar.place)
+    size, ink, halo = sheet.pen(bar)
     per_unit = pixels_per_unit / bar.factor
     length = round_down(SHARE * sheet.width / per_unit) if bar.length is None else bar.length
     long = length * per_unit
@@ -29,7 +29,6 @@ def draw(sheet: Sheet, bar: ScaleBar, pixels_per_unit: float) -> None:
     thick = max(round(THICK * size), 1)
     x, y = sheet.take(bar.place, wide, 1.3 * size + thick)
     left, top = round(x + (wide - long) / 2.0), round(y + 1.3 * size)
-    halo = sheet.halo(ink)
     ends = (left, top + thick / 2.0), (left + long, top + thick / 2.0)
     if halo is not None:
         rim = 2.0 * max(round(0.06 * size), 1)

@@ -7,7 +7,11 @@ from typing import NamedTuple
 
 from raytracer.drawing.shapes import RGB, Drawing, point_of
 from raytracer.errors import SceneError
-from raytracer.scene.colors import Color, parse_color
+from raytracer.scene.annotations import Legend, ScaleBar, TextLabel
+from raytracer.scene.colors import Color, linear_to_srgb, parse_color, srgb_to_linear
+from raytracer.scene.simulation_box import triple
+
+Backdrop = tuple[RGB, RGB]  # sRGB of the lower and the upper edge of a background
 
 MARGIN = 12.0  # in points, at the edges of the picture and between things at the same place
 MAX_SIZE = 1.0  # maximum size of letters, as a part of the larger side of the picture
@@ -39,8 +43,7 @@ class Sheet:
     width: int  # of the whole picture in pixels
     height: int
     dpi: float | None = None  # see `point_of`
-    paper: RGB | None = None  # sRGB of the background's middle; None if it is transparent
-    edges: tuple[RGB, RGB] | None = None  # sRGB of its lower and upper edge, if it is a gradient
+    backdrop: Backdrop | None = None  # None if it is transparent
     drawing: Drawing = field(init=False)
     boxes: list[Taken] = field(default_factory=list, init=False)
     _used: dict[str, float] = field(default_factory=dict, init=False)
@@ -63,18 +66,30 @@ class Sheet:
             )
         return size
 
+    def pen(self, text: Legend | ScaleBar | TextLabel) -> tuple[float, RGB, RGB | None]:
+        """Return size, colour and rim of the letters of an annotation."""
+        ink = self.ink(text.color, text.place)
+        return self.letters(text.size, text._place), ink, self.halo(ink)
+
+    @property
+    def paper(self) -> RGB | None:
+        """The background's middle, sRGB; None if it is transparent."""
+        if self.backdrop is None:
+            return None
+        return triple(linear_to_srgb(srgb_to_linear(self.backdrop).mean(axis=0)))
+
     def ink(self, color: Color | None, place: str = "") -> RGB:
         """Return a colour; by default black or white, for contrast with the background there."""
         if color is not None:
             return parse_color(color)
         paper = self.paper
-        if paper is not None and self.edges is not None and place.startswith(("bottom", "top")):
-            paper = self.edges[place.startswith("top")]
+        if self.backdrop is not None and place.startswith(("bottom", "top")):
+            paper = self.backdrop[place.startswith("top")]
         return BLACK if paper is None else contrast(paper)
 
     def halo(self, ink: RGB) -> RGB | None:
         """Return the colour of the rim around letters; None over a transparent background."""
-        return None if self.paper is None else contrast(ink)
+        return None if self.backdrop is None else contrast(ink)
 
     @property
     def rim(self) -> RGB | None:

@@ -31,14 +31,14 @@ class Overlay:
 
     def write(self, file: BinaryIO, pixels: Pixels | None, kind: str, description: str) -> None:
         """Write a picture of `shaded`, or none, with shapes and texts over it as vectors; kind:
-        "SVG" or "PDF". Raises OutputError: matplotlib, which writes PDF, is not installed."""
-        from raytracer.drawing import pdf, svg
+        "SVG" or "PDF"."""
+        from raytracer.drawing.vector import svg, write_pdf
 
         parts = self.drawing, pixels, self.point, self.crop, description
         if kind == "PDF":
-            pdf.write(file, *parts)
+            write_pdf(file, *parts)
         else:
-            file.write(svg.svg(*parts).encode())
+            file.write(svg(*parts).encode())
 
     def shaded(self, pixels: Pixels) -> Pixels:
         """Return a picture with only fog and outlines, which vector formats cannot draw."""

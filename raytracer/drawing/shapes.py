@@ -28,7 +28,7 @@ def point_of(width: int, height: int, dpi: float | None) -> float:
 
 @dataclass(frozen=True)
 class Line:
-    points: tuple[Point, ...]  # two or more
+    points: tuple[Point, ...]  # two or more; two at one place are a dot
     width: float  # in pixels
     color: RGB
     square: bool = False  # whether it ends at its first and last point, not half a width later
@@ -39,13 +39,6 @@ class Polygon:
     """A convex polygon; points: its corners in order."""
 
     points: tuple[Point, ...]
-    color: RGB
-
-
-@dataclass(frozen=True)
-class Disk:
-    center: Point
-    radius: float
     color: RGB
 
 
@@ -69,7 +62,7 @@ class Text:
     halo: RGB | None = None  # colour of the rim around the letters
 
 
-Shape = Line | Polygon | Disk | Cells | Text
+Shape = Line | Polygon | Cells | Text
 
 HALO = 0.09  # width of the rim around letters, in font sizes
 

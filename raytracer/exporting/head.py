@@ -12,7 +12,7 @@ from raytracer.annotations.plan import Plan
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
 from raytracer.drawing.fonts import CAP_HEIGHT, typeset
-from raytracer.drawing.svg import hex_color, svg
+from raytracer.drawing.vector import hex_color, svg
 from raytracer.exporting.figure import Grid
 from raytracer.exporting.sections import SKY_LEVELS
 from raytracer.film.film import Film

@@ -6,6 +6,7 @@ them.
 
 import warnings
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -90,10 +91,8 @@ def check_target(
             f"{name} cannot be transparent, and the picture is: give it a background (--background "
             "white), or a name that ends in .png or .webp"
         )
-    elif kind is PDF:
-        from raytracer.drawing.pdf import require as require_matplotlib
-
-        require_matplotlib()
+    elif kind is PDF and find_spec("matplotlib") is None:
+        problem = "needs matplotlib: pip install 'raytracer[plot]', or give a name of a .svg"
     elif name in ("WEBP", "AVIF"):
         from PIL import features
 

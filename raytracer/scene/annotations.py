@@ -42,7 +42,8 @@ def _place(word: str) -> Any:
     return setting(word, Choice(PLACES, "place"), "Position in the picture.")
 
 
-EDGES = Numbers(3, "three vectors", "", item=Vector3())
+def _length(default_text: str) -> Any:
+    return setting(None, Number(0.0, above=True), default_text=default_text)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -77,11 +78,7 @@ class ScaleBar(Defined, place="scale_bar"):
         color: Colour of text and lines.
     """
 
-    length: float | None = setting(
-        None,
-        Number(0.0, above=True),
-        default_text="a round number, about a fifth of the picture's width",
-    )
+    length: float | None = _length("a round number, about a fifth of the picture's width")
     unit: str | None = setting(None, Text(), default_text="that of the file")
     factor: float = setting(1.0, Number(0.0, above=True))
     place: str = _place("bottom-right")
@@ -107,11 +104,7 @@ class Axes(Defined, place="axes"):
     length: float = setting(30.0, Number(1.0, 1000.0))
     size: float = _size(10.0)
     labels: str = setting("x y z", Text())
-    extent: float | None = setting(
-        None,
-        Number(0.0, above=True),
-        default_text="a quarter of the box's shortest edge, or of the scene's extent",
-    )
+    extent: float | None = _length("a quarter of the box's shortest edge, or of the scene's extent")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -184,7 +177,7 @@ class SimulationBox(Defined, place="box"):
     """
 
     edges: tuple[Triple, Triple, Triple] | None = setting(
-        None, EDGES, default_text="those of the file"
+        None, Numbers(3, "three vectors", "", item=Vector3()), default_text="those of the file"
     )
     origin: Triple | None = setting(
         None, Vector3(), default_text="that of the file, or [0, 0, 0] where edges are given"
@@ -196,9 +189,7 @@ class SimulationBox(Defined, place="box"):
         default_text="grey; of lines black or white; in contrast to the background",
     )
     style: str = setting("rods", Choice(BOX_STYLES, "style"))
-    radius: float | None = setting(
-        None, Number(0.0, above=True), default_text="1/600 of the box's diagonal"
-    )
+    radius: float | None = _length("1/600 of the box's diagonal")
 
 
 PLAIN_BOX = SimulationBox(style="lines", width=1.0)

@@ -1,7 +1,7 @@
 """Bonds as capsules, styles of molecules; double and triple bonds as sticks in the plane of
 neighbouring atoms."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,8 @@ from raytracer.scene.coloring.by_scale import by_scale
 from raytracer.scene.coloring.expression import rows_of
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import SetStyle, StyleSettings, columns_in
-from raytracer.scene.glyphs.shared import colors_of, units_of
+from raytracer.scene.glyphs.shared import colors_of
+from raytracer.scene.mesh_geometry import unit_vectors
 from raytracer.scene.solids import CapsuleSet
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.warning import warn
@@ -71,7 +72,7 @@ def _capsules(
     settings = bonding.settings
     select, color = settings.bond_select, settings.bond_color
     if select is not None and len(pairs.rows):
-        table = _table(spheres, pairs, columns_in(select))
+        table = pairs.table(spheres, columns_in(select))
         pairs = pairs.taken(rows_of(select, table.columns, bonding.named("bond_select")))
     if not len(pairs.rows):
         where = spheres.source or "the set"
@@ -81,62 +82,30 @@ def _capsules(
     scales: list[ColorScale] = []
     colored = None
     if isinstance(color, StyleSettings):
-        table = _table(spheres, pairs, color.columns)
         rule = SetStyle(color, place=bonding.place, table="bond_color")
-        (colored,), scale = by_scale([table], rule)
+        (colored,), scale = by_scale([pairs.table(spheres, color.columns)], rule)
         scales = [scale]
     thick: Any = radius
-    shift = None
+    shift: Any = 0.0
     if "order" in pairs.columns and settings.bond_orders is not False:
         splits = {"licorice": WITHIN, "wire": LINES}.get(settings.style or "", BESIDE)
-        orders = pairs.columns["order"]
-        rows, shift, thick = sticks_of(
-            pairs.rows[:, :2], pairs.spans(spheres), orders, radius, splits
-        )
+        rows, shift, thick = sticks_of(pairs, spheres, radius, splits)
         pairs, thick = pairs.taken(rows), radius * thick
         colored = None if colored is None else colored.taken(rows)
-    first, second = pairs.rows[:, 0], pairs.rows[:, 1]
-    starts, ends = spheres.centers[first], spheres.centers[second]
-    if shift is not None and len(shift) > 1:
-        starts, ends = (np.asarray(each + shift, each.dtype) for each in (starts, ends))
-    crossing = pairs.rows[:, 2:].any(axis=1)
-    whole, cut = np.flatnonzero(~crossing), np.flatnonzero(crossing)
-    order = np.concatenate([whole, cut, cut])
-    if len(cut):
-        assert spheres.box is not None
-        step = pairs.rows[cut, 2:] @ np.array(spheres.box.edges, np.float64)
-        half = 0.5 * (ends[cut] + step - starts[cut])
-        others = np.concatenate([ends[whole], starts[cut] + half, ends[cut] - half])
-        starts = np.concatenate([starts[whole], starts[cut], ends[cut]])
-        ends = others.astype(starts.dtype)
-        near, far = first[cut], second[cut]
-        first = np.concatenate([first[whole], near, far])
-        second = np.concatenate([second[whole], near, far])
-    colors = {"color": color} if color is not None else _colors(spheres, first, second)
+    starts, ends, of_pair, side = pairs.halves(spheres, shift)
+    particles = pairs.rows[of_pair, np.maximum(side, 0)], pairs.rows[of_pair, abs(side)]
+    colors = {"color": color} if color is not None else _colors(spheres, *particles)
     if colored is not None:
-        colors = {"color": colored.color, "color_id": colored.color_id[order]}  # type: ignore[index]
+        colors = colors_of(colored, of_pair)
     opacity = spheres.opacity
     if isinstance(opacity, np.ndarray):
-        opacity = np.minimum(opacity[first], opacity[second])
+        opacity = np.minimum(*(opacity[rows] for rows in particles))
     made = CapsuleSet(
-        starts, ends, thick if isinstance(thick, float) else thick[order], opacity=opacity,
+        starts, ends, thick if isinstance(thick, float) else thick[of_pair], opacity=opacity,
         material=spheres.material, transform=spheres.transform, **colors,
     )  # fmt: skip
-    made.scales = scales
-    made.particles = first, second
+    made.scales, made.particles = scales, particles
     return made
-
-
-def _table(spheres: SphereSet, pairs: Pairs, names: Sequence[str]) -> SphereSet:
-    """Return bonds as a set at their midpoints, with the columns that `names` may use."""
-    spans = pairs.spans(spheres)
-    length = np.sqrt(np.square(spans).sum(axis=1)) * spheres.transform.scale
-    columns: dict[str, Any] = {"length": length, **pairs.columns}
-    atoms = spheres.columns
-    for name in names:
-        if name not in columns and name[-1:] in ("1", "2") and name[:-1] in atoms:
-            columns[name] = atoms[name[:-1]][pairs.rows[:, int(name[-1]) - 1]]
-    return SphereSet(spheres.centers[pairs.rows[:, 0]] + 0.5 * spans, 1.0, columns=columns)
 
 
 def _colors(
@@ -151,19 +120,16 @@ def _colors(
 
 
 def sticks_of(
-    pairs: NDArray[np.integer],
-    spans: NDArray[np.float64],
-    orders: NDArray[np.floating],
-    radius: float,
-    splits: Mapping[int, Split],
+    pairs: Pairs, spheres: SphereSet, radius: float, splits: Mapping[int, Split]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return the sticks of bonds between pairs of atoms, (M, 2), along spans, (M, 3), with orders,
-    (M,); aromatic bonds (1.5) count as double: index of the bond of each stick, (S,), offset from
-    its axis, (S, 3), and radius in units of the bond radius, (S,)."""
-    whole = np.clip(np.ceil(np.nan_to_num(orders, nan=1.0) - 0.25), 1, 3).astype(np.int64)
+    """Return the sticks of bonds by their column `order`; aromatic bonds (1.5) count as double:
+    index of the bond of each stick, (S,), offset from its axis, (S, 3), and radius in units of the
+    bond radius, (S,)."""
+    orders = np.nan_to_num(pairs.columns["order"], nan=1.0)
+    whole = np.clip(np.ceil(orders - 0.25), 1, 3).astype(np.int64)
     several = np.flatnonzero(whole > 1)
     single = np.flatnonzero(whole == 1)
-    across = _across(pairs, spans, several)
+    across = _across(pairs.rows[:, :2], pairs.spans(spheres), several)
     bond, shift = [single], [np.zeros((len(single), 3))]
     thick = [np.ones(len(single))]
     for order, split in splits.items():
@@ -183,9 +149,9 @@ def _across(
     steps = np.concatenate([spans, -spans])[order]
     bond_of = np.concatenate([np.arange(len(pairs))] * 2)[order]
     atoms = atoms[order]
-    along = units_of(spans[several])
+    along = unit_vectors(spans[several])
     axis = np.eye(3)[np.argmin(np.abs(along), axis=1)] if len(along) else along
-    best = units_of(np.cross(along, axis))
+    best = unit_vectors(np.cross(along, axis))
     widest = np.full(len(several), STRAIGHT)
     for end in (0, 1):
         atom = pairs[several, end]
@@ -193,11 +159,11 @@ def _across(
         for neighbour in range(MAX_NEIGHBOURS):
             at = np.minimum(place + neighbour, len(atoms) - 1)
             there = (atoms[at] == atom) & (bond_of[at] != several)
-            side = units_of(steps[at])
+            side = unit_vectors(steps[at])
             part = side - (side * along).sum(axis=1)[:, None] * along
             width = np.sqrt(np.square(part).sum(axis=1))
             # The first atom's neighbours take precedence: in a ring all define the same plane.
             wider = there & (width > 1.01 * widest)
-            best[wider] = units_of(part[wider])
+            best[wider] = unit_vectors(part[wider])
             widest[wider] = width[wider]
     return best

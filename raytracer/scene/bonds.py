@@ -66,15 +66,55 @@ class Pairs(NamedTuple):
             spans[crossing] += np.einsum("ij,jk->ik", self.rows[crossing, 2:], edges)
         return spans
 
+    def table(self, spheres: SphereSet, names: Iterable[str] = ()) -> SphereSet:
+        """Return the pairs as a set at their midpoints, with `length`, their own columns, and of
+        `names` those that end in 1 or 2: columns of the first or the second particle."""
+        spans, atoms = self.spans(spheres), spheres.columns
+        length = np.sqrt(np.square(spans).sum(axis=1)) * spheres.transform.scale
+        columns: dict[str, Any] = {"length": length, **self.columns}
+        for name in names:
+            if name not in columns and name[-1:] in ("1", "2") and name[:-1] in atoms:
+                columns[name] = atoms[name[:-1]][self.rows[:, int(name[-1]) - 1]]
+        middles = spheres.centers[self.rows[:, 0]] + 0.5 * spans
+        return SphereSet(middles, 1.0, columns=columns)
+
+    def halves(
+        self, spheres: SphereSet, shift: NDArray[np.float64] | float = 0.0
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
+        """Return segments between the particles, `shift` beside them, each across a periodic
+        boundary as two halves: starts and ends, (S, 3), the pair of each, (S,), and at which of its
+        particles both ends are, 0 or 1; -1 for whole segments."""
+        starts, ends = (spheres.centers[self.rows[:, side]] + shift for side in (0, 1))
+        cut = np.flatnonzero(self.rows[:, 2:].any(axis=1))
+        half, far = 0.5 * self.taken(cut).spans(spheres), ends[cut]
+        ends[cut] = starts[cut] + half
+        side = np.full(len(ends) + len(cut), -1)
+        side[cut], side[len(ends) :] = 0, 1
+        starts, ends = np.concatenate([starts, far]), np.concatenate([ends, far - half])
+        kind = spheres.centers.dtype
+        return (
+            starts.astype(kind),
+            ends.astype(kind),
+            np.append(np.arange(len(self.rows)), cut),
+            side,
+        )
+
+
+def to_nearest(
+    spheres: SphereSet, rows: NDArray[np.integer], columns: dict[str, NDArray[Any]]
+) -> Pairs:
+    """Return pairs of particles, (M, 2), each with the nearest image of the second."""
+    ends = spheres.centers[rows].astype(np.float64)
+    boxes = nearest_boxes(ends[:, 1] - ends[:, 0], spheres.box)
+    return Pairs(np.concatenate([rows, -boxes], axis=1).astype(np.int32), columns)
+
 
 def pairs_of(spheres: SphereSet, wanted: str | float | Mapping[str, float], place: str) -> Pairs:
     """Return the bonds of a set; place: of the setting, for messages."""
     if wanted in ("auto", "file"):
         table = spheres.columns.bond_table()
-        if table is not None:  # the image of the second atom nearest to the first
-            ends = spheres.centers[table[0]].astype(np.float64)
-            boxes = nearest_boxes(ends[:, 1] - ends[:, 0], spheres.box)
-            return Pairs(np.concatenate([table[0], -boxes], axis=1).astype(np.int32), table[1])
+        if table is not None:
+            return to_nearest(spheres, *table)
         if wanted == "file":
             raise SceneError(
                 f"{place}: {spheres.source or 'the set'} holds no bonds between the "

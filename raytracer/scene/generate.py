@@ -22,16 +22,12 @@ BLOCK = 1 << 18
 
 @dataclass(frozen=True)
 class Generator:
-    """What a module of `raytracer.scene.generators` makes.
-
-    summary: what it makes
-    count: number of spheres by default
-    memory: bytes per sphere at the peak of its `build`, measured by tracemalloc, plus 2%; 0 if it
-        has a `block` instead, which makes any spheres alone
-    """
+    """What a module of `raytracer.scene.generators` makes."""
 
     summary: str
-    count: int
+    count: int  # of spheres by default
+    # bytes per sphere at the peak of its `build`, measured by tracemalloc, plus 2%; 0 if it has a
+    # `block` instead, which makes any spheres alone
     memory: int = 0
 
 
@@ -87,26 +83,18 @@ def arrays(
     (N, 3) float32, radii (N,) float32, colors (N, 3) uint8 sRGB. Raises UserError."""
     base, _, wanted = name.partition("/")
     parts = {part.name: part for part in build(base, count, seed)}
-    whole = parts[one_of(wanted, name, parts, "part")] if wanted else join([*parts.values()])
-    return {"centers": whole.centers, "radii": whole.radii, "colors": whole.colors}
+    chosen = [one_of(wanted, name, parts, "part")] if wanted else parts
+    _, centers, radii, colors = join([parts[each] for each in chosen])
+    return {"centers": centers, "radii": radii, "colors": colors}
 
 
 def write(
-    name: str,
-    path: str | Path,
-    count: int | None = None,
-    seed: int | None = None,
-    *,
+    name: str, path: str | Path, count: int | None = None, seed: int | None = None, *,
     force: bool = False,
-) -> Path:
-    """Write generated spheres.
-
-    path: ends in .npz
-    force: replace an existing file; without it that is refused
-
-    returns: the path
-    raises: UserError for a name, count or seed that does not exist, OutputError for a bad path
-    """
+) -> Path:  # fmt: skip
+    """Write generated spheres to a path that ends in .npz, and return it. Raises UserError for a
+    name, count or seed that does not exist, OutputError for a bad path; without `force`, for one
+    that exists."""
     target = path_of(path)
     if target.suffix != ".npz":
         raise OutputError(f"{target}: must end in .npz")

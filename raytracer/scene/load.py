@@ -148,7 +148,7 @@ def load_file(
 
                 color = type_color(place)
             spheres, shape = SphereSet.of_particles(data, color=color), None
-        if data.are_ellipsoids:
+        if data.may_be_ellipsoids:
             from raytracer.scene.glyphs.shape import default_shape
 
             shape = default_shape(spheres)
@@ -376,14 +376,9 @@ class _Composer:
     def solids(self, kind: str, place: str, values: Values) -> SolidSet:
         file = self.path.parent / values["file"] if "file" in values else None
         if file is not None:
-            if kind == "meshes":
-                from raytracer.scene.mesh_files import mesh_arrays
+            from raytracer.scene.solid_files import arrays_of
 
-                arrays = mesh_arrays(file)
-            else:
-                from raytracer.scene.solid_files import arrays_of
-
-                arrays = arrays_of(file, kind)
+            arrays = arrays_of(file, kind)
             stated = {many for one, many in PAIRS.items() if one in values}
             values = {key: arrays[key] for key in arrays if key not in stated} | values
         lacking = [name for name in SETS[kind][1] if not {name, PAIRS.get(name)} & {*values}]

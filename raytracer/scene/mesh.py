@@ -65,11 +65,16 @@ class Mesh(SolidSet):
         self.triangles = _numbers(triangles, count)
         """Numbers of the vertices at the corners, int32 (T, 3)."""
         if isinstance(smooth, bool | np.bool_):
-            smooth = CREASE_ANGLE if smooth else 0.0
+            smooth = CREASE_ANGLE * bool(smooth)
         self.smooth = real(smooth, "smooth", low=0.0, high=180.0)
         """Angle in degrees from which an edge is sharp; 0: triangles are flat."""
-        self.normals = None if normals is None else _normals(normals, count, where)
-        """Normals of the vertices as they were given, float64 (V, 3), or None."""
+        self.normals = None
+        """Unit normals of the vertices as they were given, float64 (V, 3), or None."""
+        if normals is not None:
+            units = unit_vectors(check_rows(normals, "normals", 3, count, where))
+            if (lost := ~units.any(axis=1)).any():
+                raise SceneError(f"normals: that of vertex {int(np.argmax(lost))} has length 0")
+            self.normals = np.broadcast_to(units, (count, 3))
         if color is not None and colors is not None:
             raise SceneError("colors: give either color or colors, not both")
         rows, listed = len(self.triangles), color if colors is None else colors
@@ -105,10 +110,10 @@ class Mesh(SolidSet):
         Raises:
             UserError: the file is missing or wrong, or an option is.
         """
-        from raytracer.scene.mesh_files import mesh_arrays
+        from raytracer.scene.solid_files import arrays_of
 
         file = path_of(path)
-        arrays: dict[str, Any] = mesh_arrays(file)
+        arrays: dict[str, Any] = arrays_of(file, "meshes")
         if any(options.get(name) is not None for name in ("color", "colors")):
             arrays.pop("colors", None)
         with naming(str(file)):
@@ -119,8 +124,9 @@ class Mesh(SolidSet):
     def with_looks(self, **looks: Any) -> Mesh:
         """Return the mesh with another colour, opacity or material of the whole."""
         looks = {"material": self.material, "transform": self.transform} | looks
-        mesh = Mesh(self.vertices, self.triangles, smooth=self.smooth or False,
-                    normals=self.normals, **looks)  # fmt: skip
+        mesh = Mesh(
+            self.vertices, self.triangles, smooth=self.smooth, normals=self.normals, **looks
+        )
         mesh.file = self.file
         return mesh
 
@@ -198,13 +204,3 @@ def _numbers(triangles: Any, count: int) -> NDArray[np.int32]:
             f"from 0 to {count - 1}"
         )
     return np.ascontiguousarray(array, np.int32)
-
-
-def _normals(normals: Any, count: int, where: Where) -> NDArray[np.float64]:
-    """Return normals of vertices as unit vectors, float64 (V, 3)."""
-    rows = check_rows(normals, "normals", 3, count, where)
-    units = unit_vectors(rows)
-    lost = ~units.any(axis=1)
-    if lost.any():
-        raise SceneError(f"normals: that of vertex {int(np.argmax(lost))} has length 0")
-    return np.broadcast_to(units, (count, 3))

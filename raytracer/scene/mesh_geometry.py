@@ -56,17 +56,13 @@ def _groups(triangles: NDArray[np.int32], flat: Doubles, least_cosine: float) ->
     is_sharp[begins[sharp]] = is_sharp[ends[sharp]] = True
     # the corners of both triangles at both ends of a smooth edge
     one, other = first[smooth], second[smooth]
-    links = np.concatenate([np.c_[one, _next(other)], np.c_[_next(one), other]])
+    after = [corner - corner % 3 + (corner + 1) % 3 for corner in (one, other)]  # in the triangle
+    links = np.concatenate([np.c_[one, after[1]], np.c_[after[0], other]])
     links = links[is_sharp[by_vertex[links[:, 0]]]]
     apart = is_sharp[by_vertex]
     group = np.where(apart, len(is_sharp) + np.arange(len(by_vertex)), by_vertex)
     group[apart] = len(is_sharp) + connected(len(by_vertex), links)[apart]
     return group
-
-
-def _next(corner: Numbers) -> Numbers:
-    """Return the next corners of the same triangles."""
-    return corner - corner % 3 + (corner + 1) % 3
 
 
 def connected(count: int, links: Numbers) -> Numbers:

@@ -1,5 +1,7 @@
-"""Files of capsules, cones and ellipsoids: arrays of `.npz`, columns of tables."""
+"""Files of capsules, cones and ellipsoids: arrays of `.npz`, columns of tables; and of triangle
+meshes: STL, PLY, OBJ and OFF, read by trimesh in a process of its own."""
 
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -7,13 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
+from raytracer.files.access import OpenFile, opened
+from raytracer.memory import require_room
 from raytracer.scene.colors import color_numbers
 from raytracer.scene.particles.columns import wrong_colors
+from raytracer.scene.particles.isolated import call
+from raytracer.scene.particles.loaded import library
 
-SEGMENTS = {"starts": ("x1", "y1", "z1"), "ends": ("x2", "y2", "z2")}
+Arrays = dict[str, NDArray[Any]]
+
 COLORS = {"colors": ("r", "g", "b"), "end_colors": ("r2", "g2", "b2")}
-
-RODS = {**SEGMENTS, "radii": ("radius",), **COLORS, "opacities": ("opacity",)}
+RODS = {
+    "starts": ("x1", "y1", "z1"), "ends": ("x2", "y2", "z2"), "radii": ("radius",), **COLORS,
+    "opacities": ("opacity",),
+}  # fmt: skip
 
 COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
     "capsules": RODS,
@@ -28,9 +37,24 @@ COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 """Keys of a set that a file can contain: arrays of that name, or columns of these names."""
 
+MESHES = {".stl": "STL", ".ply": "PLY", ".obj": "OBJ", ".off": "OFF"}
+"""Names of formats of meshes by the ending of a file."""
 
-def arrays_of(path: Path, kind: str) -> dict[str, NDArray[np.generic]]:
-    """Return the arrays of a set of solids in a file, by the keys of a scene file."""
+MEMORY = 12  # bytes of memory per byte of the file of a mesh while it is parsed
+
+
+def arrays_of(path: Path, kind: str) -> Arrays:
+    """Return the arrays of a set of solids in a file, by the keys of a scene file: of meshes the
+    vertices, triangles, and if it has any, colours. Raises UserError."""
+    if kind == "meshes":
+        what = MESHES.get(path.suffix.lower())
+        if what is None:
+            raise DataFileError(
+                f"{path}: the ending '{shown(path.suffix)}' is not that of a mesh "
+                f"({', '.join(MESHES)}): convert the file"
+            )
+        with opened(path) as file:
+            return call(file, read_mesh, what)
     from raytracer.scene.particles.data_file import DataFile
     from raytracer.scene.particles.read import source_of
 
@@ -42,7 +66,7 @@ def arrays_of(path: Path, kind: str) -> dict[str, NDArray[np.generic]]:
             if (names := _names(key, columns, there, path))
         }
         table = source.load(list(dict.fromkeys(n for names in known.values() for n in names)))
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: Arrays = {}
     for key, names in known.items():
         values = [table[name] for name in names]
         if any(value.dtype.kind not in "fiu" for value in values):
@@ -63,3 +87,28 @@ def _names(
         lacking = " and ".join(name for name in columns if name not in there)
         raise DataFileError(f"{path}: has {' and '.join(have)}, but no {lacking}")
     return tuple(there[name] for name in have)
+
+
+def read_mesh(file: OpenFile) -> Arrays:
+    """Read a mesh, in a worker; polygons become triangles, and vertices at the same place one: in
+    STL each triangle has its own."""
+    trimesh = library("trimesh", file.source, "mesh")
+    require_room(file.source, MEMORY * file.size)
+    content = BytesIO(file.read(file.size))  # no file has a name that trimesh would look beside
+    kind = file.path.suffix.lower()[1:]
+    mesh = trimesh.load_mesh(content, file_type=kind, process=False, skip_materials=True)
+    if not len(getattr(mesh, "faces", ())):
+        raise DataFileError(
+            f"{file.source}: holds no triangles; points alone are read as .ply, .xyz or .csv"
+        )
+    vertices, triangles = np.asarray(mesh.vertices), np.asarray(mesh.faces, np.int32)
+    if mesh.visual.kind in ("vertex", "face"):
+        colors = getattr(mesh.visual, f"{mesh.visual.kind}_colors")
+        rows = np.asarray(colors, np.uint8)[:, :3]
+        return {"vertices": vertices, "triangles": triangles, "colors": rows}
+    order = np.lexsort(vertices.T)
+    placed = vertices[order]
+    is_new = np.append(True, (placed[1:] != placed[:-1]).any(axis=1))[: len(order)]
+    number = np.empty(len(order), np.int32)
+    number[order] = np.cumsum(is_new) - 1
+    return {"vertices": placed[is_new], "triangles": number[triangles]}

@@ -86,12 +86,10 @@ class CapsuleSet(SolidSet):
         color_change: "sharp": the colour changes at the middle; "smooth": linearly from end to end.
         color_id: integers (N,) into the palette `color`.
         end_color_id: integers (N,) into the palette `end_color`.
-        color_space: colour space of the numbers, "srgb" or "linear".
-        material: a `Material`, a `Principled`, or the name of one of the scene's.
-        transform: to scene units; None is the identity.
         opacity: one opacity or (N,), from 0 to 1; None is that of the colours, or 1.
         names: names in a file for "starts", "ends", "radius", "color", "end_color" and "opacity",
             for messages.
+        **looks: `color_space`, `material` and `transform`, as for `SphereSet`.
 
     Raises:
         SceneError: arrays of wrong shape, NaN or infinity (with the index of the first), radii that
@@ -104,23 +102,11 @@ class CapsuleSet(SolidSet):
     """Shape of the ends, one of `CAPS`."""
 
     def __init__(
-        self,
-        starts: Any,
-        ends: Any,
-        radius: Any,
-        color: Any = None,
-        end_color: Any = None,
-        *,
-        color_id: Any = None,
-        end_color_id: Any = None,
-        color_space: str = "srgb",
-        material: str | AnyMaterial = "default",
-        transform: Transform | None = None,
-        opacity: Any = None,
-        caps: str | None = None,
-        color_change: str = "sharp",
-        names: Mapping[str, str] | None = None,
-    ) -> None:
+        self, starts: Any, ends: Any, radius: Any, color: Any = None, end_color: Any = None, *,
+        color_id: Any = None, end_color_id: Any = None, opacity: Any = None,
+        caps: str | None = None, color_change: str = "sharp",
+        names: Mapping[str, str] | None = None, **looks: Any,
+    ) -> None:  # fmt: skip
         self.caps = one_of(self.caps if caps is None else caps, "caps", CAPS)
         self.even_colors = one_of(color_change, "color_change", COLOR_CHANGES) == "smooth"
         names = dict(names or {})
@@ -128,7 +114,6 @@ class CapsuleSet(SolidSet):
         if radius is None:
             name = names.get("radius", "radius")
             raise SceneError(f"{name}: is None; give the radius of the {self.noun}s")
-        looks = {"color_space": color_space, "material": material, "transform": transform}
         self.start: SphereSet = Balls(
             self.noun, starts, radius, color, color_id=color_id, opacity=opacity,
             names={**names, "centers": names.get("starts", "starts")}, **looks,
@@ -200,17 +185,9 @@ class ConeSet(CapsuleSet):
     caps = "flat"
 
     def __init__(
-        self,
-        starts: Any,
-        ends: Any,
-        radius: Any,
-        end_radius: Any = 0.0,
-        color: Any = None,
-        end_color: Any = None,
-        *,
-        names: Mapping[str, str] | None = None,
-        **looks: Any,
-    ) -> None:
+        self, starts: Any, ends: Any, radius: Any, end_radius: Any = 0.0, color: Any = None,
+        end_color: Any = None, *, names: Mapping[str, str] | None = None, **looks: Any,
+    ) -> None:  # fmt: skip
         if "caps" in looks:
             raise SceneError("caps: cones have flat ends; leave it out")
         super().__init__(starts, ends, 1.0, color, end_color, names=names, **looks)
@@ -259,15 +236,9 @@ class EllipsoidSet(SolidSet):
     noun = "ellipsoid"
 
     def __init__(
-        self,
-        centers: Any,
-        semi_axes: Any,
-        orientation: Any = None,
-        color: Any = None,
-        *,
-        names: Mapping[str, str] | None = None,
-        **looks: Any,
-    ) -> None:
+        self, centers: Any, semi_axes: Any, orientation: Any = None, color: Any = None, *,
+        names: Mapping[str, str] | None = None, **looks: Any,
+    ) -> None:  # fmt: skip
         names = dict(names or {})
         where = Where("", names, self.noun)
         self.start: SphereSet = Balls(self.noun, centers, 1.0, color, names=names, **looks)

@@ -257,10 +257,10 @@ class ViewSettings(Defined):
 
             names += columns_in(*texts)
         if self.shutter or self.velocity is not None:
-            from raytracer.scene.glyphs.vectors import columns_needed
+            from raytracer.scene.glyphs.vectors import vector_columns
             from raytracer.scene.motion import VELOCITY
 
-            names += ["id", *columns_needed(self.velocity or VELOCITY)]
+            names += ["id", *vector_columns(self.velocity or VELOCITY)]
         if glyphs := [made for name in GLYPHS if (made := self._changed_glyph(name, None))]:
             from raytracer.scene.glyphs.settings import columns_of
 

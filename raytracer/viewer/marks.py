@@ -15,7 +15,7 @@ from raytracer.annotations.projection import Projection
 from raytracer.annotations.surface import NONE, strips
 from raytracer.drawing import raster
 from raytracer.scene.annotations import Outline
-from raytracer.scene.glyphs.shape import has_axes
+from raytracer.scene.glyphs.vectors import has_axes
 from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.viewer.messages import RenderRequest
@@ -35,7 +35,8 @@ def marked(
     if scene.count != len(mask):  # some particles are ellipsoids
         parts = np.split(mask, np.cumsum([each.count for each in particles])[:-1])
         is_round = [
-            scene.shape is None or not has_axes(each.columns, scene.shape) for each in particles
+            scene.shape is None or not has_axes(each.columns, scene.shape.axes)
+            for each in particles
         ]
         pairs = list(zip(parts, is_round, strict=True))
         spheres = [part for part, is_sphere in pairs if is_sphere and scene.spheres]
@@ -72,7 +73,7 @@ def marks(
     ):
         check()
         if box is not None:
-            box.hide(strip)
+            box.see(strip)
         if loaded.marked is None:
             continue
         ids = strip.id

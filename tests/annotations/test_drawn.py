@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer import Annotations, Axes, Camera, Labels, Legend, ScaleBar, Scene, SphereSet
-from raytracer.annotations.from_scene import plan_of, scales_of
+from raytracer.annotations.legend import scales_of
+from raytracer.annotations.plan import plan_of
 from raytracer.annotations.sheet import Sheet
 from raytracer.drawing.shapes import Text
 from raytracer.errors import SceneError

@@ -161,6 +161,15 @@ def test_axes_and_arrows_far_from_the_origin_are_those_near_it() -> None:
     assert heads == pytest.approx(2.0 * np.eye(3), abs=4 * np.spacing(far))
 
 
+@pytest.mark.parametrize("far", [1e12, 1e16])
+def test_arrows_below_float_precision_end_as_one_sentence(far: float) -> None:
+    points = np.array([[far, 0.0, 0.0], [far, 0.0, 1.0]])
+    vectors = {"velocity": np.array([[1e-6, 0.0, 0.0], [0.0, 1e-6, 0.0]])}
+    with pytest.raises(UserError, match=r"^arrows: some are shorter than float64") as caught:
+        made(Scene.from_arrays(points, radius=0.5, columns=vectors), arrows={"scale": 1.0})
+    assert len(caught.value.sentences) == 1
+
+
 # Contacts
 
 

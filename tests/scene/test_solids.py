@@ -70,8 +70,9 @@ def test_orientations_turn_with_the_set() -> None:
     rng = np.random.default_rng(0)
     quaternions = unit(rng.normal(size=(50, 4)))
     for _ in range(20):
-        rotation = Transform(rotate=rng.uniform(-180, 180, 3)).linear()
-        found = matrix(turned(rotation, quaternions))
+        degrees = rng.uniform(-180, 180, 3)
+        rotation = Transform(rotate=degrees).linear()
+        found = matrix(turned(degrees, quaternions))
         assert np.abs(found - rotation @ matrix(quaternions)).max() < 1e-12
 
 

@@ -1,1 +1,1 @@
-"""One generator family a file: a module here without a leading underscore defines GENERATOR."""
+"""Generators: a module here without a leading underscore has `block` or `build`."""

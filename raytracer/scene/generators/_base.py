@@ -7,7 +7,7 @@ do not depend on the order of calls, so any block of a scene can be made alone.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,20 +19,13 @@ Reals = NDArray[np.float64]
 SPHERE = 19
 
 
-@dataclass(frozen=True)
-class Part:
-    """Spheres that share a material.
-
-    name: name of the part, and of its material in the example scene
-    centers: (N, 3) float32, scene units
-    radii: (N,) float32, scene units
-    colors: (N, 3) uint8, sRGB
-    """
+class Part(NamedTuple):
+    """Spheres that share a material, whose name it has in the example scene."""
 
     name: str
-    centers: NDArray[np.float32]
-    radii: NDArray[np.float32]
-    colors: NDArray[np.uint8]
+    centers: NDArray[np.float32]  # (N, 3), scene units
+    radii: NDArray[np.float32]  # (N,)
+    colors: NDArray[np.uint8]  # (N, 3), sRGB
 
 
 def part(name: str, centers: NDArray[np.float64], radii: ArrayLike, colors: ArrayLike) -> Part:
@@ -44,10 +37,9 @@ def part(name: str, centers: NDArray[np.float64], radii: ArrayLike, colors: Arra
 
 
 def join(parts: list[Part]) -> Part:
-    if len(parts) == 1:
-        return parts[0]
-    centers, radii, colors = zip(*((p.centers, p.radii, p.colors) for p in parts), strict=True)
-    return Part(parts[0].name, *map(np.concatenate, (centers, radii, colors)))
+    name, *_ = parts[0]
+    arrays = zip(*(each[1:] for each in parts), strict=True)
+    return parts[0] if len(parts) == 1 else Part(name, *map(np.concatenate, arrays))
 
 
 # Linear congruential step of Numerical Recipes (Knuth), the start of pcg3d.
@@ -58,11 +50,8 @@ STEP = 2.0**-32
 
 
 def pcg3d(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> tuple[Words, Words, Words]:
-    """Hash three words into three.
-
-    x, y, z: uint32 arrays (or integers below 2^32) that broadcast together
-    returns: three uint32 arrays of the common shape
-    """
+    """Hash three words, uint32 arrays (or integers below 2^32) that broadcast together, into three
+    of the common shape."""
     a, b, c = np.broadcast_arrays(*(np.atleast_1d(np.asarray(v, np.uint32)) for v in (x, y, z)))
     multiplier, increment = np.uint32(MULTIPLIER), np.uint32(INCREMENT)
     a, b, c = (v * multiplier + increment for v in (a, b, c))
@@ -80,11 +69,8 @@ def pcg3d(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> tuple[Words, Words, Words
 
 
 def uniforms(index: ArrayLike, stream: int, seed: int) -> tuple[Reals, Reals, Reals]:
-    """Return three independent numbers per index, strictly between 0 and 1.
-
-    index: uint32 (N,); stream: distinguishes uses; seed: below 2^32
-    returns: three float64 arrays (N,)
-    """
+    """Return three independent numbers per index, uint32 (N,), strictly between 0 and 1, float64
+    (N,); stream: distinguishes uses; seed: below 2^32."""
     a, b, c = ((w.astype(np.float64) + 0.5) * STEP for w in pcg3d(index, stream, seed))
     return a, b, c
 
@@ -97,24 +83,8 @@ def normals(index: ArrayLike, stream: int, seed: int) -> tuple[Reals, Reals]:
     return length * np.cos(angle), length * np.sin(angle)
 
 
-def directions(u: Reals, v: Reals) -> Reals:
-    """Return uniform unit vectors, float64 (N, 3), from two uniform numbers (N,)."""
-    up = 2.0 * u - 1.0
-    level = np.sqrt(1.0 - up * up)
-    angle = 2.0 * np.pi * v
-    return np.stack([level * np.cos(angle), up, level * np.sin(angle)], axis=1)
-
-
 def indices(begin: int, end: int) -> Words:
     return np.arange(begin, end, dtype=np.uint32)
-
-
-# Black-body colours by temperature in kelvin: the usual chromaticities of stars, with both ends
-# desaturated. Interpolation is linear in log temperature.
-STARS = (
-    (2600.0, "#ffab73"), (3600.0, "#ffc596"), (4800.0, "#ffdcbc"), (5900.0, "#fff3e6"),
-    (7300.0, "#f4f3ff"), (10000.0, "#cfdcff"), (20000.0, "#a4c0ff"), (40000.0, "#8fb2ff"),
-)  # fmt: skip
 
 
 def rgb(text: str) -> tuple[int, int, int]:
@@ -122,21 +92,10 @@ def rgb(text: str) -> tuple[int, int, int]:
     return red, green, blue
 
 
-def ramp(value: ArrayLike, stops: Sequence[tuple[float, str]]) -> NDArray[np.uint8]:
-    """Return colours along a piecewise linear ramp.
-
-    value: (N,); stops: (position, "#rrggbb") in ascending order; values beyond the ends are clipped
-    returns: (N, 3) uint8
-    """
-    at = np.asarray(value, np.float64)
-    positions = [p for p, _ in stops]
-    channels = np.array([rgb(c) for _, c in stops], np.float64)
-    out = np.empty((*at.shape, 3), np.uint8)
-    for i in range(3):
-        out[..., i] = np.interp(at, positions, channels[:, i]) + 0.5
-    return out
-
-
-def star_color(kelvin: ArrayLike) -> NDArray[np.uint8]:
-    """Return the colours of stars, (N, 3) uint8, for temperatures (N,)."""
-    return ramp(np.log(kelvin), [(float(np.log(t)), c) for t, c in STARS])
+def ramp(values: Reals, stops: Sequence[tuple[float, str]]) -> NDArray[np.uint8]:
+    """Return colours, (N, 3) uint8, along a piecewise linear ramp at values (N,); stops: ascending
+    positions and "#rrggbb"; values beyond the ends are clipped."""
+    positions, colors = zip(*stops, strict=True)
+    channels = np.array([rgb(color) for color in colors], np.float64).T
+    at = [np.interp(values, positions, channel) + 0.5 for channel in channels]
+    return np.stack(at, axis=-1).astype(np.uint8)

@@ -29,7 +29,7 @@ def build(count: int, seed: int) -> list[Part]:
     atoms = lattice(half)
     solid = np.zeros((2 * half + 3,) * 3, bool)
     solid[tuple((atoms + half + 1).T)] = True
-    neighbours = coordination(atoms + half + 1, solid)
+    neighbours = sum(solid[tuple((atoms + half + 1 + step).T)].astype(int) for step in NEIGHBOURS)
     # The octant that faces the viewer is removed.
     kept = ~(atoms > 0).all(axis=1)
     colors = np.empty((len(atoms), 3), np.uint8)
@@ -52,11 +52,3 @@ def lattice(half: int) -> NDArray[np.int64]:
     i, j, k = np.meshgrid(side, side, side, indexing="ij", sparse=True)
     taken = ((i + j + k) % 2 == 0) & (i * i + j * j + k * k > (VOID * half) ** 2)
     return np.argwhere(taken) - half
-
-
-def coordination(places: NDArray[np.int64], solid: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return how many of the twelve nearest sites are occupied, (N,), for sites (N, 3)."""
-    total = np.zeros(len(places), np.int64)
-    for step in NEIGHBOURS:
-        total += solid[tuple((places + step).T)]
-    return total

@@ -20,9 +20,14 @@ def block(index: Words, count: int, seed: int) -> Part:
     """Return stars begin to end, in the plane y = 0 about the origin."""
     kind, shade, size = uniforms(index, 0, seed)
     bulge, arm = kind < BULGE, kind >= BULGE + DISC
-    centers = _disc(index, seed)
-    centers[bulge] = _bulge(index[bulge], seed)
-    centers[arm] = _arms(index[arm], seed)
+    u, v, _ = uniforms(index, 1, seed)
+    radius, angle = _radius(u), 2.0 * np.pi * v
+    height = HEIGHT * normals(index, 2, seed)[0]
+    centers = np.stack([radius * np.cos(angle), height, radius * np.sin(angle)], axis=1)
+    a, b = normals(index[bulge], 3, seed)
+    c, _ = normals(index[bulge], 4, seed)
+    centers[bulge] = BULGE_SIZE * np.stack([1.7 * a, 0.55 * b, 0.8 * c], axis=1)  # and the bar
+    centers[arm, ::2] = _arms(index[arm], seed)
     far = np.clip(np.hypot(centers[:, 0], centers[:, 2]), 0.0, 1.0)
     colors = ramp(np.clip(0.35 * shade + 0.8 * far, 0.0, 1.0), OLD)
     young = (arm & (shade < 0.4 + 0.5 * far)) | (shade > 1.1 - 0.45 * far)
@@ -31,26 +36,13 @@ def block(index: Words, count: int, seed: int) -> Part:
     return part("default", centers, ball * (0.35 + 0.4 * far), colors)
 
 
-def _disc(index: NDArray[np.uint32], seed: int) -> NDArray[np.float64]:
-    u, v, _ = uniforms(index, 1, seed)
-    radius, angle = _radius(u), 2.0 * np.pi * v
-    y = HEIGHT * normals(index, 2, seed)[0]
-    return np.stack([radius * np.cos(angle), y, radius * np.sin(angle)], axis=1)
-
-
 def _radius(u: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(-LENGTH * np.log1p(-u * (1.0 - np.exp(-1.0 / LENGTH))))
 
 
-def _bulge(index: NDArray[np.uint32], seed: int) -> NDArray[np.float64]:
-    """Return a flattened normal cloud, longer along x: the bar."""
-    a, b = normals(index, 3, seed)
-    c, _ = normals(index, 4, seed)
-    return BULGE_SIZE * np.stack([1.7 * a, 0.55 * b, 0.8 * c], axis=1)
-
-
 def _arms(index: NDArray[np.uint32], seed: int) -> NDArray[np.float64]:
-    """Return stars scattered about logarithmic spirals that begin at the ends of the bar."""
+    """Return x and z of stars scattered about logarithmic spirals that begin at the ends of the
+    bar."""
     u, which, wide = uniforms(index, 3, seed)
     a, b = normals(index, 4, seed)
     radius = INNER + (1.0 - INNER) * _radius(u) ** 0.8
@@ -58,6 +50,6 @@ def _arms(index: NDArray[np.uint32], seed: int) -> NDArray[np.float64]:
     angle = start + WINDING * np.log(radius / INNER)
     # Most stars are close to the arm's centre line, some far.
     width = ARM_WIDTH * (0.3 + radius) * (0.4 + 2.4 * wide**3)
-    x = radius * np.cos(angle) + width * a
-    z = radius * np.sin(angle) + width * b
-    return np.stack([x, HEIGHT * normals(index, 2, seed)[0], z], axis=1)
+    return np.stack(
+        [radius * np.cos(angle) + width * a, radius * np.sin(angle) + width * b], axis=1
+    )

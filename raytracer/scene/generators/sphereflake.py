@@ -12,18 +12,8 @@ from raytracer.scene.generators._base import Part, join, part, rgb
 
 CHILDREN = 9
 SHRINK = 1.0 / 3.0
-BLOCK = 1024  # matrices multiplied at a time; products stay in cache
 # From the root outwards; the last colour is for all deeper levels.
 COLORS = ("#33455e", "#4a7f90", "#d8c79c", "#e3a45c", "#d9714a", "#b8433c")
-
-
-def depth_for(count: int) -> int:
-    """Return the depth of the largest flake with at most `count` spheres (depth 0 is one ball)."""
-    depth, total = 0, 1
-    while total + CHILDREN ** (depth + 1) <= count:
-        depth += 1
-        total += CHILDREN**depth
-    return depth
 
 
 def child_frames() -> NDArray[np.float64]:
@@ -40,34 +30,20 @@ def child_frames() -> NDArray[np.float64]:
     return np.stack([right, axis, np.cross(right, axis)], axis=2)
 
 
-def products(left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return each matrix of `left` (n, 3, 3) times each of `right` (m, 3, 3): float64 (n * m, 3,
-    3).
-
-    Not by `@`: linear algebra ends the process if it cannot allocate its buffers.
-    """
-    result = np.empty((len(left), len(right), 3, 3))
-    for start in range(0, len(left), BLOCK):
-        rows = left[start : start + BLOCK, None, :, :, None]
-        block = result[start : start + BLOCK]
-        np.multiply(rows[..., 0, :], right[:, 0, None, :], out=block)
-        for j in (1, 2):
-            block += rows[..., j, :] * right[:, j, None, :]
-    return result.reshape(-1, 3, 3)
-
-
 def build(count: int, seed: int) -> list[Part]:
     """Return whole levels of a flake around a root ball of radius 1 at the origin."""
     frames_of_children = child_frames()
     centers, frames, radius = np.zeros((1, 3)), np.eye(3)[None], 1.0
-    levels = []
-    depth = depth_for(count)
-    for level in range(depth + 1):
-        levels.append(part("default", centers, radius, rgb(COLORS[min(level, len(COLORS) - 1)])))
-        if level < depth:
-            frames = products(frames, frames_of_children)
-            # A child touches its parent: the distance of centres is r + r / 3.
-            centers = np.repeat(centers, CHILDREN, axis=0)
-            centers = centers + radius * (1.0 + SHRINK) * frames[:, :, 1]
-            radius *= SHRINK
-    return [join(levels)]
+    levels: list[Part] = []
+    while True:
+        color = rgb(COLORS[min(len(levels), len(COLORS) - 1)])
+        levels.append(part("default", centers, radius, color))
+        count -= len(centers)
+        if count < CHILDREN * len(centers):
+            return [join(levels)]
+        # Not by `@`: linear algebra ends the process if it cannot allocate its buffers.
+        frames = np.einsum("nij,mjk->nmik", frames, frames_of_children).reshape(-1, 3, 3)
+        # A child touches its parent: the distance of centres is r + r / 3.
+        centers = np.repeat(centers, CHILDREN, axis=0)
+        centers = centers + radius * (1.0 + SHRINK) * frames[:, :, 1]
+        radius *= SHRINK

@@ -66,9 +66,6 @@ def _pair(i: NDArray[np.int64], k: NDArray[np.int64]) -> NDArray[np.uint32]:
 def _with_big(name: str, centers: NDArray[np.float64], colors: NDArray[np.uint8]) -> Part:
     big = [(x, rgb(color)) for kind, x, color in BIG_BALLS if kind == name]
     at = np.array([x for x, _ in big])
-    return part(
-        name,
-        np.concatenate([on_ground(at, np.zeros(len(at)), BIG), centers]),
-        np.concatenate([np.full(len(big), BIG), np.full(len(centers), SMALL)]),
-        np.concatenate([np.array([c for _, c in big], np.uint8), colors]),
-    )
+    places = np.concatenate([on_ground(at, np.zeros(len(at)), BIG), centers])
+    radii = np.repeat([BIG, SMALL], [len(big), len(centers)])
+    return part(name, places, radii, np.concatenate([[c for _, c in big], colors]))

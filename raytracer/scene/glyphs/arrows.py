@@ -38,11 +38,8 @@ class _Field(NamedTuple):
 
 def arrows_of(scene: Scene, arrows: Arrows) -> Glyphs:
     """Return the arrows of a scene's sets that have the vectors."""
-    fields = [
-        field
-        for spheres in scene.spheres
-        if spheres.count and (field := _field(spheres, arrows)) is not None
-    ]
+    made = [_field(spheres, arrows) for spheres in scene.spheres if spheres.count]
+    fields = [each for each in made if each is not None]
     if not fields:
         name = arrows.vector if isinstance(arrows.vector, str) else ",".join(arrows.vector)
         known = [name for spheres in scene.spheres for name in spheres.columns]
@@ -54,11 +51,11 @@ def arrows_of(scene: Scene, arrows: Arrows) -> Glyphs:
     if not longest > 0.0:
         warn("arrows: all vectors are zero, so there are no arrows")
         return Glyphs([])
-    _, size = inferred().range("arrows.scale", lambda: (0.0, _longest(fields)))
+    sets, scales = shared.colored([f.spheres for f in fields], arrows.color, "arrows", COLOR)
+    _, size = inferred().range("arrows.scale", lambda: (0.0, _longest(sets)))
     scale = arrows.scale or size / longest
     radius = arrows.radius or scale * longest / SLENDER
     back = {"tail": 0.0, "center": 0.5, "tip": 1.0}[arrows.anchor]
-    sets, scales = shared.colored([f.spheres for f in fields], arrows.color, "arrows", COLOR)
     solids = []
     for field, spheres in zip(fields, sets, strict=True):
         rows = np.flatnonzero(field.lengths > MIN_SHARE * longest)
@@ -82,13 +79,14 @@ def _field(spheres: SphereSet, arrows: Arrows) -> _Field | None:
     return _Field(shared.with_column(spheres.taken(rows), "length", lengths), vectors, lengths)
 
 
-def _longest(fields: list[_Field]) -> float:
-    points = np.concatenate([shared.placed(f.spheres) for f in fields])
-    radii = np.concatenate([shared.radii_of(f.spheres) for f in fields])
+def _longest(sets: list[SphereSet]) -> float:
+    """Return the length of the longest arrow that suits the particles with arrows."""
+    points = np.concatenate([shared.placed(each) for each in sets])
     if not len(points):
         return 1.0
     diagonal = float(np.sqrt(np.square(np.ptp(points, axis=0)).sum()))
     spaced = NEIGHBOURS * mean_spacing(points) if diagonal > 0.0 else 0.0
+    radii = np.concatenate([shared.radii_of(each) for each in sets])
     return max(min(spaced, MAX_EXTENT * diagonal), MIN_RADII * float(np.median(radii)))
 
 
@@ -98,5 +96,10 @@ def arrow_shapes(tails: Doubles, tips: Doubles, radius: float, **looks: Any) -> 
     lengths = shared.lengths_of(steps)
     thin = np.minimum(radius, lengths * (HEAD_SHARE / HEAD_LENGTH))
     necks = tips - steps * (HEAD_LENGTH * thin / lengths)[:, None]
+    if not ((lengths > 0.0) & (necks != tips).any(axis=1)).all():
+        raise SceneError(
+            "arrows: some are shorter than float64 resolves so far from the origin: give a larger "
+            "scale, or move the scene to the origin"
+        )
     heads = ConeSet(necks, tips, HEAD_RADIUS * thin, 0.0, **looks)
     return [CapsuleSet(tails, necks, thin, **looks), heads]

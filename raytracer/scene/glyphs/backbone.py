@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,47 +40,67 @@ DSSP_BYTES = 160  # most bytes per pair of residues while DSSP assigns their str
 
 
 class Backbone(NamedTuple):
-    """Residues of a set in its order: rows of the guide atoms, CA or C4', (R,), and of N, C, O or
-    N1, N3, N9, -1 without, (R, 3); ascending numbers of chains without a break; structure; and the
-    residue of each particle, -1 without, (N,)."""
+    """Residues of a set in its order: the number of that of each particle, ascending, (N,), rows of
+    the guide atoms, CA or C4', (R,), and of N, C, O or N1, N3, N9, -1 without, (R, 3), and their
+    structure, (R,)."""
 
+    spheres: SphereSet
+    unit: float  # length of an angstrom in units of the set
+    residues: Rows
     guides: Rows
     atoms: Rows
-    pieces: Rows
     structure: Rows
-    residues: Rows
 
     def taken(self, kept: NDArray[np.bool_]) -> Backbone:
-        number = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
-        pieces = np.unique(self.pieces[kept], return_inverse=True)[1].reshape(-1)
-        return Backbone(
-            self.guides[kept], self.atoms[kept], pieces, self.structure[kept],
-            number[self.residues],
-        )  # fmt: skip
+        """Return the residues that are kept and not alone between breaks."""
+        rows = (each[kept] for each in self[3:])
+        made = Backbone(*self[:3], *rows)
+        sizes = np.bincount(made.pieces)[made.pieces] if len(made.guides) else np.zeros(0)
+        return made if (sizes > 1).all() else made.taken(sizes > 1)
+
+    @property
+    def pieces(self) -> Rows:
+        """Ascending numbers of chains without a break, (R,)."""
+        longest = self.unit * np.where(self.is_acid, MAX_STEP["C4'"], MAX_STEP["CA"])[1:]
+        steps = np.diff(self.centers[self.guides], axis=0)
+        ends = np.square(steps).sum(axis=1) > np.square(longest)
+        for ids in (self.is_acid, *self.chain_names(self.guides)):
+            ends |= ids[1:] != ids[:-1]
+        ends |= np.diff(self.residues[self.guides]) > 1
+        return np.concatenate([[0], np.cumsum(ends)])
+
+    @property
+    def is_acid(self) -> NDArray[np.bool_]:
+        return np.asarray(self.structure == NUCLEIC)
+
+    @property
+    def centers(self) -> Doubles:
+        """Centres of all particles, (N, 3)."""
+        return np.asarray(self.spheres.centers, np.float64)
+
+    def chain_names(self, rows: Rows) -> list[NDArray[np.int32]]:
+        columns = (_texts(self.spheres, name) for name in ("chain", "segment"))
+        return [texts.ids[rows] for texts in columns if texts is not None]
 
 
 def backbone_of(spheres: SphereSet, unit: float = 1.0) -> Backbone | None:
     """Return the backbone of a set, with the structure that the file or else DSSP states; None if
-    it has no chain of residues with guide atoms. unit: length of an angstrom in units of the
-    set."""
+    it has no chain of residues with guide atoms."""
     names = _texts(spheres, "name")
     if names is None or not spheres.count:
         return None
     names = names._replace(names=[OTHER_NAMES.get(each, each) for each in names.names])
     residues = _residues(spheres, names)
-    rows = {name: _rows_of(names, name, residues) for name in (*PROTEIN, *ACID)}
-    is_acid = (rows["C4'"] >= 0) & (rows["CA"] < 0)
-    guides = np.where(is_acid, rows["C4'"], rows["CA"])
-    others = np.stack([rows[name] for name in PROTEIN[1:]], axis=1)
-    acids = np.stack([rows[name] for name in ACID[1:]], axis=1)
-    atoms = np.where(is_acid[:, None], acids, others)
+    rows = np.full((len(PROTEIN) + len(ACID), int(residues[-1]) + 1), -1)
+    for row, name in zip(rows, (*PROTEIN, *ACID), strict=True):
+        found = np.flatnonzero(_are(names, name))[::-1]  # of several the first
+        row[residues[found]] = found
+    is_acid = (rows[4] >= 0) & (rows[0] < 0)
+    guide, *atoms = np.where(is_acid, rows[4:], rows[:4])
     structure = np.where(is_acid, NUCLEIC, COIL)
-    made = Backbone(guides, atoms, np.zeros_like(guides), structure, residues).taken(guides >= 0)
-    if not len(made.guides):
-        return None
-    made = made._replace(pieces=_pieces(spheres, made, unit))
-    made = made.taken(np.bincount(made.pieces)[made.pieces] > 1)
-    return made._replace(structure=_structure(spheres, made, unit)) if len(made.guides) else None
+    made = Backbone(spheres, unit, residues, guide, np.stack(atoms, axis=1), structure)
+    made = made.taken(guide >= 0)
+    return made._replace(structure=_structure(made)) if len(made.guides) else None
 
 
 def _texts(spheres: SphereSet, name: str) -> Texts | None:
@@ -113,39 +132,15 @@ def _are(texts: Texts, *words: str) -> NDArray[np.bool_]:
     return np.array([each in words for each in texts.names], np.bool_)[texts.ids]
 
 
-def _rows_of(names: Texts, name: str, residues: Rows) -> Rows:
-    """Return the row of the first atom of a name in each residue, or -1, (R,)."""
-    rows = np.full(int(residues[-1]) + 1, -1)
-    found = np.flatnonzero(_are(names, name))[::-1]
-    rows[residues[found]] = found
-    return rows
-
-
-def _pieces(spheres: SphereSet, backbone: Backbone, unit: float) -> Rows:
-    places = np.asarray(spheres.centers, np.float64)[backbone.guides]
-    is_acid = backbone.structure == NUCLEIC
-    longest = unit * np.where(is_acid, MAX_STEP["C4'"], MAX_STEP["CA"])[1:]
-    ends = np.square(np.diff(places, axis=0)).sum(axis=1) > np.square(longest)
-    ends |= is_acid[1:] != is_acid[:-1]
-    for ids in _chain_names(spheres, backbone.guides):
-        ends |= ids[1:] != ids[:-1]
-    return np.concatenate([[0], np.cumsum(ends)])
-
-
-def _chain_names(spheres: SphereSet, rows: Rows) -> list[NDArray[np.int32]]:
-    columns = (_texts(spheres, name) for name in ("chain", "segment"))
-    return [texts.ids[rows] for texts in columns if texts is not None]
-
-
-def _structure(spheres: SphereSet, backbone: Backbone, unit: float) -> Rows:
+def _structure(backbone: Backbone) -> Rows:
     structure = backbone.structure.copy()
-    stated = _texts(spheres, "structure")
-    is_protein = structure != NUCLEIC
+    stated = _texts(backbone.spheres, "structure")
+    is_protein = ~backbone.is_acid
     if stated is not None and set(stated.names) <= {*STRUCTURES, ""}:
         kinds = np.array([max(STRUCTURES.index(n), 0) if n else COIL for n in stated.names])
         structure[is_protein] = kinds[stated.ids[backbone.guides]][is_protein]
     elif is_protein.any():
-        structure[is_protein] = _assigned(spheres, backbone, is_protein, unit)
+        structure[is_protein] = _assigned(backbone, is_protein)
     for kind, least in MIN_RUN.items():
         places = np.where(structure == kind, backbone.pieces, -1)
         runs = np.concatenate([[0], np.cumsum(places[1:] != places[:-1])])
@@ -154,10 +149,9 @@ def _structure(spheres: SphereSet, backbone: Backbone, unit: float) -> Rows:
     return structure
 
 
-def _assigned(
-    spheres: SphereSet, backbone: Backbone, is_protein: NDArray[np.bool_], unit: float
-) -> Rows:
+def _assigned(backbone: Backbone, is_protein: NDArray[np.bool_]) -> Rows:
     """Return the structure of the protein's residues by DSSP (Kabsch and Sander 1983)."""
+    spheres = backbone.spheres
     where = f"{spheres.source}: " if spheres.source else ""
     rows = np.concatenate([backbone.guides[:, None], backbone.atoms], axis=1)[is_protein]
     has_all = (rows >= 0).all(axis=1)
@@ -168,15 +162,13 @@ def _assigned(
         return structure
     parts = [np.flatnonzero(has_all)]
     if len(parts[0]) > MAX_TOGETHER:
-        names: list[Any] = _chain_names(spheres, rows[has_all][:, 0]) or [
-            backbone.pieces[is_protein][has_all]
-        ]
+        names: list[Any] = backbone.chain_names(rows[has_all][:, 0])
+        names = names or [backbone.pieces[is_protein][has_all]]
         changes = np.any([np.diff(ids) != 0 for ids in names], axis=0)
         parts = np.split(parts[0], np.flatnonzero(changes) + 1)
     most = max(map(len, parts))
     require_room("ribbons", DSSP_BYTES * most**2, "to assign helices and strands")
-    centers = np.asarray(spheres.centers, np.float64) / unit
-    atoms = centers[rows[:, [1, 0, 2, 3]]]
+    atoms = backbone.centers[rows[:, [1, 0, 2, 3]]] / backbone.unit
     residues = _texts(spheres, "residue")
     donors = np.ones(len(rows))  # proline has no hydrogen at N
     if residues is not None:
@@ -204,16 +196,16 @@ def are_water(spheres: SphereSet) -> NDArray[np.bool_]:
     return _are(names._replace(names=[each.upper() for each in names.names]), *WATER)
 
 
-def sides_of(centers: Doubles, backbone: Backbone, rows: Rows, structure: Rows) -> Doubles:
+def sides_of(backbone: Backbone, rows: Rows) -> Doubles:
     """Return the directions of the width of a ribbon at the residues of a piece, (M, 3): in strands
     and coils in the planes of the peptides, else perpendicular to the curvature."""
+    centers, structure = backbone.centers, backbone.structure[rows]
     guides = centers[backbone.guides[rows]]
-    along = np.gradient(guides, axis=0)
     bend = np.zeros_like(guides)
     bend[1:-1] = 2.0 * guides[1:-1] - guides[:-2] - guides[2:]
     if len(rows) > 2:
         bend[0], bend[-1] = bend[1], bend[-2]
-    sides = np.cross(along, bend)
+    sides = np.cross(np.gradient(guides, axis=0), bend)
     _, carbon, oxygen = backbone.atoms[rows].T
     has_plane = (carbon >= 0) & (oxygen >= 0) & (structure != HELIX) & (structure != NUCLEIC)
     planes = centers[oxygen] - centers[carbon]
@@ -223,8 +215,3 @@ def sides_of(centers: Doubles, backbone: Backbone, rows: Rows, structure: Rows) 
     means = planes.copy()
     means[1:] += np.where(has_plane[:-1, None], planes[:-1], 0.0)
     return np.where(has_plane[:, None], means, sides)
-
-
-def pieces_of(backbone: Backbone) -> Sequence[Rows]:
-    """Return the residues of each chain without a break."""
-    return np.split(np.arange(len(backbone.pieces)), np.flatnonzero(np.diff(backbone.pieces)) + 1)

@@ -27,25 +27,26 @@ def box_shapes(scene: Scene, wanted: SimulationBox) -> Glyphs:
     return Glyphs([CapsuleSet(starts, stops, wanted.radius or EDGE * diagonal, color)])
 
 
-def axes_shapes(scene: Scene, wanted: Axes, box: SimulationBox | None = None) -> Glyphs:
-    """Return the three axes as arrows; see `axes_at`."""
-    (base, *tips), length = axes_at(scene, wanted, box)
+def axes_shapes(scene: Scene, wanted: Axes) -> Glyphs:
+    """Return the three axes as arrows."""
+    base, *tips = axes_at(scene, wanted)
+    radius = float(tips[0][0] - base[0]) / AXIS_SLENDER
     arrows = []
     for tip, color in zip(tips, AXIS_COLORS, strict=True):
-        arrows += arrow_shapes(base[None], tip[None], length / AXIS_SLENDER, color=color)
+        arrows += arrow_shapes(base[None], tip[None], radius, color=color)
     return Glyphs(arrows)
 
 
-def axes_at(scene: Scene, wanted: Axes, box: SimulationBox | None = None) -> tuple[Doubles, float]:
+def axes_at(scene: Scene, wanted: Axes) -> Doubles:
     """Return the origin and the tips of the axes, (4, 3), from the corner of a box, first that of
-    the picture, or from the origin; and their length."""
+    the picture, or from the origin."""
+    base = np.zeros(3)
     if wanted.place == "origin":
-        base = np.zeros(3)
         points = [placed(spheres) for spheres in scene.spheres if spheres.count]
         size = max((float(np.ptp(p, axis=0).max()) for p in points), default=0.0) or 1.0
     else:
-        cell = box_of(scene, box or SimulationBox())
+        cell = box_of(scene, (scene.annotations and scene.annotations.box) or SimulationBox())
         base = np.array(cell.origin, np.float64)
         size = float(lengths_of(np.array(cell.edges, np.float64)).min())
     length = wanted.extent or AXIS * size
-    return np.concatenate([base[None], base + length * np.eye(3)]), length
+    return np.concatenate([base[None], base + length * np.eye(3)])

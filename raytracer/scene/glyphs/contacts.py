@@ -2,14 +2,13 @@
 
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, SceneError, naming, shown, suggestion
-from raytracer.render_space import affine_rows
-from raytracer.scene.bonds import close_pairs, radius_classes
+from raytracer.scene.bonds import Pairs, close_pairs, radius_classes, to_nearest
 from raytracer.scene.coloring.expression import Texts, evaluate
 from raytracer.scene.coloring.style import StyleSettings
 from raytracer.scene.glyphs import shared
@@ -37,33 +36,40 @@ IDS = (
 FORCES = ("force", "f", "fn", "normal_force", "fnorm", "f_n", "overlap")
 
 
-_Pairs = tuple[Rows, Rows, dict[str, NDArray[Any]], str]
-"""Contacts of a set: rows of both particles, (M,), further columns, and the one that sets the
-thickness by default."""
-
-
-class _Lines(NamedTuple):
-    """Contacts from starts by spans to the nearest images of stops, scene units, (M, 3), their
-    middles with columns, and the values that set their thickness, (M,), NaN to leave one out."""
+class _Contacts(NamedTuple):
+    """Contacts of a set, as a set at their middles, and the values that set their thickness, (M,),
+    NaN to leave one out."""
 
     spheres: SphereSet
-    starts: Doubles
-    stops: Doubles
-    spans: Doubles
+    pairs: Pairs
     points: SphereSet
     values: Doubles
+
+    def taken(self, least: float) -> Self:
+        """Return the contacts that are thick enough."""
+        rows = np.flatnonzero((self.values >= least) & (self.values > 0.0))
+        pairs, points = self.pairs.taken(rows), self.points.taken(rows)
+        return self._replace(pairs=pairs, points=points, values=self.values[rows])
 
 
 def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
     """Return the contacts of a scene."""
     if contacts.file is None:
-        sets = [spheres for spheres in scene.spheres if spheres.count > 1]
-        pairs = [_touching(spheres) for spheres in sets]
+        by = contacts.by or "overlap"
+        pairs = [(each, _touching(each)) for each in scene.spheres if each.count > 1]
     else:
-        sets = [_listed_set(scene)]
-        pairs = [_listed(sets[0], contacts)]
-    lines = [_lines(spheres, each, contacts) for spheres, each in zip(sets, pairs, strict=True)]
-    values = np.concatenate([np.zeros(0), *(each.values for each in lines)])
+        sets = [spheres for spheres in scene.spheres if spheres.count]
+        sets = [spheres for spheres in sets if spheres.source] or sets
+        if len(sets) != 1:
+            raise SceneError(
+                "contacts.file: a list of contacts needs one set of particles, but the scene has "
+                f"{len(sets)}: leave the others out"
+            )
+        (spheres,) = sets
+        listed = _listed(spheres, contacts)
+        by, pairs = contacts.by or _force_of(listed.columns), [(spheres, listed)]
+    made = [_contacts(*each, by, contacts.select) for each in pairs]
+    values = np.concatenate([np.zeros(0), *(each.values for each in made)])
     values = values[np.isfinite(values)]
     if not len(values):
         warn("contacts: there are no contacts between the particles shown")
@@ -73,80 +79,48 @@ def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
     )
     if not largest > 0.0:
         raise SceneError("contacts.by: no value is above 0, so no contact has a thickness")
-    lines = [_thick(each, contacts.least * largest) for each in lines]
-    lines = [each for each in lines if len(each.values)]
+    thick = [each.taken(contacts.least * largest) for each in made]
+    thick = [each for each in thick if len(each.values)]
     rule = contacts.color
     if rule is None:
-        rule = StyleSettings(color_by=contacts.by or pairs[0][3], map=MAP, range=(0.0, largest))
-    colored, scales = shared.colored([each.points for each in lines], rule, "contacts")
-    lines = [each._replace(points=points) for each, points in zip(lines, colored, strict=True)]
-    return Glyphs([_capsules(each, largest, contacts) for each in lines], scales)
+        rule = StyleSettings(color_by=by, map=MAP, range=(0.0, largest))
+    colored, scales = shared.colored([each.points for each in thick], rule, "contacts")
+    both = zip(thick, colored, strict=True)
+    return Glyphs([_capsules(*each, largest, contacts) for each in both], scales)
 
 
-def _lines(spheres: SphereSet, pairs: _Pairs, contacts: Contacts) -> _Lines:
-    first, second, columns, by = pairs
-    centers, places = np.asarray(spheres.centers, np.float64), shared.placed(spheres)
-    spans = centers[second] - centers[first]
-    spans -= shared.jumps(spans, spheres.box)  # to the nearest image of the second particle
-    spans = affine_rows(spans, spheres.transform.linear())
-    columns = {"length": shared.lengths_of(spans), **columns}
-    points = SphereSet(places[first] + 0.5 * spans, 1.0, columns=columns)
-    values = np.full(len(spans), np.nan)
-    if len(spans):
-        rows = shared.chosen(points.columns, contacts.select, 1, "contacts")
-        values[rows] = np.abs(evaluate(contacts.by or by, points.columns, "contacts.by"))[rows]
-    return _Lines(spheres, places[first], places[second], spans, points, values)
+def _contacts(spheres: SphereSet, pairs: Pairs, by: str, select: str | None) -> _Contacts:
+    points = pairs.table(spheres)
+    values = np.full(points.count, np.nan)
+    if points.count:
+        rows = shared.chosen(points.columns, select, 1, "contacts")
+        values[rows] = np.abs(evaluate(by, points.columns, "contacts.by"))[rows]
+    return _Contacts(spheres, pairs, points, values)
 
 
-def _thick(lines: _Lines, least: float) -> _Lines:
-    spheres, starts, stops, spans, points, values = lines
-    rows = np.flatnonzero((values >= least) & (values > 0.0))
-    return _Lines(spheres, starts[rows], stops[rows], spans[rows], points.taken(rows), values[rows])
+def _capsules(made: _Contacts, points: SphereSet, largest: float, contacts: Contacts) -> CapsuleSet:
+    spheres = made.spheres
+    shared.require_capsules(2 * len(made.values), "contacts")
+    starts, ends, rows, _ = made.pairs.halves(spheres)
+    thickest = MAX_RADIUS * float(np.median(spheres.radius))
+    if contacts.radius is not None:
+        thickest = contacts.radius / spheres.transform.scale
+    radii = thickest * np.minimum(made.values / largest, 1.0)[rows]
+    looks: Any = {"material": contacts.material, "transform": spheres.transform}
+    return CapsuleSet(starts, ends, radii, **looks, **shared.colors_of(points, rows))
 
 
-def _capsules(lines: _Lines, largest: float, contacts: Contacts) -> CapsuleSet:
-    """Make the capsules; a contact across a periodic boundary becomes two halves."""
-    spheres, starts, stops, spans, points, values = lines
-    far = np.abs(stops - starts - spans).max(axis=1)
-    crossing = np.flatnonzero(far > 1e-6 * np.abs(spans).max())
-    rows = np.concatenate([np.arange(len(values)), crossing])
-    thickest = contacts.radius or MAX_RADIUS * float(np.median(shared.radii_of(spheres)))
-    radii = thickest * np.minimum(values / largest, 1.0)[rows]
-    shared.require_capsules(len(radii), "contacts")
-    ends, half = starts + spans, 0.5 * spans[crossing]
-    ends[crossing] -= half
-    starts = np.concatenate([starts, stops[crossing]])
-    ends = np.concatenate([ends, stops[crossing] - half])
-    colors = shared.colors_of(points, rows)
-    return CapsuleSet(starts, ends, radii, material=contacts.material, **colors)
-
-
-def _listed_set(scene: Scene) -> SphereSet:
-    sets = [spheres for spheres in scene.spheres if spheres.count]
-    sets = [spheres for spheres in sets if spheres.source] or sets
-    if len(sets) != 1:
-        raise SceneError(
-            f"contacts.file: a list of contacts needs one set of particles, but the scene has "
-            f"{len(sets)}: leave the others out"
-        )
-    return sets[0]
-
-
-def _touching(spheres: SphereSet) -> _Pairs:
+def _touching(spheres: SphereSet) -> Pairs:
     """Return the particles of a set that touch or overlap, including periodic images."""
     radii = np.broadcast_to(np.asarray(spheres.radius, np.float64), (spheres.count,))
-    pairs = close_pairs(spheres, *radius_classes(radii), "contacts")
-    first, second = pairs[:, 0].astype(np.int64), pairs[:, 1].astype(np.int64)
-    points = np.asarray(spheres.centers, np.float64)
-    edges = np.eye(3) if spheres.box is None else np.array(spheres.box.edges, np.float64)
-    spans = points[second] + affine_rows(pairs[:, 2:].astype(np.float64), edges.T) - points[first]
-    overlap = radii[first] + radii[second] - shared.lengths_of(spans)
+    pairs = Pairs(close_pairs(spheres, *radius_classes(radii), "contacts"), {})
+    overlap = radii[pairs.rows[:, :2]].sum(axis=1) - shared.lengths_of(pairs.spans(spheres))
     touch = overlap > 0.0
     columns = {"overlap": overlap[touch] * spheres.transform.scale}
-    return first[touch], second[touch], columns, "overlap"
+    return Pairs(pairs.rows[touch], columns)
 
 
-def _listed(spheres: SphereSet, contacts: Contacts) -> _Pairs:
+def _listed(spheres: SphereSet, contacts: Contacts) -> Pairs:
     from raytracer.scene.particles.read import frame_count, source_of
 
     assert contacts.file is not None
@@ -159,14 +133,14 @@ def _listed(spheres: SphereSet, contacts: Contacts) -> _Pairs:
             names = list(source.columns)
             ids = _id_columns(source, contacts)
             table = source.load(names)
-    first, second = (_rows_of(spheres, table[name], path, name) for name in ids)
-    shown_pairs = (first >= 0) & (second >= 0)
+    rows = np.stack([_rows_of(spheres, table[name], path, name) for name in ids], axis=1)
+    are_shown = (rows >= 0).all(axis=1)
     columns = {
-        name: table[name][shown_pairs]
+        name: table[name][are_shown]
         for name in names
         if name not in ids and table[name].dtype.kind in "iufb" and table[name].ndim == 1
     }
-    return first[shown_pairs], second[shown_pairs], columns, _force_of(columns)
+    return to_nearest(spheres, rows[are_shown], columns)
 
 
 def _id_columns(source: ParticleSource, contacts: Contacts) -> tuple[str, str]:

@@ -42,8 +42,7 @@ class Grid(NamedTuple):
 
 def isosurface_of(scene: Scene, isosurface: Isosurface) -> Glyphs:
     """Return the surfaces of a grid, one mesh for each level."""
-    lacking = [name for name in ("skimage", "ase") if find_spec(name) is None]
-    if lacking:
+    if None in map(find_spec, ("skimage", "ase")):
         raise SceneError("isosurface: needs packages: pip install 'raytracer[isosurface]'")
     spheres, path = _source(scene, isosurface)
     grid = read_cube(path, isosurface.periodic)
@@ -130,22 +129,13 @@ def read_cube(path: Path, periodic: bool | None = None) -> Grid:
         if not abs(np.linalg.det(steps)) > 0.0:
             raise DataFileError(f"{stream.source}: the steps of the grid lie in a plane")
         require_room(stream.source, CELL_BYTES * values.size)
-    x, y, z = (
-        _continues(np.moveaxis(values, axis, 0)) if periodic is None else periodic
-        for axis in range(3)
-    )
+    x, y, z = [bool(periodic)] * 3
+    if periodic is None:  # whether they continue smoothly from the last plane to the first
+        planes = [np.moveaxis(values, axis, 0) for axis in range(3)]
+        bends = [np.abs(np.roll(p, -1, 0) - 2.0 * p + np.roll(p, 1, 0)) for p in planes]
+        means = [np.roll(each.mean(axis=(1, 2)), 1) for each in bends]
+        x, y, z = (len(m) > 3 and m[:2].max() <= BEND * m[2:].max() for m in means)
     return Grid(values, np.asarray(made["origin"], np.float64), steps, (x, y, z))
-
-
-def _continues(planes: Doubles) -> bool:
-    """Return whether values continue smoothly from the last plane to the first."""
-    if len(planes) < 4:
-        return False
-    bends = [
-        float(np.abs(planes[i] - 2.0 * planes[i - 1] + planes[i - 2]).mean())
-        for i in range(len(planes))
-    ]
-    return max(bends[:2]) <= BEND * max(bends[2:])
 
 
 def surface(grid: Grid, level: float) -> tuple[Doubles, Doubles, NDArray[np.int64]]:
@@ -181,8 +171,8 @@ def _differences(grid: Grid, points: NDArray[np.int64]) -> Doubles:
     """Return central differences at grid points, one-sided at the borders, (M, 3)."""
     result = np.empty(points.shape)
     sizes = np.array(grid.values.shape)
-    for axis in range(3):
-        before, after = points - np.eye(3, dtype=int)[axis], points + np.eye(3, dtype=int)[axis]
+    for axis, step in enumerate(np.eye(3, dtype=int)):
+        before, after = points - step, points + step
         if not grid.periodic[axis]:
             before, after = (np.clip(each, 0, sizes - 1) for each in (before, after))
         distance = (after - before)[:, axis]

@@ -24,10 +24,10 @@ def with_glyphs(scene: Scene) -> Scene:
     there = {each.made_for for each in scene.solids}
     added: list[Any] = []
     scales = list(scene.color_scales)
-    for name, (maker, *settings) in wanted.items():
+    for name, (maker, settings) in wanted.items():
         if name in there:
             continue
-        glyphs: Glyphs = loaded(f"raytracer.scene.glyphs.{maker}")(scene, *settings)
+        glyphs: Glyphs = loaded(f"raytracer.scene.glyphs.{maker}")(scene, settings)
         for solids in glyphs.solids:
             solids.made_for, solids.scales = name, list(glyphs.scales)
             try:
@@ -57,30 +57,27 @@ def without_glyphs(scene: Scene, kept: Container[str] = ()) -> Scene:
 def with_faded_particles(scene: Scene) -> Scene:
     """Apply the particle opacity of glyphs; hide particles shown as ellipsoids and ribbons."""
     stated = [each.particles for name in FADING if (each := getattr(scene, name))]
-    opacity = min((each for each in stated if each is not None), default=None)
-    shape = scene.shape
-    if opacity is None and shape is None and scene.ribbons is None:
-        return scene
+    opacity = min((each for each in stated if each is not None), default=1.0)
     shown = [] if opacity == 0.0 else list(scene.spheres)
     if scene.ribbons is not None and shown:
         from raytracer.scene.glyphs.ribbons import without_atoms
 
         shown = without_atoms(scene, scene.ribbons)
-    if shape is not None:
-        from raytracer.scene.glyphs.shape import has_axes
+    if scene.shape is not None:
+        from raytracer.scene.glyphs.vectors import has_axes
 
-        shown = [spheres for spheres in shown if not has_axes(spheres.columns, shape)]
-    if opacity is not None:
+        shown = [each for each in shown if not has_axes(each.columns, scene.shape.axes)]
+    if opacity != 1.0:
         shown = [spheres.faded(opacity) for spheres in shown]
     return replace(scene, spheres=shown)
 
 
-def _wanted(scene: Scene) -> dict[str, tuple[Any, ...]]:
+def _wanted(scene: Scene) -> dict[str, tuple[str, Any]]:
     """Return the functions that make the glyphs of a scene, by name, with their settings."""
-    annotations = scene.annotations
-    box, axes = (annotations.box, annotations.axes) if annotations is not None else (None, None)
-    wanted = {name: (f"{name}:{name}_of", getattr(scene, name)) for name in GLYPHS} | {
-        "box": ("box:box_shapes", box if box is not None and box.style == "rods" else None),
-        "axes": ("box:axes_shapes", axes if axes and axes.place in IN_SCENE else None, box),
-    }
+    wanted = {name: (f"{name}:{name}_of", getattr(scene, name)) for name in GLYPHS}
+    if scene.annotations is not None:
+        box, axes = scene.annotations.box, scene.annotations.axes
+        rods = box if box is not None and box.style == "rods" else None
+        arrows = axes if axes is not None and axes.place in IN_SCENE else None
+        wanted |= {"box": ("box:box_shapes", rods), "axes": ("box:axes_shapes", arrows)}
     return {name: each for name, each in wanted.items() if each[1] is not None}

@@ -8,6 +8,7 @@ import numpy as np
 from raytracer.errors import SceneError
 from raytracer.scene.bonds import (
     TOLERANCE,
+    Pairs,
     are_between,
     close_pairs,
     element_radii,
@@ -46,12 +47,11 @@ class Hulls(NamedTuple):
 
 class _Neighbors(NamedTuple):
     """Central atoms with four neighbours or more, (P,), where the neighbours of each begin, and the
-    end, (P + 1,), and these, (M,): rows, periodic images and positions, (M, 3)."""
+    end, (P + 1,), and these, (M,), with their positions, (M, 3)."""
 
     centers: Rows
     first: Rows
-    atoms: Rows
-    images: Doubles
+    pairs: Pairs
     points: Doubles
 
 
@@ -94,10 +94,10 @@ def _solids(
         points[used], triangles.reshape(-1, 3), colors=color[hulls.group], smooth=False,
         opacity=settings.opacity, color_space=spheres.color_space, **looks,
     )  # fmt: skip
-    apart = points - np.asarray(spheres.centers, np.float64)[np.repeat(centers, np.diff(first))]
     radius = settings.edges
     if radius is None:
-        radius = EDGE * float(lengths_of(apart).mean()) * spheres.transform.scale
+        lengths = lengths_of(found.pairs.spans(spheres))
+        radius = EDGE * float(lengths.mean()) * spheres.transform.scale
     outside = _outside(spheres, found, settings)
     if not radius:
         return [faces, *outside]
@@ -116,12 +116,12 @@ def _solids(
 def _outside(spheres: SphereSet, found: _Neighbors, settings: Polyhedra) -> list[EllipsoidSet]:
     """Return the neighbours across periodic borders, which no set has, as balls."""
     share = 1.0 if settings.particles is None else settings.particles
-    keys = np.column_stack([found.atoms, found.images])
-    _, once = np.unique(keys, axis=0, return_index=True)
-    once = once[found.images[once].any(axis=1)]
+    rows = found.pairs.rows
+    _, once = np.unique(rows[:, 1:], axis=0, return_index=True)
+    once = once[rows[once, 2:].any(axis=1)]
     if not len(once) or share == 0.0:
         return []
-    atoms = found.atoms[once]
+    atoms = rows[once, 1]
     radii = np.broadcast_to(np.asarray(spheres.radius, np.float64), (spheres.count,))[atoms]
     opacity = 1.0 if spheres.opacity is None else spheres.opacity
     return [
@@ -146,17 +146,11 @@ def _neighbors(spheres: SphereSet, pairs: list[tuple[str, str, float | None]]) -
         sums = TOLERANCE * (largest[:, None] + largest) if longest is None else longest
         reaches = np.where(here | here.T, np.maximum(reaches, sums), reaches)
         directed |= here
-    found = close_pairs(spheres, labels.ids, reaches, "polyhedra.pairs")
-    one, other, image = found[:, 0], found[:, 1], found[:, 2:].astype(np.float64)
-    start = np.concatenate([one, other]).astype(np.int64)
-    end = np.concatenate([other, one]).astype(np.int64)
-    kept = directed[labels.ids[start], labels.ids[end]]
-    start, end, image = start[kept], end[kept], np.concatenate([image, -image])[kept]
-    order = np.argsort(start, kind="stable")
-    start, end, image = start[order], end[order], image[order]
-    edges = np.zeros((3, 3)) if spheres.box is None else np.array(spheres.box.edges, np.float64)
-    points = np.asarray(spheres.centers, np.float64)[end] + image @ edges
-    centers, counts = np.unique(start, return_counts=True)
+    one = close_pairs(spheres, labels.ids, reaches, "polyhedra.pairs")
+    rows = np.concatenate([one, np.column_stack([one[:, [1, 0]], -one[:, 2:]])])
+    rows = rows[directed[labels.ids[rows[:, 0]], labels.ids[rows[:, 1]]]]
+    rows = rows[np.argsort(rows[:, 0], kind="stable")]
+    centers, counts = np.unique(rows[:, 0], return_counts=True)
     if len(counts) and counts.max() > MAX_NEIGHBORS:
         atom = int(centers[np.argmax(counts)])
         raise SceneError(
@@ -164,9 +158,9 @@ def _neighbors(spheres: SphereSet, pairs: list[tuple[str, str, float | None]]) -
             f"{MAX_NEIGHBORS}: give a shorter distance, such as Ti-O=2.5"
         )
     many = counts >= 4
-    taken = np.repeat(many, counts)
-    first = np.append(0, np.cumsum(counts[many]))
-    return _Neighbors(centers[many], first, end[taken], image[taken], points[taken])
+    found = Pairs(rows[np.repeat(many, counts)], {})
+    points = np.asarray(spheres.centers, np.float64)[found.rows[:, 0]] + found.spans(spheres)
+    return _Neighbors(centers[many], np.append(0, np.cumsum(counts[many])), found, points)
 
 
 def convex_hulls(points: Doubles, first: Rows) -> Hulls:

@@ -11,9 +11,9 @@ that this angle has no flips.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from raytracer.scene.glyphs.shared import Doubles, Rows, units_of
+from raytracer.scene.glyphs.shared import Doubles, Rows
+from raytracer.scene.mesh_geometry import unit_vectors
 
 COIL, HELIX, STRAND, NUCLEIC = range(4)  # structure of a residue
 
@@ -50,7 +50,11 @@ def ribbon_surface(
     """Return the ribbon of a chain without a break: guide atoms and directions of the width, of any
     sign, (N, 3), `steps` cross-sections per residue (even), `corner` edges of a quarter of one,
     length of an angstrom, and factor on the cross-sections."""
-    centers = _smooth_strands(guides, structure)
+    centers = guides
+    for _ in range(2):
+        means = centers.copy()
+        means[1:-1] = 0.25 * (centers[:-2] + 2.0 * centers[1:-1] + centers[2:])
+        centers = np.where((structure == STRAND)[:, None], means, centers)
     heads = _heads(structure)
     # ascending, with two cross-sections at the bases of heads
     places = np.arange((len(guides) - 1) * steps + 1) / steps
@@ -97,25 +101,14 @@ def evaluated(controls: Doubles, places: Doubles, slope: bool = False) -> Double
     return np.asarray(np.sum(parts, axis=0))
 
 
-def _smooth_strands(guides: Doubles, structure: Rows) -> Doubles:
-    smooth = guides.copy()
-    for _ in range(2):
-        means = smooth.copy()
-        means[1:-1] = 0.25 * (smooth[:-2] + 2.0 * smooth[1:-1] + smooth[2:])
-        smooth = np.where((structure == STRAND)[:, None], means, smooth)
-    return smooth
-
-
 def _heads(structure: Rows) -> list[tuple[float, float]]:
     """Return where the heads of arrows start and end, in residues."""
     is_strand = np.concatenate([[False], structure == STRAND, [False]])
     starts = np.flatnonzero(~is_strand[:-1] & is_strand[1:])
     ends = np.flatnonzero(is_strand[:-1] & ~is_strand[1:]) - 1
-    heads = []
-    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        tip = min(end + 0.5, len(structure) - 1.0)
-        heads.append((max(tip - HEAD_LENGTH, start + 0.0), tip))
-    return [(start, tip) for start, tip in heads if tip > start]
+    tips = np.minimum(ends + 0.5, len(structure) - 1.0)
+    bases = np.maximum(tips - HEAD_LENGTH, starts)
+    return [(a, b) for a, b in zip(bases.tolist(), tips.tolist(), strict=True) if b > a]
 
 
 def _profile(structure: Rows, heads: list[tuple[float, float]], places: Doubles) -> Doubles:
@@ -144,7 +137,7 @@ def _directions(slopes: Doubles) -> Doubles:
     if not moves.any():
         return np.tile([0.0, 0.0, 1.0], (len(slopes), 1))
     before = np.maximum.accumulate(np.where(moves, np.arange(len(slopes)), int(np.argmax(moves))))
-    return units_of(slopes[before])
+    return unit_vectors(slopes[before])
 
 
 def _transported(tangents: Doubles) -> Doubles:
@@ -163,7 +156,7 @@ def _transported(tangents: Doubles) -> Doubles:
         step *= 2
     start = np.cross(tangents[0], np.eye(3)[np.argmin(np.abs(tangents[0]))])
     first = turns @ start
-    return units_of(first - (first * tangents).sum(axis=-1, keepdims=True) * tangents)
+    return unit_vectors(first - (first * tangents).sum(axis=-1, keepdims=True) * tangents)
 
 
 def _turned(
@@ -173,13 +166,10 @@ def _turned(
     second = np.cross(tangents, first)
     at = np.searchsorted(places, np.arange(len(sides)))
     angles = np.arctan2((sides * second[at]).sum(axis=1), (sides * first[at]).sum(axis=1))
-    is_flat = (structure == HELIX) | (structure == STRAND)
-    if is_flat.any():
-        known = np.flatnonzero(is_flat)
-        steady = np.unwrap(angles[known], period=np.pi)
-        angles = np.interp(np.arange(len(sides)), known, steady)
-    else:
-        angles = np.zeros(len(sides))
+    known = np.flatnonzero((structure == HELIX) | (structure == STRAND))
+    steady = np.unwrap(angles[known], period=np.pi)
+    numbers = np.arange(len(sides))
+    angles = np.interp(numbers, known, steady) if len(known) else np.zeros(len(sides))
     controls = np.pad(angles, 1, "reflect", reflect_type="odd")[:, None]
     angle = evaluated(controls, places)
     across = np.cos(angle) * first + np.sin(angle) * second
@@ -189,51 +179,40 @@ def _turned(
 def _swept(
     points: Doubles, tangents: Doubles, rings: Doubles, normals: Doubles, places: Doubles
 ) -> RibbonSurface:
-    """Return the surface through rings and its ends; two sections at one place begin a strip."""
-    doubled = np.flatnonzero(places[1:] == places[:-1]) + 1
+    """Return the surface through rings and its ends; two sections at one place begin a strip. Two
+    triangles join each pair of neighbours in rows, without those that are empty because two corners
+    are at one point."""
+    width, doubled = rings.shape[1], np.flatnonzero(places[1:] == places[:-1]) + 1
     rows: list[tuple[Doubles, Doubles, int, bool]] = []
     """Corners, normals, section, and whether a row continues the one before."""
     for strip in np.split(np.arange(len(places)), doubled):
         start, end = int(strip[0]), int(strip[-1])
-        before = points[[0] * rings.shape[1]] if start == 0 else rings[start - 1]
+        before = points[[0] * width] if start == 0 else rings[start - 1]
         rows.append((before, -tangents[start], start, False))
         rows.append((rings[start], -tangents[start], start, True))
-        along = units_of(np.gradient(rings[strip], axis=0)) if len(strip) > 1 else 0.0
-        tilted = normals[strip]
-        tilted = tilted - (tilted * along).sum(axis=-1, keepdims=True) * along
+        along = unit_vectors(np.gradient(rings[strip], axis=0)) if len(strip) > 1 else 0.0
+        tilted = normals[strip] - (normals[strip] * along).sum(axis=-1, keepdims=True) * along
         steep = np.square(tilted).sum(axis=-1, keepdims=True) < STEEP**2
-        tilted = units_of(np.where(steep, normals[strip], tilted))
+        tilted = unit_vectors(np.where(steep, normals[strip], tilted))
         rows += [
             (rings[row], normal, row, row > start)
             for row, normal in zip(strip.tolist(), tilted, strict=True)
         ]
         if end == len(points) - 1:
             rows.append((rings[end], tangents[end], end, False))
-            rows.append((points[[end] * rings.shape[1]], tangents[end], end, True))
-    corners = np.stack([row for row, *_ in rows])
-    facing = np.stack([np.broadcast_to(normal, corners.shape[1:]) for _, normal, *_ in rows])
-    joined = np.array([continues for *_, continues in rows])
-    return _triangles(corners, facing, joined, places[[section for *_, section, _ in rows]])
-
-
-def _triangles(
-    rows: Doubles, normals: Doubles, joined: NDArray[np.bool_], at: Doubles
-) -> RibbonSurface:
-    """Return two triangles for each pair of neighbours in joined rows, without those that two
-    corners at one point make empty."""
-    width = rows.shape[1]
-    vertices = rows.reshape(-1, 3)
-    last = np.flatnonzero(joined)
+            rows.append((points[[end] * width], tangents[end], end, True))
+    vertices = np.concatenate([row for row, *_ in rows])
+    facing = np.concatenate([np.broadcast_to(normal, (width, 3)) for _, normal, *_ in rows])
+    last = np.flatnonzero([continues for *_, continues in rows])
+    at = places[[section for *_, section, _ in rows]]
     here = np.arange(width)
     beside = np.roll(here, -1)
     low, high = ((last - 1) * width)[:, None], (last * width)[:, None]
     quads = np.stack([low + here, low + beside, high + beside, high + here], axis=-1)
     triangles = quads[..., [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3)
-    places = np.repeat(0.5 * (at[last - 1] + at[last]), 2 * width)
+    middles = np.repeat(0.5 * (at[last - 1] + at[last]), 2 * width)
     corners = vertices[triangles]
     sides = np.square(corners - np.roll(corners, 1, axis=1)).sum(axis=2)
     kept = sides.min(axis=1) > SMALLEST**2 * sides.max(initial=0.0)
     used, triangles = np.unique(triangles[kept], return_inverse=True)
-    return RibbonSurface(
-        vertices[used], normals.reshape(-1, 3)[used], triangles.reshape(-1, 3), places[kept]
-    )
+    return RibbonSurface(vertices[used], facing[used], triangles.reshape(-1, 3), middles[kept])

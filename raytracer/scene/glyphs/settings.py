@@ -24,7 +24,6 @@ from raytracer.fields import Defined, setting
 from raytracer.scene.bond_settings import LENGTH, LENGTHS, lengths
 from raytracer.scene.coloring.style import StyleSettings, columns_in
 from raytracer.scene.colors import Color, parse_color
-from raytracer.scene.glyphs.shape_columns import columns_needed
 from raytracer.scene.key_types import ColorRule, ColorValue
 from raytracer.scene.option_text import parts_of
 
@@ -266,15 +265,15 @@ class Isosurface(_Glyph, place="isosurface"):
 
 
 def columns_of(glyphs: Iterable[Any]) -> list[str]:
+    """Return the names of the columns that glyphs may need."""
+    from raytracer.scene.glyphs.backbone import COLUMNS
+    from raytracer.scene.glyphs.vectors import ellipsoid_columns, vector_columns
+
     names: list[str] = []
     for each in glyphs:
         if isinstance(each, Arrows):
-            from raytracer.scene.glyphs.vectors import columns_needed as of_vector
-
-            names += of_vector(each.vector)
+            names += vector_columns(each.vector)
         if isinstance(each, Ribbons):
-            from raytracer.scene.glyphs.backbone import COLUMNS
-
             names += COLUMNS
         if isinstance(each, (Arrows, Trails, Ribbons)):
             names += columns_in(each.select)
@@ -282,5 +281,5 @@ def columns_of(glyphs: Iterable[Any]) -> list[str]:
         if isinstance(each, (Trails, Contacts)):
             names.append("id")
         if isinstance(each, Shape):
-            names += columns_needed(each.axes, each.orientation)
+            names += ellipsoid_columns(each.axes, each.orientation)
     return names

@@ -12,10 +12,10 @@ from raytracer.errors import SceneError, shown
 from raytracer.memory import require_room
 from raytracer.render_space import affine_rows
 from raytracer.scene.coloring.by_scale import by_scale
-from raytracer.scene.coloring.expression import Texts, evaluate, rows_of
+from raytracer.scene.coloring.expression import rows_of
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import SetStyle, StyleSettings
-from raytracer.scene.colors import Color, parse_color
+from raytracer.scene.colors import Color, linear_to_srgb, parse_color
 from raytracer.scene.columns import Columns
 from raytracer.scene.particles.source import Box, Column, kind_of
 from raytracer.scene.simulation_box import nearest_boxes
@@ -43,12 +43,6 @@ def placed(spheres: SphereSet, centers: NDArray[Any] | None = None) -> Doubles:
 
 def lengths_of(vectors: Doubles) -> Doubles:
     return np.asarray(np.sqrt(np.square(vectors).sum(axis=1)))
-
-
-def units_of(vectors: Doubles) -> Doubles:
-    """Return vectors, (..., 3), with length 1; zeros remain."""
-    lengths = np.sqrt(np.square(vectors).sum(axis=-1, keepdims=True))
-    return np.asarray(vectors / np.maximum(lengths, 1e-30))
 
 
 def radii_of(spheres: SphereSet) -> Doubles:
@@ -79,21 +73,6 @@ def rows_by_id(known: NDArray[Any], ids: NDArray[Any]) -> Rows:
     order = np.argsort(known, kind="stable")
     rows = order[np.minimum(np.searchsorted(known[order], ids), len(known) - 1)]
     return np.where(known[rows] == ids, rows, -1)
-
-
-def components(columns: Columns, names: Sequence[str], width: int, place: str) -> Doubles:
-    """Return a column of rows, or columns or expressions side by side, (N, width)."""
-    if len(names) == 1:
-        values = columns.value(names[0])
-        if isinstance(values, Texts) or values.ndim != 2 or values.shape[1] != width:
-            raise SceneError(
-                f"{place}: '{shown(names[0])}' does not have {width} numbers per particle"
-            )
-        return np.asarray(values, np.float64)
-    if len(names) != width:
-        raise SceneError(f"{place}: needs {width} columns of numbers")
-    parts = [np.asarray(evaluate(name, columns, place), np.float64) for name in names]
-    return np.stack([np.broadcast_to(part, (columns.count,)) for part in parts], axis=-1)
 
 
 def require_capsules(count: int, place: str) -> None:
@@ -130,9 +109,11 @@ def colors_of(spheres: SphereSet, rows: Any = slice(None)) -> dict[str, Any]:
     return {"color": spheres.color[0 if len(spheres.color) == 1 else rows], **space}
 
 
-def rgb_of(spheres: SphereSet, rows: Any = slice(None)) -> Doubles:
-    """Return the colours of some rows of a set from 0 to 1, (M, 3)."""
-    palette = spheres.color / (255.0 if spheres.color.dtype == np.uint8 else 1.0)
+def rgb_of(spheres: SphereSet, rows: Any = slice(None), space: str = "") -> Doubles:
+    """Return the colours of some rows of a set from 0 to 1, (M, 3), as sRGB if `space` says so."""
+    palette = np.asarray(spheres.color / (255.0 if spheres.color.dtype == np.uint8 else 1.0), float)
+    if space == "srgb" and spheres.color_space == "linear":
+        palette = linear_to_srgb(palette)
     if spheres.color_id is not None:
         return np.asarray(palette[spheres.color_id[rows]])
     return np.asarray(np.broadcast_to(palette, (spheres.count, 3))[rows])

@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import SceneError
-from raytracer.memory import require_room
 from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.glyphs import shared
 from raytracer.scene.glyphs.settings import Trails
 from raytracer.scene.glyphs.shared import Doubles, Glyphs, Rows
-from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.source import Box
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet
@@ -40,12 +38,9 @@ _kept: OrderedDict[tuple[Any, ...], _Frame] = OrderedDict()
 
 def trails_of(scene: Scene, trails: Trails) -> Glyphs:
     """Return the trails of the sets that come from files with several frames."""
-    paths = []
-    for spheres in scene.spheres:
-        if spheres.count and spheres.file is not None:
-            files = _Files(spheres.file, spheres.box)
-            if files.count > 1:
-                paths.append((spheres, *_steps(spheres, files, trails)))
+    sets = [each for each in scene.spheres if each.count and each.file is not None]
+    files = [(each, _Files(each)) for each in sets]
+    paths = [_steps(spheres, of_set, trails) for spheres, of_set in files if of_set.count > 1]
     if not paths:
         raise SceneError(
             "trails: no file of the scene has several frames, so there are no paths to show: use a "
@@ -64,16 +59,17 @@ def trails_of(scene: Scene, trails: Trails) -> Glyphs:
     return Glyphs(tubes, scales)
 
 
-def _steps(spheres: SphereSet, files: _Files, trails: Trails) -> tuple[Doubles, Doubles, SphereSet]:
-    """Return the steps of paths: starts and stops in scene units, (S, 3), and their middles, a set
-    with columns and the colours of the particles."""
+def _steps(
+    spheres: SphereSet, files: _Files, trails: Trails
+) -> tuple[SphereSet, Doubles, Doubles, SphereSet]:
+    """Return a set, steps of its paths: starts and stops in scene units, (S, 3), and their middles,
+    a set with columns and the colours of the particles."""
     now = files.shown
     first = 0 if trails.last is None else max(now - trails.last, 0)
     last = files.count - 1 if trails.last is None else now
-    frames = sorted({*range(last, first - 1, -trails.step)})
+    frames = sorted(range(last, first - 1, -trails.step))
     rows = shared.chosen(spheres.columns, trails.select, trails.every, "trails")
     shared.require_capsules(len(rows) * len(frames), "trails")
-    require_room("trails", 24 * len(rows) * len(frames), "for the paths of particles")
     places, whole = _places(spheres, files, rows, frames, now)
     keep = np.isfinite(places[:-1] + places[1:]).all(axis=2) & whole[1:]
     step, particle = np.nonzero(keep)
@@ -87,7 +83,7 @@ def _steps(spheres: SphereSet, files: _Files, trails: Trails) -> tuple[Doubles, 
     points = SphereSet(0.5 * (starts + stops), 1.0, columns=columns)
     colors = shared.colors_of(spheres, rows[particle])
     colors["color"] = np.atleast_2d(colors["color"])
-    return starts, stops, points.changed(**colors)
+    return spheres, starts, stops, points.changed(**colors)
 
 
 def _places(
@@ -124,12 +120,14 @@ def _places(
 
 
 class _Files:
-    """Frames of a file or of a file series; `box` is for frames that state none."""
+    """Frames of the file or of the file series of a set."""
 
-    def __init__(self, file: DataFile, box: Box | None) -> None:
+    def __init__(self, spheres: SphereSet) -> None:
         from raytracer.scene.particles.read import frame_count
 
-        self._file, self._box = file, box
+        assert spheres.file is not None
+        file = spheres.file
+        self._file, self._box = file, spheres.box  # of frames that state none
         self._series = file.series if len(file.series) > 1 else ()
         self.count = len(self._series) or frame_count(
             file.named, ending=file.ending, topology=file.topology

@@ -64,13 +64,11 @@ def alias_table(share: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArra
         return threshold, alias
     threshold[light] = part[light]
     before, spare = 1.0 - part[light], np.cumsum(part[heavy] - 1.0)
-    del part
     lacking = np.cumsum(before)
     # A light entry is filled by the first heavy entry with weight left.
     np.subtract(lacking, before, out=before)
-    giver = np.minimum(np.searchsorted(spare, before, side="right"), len(heavy) - 1)
-    alias[light] = heavy[giver]
-    del giver
+    giver = np.searchsorted(spare, before, side="right")
+    alias[light] = heavy[np.minimum(giver, len(heavy) - 1)]
     # A heavy entry that becomes light is filled by the next heavy one.
     last = np.searchsorted(before, spare, side="left") - 1  # light entry that used it first
     given = np.where(last >= 0, lacking[np.maximum(last, 0)], 0.0)

@@ -56,21 +56,17 @@ def pack_large(
     gaps = {number: abs(_gap(*each)) for number, each in large.items()}
     near = [number for number, (_, radius) in large.items() if gaps[number] < NEAR * radius]
     near = sorted(sorted(near, key=gaps.__getitem__)[:most])
-    if numbers:
-        # of spheres only those with a surface near the others matter, not a surrounding sky
-        others = [
-            (float(radius), number) for number, (_, radius) in large.items()
-            if number not in near and gaps[number] < max(NEAR * radius, REGION)
-        ]  # fmt: skip
-        others += [(float(placed[3][each]), each) for each in numbers if each >= spheres]
-        largest, number = max(others, default=(0.0, 0))
-        if (ratio := largest / radii_of(placed)[0]) > LIMIT:
-            warn(
-                f"number {number}, {'a sphere' if number < spheres else 'a solid'}, has "
-                f"{ratio:.0e} times the radius of the smallest; shadows and contacts are exact up "
-                f"to a factor of 1e6, and above for at most {MAX_LARGE} large ones whose surface "
-                "does not pass the middle of the small spheres"
-            )
+    # of spheres only those with a surface near the others matter, not a surrounding sky
+    others = [n for n in large if n not in near and gaps[n] < max(NEAR * large[n][1], REGION)]
+    others += [number for number in numbers if number >= spheres]
+    number = max(others, key=lambda number: float(placed[3][number]), default=-1)
+    if number >= 0 and (ratio := placed[3][number] / radii_of(placed)[0]) > LIMIT:
+        warn(
+            f"number {number}, {'a sphere' if number < spheres else 'a solid'}, has {ratio:.0e} "
+            "times the radius of the smallest; shadows and contacts are exact up to a factor of "
+            f"1e6, and above for at most {MAX_LARGE} large ones whose surface does not pass the "
+            "middle of the small spheres"
+        )
     table = np.zeros(len(near), dtype("LargeSphere"))
     for row, (center, size) in enumerate(large[number] for number in near):
         length = sqrt(float(center @ center))
@@ -99,13 +95,10 @@ def plane(up: Vector, height: float) -> NDArray[np.void]:
 
 def _candidates(placed: Spheres) -> list[int]:
     """Return the indices of the largest spheres of at least RATIO times the smallest radius."""
-    if not count_of(placed):
-        return []
-    least, most = radii_of(placed)
-    limit = RATIO * least
+    least, most = radii_of(placed) if count_of(placed) else (1.0, 0.0)
+    limit, radius = RATIO * least, placed[3]
     if most < limit:
         return []
-    radius = placed[3]
     rows = [np.flatnonzero(radius[rows] >= limit) + rows.start for rows in blocks(len(radius))]
     numbers = np.concatenate(rows)
     largest = np.argsort(-radius[numbers], kind="stable")[: 64 * MAX_LARGE]

@@ -94,18 +94,13 @@ def _holding(buffers: SceneBuffers, place: Doubles) -> NDArray[np.bool_]:
         found = np.flatnonzero((form[: count - flat] & ELLIPSOID) == kind)
         inside[found] = test(place - middle[found], rows[found - start])
     if flat:
-        inside[_around(triangle_numbers(buffers.shapes, flat), place) - buffers.spheres] = True
+        triangles = triangle_numbers(buffers.shapes, flat)
+        corners = triangles[:, :9].reshape(-1, 3, 3).astype(np.float64) - place
+        numbers = np.ascontiguousarray(triangles[:, 15]).view(np.int32)
+        first, mesh = np.unique(numbers, return_inverse=True)
+        around = np.abs(np.bincount(mesh, solid_angles(corners))) > 2.0 * np.pi
+        inside[first[around] - buffers.spheres] = True
     return inside
-
-
-def _around(triangles: NDArray[np.float32], place: Doubles) -> NDArray[np.int32]:
-    """Return the numbers of the first triangles of closed meshes around a point."""
-    corners = triangles[:, :9].reshape(-1, 3, 3).astype(np.float64) - place
-    first, mesh = np.unique(
-        np.ascontiguousarray(triangles[:, 15]).view(np.int32), return_inverse=True
-    )
-    angle = np.bincount(mesh, solid_angles(corners))
-    return first[np.abs(angle) > 2.0 * np.pi]
 
 
 def _beside(away: Doubles, axis: Doubles) -> tuple[Doubles, Doubles]:

@@ -24,6 +24,7 @@ from raytracer.render_space import Space, affine_rows
 from raytracer.scene.extent import Doubles, Floats
 from raytracer.scene.mesh import Mesh
 from raytracer.scene.solids import CapsuleSet, ConeSet, EllipsoidSet, SolidSet
+from raytracer.scene.transform import Triple
 
 MAX_SOLIDS = 1 << 29  # limit of the tag bits of a record
 
@@ -41,23 +42,25 @@ def place_solids(
     rows = number + sum(each.count for each in sets) + has_ground  # of colours before its own
     parts = []
     for each, is_glass in zip(sets, are_glass, strict=True):
+        second = each.second_colors if has_colors else None
+        ends = np.zeros(each.count, np.int32)
+        if second and not isinstance(each, Mesh):
+            ends += np.arange(rows, rows + second.count, dtype=np.int32)
         if isinstance(each, EllipsoidSet):
             (middle, half, numbers), form = _ellipsoids(each, space), ELLIPSOID
         elif isinstance(each, ConeSet):
             (middle, half, numbers), form = _cones(each, space), CONE
         elif isinstance(each, Mesh):
             (middle, half, numbers), form = _triangles(each, space, number, is_glass), TRIANGLE
+            ends += CLOSED_MESH * is_glass + CORNER_NORMALS * bool(each.smooth)
+            if second:
+                ends += CORNER_COLORS
+                colors = (each.triangles + np.int32(rows)).view(np.float32)
+                numbers.reshape(-1, 16)[:, COLOR_PLACE : COLOR_PLACE + 3] = colors
         elif isinstance(each, CapsuleSet):
             start, end = _ends(each, space)
             middle, half = (np.asarray(0.5 * v, np.float32) for v in (start + end, end - start))
             numbers, form = np.zeros((0, 8), np.float32), FLAT if each.caps == "flat" else 0
-        second = each.second_colors if has_colors else None
-        ends = np.zeros(each.count, np.int32)
-        if isinstance(each, Mesh):
-            ends += CLOSED_MESH if is_glass else 0
-            ends += _mark_corners(each, numbers, rows if second else None)
-        elif second:
-            ends += np.arange(rows, rows + second.count, dtype=np.int32)
         form |= EVEN if each.even_colors and each.second_colors else 0
         parts.append((middle, half, np.full(each.count, form, np.uint8), numbers, ends))
         number, rows = number + each.count, rows + (second.count if second else 0)
@@ -104,7 +107,7 @@ def _ellipsoids(ellipsoids: EllipsoidSet, space: Space) -> tuple[Floats, Floats,
     count, transform = ellipsoids.count, ellipsoids.transform
     center = affine_rows(ellipsoids.centers, *space.placing(transform))
     semi = np.broadcast_to(ellipsoids.semi_axes * (transform.scale / space.scale), (count, 3))
-    turn = turned(transform.linear() / transform.scale, ellipsoids.orientation)
+    turn = turned(transform.rotate, ellipsoids.orientation)
     w, x, y, z = np.broadcast_to(turn, (count, 4)).T
     frame = np.array(
         [
@@ -116,9 +119,8 @@ def _ellipsoids(ellipsoids: EllipsoidSet, space: Space) -> tuple[Floats, Floats,
     reach = np.sqrt(np.square(frame * semi.T[None]).sum(axis=1)).T
     middle = np.asarray(center, np.float32)
     half = np.nextafter(reach.astype(np.float32), np.float32(np.inf))
-    nothing = np.zeros(count)
-    rows = [*semi.T, x, y, z, nothing, w]
-    return middle, half, np.stack(rows, axis=1).astype(np.float32)
+    rows = np.stack([*semi.T, x, y, z, np.zeros(count), w], axis=1)
+    return middle, half, rows.astype(np.float32)
 
 
 def _triangles(
@@ -140,19 +142,6 @@ def _triangles(
     return middle, half, numbers.reshape(-1, 8)
 
 
-def _mark_corners(mesh: Mesh, numbers: Floats, row: int | None) -> int:
-    """Return the bits of what there is at the corners; add their rows of colours to the numbers.
-
-    row: of the colour of the first vertex, or None.
-    """
-    bits = CORNER_NORMALS if mesh.smooth else 0
-    if row is None:
-        return bits
-    colors = (mesh.triangles + np.int32(row)).view(np.float32)
-    numbers.reshape(-1, 16)[:, COLOR_PLACE : COLOR_PLACE + 3] = colors
-    return bits | CORNER_COLORS
-
-
 def packed_normals(normals: Doubles) -> Floats:
     """Return unit vectors (N, 3) as bits of float32 (N,), as `unpack_normal` in the kernels reads
     them: a point of the octahedron unfolded into a square (Cigolle et al. 2014)."""
@@ -166,29 +155,11 @@ def packed_normals(normals: Doubles) -> Floats:
     return np.asarray((u | v << np.uint32(16)).view(np.float32))
 
 
-def turned(rotation: Doubles, quaternions: Doubles) -> Doubles:
-    """Rotate unit quaternions w, x, y, z, (N, 4), by a matrix (3, 3)."""
-    m = rotation
-    # The largest of the four squares is at least 1/4: divide the others by its root.
-    squares = 1 + np.array(
-        [m[0, 0] + m[1, 1] + m[2, 2], m[0, 0] - m[1, 1] - m[2, 2],
-         m[1, 1] - m[0, 0] - m[2, 2], m[2, 2] - m[0, 0] - m[1, 1]]
-    )  # fmt: skip
-    rows = np.array(
-        [
-            [squares[0], m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]],
-            [m[2, 1] - m[1, 2], squares[1], m[0, 1] + m[1, 0], m[0, 2] + m[2, 0]],
-            [m[0, 2] - m[2, 0], m[0, 1] + m[1, 0], squares[2], m[1, 2] + m[2, 1]],
-            [m[1, 0] - m[0, 1], m[0, 2] + m[2, 0], m[1, 2] + m[2, 1], squares[3]],
-        ]
-    )
-    row = rows[int(squares.argmax())]
-    w, x, y, z = row / np.sqrt(np.square(row).sum())
-    a, b, c, d = quaternions.T
-    product = [
-        w * a - x * b - y * c - z * d,
-        w * b + x * a + y * d - z * c,
-        w * c - x * d + y * a + z * b,
-        w * d + x * c - y * b + z * a,
-    ]
-    return np.stack(product, axis=1)
+def turned(degrees: Triple, quaternions: Doubles) -> Doubles:
+    """Rotate unit quaternions w, x, y, z, (N, 4), about x, then y, then z."""
+    for axis, half in zip(np.eye(3), 0.5 * np.radians(degrees), strict=True):
+        w, vector = quaternions[:, :1], quaternions[:, 1:]
+        part = np.cos(half) * w - np.sin(half) * (vector @ axis)[:, None]
+        rest = np.cos(half) * vector + np.sin(half) * (w * axis + np.cross(axis, vector))
+        quaternions = np.concatenate([part, rest], axis=1)
+    return quaternions

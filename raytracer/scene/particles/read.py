@@ -79,10 +79,7 @@ def read(
             result.notes.append(no_atoms(source.name))
         if (source.frames or 1) > 1 and not source.is_chosen:
             result.notes.append(("", more_frames(source.name, source.frames)))
-        if any(name in source.columns for name in ORIENTED):
-            from raytracer.scene.glyphs.shape_columns import are_ellipsoids  # few files have any
-
-            result.are_ellipsoids = are_ellipsoids(source.columns)
+        result.may_be_ellipsoids = any(name in source.columns for name in ORIENTED)
         if wanted:
             left = [name for name in source.also if name not in result.extra]
             result.extra |= source.load(left) if left else {}

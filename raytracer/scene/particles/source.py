@@ -122,7 +122,7 @@ class Particles:
     # all columns of the file, if further ones were requested
     about: Mapping[str, Column] | None = None
     origin: ParticleSource | None = None  # the object, if there is no file
-    are_ellipsoids: bool = False  # whether the file has axes and orientations of its particles
+    may_be_ellipsoids: bool = False  # whether the file may have axes of its particles
     unit: str = ""  # unit of the centres in column names ("x [nm]"), or ""
     converted: str = ""  # the unit from which the centres were converted to angstrom, or ""
     length: float = 1.0  # the unit of length of the other columns, in that of the centres

@@ -8,8 +8,7 @@ import pytest
 
 from raytracer import Annotations, load
 from raytracer.animation.animate import animate
-from raytracer.annotations.from_scene import values_of
-from raytracer.annotations.texts import filled
+from raytracer.annotations.texts import filled, values_of
 from raytracer.cli import main
 from raytracer.errors import SceneError
 from raytracer.scene.annotations import TextLabel
