@@ -173,7 +173,10 @@ def run(call: Call) -> None:
     with prepared(call, crop, output) as job:
         film = Film.blank(*job.view.size, crop, resumed)
         # Before the time is spent, and now that the scene's files are known.
-        formats.check_target(target, call.bits, call.quality, transparent=job.view.transparent)
+        formats.check_target(
+            target, call.bits, call.quality, transparent=job.view.transparent,
+            side=max(film.sums.shape[:2]),
+        )  # fmt: skip
         if call.film:
             film_file.check_target(call.film, call.resume)
         samples = film.sums[..., 0].size * job.settings.samples * call.repeat

@@ -26,6 +26,7 @@ class Format(NamedTuple):
     bits: tuple[int, ...] = (8,)
     alpha: bool = True
     quality: int = 0  # the default of 1..100; 0: it keeps every value
+    side: int = 0  # maximum number of pixels; 0: more than any picture has
 
 
 PNG = Format("PNG", (".png",), bits=(8, 16))
@@ -36,9 +37,9 @@ EXR = Format("OpenEXR", (".exr",), bits=(8, 16))
 FORMATS = (
     PNG,
     TIFF,
-    Format("JPEG", (".jpg", ".jpeg"), alpha=False, quality=95),
-    Format("WEBP", (".webp",), quality=90),
-    Format("AVIF", (".avif",), quality=85),
+    Format("JPEG", (".jpg", ".jpeg"), alpha=False, quality=95, side=65_535),
+    Format("WEBP", (".webp",), quality=90, side=16_383),
+    Format("AVIF", (".avif",), quality=85, side=65_535),
     SVG,
     PDF,
     EXR,
@@ -69,12 +70,14 @@ def format_of(path: str | Path) -> Format:
 
 
 def check_target(
-    path: str | Path, bits: int = 8, quality: int | None = None, *, transparent: bool = False
-) -> Format:
+    path: str | Path, bits: int = 8, quality: int | None = None, *, transparent: bool = False,
+    side: int = 0,
+) -> Format:  # fmt: skip
     """Return the format of a file after checking that it can be written, and hold the picture.
 
-    quality: 1..100, for lossy formats; None is the format's default. Raises OutputError where there
-    is no such format, or it cannot hold the picture.
+    quality: 1..100, for lossy formats; None is the format's default. side: pixels of the longer
+    side, if they are known. Raises OutputError where there is no such format, or it cannot hold the
+    picture.
     """
     kind = format_of(path)
     name, problem = kind.name, None
@@ -90,6 +93,10 @@ def check_target(
         problem = (
             f"{name} cannot be transparent, and the picture is: give it a background (--background "
             "white), or a name that ends in .png or .webp"
+        )
+    elif side > kind.side > 0:
+        problem = (
+            f"{name} has at most {kind.side:,} pixels per side, not {side:,}: give a name of a .png"
         )
     elif kind is PDF and find_spec("matplotlib") is None:
         problem = "needs matplotlib: pip install 'raytracer[plot]', or give a name of a .svg"

@@ -169,17 +169,18 @@ class Camera(Defined, place="camera"):
         return (a, b, c)
 
     def table(self) -> dict[str, Any]:
-        """Return the keys of the table `[camera]` of a scene file, without defaults."""
-        table = {}
-        for name, key in definitions(Camera).items():
-            value = getattr(self, name)
-            default = self.position is None if name == "fit" else key.default
-            if value != default and key.variant in ("", self.type):
-                table[name] = value
-        return table
+        """Return the keys of the table `[camera]` of a scene file."""
+        keys = definitions(Camera)
+        values = {n: getattr(self, n) for n in keys if keys[n].variant in ("", self.type)}
+        for name, default in {"aperture": 0.0, "shutter": 0.0, "zoom": 1.0}.items():
+            if values.get(name) == default:
+                del values[name]
+        if values["fit"] in (False, self.position is None):  # the default
+            del values["fit"]
+        return {n: each for n, each in values.items() if each is not None}
 
     def to_toml(self) -> str:
-        """Return the table `[camera]` of a scene file, with all digits and without defaults."""
+        """Return the table `[camera]` of a scene file, with all digits."""
         import json  # whose words, numbers and lists are those of TOML
 
         return "\n".join(["[camera]", *(f"{n} = {json.dumps(v)}" for n, v in self.table().items())])

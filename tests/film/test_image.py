@@ -163,3 +163,10 @@ def test_a_picture_is_compressed_while_it_is_written() -> None:
     finally:
         tracemalloc.stop()
     assert peak < 32 << 20
+
+
+def test_a_picture_too_large_for_its_format_is_refused_before_it_is_rendered(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(OutputError, match="WEBP has at most 16,383 pixels per side, not 16,384"):
+        formats.check_target(tmp_path / "a.webp", side=16_384)

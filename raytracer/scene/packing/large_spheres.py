@@ -96,9 +96,10 @@ def plane(up: Vector, height: float) -> NDArray[np.void]:
 def _candidates(placed: Spheres) -> list[int]:
     """Return the indices of the largest spheres of at least RATIO times the smallest radius."""
     least, most = radii_of(placed) if count_of(placed) else (1.0, 0.0)
-    limit, radius = RATIO * least, placed[3]
+    limit = RATIO * least
     if most < limit:
         return []
+    radius = placed[3]
     rows = [np.flatnonzero(radius[rows] >= limit) + rows.start for rows in blocks(len(radius))]
     numbers = np.concatenate(rows)
     largest = np.argsort(-radius[numbers], kind="stable")[: 64 * MAX_LARGE]

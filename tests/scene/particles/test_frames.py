@@ -195,7 +195,7 @@ def test_a_frame_that_is_still_being_written_is_left_out(tmp_path: Path) -> None
         ("a.toml", "[[spheres]]\ncenters = [[0, 0, 0]]\n", ["--frame", "1"],
          "no file of this scene has several frames, so there is no frame 1"),
         ("a.toml", "[[spheres]]\ncenters = [[0, 0, 0]]\nframe = 1\n", [],
-         "spheres[0].frame: selects a frame of a data file, but the set has no file"),
+         "spheres[0].frame: is for a data file, but the set has no file"),
         ("a.toml", '[[spheres]]\nfile = "b_*.xyz"\n', [], "b_*.xyz: no file matches this pattern"),
     ],
 )  # fmt: skip

@@ -106,7 +106,7 @@ def test_a_topology_in_scene_files(
     assert "few.xyz: has 1 atoms, but a.xtc has 6" in refusal(wrong, capsys)
     inline = '[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\ntopology = "few.xyz"\n'
     said = refusal(write(tmp_path / "c.toml", inline), capsys)
-    assert "spheres[0].topology: names the atoms of a trajectory, but the set has no file" in said
+    assert "spheres[0].topology: is for a data file, but the set has no file" in said
 
 
 def test_a_topology_in_python(tmp_path: Path, trajectory: Path) -> None:
