@@ -206,11 +206,14 @@ def on_host(value: Any, name: str = "") -> Any:
     if (found := device_array(value, name)) is not None:
         return found.to_host()
     kind = _device_kind(value)
-    if kind is None or hasattr(value, "__array__"):
+    if kind is None:
         return value
-    if kind in HOST:
-        with suppress(Exception):  # whatever a foreign object raises
+    with suppress(Exception):  # whatever a foreign object raises
+        if hasattr(value, "__array__"):
+            return np.asarray(value)
+        if kind in HOST:
             return np.from_dlpack(value)
+    if kind in HOST:
         return value
     place = f"{name}: " if name else ""
     raise SceneError(f"{place}is on a device of DLPack type {kind}: copy it to the host first")

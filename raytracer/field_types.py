@@ -219,23 +219,25 @@ def number_of(text: str) -> float | str:
 
 
 class Numbers(Kind):
-    """A fixed number of numbers, of low..high or of the type `item`; as a text "1,2,3" or "4x3".
+    """A fixed number of numbers, of low..high or of the type `item`; "1,2,3" as a text.
 
-    accepts: what must be true of all of them together.
+    accepts: what must be true of all of them together. between: a regular expression of what
+    separates them in a text.
     """
 
     def __init__(
         self, count: int, noun: str, metavar: str, low: float = -inf, high: float = inf,
-        item: Kind | None = None, accepts: Callable[[Any], bool] = bool,
+        item: Kind | None = None, accepts: Callable[[Any], bool] = bool, between: str = ",",
     ) -> None:  # fmt: skip
-        self.item, self.accepts = item or Number(low, high), accepts
+        self.item, self.accepts, self.between = item or Number(low, high), accepts, between
         self.plain = {list: array(self.item.schema(), count)}
         self.count, self.noun, self.wording, self.metavar = count, noun, noun, metavar
 
     def checked(self, value: Any, name: str) -> Any:
         given = value
         if isinstance(value, str):  # of the command line
-            given = [number_of(part) for part in re.split("[,x×*]", value.lower())]
+            words = re.split(self.between, value.lower())
+            given = [number_of(word) for word in words] if all(words) else ""
         try:
             parts = items(given, name)
         except UserError:

@@ -40,6 +40,8 @@ from raytracer.settings import AUTO, LOOKS, MAX_FOR_NOISE, MAX_SAMPLES, RenderSe
 from raytracer.warning import collected, warn
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from raytracer.adaptive import FilmAreas
     from raytracer.annotations.plan import Plan
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
@@ -141,21 +143,30 @@ def render(
         )  # fmt: skip
 
     @cache
-    def again() -> Job:
-        """Return the scene of the picture, prepared again without motion blur."""
-        with collected():
-            made = prepare(
-                source, given, backend=backend, crop=crop, threads=threads,
-                annotations=annotations, keep=True, blurs=False,
-            )  # fmt: skip
-        if made.digest != "-".join(job.digest.split("-")[:2]):  # without that of its motion
-            raise UserError(
-                "pick: the scene or its file has changed since the picture was rendered: render it "
-                "again"
-            )
-        return made
+    def seen() -> tuple[Scene, NDArray[np.uint32]]:
+        """Return the scene of the picture, prepared again without motion blur, and the numbers of
+        what its pixels show."""
+        with collected(), prepare(
+            source, given, backend=backend, crop=crop, threads=threads, annotations=annotations,
+            keep=True, blurs=False,
+        ) as made:  # fmt: skip
+            if made.digest != "-".join(job.digest.split("-")[:2]):  # without that of its motion
+                raise UserError(
+                    "pick: the scene or its file has changed since the picture was rendered: "
+                    "render it again"
+                )
+            shown = Film.blank(*made.view.size, crop)
+            made.find_aovs(shown, ("id",))
+            assert made.kept is not None
+            return made.kept[0], shown.aovs["id"]
 
-    return replace(image, picked=lambda x, y: again().pick(x, y))
+    def picked(x: int, y: int) -> SphereInfo | None:
+        scene, numbers = seen()
+        x0, y0, *_ = image.film.crop
+        number = int(numbers[y - y0, x - x0])
+        return None if number == NO_SPHERE else scene.describe(number)
+
+    return replace(image, picked=picked)
 
 
 def prepare(

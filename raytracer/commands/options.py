@@ -348,8 +348,9 @@ still_options = OptionGroup(SOURCE, ("frame", "format", "topology", "arrays"), "
 
 measure_options = OptionGroup("raytracer.settings:MeasureSettings", panel="Options")
 
+PIXELS = Numbers(2, "WIDTHxHEIGHT, like 1600x900", "", item=Integer(1), between="[,x×*]")
 SIZE = SettingOption(["--size"], panel=PANEL, metavar="WIDTHxHEIGHT",
-                     type=SettingType(Numbers(2, "WIDTHxHEIGHT", "", item=Integer(1)), "--size"),
+                     type=SettingType(PIXELS, "--size"),
                      help="Width and height: 1600x900.")  # fmt: skip
 
 render_options = OptionGroup(RENDER, panel=PANEL, extra=[SIZE], finish=_sized)

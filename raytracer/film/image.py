@@ -179,8 +179,9 @@ class Image:
     def pick(self, x: int, y: int) -> SphereInfo | None:
         """Return what the centre of a pixel shows; with a shutter, in its middle.
 
-        The first call loads and builds the scene of the picture again. Data of all pixels are
-        output variables: `aovs` of `render`.
+        The first call loads and builds the scene of the picture again, and traces a ray for each
+        pixel; further calls look it up. Other data of all pixels are output variables: `aovs` of
+        `render`.
 
         Args:
             x, y: the pixel of the whole picture, from 0 at the upper left.

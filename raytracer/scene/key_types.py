@@ -65,7 +65,7 @@ class Counts(Numbers):
 
     def __init__(self) -> None:
         noun = f"three whole numbers from 1 to {MAX_BOXES}"
-        super().__init__(3, noun, "A,B,C", item=Integer(1, MAX_BOXES))
+        super().__init__(3, noun, "A,B,C", item=Integer(1, MAX_BOXES), between="[,x×*]")
 
     def checked(self, value: Any, name: str) -> Any:
         if isinstance(value, str):  # from the command line

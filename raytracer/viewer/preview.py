@@ -210,12 +210,14 @@ def open_display(offscreen: bool) -> Any:
 
         return pyglet.display.get_display()
     except Exception as error:  # pyglet's exceptions differ between systems
-        answers = " that answers" if os.environ.get("DISPLAY") else ""
-        what = "EGL cannot be used" if offscreen else f"there is no display{answers}"
+        what = "EGL cannot be used" if offscreen else "there is no display that answers"
         need = "libegl1 libgl1" if offscreen else "libgl1 libx11-6"
+        what, need = f"{what} ({str(error).rstrip('.')})", f" with {need}"
+        if not offscreen and not os.environ.get("DISPLAY"):
+            what, need = "there is no display", ""
         raise DisplayError(
-            f"{what} ({str(error).rstrip('.')}): start the preview on a desktop with {need}, or "
-            "render a picture with `raytracer render`"
+            f"{what}: start the preview on a desktop{need}, or render a picture with "
+            "`raytracer render`"
         ) from error
 
 

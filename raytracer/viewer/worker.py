@@ -82,6 +82,7 @@ class SaveJob:
         with job.device.film(Film.blank(*request.size)) as film:
             job.expose(film, request.samples, progress)
             image = job.image(film, request.tone, 8)
+        check()
         self.writing = True
         self._deliver(image)
 
@@ -203,8 +204,9 @@ class Worker:
         with self._changed:
             self._stopped = True
             self._changed.notify()
-        is_writing = self.save_job is not None and self.save_job.writing
-        self._thread.join(None if is_writing else seconds)
+        self._thread.join(seconds)
+        if self.save_job is not None and self.save_job.writing:
+            self._thread.join()
         if ended := not self._thread.is_alive():
             self._film.drop()
         return ended
@@ -385,5 +387,6 @@ class Worker:
         except UserError as error:
             message = Refused(str(error))
         with self._changed:
-            self.save_job = None
+            if self.save_job is save_job:  # another one may wait
+                self.save_job = None
         self.post(message)

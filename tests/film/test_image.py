@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image as Pillow
 
 from raytracer.device_array import DeviceArray
-from raytracer.errors import BackendError, DataFileError
+from raytracer.errors import BackendError, DataFileError, OutputError
 from raytracer.film import formats, png
 from raytracer.film.film import Film
 from raytracer.film.image import Image
@@ -165,7 +165,7 @@ def test_a_picture_is_compressed_while_it_is_written() -> None:
     assert peak < 32 << 20
 
 
-def test_a_picture_too_large_for_its_format_is_refused_before_it_is_rendered(
+def test_a_picture_too_large_for_its_format_is_refused(
     tmp_path: Path,
 ) -> None:
     with pytest.raises(OutputError, match="WEBP has at most 16,383 pixels per side, not 16,384"):
