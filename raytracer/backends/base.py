@@ -198,8 +198,11 @@ class DeviceFilm(Closeable, ABC):
             raise ValueError("a draft has samples of all rows, not of bands")
         first = self.host.samples if first is None else first
         scene.take_sky(view.sky)
-        whole = view.with_size(self.host.width, self.host.height)
-        exposed = whole.with_crop(self.host.crop).with_samples(first, samples)
+        x0, y0, x1, y1 = self.host.crop
+        exposed = view.but(
+            x0=x0, y0=y0, x1=x1, y1=y1, width=self.host.width, height=self.host.height,
+            sample_begin=first, sample_count=samples,
+        )  # fmt: skip
         seconds = self._expose(scene, exposed, progress, bands)
         self.host.samples += samples
         self.host.backdrop, self._neighbor_weight = view.backdrop, view.neighbor_weight
