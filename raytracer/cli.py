@@ -9,7 +9,7 @@ import click
 
 from raytracer._version import __version__
 from raytracer.commands.group import Group, hint_of_option
-from raytracer.errors import MemoryNeedError, RaytracerError, fitted, shown
+from raytracer.errors import MemoryNeedError, RaytracerError, UserError, fitted, shown
 from raytracer.files import inputs
 from raytracer.process import Terminated
 from raytracer.resources import NO_THREADS, is_lack_of_memory, is_lack_of_threads
@@ -70,6 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = [f"./{word}" if word.startswith("-:") else word for word in args]
     inputs.forget()
     try:
+        if "" in args:
+            raise UserError(
+                f"word {args.index('') + 1} of the command is empty, perhaps a shell variable that "
+                "is not set: give a value or leave it out"
+            )
         with passed_to(_print_warning):
             code = program.main(args, prog_name="raytracer", standalone_mode=False)
     except RaytracerError as error:

@@ -15,7 +15,7 @@ from raytracer.arguments import items, of_kind
 from raytracer.errors import DataFileError, SceneError, UserError, naming, shown_value
 from raytracer.field_types import AnyOf, Axis, Choice, Kind, Text, Truth, Vector3, loaded
 from raytracer.fields import Defined, definitions, setting
-from raytracer.files.access import is_file, is_path, opened
+from raytracer.files.access import is_file, is_path, opened, require_file
 from raytracer.scene import GLYPHS
 from raytracer.scene.colors import Color
 from raytracer.scene.ground import Ground
@@ -343,6 +343,11 @@ class ViewSettings(Defined):
             raise SceneError(
                 f"environment: {shown_value(name)} is neither a colour nor the file of an image"
             )
+        if not is_file(name):
+            raise SceneError(
+                f"environment: {shown_value(name)} is neither a colour nor the file of an image"
+            )
+        require_file(name, f"environment: {name}", SceneError)  # which is an input from now on
         return Around(image=name)
 
     def _clip(self, _: Clip | None) -> Clip:
