@@ -180,17 +180,15 @@ def linear_to_srgb(values: Any) -> NDArray[np.float64]:
     return np.where(v <= 0.0031308, v * 12.92, 1.055 * v ** (1.0 / 2.4) - 0.055)
 
 
-def linear_rgb(
-    color: Any, color_space: str = "srgb", out: NDArray[np.float32] | None = None
-) -> NDArray[np.float32]:
-    """Convert colours (K, 3), uint8 in 0..255 or floating point in 0..1, to linear float32, into
-    `out` if given; all conversions happen here."""
+def linear_rgb(color: Any, color_space: str = "srgb") -> NDArray[np.float32]:
+    """Convert colours (K, 3), uint8 in 0..255 or floating point in 0..1, to linear float32; all
+    conversions happen here."""
     import numpy as np
 
     from raytracer.scene.arrays import each_block
 
     values = np.asarray(color)
-    result = np.empty(values.shape, np.float32) if out is None else out
+    result = np.empty(values.shape, np.float32)
     if values.dtype == np.uint8:
         levels = np.arange(256) / 255.0
         table = (levels if color_space == "linear" else srgb_to_linear(levels)).astype(np.float32)
