@@ -6,7 +6,6 @@ state that is packed anew in this space. No array of the other state is packed o
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -17,7 +16,7 @@ from raytracer.buffers import SceneBuffers
 from raytracer.device_array import DeviceArray
 from raytracer.layout import code
 from raytracer.motion_blur import is_tabled
-from raytracer.pipeline import Job, date_of_now, load_applied
+from raytracer.pipeline import Job, load_applied
 from raytracer.render_space import REACH
 from raytracer.scene.arrays import aligned
 from raytracer.scene.colors import linear_rgb
@@ -95,19 +94,6 @@ def first_rows(buffers: SceneBuffers, sets: Sequence[SphereSet]) -> list[int]:
     return _ends([len(given(each, "color")) if each.count else 0 for each in sets])
 
 
-def packed(buffers: SceneBuffers, scene: Scene) -> SceneBuffers:
-    """Return the packed scene of a state that was followed, in the space of the one before."""
-    x, y, z, radius = (
-        np.concatenate([column, old[buffers.spheres :]])
-        for column, old in zip(
-            pack.place(_filled(scene), buffers.space), buffers.placed, strict=True
-        )
-    )
-    solids = [each for each in scene.solids if each.count]
-    color, color_id, _ = pack.pack_colors([*scene.surfaces(), *pack.end_colors(solids)])
-    return replace(buffers, placed=(x, y, z, radius), colors=color, color_id=color_id)
-
-
 def followed(
     job: Job, scene: Scene, overrides: SceneOverrides, values: Mapping[str, Any] | None = None
 ) -> Job | None:
@@ -121,21 +107,8 @@ def followed(
     new, plan = load_applied(Source.of(scene), overrides, values)
     if not _can_follow(buffers, old, new):
         return None
-    about = job.about | {"date": date_of_now(), "scene": job.about["scene"] | {"digest": ""}}
-    return replace(
-        job, kept=(new, buffers), plan=plan, about=about, timings={}, frames=[], warnings=[],
-        noise=None, _last_overlay=None,
-    )  # fmt: skip
-
-
-def moved_on(
-    job: Job, scene: Scene, overrides: SceneOverrides, values: Mapping[str, Any] | None = None
-) -> Job | None:
-    """Show another state in the memory of a job now; see `followed` and `follow`."""
-    moved = followed(job, scene, overrides, values)
-    if moved is not None and job.kept is not None and moved.kept is not None:
-        follow(job.scene, job.kept[1], job.kept[0], moved.kept[0])
-    return moved
+    about = job.about | {"scene": job.about["scene"] | {"digest": ""}}
+    return job.anew(kept=(new, buffers), plan=plan, about=about)
 
 
 def with_rows(scene: Scene) -> Scene:

@@ -17,7 +17,7 @@ from raytracer.backends.base import Device, DeviceFilm
 from raytracer.buffers import SceneBuffers, radii_of
 from raytracer.cuda_driver import LEGACY_STREAM, is_captured, order, stream_handle
 from raytracer.device_array import DeviceArray, device_array
-from raytracer.errors import SceneError, UserError, counted, naming
+from raytracer.errors import SceneError, UserError, counted
 from raytracer.fields import check_names, takes
 from raytracer.film.aovs import check_aovs
 from raytracer.film.film import Film
@@ -27,7 +27,7 @@ from raytracer.following import first_rows
 from raytracer.layout import code
 from raytracer.memory import Need, require_count
 from raytracer.motion_blur import is_tabled
-from raytracer.pipeline import MAX_NUMBER, VIEW_SETTINGS, Job, date_of_now, plan_of, prepare
+from raytracer.pipeline import MAX_NUMBER, VIEW_SETTINGS, Job, plan_of, prepare, surroundings
 from raytracer.scene import arrays
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.camera import Camera
@@ -36,9 +36,8 @@ from raytracer.scene.coloring.by_scale import by_scale
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import SetStyle, StyleSettings
 from raytracer.scene.packing import pack
-from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.large_spheres import RATIO
-from raytracer.scene.packing.pose import Pose, posed
+from raytracer.scene.packing.pose import posed
 from raytracer.scene.scene import Scene
 from raytracer.scene.set_colors import SetColors, colors_of
 from raytracer.scene.sphere_set import SphereSet
@@ -118,15 +117,12 @@ class LiveScene:
         )  # fmt: skip
         try:
             self._tone = ToneSettings.of(tone, self._job.tone)
-            scene, buffers = self._kept
+            scene = self._kept[0]
             self._place = _moving_set(scene, set)
             self._color_space = scene.spheres[self._place].color_space
-            self._settings = self._job.settings
-            self._pose = _pose_of(self.camera, self._settings, buffers)
             self._fit = (scene.camera and scene.camera.fit) or True
             if scene.color_scales and not of_values:
                 self._scale = scene.color_scales[0]
-            self._is_plan_old = False
             self._untold: SceneError | None = None  # of a GPU's arrays, for the next picture
             self._is_torn = False  # whether an update was interrupted, nobody knows where
             self._examine()
@@ -268,7 +264,6 @@ class LiveScene:
                 self._settle()
             raise
         self._keep(spheres)
-        self._is_plan_old = True
         self._is_resized |= "radii" in there
         gone = {*here, *(("colors", "values") if is_recolored else ())}
         self._there = {k: v for k, v in self._there.items() if k not in gone} | there
@@ -385,7 +380,7 @@ class LiveScene:
         names = [text(name, "aovs") for name in items(aovs, "aovs")]
         variables = check_aovs(",".join(names))
         with self._lock, self._rendered(samples, camera, refit_camera) as job:
-            film = Film.blank(self._settings.width, self._settings.height)
+            film = Film.blank(*job.view.size)
             with job.device.film(film) as on_device:
                 return job.render(on_device, aovs=variables, tone=self._tone)
 
@@ -417,7 +412,7 @@ class LiveScene:
     def _blank_film(self, job: Job) -> DeviceFilm:
         """Return the film that is used for all pictures whose sums nobody keeps."""
         if self._film is None:
-            self._film = job.device.film(Film.blank(self._settings.width, self._settings.height))
+            self._film = job.device.film(Film.blank(*job.view.size))
         self._film.clear()
         return self._film
 
@@ -618,26 +613,24 @@ class LiveScene:
     def _repack(self, spheres: SphereSet) -> None:
         """Pack the scene anew in the same space, with another tree in other memory."""
         self._check(spheres)
-        job, (scene, buffers) = self._open(), self._kept
-        settings, pose = self._settings, self._pose
-        scene = self._with(spheres)
+        job, buffers, scene = self._open(), self._kept[1], self._with(spheres)
+        settings, camera = job.settings, self.camera
         plan = None if job.plan is None else plan_of(scene)
         require_count(scene.count + scene.solid_count, job.device.max_spheres, job.device.name)
-        camera = self.camera
         if buffers.count:
+            aspect = settings.width / settings.height
+            pose = posed(camera, buffers.balls, buffers.space, aspect)[0]
             buffers = pack.repack(buffers, scene, settings, pose, job.device)
         else:  # there was nothing that space and camera could be fitted to
-            around = self._surroundings
+            around = surroundings(job.plan, *job.view.size)
             buffers, camera = pack.pack_with_camera(scene, settings, around, job.device)
-            pose = _pose_of(camera, settings, buffers)
         on_device = job.device.scene(buffers, job.device.build(buffers))
         buffers.release()
         job.scene.close()
-        job.scene, job.view, job.kept = on_device, buffers.view, (scene, buffers)
-        job.plan, self._is_plan_old = plan, False
-        job.space = buffers.space
-        job.about["spheres"] = scene.count
-        self._take_camera(camera, pose)
+        self._job = replace(
+            job, scene=on_device, view=buffers.view, space=buffers.space, camera=camera, plan=plan,
+            kept=(scene, buffers), about=job.about | {"spheres": scene.count} | camera.about,
+        )  # fmt: skip
         self._examine()
         self._is_torn = False
 
@@ -653,17 +646,6 @@ class LiveScene:
             scene.color_scales = (self._scale,)
         return scene
 
-    @property
-    def _surroundings(self) -> Surroundings:
-        plan = self._open().plan
-        settings = self._settings
-        return NOTHING if plan is None else plan.surroundings(settings.width, settings.height)
-
-    def _take_camera(self, camera: Camera, pose: Pose) -> None:
-        job = self._open()
-        self._pose, job.camera = pose, camera
-        job.about["camera"] = {k: v for k, v in vars(camera).items() if v is not None}
-
     @contextmanager
     def _rendered(self, samples: int | None, camera: Camera | None, refit: bool) -> Iterator[Job]:
         """Give the job of a picture, from another camera if one is given."""
@@ -672,7 +654,7 @@ class LiveScene:
         if self._untold is not None:
             wrong, self._untold = self._untold, None
             raise wrong
-        job, settings = self._open(), self._settings
+        settings = self._open().settings
         if samples is not None:
             count = whole(samples, "samples", 1, MAX_NUMBER)
             settings = replace(settings, samples=count, noise=None)
@@ -681,46 +663,23 @@ class LiveScene:
         if refit:
             camera = replace(camera or self.camera, fit=self._fit, height=None)
         if camera is not None:
-            self._look(camera)
-        if (self._is_plan_old or self._replayed) and job.plan is not None:
             self._settle()
-            job.plan, self._is_plan_old = plan_of(self._kept[0]), False
-        about = job.about | {"date": date_of_now()}
+            self._job = self._open().seen_by(camera, have_moved=True)
+        job = self._open()
+        if job.plan is not None:
+            self._settle()
+            job.plan = plan_of(self._kept[0])
         try:
             self._check_resized()
-            yield replace(
-                job, settings=settings, about=about, timings={}, frames=[], _last_overlay=None
-            )
+            yield self._open().anew(settings=settings)
         except SceneError:  # of arrays of the GPU, whose wrong spheres have stayed
             self._settle()
             raise
-
-    def _look(self, camera: Camera) -> None:
-        """See the scene as it is now from another camera."""
-        self._settle()
-        job, (scene, buffers) = self._open(), self._kept
-        scene = copy(scene)
-        scene.camera = camera
-        with naming(scene.source):
-            sets = [each for each in scene.spheres if each.count] + pack.ends_of(scene.solids)
-            balls = pack.place(sets, buffers.space)
-            around = pack.with_boxes(scene, self._surroundings)
-            aspect = self._settings.width / self._settings.height
-            pose, camera = posed(camera, balls, buffers.space, aspect, around)
-        scene.camera = camera
-        job.view = pack.retake(buffers, scene, self._settings, pose)
-        job.kept = scene, replace(buffers, view=job.view)
-        self._take_camera(camera, pose)
 
 
 def _needs_host(job: Job) -> bool:
     """Whether the host has a part in the pictures of a device."""
     return job.plan is not None or job.settings.denoise or job.settings.noise is not None
-
-
-def _pose_of(camera: Camera, settings: RenderSettings, buffers: SceneBuffers) -> Pose:
-    """Return where the camera of a packed scene stands."""
-    return posed(camera, buffers.balls, buffers.space, settings.width / settings.height)[0]
 
 
 def _moving_set(scene: Scene, number: int | None) -> int:

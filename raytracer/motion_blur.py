@@ -22,7 +22,7 @@ from raytracer.backends.base import Bands, Device, DeviceFilm, DeviceScene, Prog
 from raytracer.buffers import SceneBuffers
 from raytracer.errors import UserError, naming
 from raytracer.scene.motion import at_time
-from raytracer.scene.packing.pack import ends_of, place, repack
+from raytracer.scene.packing.pack import ball_sets, place, repack
 from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.view import View
@@ -72,7 +72,7 @@ class MotionBlur:
         with naming("camera.shutter"):
             for end in (-0.5, 0.5):
                 moved = at_time(scene, end * self._shutter)
-                place([s for s in moved.spheres if s.count] + ends_of(moved.solids), self._space)
+                place(ball_sets(moved), self._space)
 
     def digest(self) -> str:
         """Return a hexadecimal hash of the motion."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from copy import copy
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from raytracer.scene.camera import Camera
     from raytracer.scene.coloring.style import StyleSettings
     from raytracer.scene.describe import SphereInfo
+    from raytracer.scene.packing.framing import Surroundings
     from raytracer.scene.scene import Scene
     from raytracer.scene.view_settings import ViewSettings
     from raytracer.view import View
@@ -287,7 +289,6 @@ def _packed(
     given back.
     """
     from raytracer.scene.packing import pack
-    from raytracer.scene.packing.framing import NOTHING
 
     settings, cell, alone = scene.render, None, scene
     # where spheres move, or each is asked about, as by a window, periodic images are copies
@@ -311,7 +312,7 @@ def _packed(
         kept += memory.MOVED * sum(each.count for each in alone.spheres if each.keys)
         need = replace(need, kept=kept)
     memory.require_host(need)
-    around = NOTHING if plan is None else plan.surroundings(settings.width, settings.height)
+    around = surroundings(plan, settings.width, settings.height)
     return pack.pack_with_camera(scene, settings, around, device, cell)
 
 
@@ -499,6 +500,35 @@ class Job:
         number = int(self.scene.first_hits(self.view.with_crop((x, y, x + 1, y + 1)))["id"][0, 0])
         return None if number == NO_SPHERE else self.kept[0].describe(number)
 
+    def anew(self, **changes: Any) -> Job:
+        """Return a job of another picture, of which nothing is known yet."""
+        about = changes.pop("about", self.about) | {"date": date_of_now()}
+        return replace(
+            self, about=about, timings={}, frames=[], warnings=[], noise=None, _last_overlay=None,
+            **changes,
+        )  # fmt: skip
+
+    def seen_by(self, camera: Camera, *, have_moved: bool = False) -> Job:
+        """Return the job with another camera; it keeps its scene. have_moved: the spheres of that
+        are not where they were packed."""
+        from raytracer.scene.packing import pack
+        from raytracer.scene.packing.pose import posed
+
+        assert self.kept is not None
+        scene, buffers = copy(self.kept[0]), self.kept[1]
+        settings, scene.camera = self.settings, camera
+        space, aspect = buffers.space, settings.width / settings.height
+        with naming(scene.source):
+            balls = pack.place(pack.ball_sets(scene), space) if have_moved else buffers.balls
+            around = surroundings(self.plan if camera.fit else None, *self.view.size)
+            pose, camera = posed(camera, balls, space, aspect, pack.with_boxes(scene, around))
+        scene.camera = camera
+        view = pack.retake(buffers, scene, settings, pose)
+        return replace(
+            self, view=view, kept=(scene, replace(buffers, view=view)), camera=camera,
+            about=self.about | camera.about,
+        )  # fmt: skip
+
     def find_aovs(self, film: Film, names: Sequence[str]) -> None:
         """Put output variables on a film."""
         guides = {name: GUIDES[name] for name in names if name in GUIDES}
@@ -649,6 +679,13 @@ def _brightness(scene: Scene, settings: RenderSettings) -> float | str:
     return AUTO if is_look else 1.0
 
 
+def surroundings(plan: Plan | None, width: int, height: int) -> Surroundings:
+    """Return what a fitted camera leaves room for in a picture, without the boxes of files."""
+    from raytracer.scene.packing.framing import NOTHING
+
+    return NOTHING if plan is None else plan.surroundings(width, height)
+
+
 def load_source(source: Source, frame: int | None = None, columns: Sequence[str] = ()) -> Scene:
     """Return the scene of a source, or of another frame, with columns read from its file."""
     frame = source.frame if frame is None else frame
@@ -720,5 +757,5 @@ def _about(
         "settings": stated,
         "backend": device,
         "date": date_of_now(),
-        "camera": {name: value for name, value in vars(camera).items() if value is not None},
+        **camera.about,
     }

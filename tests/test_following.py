@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer.following import moved_on, packed, with_rows
+from raytracer.following import follow, followed, with_rows
 from raytracer.pipeline import Job, prepare
 from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.packing.pack import repack
@@ -21,7 +21,12 @@ Spheres = list[raytracer.SphereSet]
 
 
 def moved(job: Job, scene: raytracer.Scene) -> Job | None:
-    return moved_on(job, with_rows(scene), SceneOverrides.of(SIZE))
+    now = followed(job, with_rows(scene), SceneOverrides.of(SIZE))
+    if now is not None:
+        assert job.kept is not None
+        assert now.kept is not None
+        follow(job.scene, job.kept[1], job.kept[0], now.kept[0])
+    return now
 
 
 def first(scene: raytracer.Scene) -> Job:
@@ -95,9 +100,6 @@ def test_a_followed_state_has_the_picture_of_one_that_is_packed_anew(name: str) 
         assert now.scene is job.scene
         expected = anew(now, scene)
         assert (sums(now) == sums(expected)).all()
-        assert now.kept is not None
-        assert expected.kept is not None
-        assert packed(now.kept[1], now.kept[0]).digest() == expected.kept[1].digest()
         job = now
 
 

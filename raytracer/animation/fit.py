@@ -16,7 +16,7 @@ from raytracer.scene import extent
 from raytracer.scene.camera import Camera
 from raytracer.scene.packing import framing
 from raytracer.scene.packing.framing import FULL, Room, Surroundings
-from raytracer.scene.packing.pack import ends_of, place, render_space
+from raytracer.scene.packing.pack import ball_sets, place, render_space
 from raytracer.scene.packing.pose import aimed, posed
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
@@ -47,7 +47,7 @@ def fit(
     pivot: Point | None = None
     start, room = camera, FULL
     for scene, point, around in scenes:
-        sets = [s for s in scene.spheres if s.count] + ends_of(scene.solids)
+        sets = ball_sets(scene)
         space = render_space(sets)
         spheres = place(sets, space)
         if not ways:

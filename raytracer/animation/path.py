@@ -174,7 +174,7 @@ def _stands(camera: Camera, keyframes: Sequence[Keyframe]) -> list[tuple[float, 
     return stands or [(0.0, Stand.of(camera), "linear")]
 
 
-def followed(scene: Scene, target: str | int) -> Point:
+def point_of(scene: Scene, target: str | int) -> Point:
     """Return the point that a camera follows, float64 (3,), scene units.
 
     target: "center", or the id of a particle of the first set with a file, or its number if the

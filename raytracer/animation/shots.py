@@ -20,15 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.animation.fit import fit
-from raytracer.animation.path import CameraPath, Stand, followed, turned
+from raytracer.animation.path import CameraPath, Stand, point_of, turned
 from raytracer.annotations.texts import Short
 from raytracer.backends.base import Device
 from raytracer.errors import naming
 from raytracer.film.film import Film, measure
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
-from raytracer.following import moved_on, with_rows
-from raytracer.pipeline import Job, apply_overrides, plan_of, prepare
+from raytracer.following import follow, followed, with_rows
+from raytracer.pipeline import Job, apply_overrides, plan_of, prepare, surroundings
 from raytracer.scene.animation import AnimationSettings
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.camera import Camera
@@ -36,8 +36,7 @@ from raytracer.scene.inferred import InferredDefaults, inferring
 from raytracer.scene.motion import with_motion
 from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.packing.framing import NOTHING, Surroundings
-from raytracer.scene.packing.pack import retake, with_boxes
-from raytracer.scene.packing.pose import posed
+from raytracer.scene.packing.pack import with_boxes
 from raytracer.scene.particles.compressed import keeping_unpacked
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
@@ -203,7 +202,12 @@ class Renderer:
             for place, frame in enumerate([frames[0], *others]):
                 scene = self._load(frame) if place else first
                 if camera.fit or not place:
-                    around = self._surroundings(scene, shots[frame]) if camera.fit else NOTHING
+                    around = NOTHING
+                    if camera.fit:
+                        plan, size = plan_of(scene, _values(shots[frame])), scene.render
+                        with naming(scene.source):
+                            around = surroundings(plan, size.width, size.height)
+                            around = with_boxes(scene, around)
                     yield scene, self._point(scene, frame), around
 
         rest = scenes()
@@ -212,14 +216,6 @@ class Renderer:
             pass
         self._inferred.freeze()
         return fitted
-
-    def _surroundings(self, scene: Scene, shot: Shot) -> Surroundings:
-        """Return what a fitted camera shows of a frame beside its spheres."""
-        settings = scene.render
-        plan = plan_of(scene, _values(shot))
-        around = plan.surroundings(settings.width, settings.height) if plan else NOTHING
-        with naming(scene.source):
-            return with_boxes(scene, around)
 
     def _directions(self, camera: Camera) -> list[NDArray[np.float64]]:
         """Return the directions of a fitted camera: all around if it revolves."""
@@ -239,7 +235,7 @@ class Renderer:
         if follow is None:
             return None
         if frame not in self._points:
-            self._points[frame] = followed(scene, follow)
+            self._points[frame] = point_of(scene, follow)
         return self._points[frame]
 
     def _camera(self, shot: Shot, scene: Scene) -> Camera:
@@ -258,8 +254,9 @@ class Renderer:
         stated = {"brightness": self.settings.brightness}
         if self.in_place:
             scene = with_rows(scene)
-            moved = job and moved_on(job, scene, SceneOverrides.of(stated), _values(shot))
-            if moved is not None:
+            moved = job and followed(job, scene, SceneOverrides.of(stated), _values(shot))
+            if job and job.kept and moved and moved.kept:
+                follow(job.scene, job.kept[1], job.kept[0], moved.kept[0])
                 self._job = moved
                 return moved
         self._job = prepare(
@@ -278,25 +275,19 @@ class Renderer:
 
     def _retaken(self, job: Job, shot: Shot) -> Job:
         assert job.kept is not None
-        scene, buffers = job.kept
-        settings = self.settings
-        scene = replace(scene, camera=self._camera(shot, scene), render=settings)
-        assert scene.camera is not None
-        aspect = settings.width / settings.height
-        stand = posed(scene.camera, buffers.balls, buffers.space, aspect)[0]
-        view = retake(buffers, scene, settings, stand)
+        camera = self._camera(shot, job.kept[0])
+        seen = job.seen_by(camera)
         state = hashlib.blake2b(digest_size=16)
-        for array in (view.camera, view.lights, view.frame):
+        for array in (seen.view.camera, seen.view.lights, seen.view.frame):
             state.update(array.tobytes())
-        shown = {name: value for name, value in vars(scene.camera).items() if value is not None}
         about = job.about["scene"] | {"digest": f"{job.digest}-{state.hexdigest()}"}
         plan = job.plan
         if plan is not None:  # texts have the frame, and a scale bar depends on the camera
-            target = triple(scene.camera.look_at or (0.0, 0.0, 0.0))
+            target = triple(camera.look_at or (0.0, 0.0, 0.0))
             plan = replace(plan, values=plan.values | _values(shot), target=target)
         return replace(
-            job, plan=plan, settings=settings, view=view, frames=[], camera=scene.camera,
-            about=job.about | {"scene": about, "camera": shown}, timings=dict(job.timings),
+            seen, plan=plan, frames=[], about=seen.about | {"scene": about},
+            timings=dict(job.timings),
         )  # fmt: skip
 
     def _render(self, job: Job, bits: int | None) -> Image:

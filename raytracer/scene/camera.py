@@ -168,6 +168,11 @@ class Camera(Defined, place="camera"):
         a, b, c = (p - t for p, t in zip(self.position, target, strict=True))
         return (a, b, c)
 
+    @property
+    def about(self) -> dict[str, Any]:
+        """What metadata say of the camera."""
+        return {"camera": {name: each for name, each in vars(self).items() if each is not None}}
+
     def table(self) -> dict[str, Any]:
         """Return the keys of the table `[camera]` of a scene file."""
         keys = definitions(Camera)

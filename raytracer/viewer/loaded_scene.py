@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from raytracer.backends.base import Device
 from raytracer.buffers import SceneBuffers
 from raytracer.errors import TEXT_LETTERS, shown
-from raytracer.following import follow, followed, packed
+from raytracer.following import follow, followed
 from raytracer.memory import Need
-from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare
+from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare, surroundings
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.overrides import SceneOverrides
-from raytracer.scene.packing.framing import NOTHING, Basis, Surroundings
+from raytracer.scene.packing.framing import Basis, Surroundings
 from raytracer.scene.packing.lighting import pack_lights, rig_axes, world_up
-from raytracer.scene.packing.pack import large_shown, retake, with_boxes
+from raytracer.scene.packing.pack import large_shown, repack, retake, with_boxes
 from raytracer.scene.packing.pose import with_up
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
@@ -129,7 +129,7 @@ class LoadedScene:
         """The packed scene, made when it is first asked for if another state was before it."""
         if self._packed is None:
             assert self.job.kept is not None
-            self._packed = packed(self.buffers, self.job.kept[0])
+            self._packed = repack(self.buffers, self.job.kept[0], self.job.settings, None)
         return self._packed
 
     @property
@@ -151,8 +151,7 @@ class LoadedScene:
 
     def surroundings(self, size: tuple[int, int]) -> Surroundings:
         """Return what a fitted camera shows beside the spheres; `size` of the picture in pixels."""
-        plan = self.job.plan
-        return with_boxes(self.scene, NOTHING if plan is None else plan.surroundings(*size))
+        return with_boxes(self.scene, surroundings(self.job.plan, *size))
 
     @property
     def all_particles(self) -> Scene:

@@ -96,7 +96,7 @@ def state_of(session: Session) -> dict[str, Any]:
         "samples": session.samples,
         "look": session.edited.render.look,
         "background": session.edits.background,
-        "camera": {k: v for k, v in vars(session.camera).items() if v is not None},
+        **session.camera.about,
         "notice": session.notice,
         "error": session.reload_error,
         "loading": session.loader.is_busy("show"),

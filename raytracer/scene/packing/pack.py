@@ -124,7 +124,7 @@ def _packed(
     """Return arrays and camera; see `pack_with_camera`, and `repack` for what was before."""
     sets = [s for s in scene.spheres if s.count]
     solid_sets = [s for s in scene.solids if s.count]
-    space = before.space if before else render_space([*sets, *ends_of(solid_sets)])
+    space = before.space if before else render_space(ball_sets(scene))
     all_images = scene
     if repeated is not None:
         scene, images = repeated
@@ -521,9 +521,10 @@ def _place_rows(spheres: SphereSet, rows: slice, space: Space, out: Columns) -> 
             raise OutOfRangeError(f"sphere {rows.start + wrong}")
 
 
-def ends_of(solids: Sequence[SolidSet]) -> list[SphereSet]:
-    """Return the balls at the ends of solids or around them, as nonempty sets."""
-    return [ball for each in solids if each.count for ball in each.balls]
+def ball_sets(scene: Scene) -> list[SphereSet]:
+    """Return the nonempty sets of spheres, and the balls at the ends of solids or around them."""
+    balls = [ball for each in scene.solids if each.count for ball in each.balls]
+    return [each for each in scene.spheres if each.count] + balls
 
 
 def end_colors(solids: Sequence[SolidSet]) -> list[SphereSet]:
@@ -619,7 +620,7 @@ def packed_looks(scene: Scene) -> int:
 def nbytes(scene: Scene) -> int:
     """Return the size in bytes of a scene's arrays, counting shared memory once."""
     owners: dict[int, int] = {}
-    for each in (*scene.spheres, *ends_of(scene.solids)):
+    for each in ball_sets(scene):
         arrays = [given(each, name) for name in ("centers", "radius", "color")]
         arrays += [each.color_id, each.rows, each.labels and each.labels.ids]
         arrays += each.data.arrays.values()
