@@ -315,15 +315,14 @@ class LiveView:
 
             self._pictures = Pictures(self._settings, self._fps)
         latest = {name: Points.of(name, given) for name, given in self._logged.items()}
-        return self._pictures.image(scene_of(self._state(latest, is_copy=True)))
+        return self._pictures.image(scene_of(self._state(latest)))
 
-    def _state(self, sets: Mapping[str, Points], is_copy: bool = False) -> State:
-        """Return some sets as they are now. Raises UserError."""
+    def _state(self, sets: Mapping[str, Points]) -> State:
+        """Return copies of some sets as they are now. Raises UserError."""
         read = dict[str, Any]()
         for name, points in sets.items():
-            arrays = points.on_host(name).arrays
-            copies = {key: array.copy() for key, array in arrays.items()} if is_copy else arrays
-            read[name] = copies, points.values
+            arrays = points.near(name).arrays
+            read[name] = {key: array.copy() for key, array in arrays.items()}, points.values
         return State(read, self._about)
 
     def wait(self) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from raytracer.arguments import mapping, text
 from raytracer.cuda_driver import LEGACY_STREAM, stream_handle
-from raytracer.device_array import DeviceArray, device_array
+from raytracer.device_array import device_array
 from raytracer.errors import SceneError, UserError, shown, shown_value
 from raytracer.in_situ.feed import COLUMN
 from raytracer.scene.arrays import Where, as_array
@@ -61,26 +61,19 @@ class Points(NamedTuple):
             arrays[COLUMN + key] = array(part, value, f"({count:,},)", lambda s: s[:1] == (count,))
         return cls(arrays, values, handle)
 
-    def on_host(self, name: str) -> Points:
-        """Return the same with arrays of NumPy; name: of the set. Raises UserError."""
-        where = Where(f"log_points '{shown(name)}'")
-        arrays = {
-            key: as_array(device_array(array, key, self.stream) or array, key, where)
-            for key, array in self.arrays.items()
-        }
-        return self._replace(arrays=arrays)
-
-    def near(self, name: str, gpu: int | None) -> Points:
-        """Return the same with arrays on a GPU that it reads where they are, and others of NumPy;
-        gpu: its number, or None."""
-        there = dict[str, DeviceArray]()
-        for key, array in self.arrays.items() if gpu is not None else ():
-            found = device_array(array, key, self.stream)
+    def near(self, name: str, gpu: int | None = None) -> Points:
+        """Return the same with arrays on a GPU that it reads where they are, and others of NumPy.
+        name: of the set; gpu: its number, or None. Raises UserError."""
+        where, count = Where(f"log_points '{shown(name)}'"), len(self.arrays["positions"])
+        arrays = dict[str, Any]()
+        for key, array in self.arrays.items():
             kind = "values" if key.startswith(COLUMN) else key
-            if found is not None and is_readable(kind, found, len(self.arrays["positions"]), gpu):
-                there[key] = found
-        left = {key: array for key, array in self.arrays.items() if key not in there}
-        return self._replace(arrays=there | self._replace(arrays=left).on_host(name).arrays)
+            found = device_array(array, key, self.stream)
+            if gpu is None or found is None or not is_readable(kind, found, count, gpu):
+                arrays[key] = as_array(found or array, key, where)
+            else:
+                arrays[key] = found
+        return self._replace(arrays=arrays)
 
 
 def _array(value: Any, stream: int, fits: Fits) -> Any:

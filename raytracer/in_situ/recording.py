@@ -17,37 +17,32 @@ from raytracer.scene.scene import Scene
 from raytracer.trajectory.source import FrameSource
 
 
-class Latest(FrameSource):
-    """The scene of one state after another, as each frame."""
+class Pictures(FrameSource):
+    """Renders states for files, each as the next frame; the first one decides about camera, colour
+    scales and exposure. settings: those of `raytracer.live` for what is shown."""
 
-    count, name, scene = 1, TITLE, Scene()
-
-    def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
-        return self.scene
-
-
-class Pictures:
-    """Renders states for files; the first one decides about camera, colour scales and exposure.
-    settings: those of `raytracer.live` for what is shown."""
+    count, name, _scene = 1, TITLE, Scene()
 
     def __init__(self, settings: Mapping[str, Any], fps: float) -> None:
         given = dict(settings)
         known = ("tone", "backend", "threads", "annotations")
         tone, backend, threads, annotations = (given.pop(name) for name in known)
-        self._latest = Latest()
         self._plan = Plan(
-            self._latest, [Shot(0, 0, 0.0)], AnimationSettings(fps=fps), given, tone, backend,
-            threads, 1.0 / fps, annotations,
+            self, [Shot(0, 0, 0.0)], AnimationSettings(fps=fps), given, tone, backend, threads,
+            1.0 / fps, annotations,
         )  # fmt: skip
         self._renderer: Renderer | None = None
-        self._count = 0
+        self._next = 0
+
+    def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
+        return self._scene
 
     def image(self, scene: Scene) -> Image:
         """Return the picture of the next state."""
-        self._latest.scene = scene
+        self._scene = scene
         if self._renderer is None:
             self._renderer = Renderer(self._plan, hashed=False, in_place=True)
-        index, self._count = self._count, self._count + 1
+        index, self._next = self._next, self._next + 1
         return self._renderer.image(Shot(index, index, index / self._plan.settings.fps), None)
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError, SceneError, counted
 from raytracer.files.access import STANDARD_INPUT
 from raytracer.scene.animation import AnimationSettings
-from raytracer.scene.glyphs.shared import jumps, rows_by_id
+from raytracer.scene.glyphs.shared import jumps, rows_by_id, taken
 from raytracer.scene.motion import Keys
 from raytracer.scene.particles.frames import checked
 from raytracer.scene.particles.source import Box
@@ -71,19 +71,21 @@ def track_of(spheres: SphereSet, name: str) -> Track:
     return Track(name, total, ids, rows, centers[rows], spheres.box)
 
 
-def common(one: Track, other: Track) -> tuple[Ids | slice, Ids | slice]:
-    """Return the indices, in each frame, of the particles that both frames have. Raises
-    DataFileError: they have no ids, and their numbers differ."""
+def check_alike(one: Track, other: Track) -> None:
+    """Refuse frames without ids whose numbers of particles differ. Raises DataFileError."""
     if one.total is not None and other.total is not None and one.total != other.total:
         raise DataFileError(
             f"{one.name} has {counted(one.total, 'particle')} without ids and {other.name} has "
             f"{other.total:,}, so they cannot be followed: leave smoothing, unwrap and shutter "
             "out, or write a column of ids"
         )
-    if np.array_equal(one.ids, other.ids):
-        return slice(None), slice(None)
-    _, here, there = np.intersect1d(one.ids, other.ids, True, True)
-    return here, there
+
+
+def places_of(track: Track, ids: Ids) -> Points:
+    """Return the positions of particles, (N, 3), NaN for those that the frame lacks."""
+    if np.array_equal(track.ids, ids):  # often; a search of ids takes 1000 times as long
+        return track.centers
+    return taken(track.centers, rows_by_id(track.ids, ids), np.nan)
 
 
 class Jumps:
@@ -99,10 +101,11 @@ class Jumps:
         """Add the next frame; its particles do not jump without a periodic box."""
         ids, moved = np.empty(0, np.int64), np.empty((0, 3), np.int64)
         if self._last is not None:
-            here, there = common(track, self._last)
-            boxes = nearest_boxes(track.centers[here] - self._last.centers[there], track.box)
+            check_alike(track, self._last)
+            steps = track.centers - places_of(self._last, track.ids)
+            boxes = nearest_boxes(steps, track.box)
             moves = boxes.any(axis=1)
-            ids, moved = track.ids[here][moves], -boxes[moves].astype(np.int64)
+            ids, moved = track.ids[moves], -boxes[moves].astype(np.int64)
         self._last = track if self._last is None else _later(self._last, track)
         self._ids.append(ids)
         self._boxes.append(moved)
@@ -120,19 +123,14 @@ class Jumps:
             np.add.at(sums, inverse.reshape(-1), np.concatenate([total, *moved]))
             ids, total = every, sums
         self._passed = place, ids, total
-        result = np.zeros((len(track.ids), 3), np.int64)
-        rows = rows_by_id(ids, track.ids)
-        result[rows >= 0] = total[rows[rows >= 0]]
-        return result
+        return taken(total, rows_by_id(ids, track.ids), 0)
 
 
 def _later(before: Track, track: Track) -> Track:
     """Return a frame together with the particles that only the frames before it had."""
-    if np.array_equal(before.ids, track.ids):  # often; a search of ids takes 1000 times as long
+    if np.array_equal(before.ids, track.ids):  # often, and quickly
         return track
     gone = ~np.isin(before.ids, track.ids)
-    if not gone.any():
-        return track
     ids = np.concatenate([track.ids, before.ids[gone]])
     order = np.argsort(ids, kind="stable")
     centers = np.concatenate([track.centers, before.centers[gone]])
@@ -190,13 +188,13 @@ class TrackedSource(FrameSource):
         for other in frames:
             if other == frame:
                 continue
-            tracks = self._read(other, tuple(columns))[1]
-            here, there = common(track, tracks[place])
-            steps = tracks[place].centers[there] - track.centers[here]
+            there = self._read(other, tuple(columns))[1][place]
+            check_alike(track, there)
+            steps = places_of(there, track.ids) - track.centers
             # A jump between the two frames is none: smoothing needs no unwrapping.
             steps -= jumps(steps, track.box)
-            sums[here] += steps
-            number[here] += 1.0
+            sums += np.nan_to_num(steps)
+            number += np.isfinite(steps[:, 0])
         centers = track.centers + sums / number[:, None]
         if self._unwrap:
             self._look(frame, tuple(columns))
@@ -289,22 +287,14 @@ class FrameKeys:
 def _offsets(ids: Ids, tracks: Sequence[Track]) -> list[Points]:
     """Return the offsets of particles in all frames but the first from that one, (N, 3) each."""
     first, *others = tracks
-    before = _places(first, ids)
+    before = places_of(first, ids)
     total = np.zeros_like(before)
     offsets = []
     for other in others:
-        common(first, other)  # refuses what cannot be followed
-        there = _places(other, ids)
+        check_alike(first, other)
+        there = places_of(other, ids)
         steps = there - before
         total = total + np.nan_to_num(steps - jumps(steps, first.box), nan=0.0)
         offsets.append(total)
         before = there
     return offsets
-
-
-def _places(track: Track, ids: Ids) -> Points:
-    """Return the positions of particles, (N, 3), NaN for those that the frame lacks."""
-    places = np.full((len(ids), 3), np.nan)
-    rows = rows_by_id(track.ids, ids)
-    places[rows >= 0] = track.centers[rows[rows >= 0]]
-    return places

@@ -75,6 +75,14 @@ def rows_by_id(known: NDArray[Any], ids: NDArray[Any]) -> Rows:
     return np.where(known[rows] == ids, rows, -1)
 
 
+def taken(values: NDArray[Any], rows: Rows, missing: float) -> NDArray[Any]:
+    """Return some rows of an array, (M, 3), and the number `missing` for rows that it lacks."""
+    found = np.full((len(rows), 3), missing)
+    there = (rows >= 0) & (rows < len(values))
+    found[there] = values[rows[there]]
+    return found
+
+
 def require_capsules(count: int, place: str) -> None:
     require_room(place, count * ROW, f"for {count:,} capsules")
 

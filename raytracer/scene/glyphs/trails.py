@@ -140,10 +140,7 @@ class _Files:
         data = self._read(frame)
         if ids is not None and data.ids is not None:
             rows = shared.rows_by_id(data.ids, ids)
-        there = (rows >= 0) & (rows < len(data.centers))
-        places = np.full((len(rows), 3), np.nan)
-        places[there] = data.centers[rows[there]]
-        return places, data.box or self._box
+        return shared.taken(data.centers, rows, np.nan), data.box or self._box
 
     def _read(self, frame: int) -> _Frame:
         from raytracer.scene.columns import columns_for
