@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from threading import local
+from threading import get_ident
 from typing import Any
 
 from raytracer.errors import BackendError, MemoryNeedError, RaytracerError, SceneError, shown_value
@@ -80,7 +80,6 @@ def explain(message: str) -> RaytracerError:
 _DEVICE_ORDINAL = 9  # CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 _DISABLE_TIMING, _INTERPROCESS = 2, 4  # CU_EVENT_DISABLE_TIMING, CU_EVENT_INTERPROCESS
 _EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL
-_events = local()
 
 
 @cache
@@ -164,16 +163,6 @@ def synchronize(stream: int, device: int) -> None:
     _call(device, "cuStreamSynchronize", ctypes.c_void_p(stream))
 
 
-def order(later: int, earlier: int, device: int) -> None:
-    """Let what is queued on stream `later` of a GPU from now on wait for all of `earlier`."""
-    if later == earlier:
-        return
-    with device_context(device) as cuda:
-        event = _event(cuda, device)
-        check_status(cuda.cuEventRecord(event, ctypes.c_void_p(earlier)))
-        check_status(cuda.cuStreamWaitEvent(ctypes.c_void_p(later), event, 0))
-
-
 class Fence:
     """A point in the work of streams that other work waits for: an event of CUDA.
 
@@ -225,11 +214,17 @@ def is_captured(stream: int, device: int) -> bool:
     return status.value != 0
 
 
-def _event(cuda: ctypes.CDLL, device: int) -> ctypes.c_void_p:
-    """Return the event of this thread on a device: another thread's would be recorded anew."""
-    events: dict[int, ctypes.c_void_p] = _events.__dict__.setdefault("by_device", {})
-    if device not in events:
-        event = ctypes.c_void_p()
-        check_status(cuda.cuEventCreate(ctypes.byref(event), _DISABLE_TIMING))
-        events[device] = event
-    return events[device]
+def order(later: int, earlier: int, device: int) -> None:
+    """Let what is queued on stream `later` of a GPU from now on wait for all of `earlier`."""
+    if later == earlier:
+        return
+    with device_context(device):
+        fence = _fence(device, get_ident())
+        fence.record(earlier)
+        fence.wait(later)
+
+
+@cache
+def _fence(device: int, thread: int) -> Fence:
+    """Return the fence of a thread on a device: another thread's would be recorded anew."""
+    return Fence(device)
