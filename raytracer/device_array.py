@@ -85,20 +85,13 @@ class DeviceArray:
         )
 
     @property
-    def is_contiguous(self) -> bool:
-        """Whether the numbers follow one another in C order."""
-        packed = packed_strides(self.shape, self.dtype.itemsize)
-        pairs = zip(self.shape, self.strides, packed, strict=True)
-        return self.size == 0 or all(n == 1 or own == one for n, own, one in pairs)
-
-    @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """Version 3 of Numba's CUDA array interface."""
         return {
             "shape": self.shape,
             "typestr": self.dtype.str,
             "data": (self.address, False),
-            "strides": None if self.is_contiguous else self.strides,
+            "strides": self.strides,
             "stream": self.stream,
             "version": 3,
         }
@@ -159,13 +152,6 @@ class DeviceArray:
         steps = [(n - 1) * stride for n, stride in zip(self.shape, self.strides, strict=True)]
         first = sum(step for step in steps if step < 0)
         return first, sum(step for step in steps if step > 0) + self.dtype.itemsize - first
-
-    def copy_to(self, address: int, stream: int, device: int) -> None:
-        """Queue a copy of `nbytes` to an address of the same GPU on a stream."""
-        first, size = self.span()
-        if self.stream is not None:
-            order(stream, self.stream, device)
-        cuda_driver.copy_on_device(address, self.address + first, size, device, stream)
 
 
 def device_array(value: Any, name: str = "", stream: Any = None) -> DeviceArray | None:

@@ -115,15 +115,12 @@ def with_rows(scene: Scene) -> Scene:
     """Return a scene whose spheres have a colour each in place of one of a palette, whose indices
     do not change in place."""
     changed = copy(scene)
-    changed.spheres = [_with_rows(spheres) for spheres in scene.spheres]
+    changed.spheres = list(scene.spheres)
+    for place, each in enumerate(scene.spheres):
+        if (ids := each.color_id) is not None:
+            rows = linear_rgb(each.color, each.color_space)[ids]
+            changed.spheres[place] = each.changed(color=rows, color_id=None, color_space="linear")
     return changed
-
-
-def _with_rows(spheres: SphereSet) -> SphereSet:
-    if spheres.color_id is None:
-        return spheres
-    rows = linear_rgb(spheres.color, spheres.color_space)[spheres.color_id]
-    return spheres.changed(color=rows, color_id=None, color_space="linear")
 
 
 def _filled(scene: Scene) -> list[SphereSet]:

@@ -75,7 +75,7 @@ class Renderer:
     """Renders shots; also a context manager.
 
     The first frame determines for all: defaults inferred from particles, the camera,
-    measured brightness, and a metered `exposure` in stops.
+    measured brightness, and a metered exposure.
 
     hashed: whether pictures have a digest; the first shot's always does. in_place: whether the
     spheres of a shot take the places of those before where they can, without a digest.
@@ -88,7 +88,6 @@ class Renderer:
         for block in (keeping_unpacked(), passed_to(self._note)):
             self._context.run(self._kept.enter_context, block)
         self.plan = plan
-        self.exposure: float | None = None
         self.hashed, self.in_place = hashed, in_place
         self.seconds: list[float] = []
         self._device: Device | None = None
@@ -171,17 +170,14 @@ class Renderer:
         for sentence in new:
             warn(sentence)
 
-    def _load(self, frame: int) -> Scene:
-        with inferring(self._inferred):
-            return self._read(frame)
-
-    def _read(self, frame: int, moves: bool = False) -> Scene:
+    def _load(self, frame: int, moves: bool = False) -> Scene:
         """Read a frame and apply the settings of the call; `moves`: with its motion."""
         source, columns = self.plan.source, self._overrides.columns
-        scene = apply_overrides(source.load(frame, columns), self._overrides)
-        if moves and scene.camera is not None and scene.camera.shutter:
-            self._frame_keys.frame = frame
-            scene = with_motion(scene, self._frame_keys.from_frames)
+        with inferring(self._inferred):
+            scene = apply_overrides(source.load(frame, columns), self._overrides)
+            if moves and scene.camera is not None and scene.camera.shutter:
+                self._frame_keys.frame = frame
+                scene = with_motion(scene, self._frame_keys.from_frames)
         if columns:  # they are not needed again
             for spheres in scene.spheres:
                 spheres.release_columns()
@@ -248,8 +244,7 @@ class Renderer:
         job = self._job
         if job is not None and job.kept is not None and self._frame == shot.frame:
             return self._retaken(job, shot)
-        with inferring(self._inferred):
-            scene = self._read(shot.frame, moves=True)
+        scene = self._load(shot.frame, moves=True)
         scene = replace(scene, camera=self._camera(shot, scene))
         stated = {"brightness": self.settings.brightness}
         if self.in_place:
@@ -296,17 +291,13 @@ class Renderer:
         if not job.device.has_own_memory:
             bits = None  # developed by the thread that uses the picture
         with job.device.film(Film.blank(settings.width, settings.height)) as on_device:
-            tone = self.tone
-            stops = self.exposure
-            if tone.automatic and stops is None:
+            if self.tone.automatic:  # metered in the first frame
                 image = job.render(on_device)
-                histogram = measure(image.film, tone, job.threads)
-                self.exposure = stops = tone.stops(histogram)
-                image = replace(image, settings=replace(tone, exposure=stops))
+                stops = self.tone.stops(measure(image.film, self.tone, job.threads))
+                self.tone = replace(self.tone, exposure=stops)
+                image = replace(image, settings=self.tone)
             else:
-                if stops is not None and tone.automatic:
-                    tone = replace(tone, exposure=stops)
-                image = job.render(on_device, tone=tone, bits=bits, keep_film=bits is None)
+                image = job.render(on_device, tone=self.tone, bits=bits, keep_film=bits is None)
         self.seconds.append(job.frames[-1])
         return image
 

@@ -75,6 +75,11 @@ class Writer:
         self._look()
         return self._taken >= self.published
 
+    @property
+    def has_new(self) -> bool:
+        """Whether something was written and not published."""
+        return bool(self._new)
+
     def receive(self, kind: str, number: int) -> None:
         """Take a message of the reader: a state is "taken", or a block "free"."""
         if kind == "taken":
@@ -106,7 +111,9 @@ class Writer:
         return True
 
     def publish(self, about: Mapping[str, Any]) -> None:
-        """Publish what was written, with the sets of before."""
+        """Publish what was written, if anything was, with the sets of before."""
+        if not self.has_new:
+            return
         self._entries |= self._new
         self._new = {}
         self.published += 1

@@ -8,7 +8,7 @@ from contextlib import suppress
 from mmap import mmap
 from typing import Any, NamedTuple
 
-from raytracer.cuda_driver import Fence, check_status, device_context
+from raytracer.cuda_driver import Fence, check_status, copy_on_device, device_context, order
 from raytracer.device_array import DeviceArray
 from raytracer.errors import BackendError, UserError
 
@@ -128,7 +128,10 @@ class GpuMemory(_OnGpu):
         """Queue copies of arrays, with the gaps between their numbers, and the event behind them;
         `starts` has them by the byte where they begin here."""
         for start, array in starts.items():
-            array.copy_to(self.address + start, stream, self.device)
+            first, size = array.span()
+            if array.stream is not None:
+                order(stream, array.stream, self.device)
+            copy_on_device(self.address + start, array.address + first, size, self.device, stream)
         with device_context(self.device):
             self.complete.record(stream)
 

@@ -170,7 +170,6 @@ class _Outlet:
         self._sent = dict[str, Given]()
         self._is_taken = False  # whether the sets of this step are copied
         self.has_ended = False
-        self._unpublished = False
         self._about: Mapping[str, Any] = {}  # of the latest state
 
     def _write(self, name: str, seconds: float = inf) -> None:
@@ -183,17 +182,11 @@ class _Outlet:
                 del self._sent[name]
                 return
             sleep(LOOK)
-        self._unpublished = True
 
     def _write_newer(self, seconds: float = inf) -> None:
         """Copy the sets of steps that were not taken."""
         for name in [n for n, given in self._logged.items() if given is not self._sent.get(n)]:
             self._write(name, seconds)
-
-    def _publish(self) -> None:
-        if self._unpublished:
-            self.writer.publish(self._about)
-            self._unpublished = False
 
     def look(self) -> bool:
         """Return whether it still shows something; warn once of an error that ended it."""
@@ -216,7 +209,7 @@ class View(_Outlet):
         if step is not None:
             self._is_taken = perf_counter() >= self._due
             if self._is_taken:
-                self._publish()  # of fewer sets than in the step before
+                self.writer.publish(self._about)  # of fewer sets than in the step before
                 self._spent = 0.0
         return self._is_taken and self.look()
 
@@ -229,7 +222,7 @@ class View(_Outlet):
             self._write(name, 0.0)
             if is_last:
                 self._write_newer(0.0)
-                self._publish()
+                self.writer.publish(about)
         finally:
             end = perf_counter()
             self._spent += end - start
@@ -239,7 +232,7 @@ class View(_Outlet):
         """Publish what was logged and not published; wait at most `PATIENCE` for free memory."""
         self._about = about
         self._write_newer(PATIENCE)
-        self._publish()
+        self.writer.publish(about)
 
     def finish(self) -> None:
         """Wait for the end of the process, and kill it after `PATIENCE`."""
@@ -274,9 +267,9 @@ class Movie(_Outlet):
         self._write(name)
 
     def flush(self, about: Mapping[str, Any]) -> None:
-        if self._unpublished:
+        if self.writer.has_new:
             self._write_newer()
-            self._publish()
+            self.writer.publish(self._about)
 
     def finish(self) -> None:
         self.runner.wait()  # until the last frames are rendered

@@ -50,10 +50,6 @@ class Track(NamedTuple):
     centers: Points  # float64 (N, 3), in this order, in units of the set
     box: Box | None  # the periodic box, or None
 
-    @property
-    def is_periodic(self) -> bool:
-        return self.box is not None and any(self.box.periodic)
-
 
 def track_of(spheres: SphereSet, name: str) -> Track:
     """Return the particles of a set. Raises DataFileError: several have the same id."""
@@ -206,7 +202,7 @@ class TrackedSource(FrameSource):
     def _look(self, frame: int, columns: tuple[str, ...]) -> None:
         while self._looked <= frame:
             tracks = self._read(self._looked, columns)[1]
-            if not any(track.is_periodic for track in tracks):
+            if not any(track.box and any(track.box.periodic) for track in tracks):
                 raise DataFileError(
                     f"{self.name}: frame {self._looked}: has no periodic box: leave unwrap out"
                 )

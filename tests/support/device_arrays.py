@@ -66,7 +66,7 @@ def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
         cuMemAlloc_v2=allocate, cuMemFree_v2=free,
         cuMemcpyDtoDAsync_v2=copy_there, memories=memories,
         cuStreamIsCapturing=lambda stream, status: 0,
-        **{name: note(name) for name in ("cuStreamSynchronize", "cuEventCreate", "cuEventRecord",
+        **{name: note(name) for name in ("cuStreamSynchronize", "cuEventCreate",
                                          "cuEventRecordWithFlags", "cuEventDestroy_v2",
                                          "cuStreamWaitEvent", "cuEventSynchronize")},
     )  # fmt: skip
@@ -78,6 +78,7 @@ def with_host_memory(monkeypatch: pytest.MonkeyPatch) -> Any:
     for user in (cuda_driver, gpu_memory):
         monkeypatch.setattr(user, "device_context", context)
     monkeypatch.setattr(cuda_driver, "_driver", lambda: None)
+    monkeypatch.setattr(cuda_driver, "_fence", lambda device, _: cuda_driver.Fence(device))
     return cuda
 
 
