@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import accumulate, compress
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,6 @@ from raytracer.layout import none_of
 from raytracer.render_space import Space
 from raytracer.resources import thread_count
 from raytracer.view import View
-
-if TYPE_CHECKING:
-    from raytracer.sphere_update import SphereUpdate
 
 Column: TypeAlias = NDArray[np.float32]
 Columns: TypeAlias = tuple[Column, Column, Column, Column]
@@ -196,26 +193,6 @@ def reach_of(
         tuple(spheres), normals, skipped, place, limit, thread_count()
     )
     return found
-
-
-class Placer(Protocol):
-    """A device that may pack spheres in its own memory."""
-
-    has_own_memory: bool
-    """Whether films lie in its memory; parts of a picture are then bands, rendered together."""
-
-    def place(
-        self, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
-        on_host: Callable[[slice], Columns],
-    ) -> DeviceRecords | None:  # fmt: skip
-        """Pack the spheres of a scene without solids in the memory of the device.
-
-        spheres: of each set, in order. colors: of each surface; () leaves them to the host.
-        on_host: returns the columns of some rows on the host.
-
-        None if the host places them: because that is as fast, or because one cannot be shown, for
-        which the host has the sentence.
-        """
 
 
 class DeviceColors:

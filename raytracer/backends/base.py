@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer._native import core
-from raytracer.buffers import Bvh, Placer, SceneBuffers, build_bvh
+from raytracer.buffers import Bvh, Columns, DeviceRecords, SceneBuffers, build_bvh
 from raytracer.device_array import DeviceArray
 from raytracer.film.film import Film, Pixels, develop, measure_and_develop
 from raytracer.film.tone_settings import ToneSettings
@@ -254,13 +254,15 @@ class DeviceFilm(Closeable, ABC):
         self.host.sums[:] = sums
 
 
-class Device(Placer, Protocol):
+class Device(Protocol):
     """A processor that renders."""
 
     name: str
     number: int = 0
     """Of the device among those of that name."""
     max_spheres: int
+    has_own_memory: bool
+    """Whether films lie in its memory; parts of a picture are then bands, rendered together."""
     can_interrupt: bool = False
     """Whether a pass can be interrupted within `budget` at a small cost."""
     shares_display: bool = False
@@ -278,6 +280,19 @@ class Device(Placer, Protocol):
     def compile_ahead(self) -> None:
         """Compile the kernels of all views, so that none to come waits for a compiler."""
         return
+
+    def place(
+        self, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
+        on_host: Callable[[slice], Columns],
+    ) -> DeviceRecords | None:  # fmt: skip
+        """Pack the spheres of a scene without solids in the memory of the device.
+
+        spheres: of each set, in order. colors: of each surface; () leaves them to the host.
+        on_host: returns the columns of some rows on the host.
+
+        None if the host places them: because that is as fast, or because one cannot be shown, for
+        which the host has the sentence.
+        """
 
     def build(self, buffers: SceneBuffers) -> Bvh | None:
         """Build the tree over a scene on the host; None: `scene` builds it on the device."""
@@ -466,9 +481,6 @@ class CpuDevice(Device):
                 "on this machine, with pip's --no-cache-dir"
             )
         return about | ({"passed_over": self.passed_over} if self.passed_over else {})
-
-    def place(self, *_: Any) -> None:
-        """Return None: `build` reads columns."""
 
     def build(self, buffers: SceneBuffers) -> Bvh:
         return build_bvh(buffers, self.threads)

@@ -48,9 +48,9 @@ def select(name: str = "auto", threads: int = 0) -> Device:
     gpus = [CudaDevice(number, threads) for number in numbers]
     if len(gpus) == 1:
         return gpus[0]
-    from raytracer.backends.cuda.gpus import GpuGroup
+    from raytracer.backends.group import DeviceGroup
 
-    return GpuGroup(gpus)
+    return DeviceGroup(gpus)
 
 
 def devices() -> list[dict[str, Any]]:

@@ -259,6 +259,7 @@ class CudaScene(DeviceScene):
         except BaseException:
             seen.close()
             raise
+        seen.tree_nbytes = sum(map(seen._memory.size, TREE))
         return seen
 
     def _copied(self) -> list[str]:
@@ -270,6 +271,7 @@ class CudaScene(DeviceScene):
         """Free the arrays of which `seen_from` has made copies."""
         with self._context.lock, self._context.active():
             self._memory.free(*self._copied())
+        self.tree_nbytes = sum(map(self._memory.size, TREE))
 
     def kernel(self, view: View) -> RenderKernel:
         """Return the kernel that renders a view; its first use loads it."""

@@ -19,7 +19,6 @@ from raytracer.buffers import (
     Columns,
     DeviceColors,
     DeviceRecords,
-    Placer,
     SceneBuffers,
     Spheres,
     balls_of,
@@ -62,6 +61,7 @@ from raytracer.warning import warn
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from raytracer.backends.base import Device
     from raytracer.scene.clip import Clip
     from raytracer.scene.replicated_set import ReplicatedSet
     from raytracer.scene.scene import Scene
@@ -83,7 +83,7 @@ def pack_with_camera(
     scene: Scene,
     settings: RenderSettings | None = None,
     around: Surroundings = NOTHING,
-    device: Placer | None = None,
+    device: Device | None = None,
     repeated: tuple[Scene, ReplicatedSet] | None = None,
 ) -> tuple[SceneBuffers, Camera]:
     """Return the arrays that a backend renders, and the camera with its fitted position.
@@ -91,7 +91,7 @@ def pack_with_camera(
     Args:
         scene, settings: None takes the settings of the scene.
         around: what a fitted camera shows beside the spheres.
-        device: may pack spheres in its own memory (`Placer.place`).
+        device: may pack spheres in its own memory (`Device.place`).
         repeated: one periodic box whose arrays are enough (`images.cell_of`).
     """
     with naming(scene.source), quiet():
@@ -104,7 +104,7 @@ def repack(
     scene: Scene,
     settings: RenderSettings,
     pose: Pose | None,
-    device: Placer | None = None,
+    device: Device | None = None,
 ) -> SceneBuffers:
     """Pack a scene whose spheres have changed; render space, ground and environment stay those of
     the buffers before. pose: the camera; None leaves the view as it was."""
@@ -116,7 +116,7 @@ def _packed(
     scene: Scene,
     settings: RenderSettings,
     around: Surroundings,
-    device: Placer | None,
+    device: Device | None,
     repeated: tuple[Scene, ReplicatedSet] | None,
     before: SceneBuffers | None = None,
     pose: Pose | None = None,
@@ -444,7 +444,7 @@ def _rows(spheres: SphereSet, name: str, rows: slice, *, checked: bool = True) -
 
 
 def _placed_there(
-    device: Placer, sets: Sequence[SphereSet], surfaces: Sequence[SphereSet], space: Space
+    device: Device, sets: Sequence[SphereSet], surfaces: Sequence[SphereSet], space: Space
 ) -> tuple[DeviceRecords, tuple[DeviceColors, NDArray[np.int32], str] | None] | None:
     """Return spheres, and their colours if they are arrays of a GPU, in the memory of a device, as
     `pack_colors`; None where it leaves that to the host, which also says what is wrong."""
