@@ -408,7 +408,8 @@ class LiveScene:
             film = self._blank_film(job)
             if not _needs_host(job):
                 job.expose(film, job.settings.samples)
-                return film.pixels(self._tone)
+                pixels = film.develop(self._tone, 8, measured=False)[0]
+                return pixels.astype(np.uint8, copy=False)
             # A device with memory of its own develops the film there; the CPU without statistics.
             bits = 8 if job.device.has_own_memory else None
             image = job.render(film, tone=self._tone, bits=bits, keep_film=bits is None)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from raytracer._native import core
 from raytracer.buffers import Bvh, Columns, DeviceRecords, SceneBuffers, build_bvh
 from raytracer.device_array import DeviceArray
-from raytracer.film.film import Film, Pixels, develop, measure_and_develop
+from raytracer.film.film import Developed, Film, develop
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, draft_shape, dtype
 from raytracer.resources import thread_count
@@ -225,14 +225,9 @@ class DeviceFilm(Closeable, ABC):
             sums[begin:end] = others[begin:end]
         self.restore(sums)
 
-    def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
-        """Return the picture of the film, uint8 or uint16 (h, w, 4), sRGB with straight alpha, and
-        the histogram of the film with the counts of the picture, (1,) `FilmHistogram`."""
-        return measure_and_develop(self.to_host(), settings, bits, self._threads)
-
-    def pixels(self, settings: ToneSettings) -> NDArray[np.uint8]:
-        """Return the picture of `develop` with 8 bits; the histogram would take as long again."""
-        return develop(self.to_host(), settings, 8, self._threads).astype(np.uint8, copy=False)
+    def develop(self, settings: ToneSettings, bits: int = 8, *, measured: bool = True) -> Developed:
+        """Return the picture of the film and its histogram, as `film.develop` does."""
+        return develop(self.to_host(), settings, bits, self._threads, measured=measured)
 
     @abstractmethod
     def develop_into(self, settings: ToneSettings, picture: Any) -> None:
@@ -293,6 +288,7 @@ class Device(Protocol):
         None if the host places them: because that is as fast, or because one cannot be shown, for
         which the host has the sentence.
         """
+        return None
 
     def build(self, buffers: SceneBuffers) -> Bvh | None:
         """Build the tree over a scene on the host; None: `scene` builds it on the device."""
@@ -452,7 +448,7 @@ class CpuFilm(DeviceFilm):
         if picture.pixels.shape != self.host.sums.shape:
             picture.pixels = np.empty(self.host.sums.shape, np.uint8)
         develop(
-            self.host, settings, 8, self._threads, out=picture.pixels,
+            self.host, settings, 8, self._threads, measured=False, out=picture.pixels,
             neighbor_weight=self._neighbor_weight,
         )  # fmt: skip
 

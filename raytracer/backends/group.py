@@ -30,7 +30,7 @@ from raytracer.buffers import Bvh, Columns, DeviceRecords, SceneBuffers
 from raytracer.cuda_driver import LEGACY_STREAM, order
 from raytracer.device_array import DeviceArray
 from raytracer.errors import BackendError, MemoryNeedError, SceneError
-from raytracer.film.film import Film, Pixels
+from raytracer.film.film import Developed, Film
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.sphere_update import SphereUpdate
 from raytracer.view import View
@@ -213,11 +213,8 @@ class GroupFilm(DeviceFilm):
         first._neighbor_weight = self._neighbor_weight
         return first
 
-    def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
-        return self._whole().develop(settings, bits)
-
-    def pixels(self, settings: ToneSettings) -> NDArray[np.uint8]:
-        return self._whole().pixels(settings)
+    def develop(self, settings: ToneSettings, bits: int = 8, *, measured: bool = True) -> Developed:
+        return self._whole().develop(settings, bits, measured=measured)
 
     def develop_into(self, settings: ToneSettings, picture: Any) -> None:
         self._whole().develop_into(settings, picture)

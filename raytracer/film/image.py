@@ -21,11 +21,11 @@ from raytracer.files import output
 from raytracer.files.access import path_of
 from raytracer.film import formats, png
 from raytracer.film.film import (
+    Developed,
     Film,
     Pixels,
     check_bits,
     develop,
-    measure_and_develop,
     non_finite_pixels,
     outline,
 )
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from raytracer.drawing.overlay import Overlay
     from raytracer.scene.camera import Camera
     from raytracer.scene.describe import SphereInfo
-
-
-Developed = tuple[Pixels, NDArray[np.void]]  # picture, (h, w, 4), and histogram, structured (1,)
 
 
 @dataclass(repr=False)
@@ -151,10 +148,7 @@ class Image:
 
     def pixels(self, bits: int = 8) -> Pixels:
         """Return the picture as uint8 or uint16 (h, w, 4), sRGB, straight alpha; bits: 8 or 16."""
-        if bits in self._kept:
-            pixels = self._kept[bits][0]
-        else:  # without statistics, which take as long
-            pixels = develop(self.shown, self.settings, bits, self.threads)
+        pixels = self._developed(bits, measured=False)[0]
         return pixels if self.overlay is None else self.overlay.over(pixels)
 
     def device_array(self) -> DeviceArray:
@@ -236,10 +230,10 @@ class Image:
         self.timings["write"] = time.perf_counter() - start
         return target
 
-    def _developed(self, bits: int) -> Developed:
+    def _developed(self, bits: int, *, measured: bool = True) -> Developed:
         if bits in self._kept:
             return self._kept[bits]
-        return measure_and_develop(self.shown, self.settings, bits, self.threads)
+        return develop(self.shown, self.settings, bits, self.threads, measured=measured)
 
     def _visible(self, pixels: Pixels) -> Pixels:
         """Return the channels of the file: no alpha if the background is opaque."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer._native import core
-from raytracer.backends.base import TABLES, TREE, DeviceScene, sphere_arrays
+from raytracer.backends.base import TABLES, TREE, Bands, DeviceScene, sphere_arrays
 from raytracer.backends.cuda import kernel_selection as selection
 from raytracer.backends.cuda import launch, striped
 from raytracer.backends.cuda.driver import connect, primary_context
@@ -393,10 +393,10 @@ def lengths_of(buffers: SceneBuffers) -> dict[str, int]:
     }
 
 
-def picture_of(view: View) -> launch.Picture:
-    """Return the tiles and samples of a view."""
+def picture_of(view: View, bands: Bands | None = None) -> launch.Picture:
+    """Return the tiles and samples of a view, or of some of its rows."""
     x0, y0, x1, y1 = view.crop
-    return launch.Picture(x1 - x0, y1 - y0, TILE, view.first_sample, view.samples)
+    return launch.Picture(x1 - x0, y1 - y0, TILE, view.first_sample, view.samples, bands)
 
 
 def _first_samples(number: int) -> int:
