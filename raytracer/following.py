@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from raytracer.backends.base import DeviceScene
-from raytracer.buffers import SceneBuffers
+from raytracer.buffers import Columns, SceneBuffers
 from raytracer.device_array import DeviceArray
 from raytracer.layout import code
 from raytracer.motion_blur import is_tabled
@@ -97,15 +97,11 @@ def first_rows(buffers: SceneBuffers, sets: Sequence[SphereSet]) -> list[int]:
 
 def packed(buffers: SceneBuffers, scene: Scene) -> SceneBuffers:
     """Return the packed scene of a state that was followed, in the space of the one before."""
-    x, y, z, radius = (
-        np.concatenate([column, old[buffers.spheres :]])
-        for column, old in zip(
-            pack.place(_filled(scene), buffers.space), buffers.placed, strict=True
-        )
-    )
+    pairs = zip(pack.place(_filled(scene), buffers.space), buffers.placed, strict=True)
+    placed = Columns(*(np.append(column, old[buffers.spheres :]) for column, old in pairs))
     solids = [each for each in scene.solids if each.count]
     color, color_id, _ = pack.pack_colors([*scene.surfaces(), *pack.end_colors(solids)])
-    return replace(buffers, placed=(x, y, z, radius), colors=color, color_id=color_id)
+    return replace(buffers, placed=placed, colors=color, color_id=color_id)
 
 
 def followed(

@@ -29,7 +29,7 @@ from raytracer.backends.cuda.launch import (
 )
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.group import DeviceGroup
-from raytracer.buffers import Bvh, SceneBuffers, build_bvh
+from raytracer.buffers import Bvh, Columns, SceneBuffers, build_bvh
 from raytracer.errors import BackendError
 from raytracer.film.film import Film
 from raytracer.render_space import Space
@@ -101,7 +101,7 @@ def scene(lights: int = 1, count: int = COUNT) -> tuple[SceneBuffers, Bvh]:
     camera["lens_radius"] = 0.0  # a pinhole
     materials = np.zeros(1, layout.dtype("Material"))
     buffers = SceneBuffers(
-        placed=(zeros, zeros, zeros, zeros),
+        placed=Columns(zeros, zeros, zeros, zeros),
         colors=np.ones((1, 3), np.float32),
         color_id=none,
         material_id=none,

@@ -187,7 +187,7 @@ def _launch_all(
     arguments["draft"] = draft
     seconds, done, total = 0.0, 0, picture.tiles * picture.sample_count
     for group in launch.launches(picture, scene.pacer):
-        taken = kernel.launch(arguments, group)
+        taken = kernel.render(arguments, group)
         work = sum(piece.tiles * piece.sample_count for piece in chain.from_iterable(group))
         samples = work * picture.tile_pixels
         scene.pacer.record(samples // picture.length, taken / picture.length)

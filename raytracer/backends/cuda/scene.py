@@ -209,16 +209,15 @@ class CudaScene(DeviceScene):
 
     def _take_placed(self, placed: PlacedSpheres, colors: Any) -> int:
         """Return the address of records that a GPU has packed, and copy colours from there."""
-        own = self._memory
+        own, there = self._memory, placed.memory
         with self._context.lock, self._context.active() as driver:
             connect(self.number, placed.number)
             stream = staging(self.number).stream
             names = [] if placed.number == self.number else ["records"]
             for name in (*names, *(["color"] if isinstance(colors, DeviceColors) else [])):
-                size = placed.size(name)
-                target = own.allocate(name, size)
-                copy_within(driver, target, placed.address(name), size, stream)
-        return own.address("records") or placed.address("records")
+                target = own.allocate(name, there.size(name))
+                copy_within(driver, target, there.address(name), there.size(name), stream)
+        return own.address("records") or there.address("records")
 
     def _bring(self, name: str, array: NDArray[Any]) -> None:
         with self._context.lock, self._context.active():
@@ -348,15 +347,11 @@ class CudaScene(DeviceScene):
         arguments = self.arguments(view, picture_of(view))
         arguments["tile_end"] = tile_end
         copies = staging(self.number)
-        tables = {"c_camera": view.camera, "c_large": self.large, "c_frame": view.frame}
         with self._context.lock, self._context.active() as driver:
             self.settle()
             name = f"{entry}_capsules" if self.has_capsules else entry
             kernel = loaded(self.number, entry, "RenderArgs", name, self.has_images)
-            for symbol, table in tables.items():
-                if len(table):
-                    address, _ = kernel.module.get_global(symbol)
-                    driver.memcpy_htod_async(address, table.tobytes(), copies.stream)
+            kernel.set_tables(c_camera=view.camera, c_large=self.large, c_frame=view.frame)
             memory = driver.mem_alloc(answers.nbytes)
             try:
                 arguments["film"] = int(memory)
