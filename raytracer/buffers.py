@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import accumulate, compress
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +18,6 @@ from raytracer.layout import none_of
 from raytracer.render_space import Space
 from raytracer.resources import thread_count
 from raytracer.view import View
-
-if TYPE_CHECKING:
-    from raytracer.sphere_update import SphereUpdate
-
-Column: TypeAlias = NDArray[np.float32]
-Columns: TypeAlias = tuple[Column, Column, Column, Column]
-"""x, y, z and radius in render space, (N,) each."""
 
 ENDLESS = math.inf
 """Radius of the record of a ground: what is below it has no other end."""
@@ -66,11 +58,11 @@ FORM_SHIFT = 29
 
 
 def balls_of(
-    solids: Columns | DeviceRecords,
+    solids: Spheres,
     axis: NDArray[np.float32],
     form: NDArray[np.uint8],
     shapes: NDArray[np.float32],
-) -> Columns | DeviceRecords:
+) -> Spheres:
     """Return the balls around which a view fits, as x, y, z and radius, float32 (M,) each.
 
     Those of capsules and cones are at their ends: the starts, and after all others the ends. Those
@@ -79,16 +71,13 @@ def balls_of(
     if not len(axis):
         return solids
     if flat := int((form == TRIANGLE).sum()):
-        x, y, z, radius = (column[: len(column) - flat] for column in solids)
-        others = balls_of(
-            (x, y, z, radius), axis[:-flat], form[:-flat], shapes[: -TRIANGLE_ROWS * flat]
-        )
+        before = Columns(*(column[: len(column) - flat] for column in solids))
+        others = balls_of(before, axis[:-flat], form[:-flat], shapes[: -TRIANGLE_ROWS * flat])
         corners = triangle_numbers(shapes, flat)[:, :9].reshape(-1, 3)
         at_corners = (*corners.T, np.repeat(solids[3][-flat:], 3))
-        bx, by, bz, radii = (np.concatenate(pair) for pair in zip(others, at_corners, strict=True))
-        return bx, by, bz, radii
+        return Columns(*map(np.concatenate, zip(others, at_corners, strict=True)))
     columns, half = np.array([*solids]), axis.T.copy()
-    starts = columns[:, count_of(solids) - len(axis) :]
+    starts = columns[:, solids.size - len(axis) :]
     ends = starts.copy()
     if len(shapes):
         numbers, middles = shapes.T, starts[:3, -len(shapes) :]
@@ -100,8 +89,7 @@ def balls_of(
             of_shapes[:] = np.where(is_cone, numbers[row], of_shapes)
     ends[:3] = starts[:3] + half
     starts[:3] -= half
-    px, py, pz, radius = np.concatenate([columns, ends], axis=1)
-    return px, py, pz, radius
+    return Columns(*np.concatenate([columns, ends], axis=1))
 
 
 def triangle_numbers(shapes: NDArray[np.float32], count: int) -> NDArray[np.float32]:
@@ -109,11 +97,49 @@ def triangle_numbers(shapes: NDArray[np.float32], count: int) -> NDArray[np.floa
     return shapes[len(shapes) - TRIANGLE_ROWS * count :].reshape(count, -1)
 
 
-class DeviceRecords(ABC):
+Reach: TypeAlias = tuple[list[float], int, int, float]
+"""How far spheres reach along directions, as the extension's `reach` says."""
+
+NONE: NDArray[np.intp] = np.empty(0, np.intp)
+
+
+class Columns(NamedTuple):
+    """Spheres by number, float32 (N,) each, render space."""
+
+    x: NDArray[np.float32]
+    y: NDArray[np.float32]
+    z: NDArray[np.float32]
+    radius: NDArray[np.float32]
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+        return len(self.radius)
+
+    def radii(self, rows: slice = slice(None)) -> tuple[float, float]:
+        """Return the least and the greatest radius of some rows; zeros without spheres."""
+        radius = self.radius[rows]
+        return (float(radius.min()), float(radius.max())) if len(radius) else (0.0, 0.0)
+
+    def taken(self, rows: NDArray[np.int64]) -> Columns:
+        """Return some spheres, by number."""
+        return Columns(*(column[rows] for column in self))
+
+    def reach(
+        self, normals: NDArray[np.float64], center: NDArray[np.float64] | None, limit: float,
+        skipped: NDArray[np.intp] = NONE,
+    ) -> Reach:  # fmt: skip
+        """Return how far they reach along directions, (K, 3), but `skipped`, ascending."""
+        place = None if center is None else center.tolist()
+        found: Reach = core().reach(self, normals, skipped, place, limit, thread_count())
+        return found
+
+
+class DeviceRecords:
     """Spheres that were packed in the memory of a device; the host has no copy of them.
 
-    In place of a tuple they are their columns x, y, z and radius on the host, float32 (N,) each,
-    which `placed` makes on demand from the arrays of the caller, some rows at a time.
+    In place of `Columns` they have these on demand: `placed` makes some rows at a time from the
+    arrays of the caller.
 
     parts: count, least and greatest radius of each set, render space.
     """
@@ -122,13 +148,12 @@ class DeviceRecords(ABC):
         self, parts: list[tuple[int, float, float]], placed: Callable[[slice], Columns]
     ) -> None:
         self.parts = parts
-        self.count = sum(count for count, _, _ in parts)
+        self.size = sum(count for count, _, _ in parts)
         self.placed = placed
 
     @cached_property
     def columns(self) -> Columns:
-        """x, y, z and radius on the host, float32 (N,) each."""
-        return self.placed(slice(0, self.count))
+        return self.placed(slice(0, self.size))
 
     def __getitem__(self, column: Any) -> Any:
         return self.columns[column]
@@ -136,86 +161,27 @@ class DeviceRecords(ABC):
     def __iter__(self) -> Iterator[NDArray[np.float32]]:
         return iter(self.columns)
 
-    def radii(self, rows: slice) -> tuple[float, float]:
+    def radii(self, rows: slice = slice(None)) -> tuple[float, float]:
         """Return the least and the greatest radius of the sets among some rows."""
         counts, lows, highs = zip(*self.parts, strict=True)
-        firsts = accumulate(counts[:-1], initial=0)
-        among = [rows.start <= first < rows.stop for first in firsts]
-        return min(compress(lows, among)), max(compress(highs, among))
+        firsts, among = accumulate(counts[:-1], initial=0), range(self.size)[rows]
+        chosen = [first in among for first in firsts]
+        return min(compress(lows, chosen)), max(compress(highs, chosen))
 
-    @property
-    @abstractmethod
-    def is_there(self) -> bool:
-        """Whether the device still has them apart from a tree, for the next two methods."""
-
-    @abstractmethod
     def taken(self, rows: NDArray[np.int64]) -> Columns:
-        """Return the columns of some spheres, by number."""
+        return self.columns.taken(rows)
 
-    @abstractmethod
     def reach(
-        self, normals: NDArray[np.float64], center: NDArray[np.float64] | None, limit: float
-    ) -> tuple[list[float], int, int, float]:
-        """Return how far they reach along directions, (K, 3), as the extension's `reach` does."""
+        self, normals: NDArray[np.float64], center: NDArray[np.float64] | None, limit: float,
+        skipped: NDArray[np.intp] = NONE,
+    ) -> Reach:  # fmt: skip
+        return self.columns.reach(normals, center, limit, skipped)
 
-    @abstractmethod
     def release(self) -> None:
         """Give back the memory of the device, when scenes have a tree over them."""
 
 
 Spheres: TypeAlias = Columns | DeviceRecords
-
-
-def count_of(spheres: Spheres) -> int:
-    """Return how many spheres there are."""
-    return spheres.count if isinstance(spheres, DeviceRecords) else len(spheres[0])
-
-
-def taken(spheres: Spheres, rows: NDArray[np.int64]) -> Columns:
-    """Return the columns of some spheres, by number."""
-    if isinstance(spheres, DeviceRecords) and spheres.is_there:
-        return spheres.taken(rows)
-    x, y, z, radius = spheres
-    return x[rows], y[rows], z[rows], radius[rows]
-
-
-def reach_of(
-    spheres: Spheres,
-    normals: NDArray[np.float64],
-    center: NDArray[np.float64] | None,
-    limit: float,
-    skipped: NDArray[np.intp] | None = None,
-) -> tuple[list[float], int, int, float]:
-    """Return how far spheres reach along directions, (K, 3), without those of some numbers,
-    ascending, as the extension's `reach` does."""
-    skipped = _empty("p") if skipped is None else skipped
-    if isinstance(spheres, DeviceRecords) and spheres.is_there and not len(skipped):
-        return spheres.reach(normals, center, limit)
-    place = None if center is None else center.tolist()
-    found: tuple[list[float], int, int, float] = core().reach(
-        tuple(spheres), normals, skipped, place, limit, thread_count()
-    )
-    return found
-
-
-class Placer(Protocol):
-    """A device that may pack spheres in its own memory."""
-
-    has_own_memory: bool
-    """Whether films lie in its memory; parts of a picture are then bands, rendered together."""
-
-    def place(
-        self, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
-        on_host: Callable[[slice], Columns],
-    ) -> DeviceRecords | None:  # fmt: skip
-        """Pack the spheres of a scene without solids in the memory of the device.
-
-        spheres: of each set, in order. colors: of each surface; () leaves them to the host.
-        on_host: returns the columns of some rows on the host.
-
-        None if the host places them: because that is as fast, or because one cannot be shown, for
-        which the host has the sentence.
-        """
 
 
 class DeviceColors:
@@ -236,10 +202,8 @@ class DeviceColors:
 class ImagedSpheres(DeviceRecords):
     """The spheres of all images of a cell, moved by vectors, float64 (I, 3); render space."""
 
-    is_there = True
-
     def __init__(self, cell: Spheres, vectors: NDArray[np.float64]) -> None:
-        super().__init__([(len(vectors) * count_of(cell), *radii_of(cell))], self._columns)
+        super().__init__([(len(vectors) * cell.size, *cell.radii())], self._columns)
         self.cell, self.vectors = cell, vectors
 
     @classmethod
@@ -252,42 +216,30 @@ class ImagedSpheres(DeviceRecords):
         return self.taken(np.arange(rows.start, rows.stop))
 
     def taken(self, rows: NDArray[np.int64]) -> Columns:
-        image, row = np.divmod(rows, count_of(self.cell))
-        *axes, radius = taken(self.cell, row)
-        x, y, z = (
-            (axis + vector).astype(np.float32)
-            for axis, vector in zip(axes, self.vectors[image].T, strict=True)
-        )
-        return x, y, z, radius
+        image, row = np.divmod(rows, self.cell.size)
+        *axes, radius = self.cell.taken(row)
+        pairs = zip(axes, self.vectors[image].T, strict=True)
+        x, y, z = ((axis + vector).astype(np.float32) for axis, vector in pairs)
+        return Columns(x, y, z, radius)
 
     def reach(
-        self, normals: NDArray[np.float64], center: NDArray[np.float64] | None, limit: float
-    ) -> tuple[list[float], int, int, float]:
+        self, normals: NDArray[np.float64], center: NDArray[np.float64] | None, limit: float,
+        skipped: NDArray[np.intp] = NONE,
+    ) -> Reach:  # fmt: skip
+        if len(skipped):
+            return super().reach(normals, center, limit, skipped)
         along = self.vectors @ np.asarray(normals).T
         if center is None:
-            reached, *others = reach_of(self.cell, normals, None, limit)
+            reached, *others = self.cell.reach(normals, None, limit)
             return (along.max(axis=0) + reached).tolist(), *others
         most, far, farthest, distance = np.full(len(normals), -np.inf), 0, 0, -1.0
         for image, vector in enumerate(self.vectors):
-            reached, number, row, away = reach_of(self.cell, normals, center - vector, limit)
+            reached, number, row, away = self.cell.reach(normals, center - vector, limit)
             most = np.maximum(most, along[image] + reached)
             far += number
             if number and away > distance:
-                farthest, distance = image * count_of(self.cell) + row, away
+                farthest, distance = image * self.cell.size + row, away
         return most.tolist(), far, farthest, distance
-
-    def release(self) -> None:
-        """Do nothing: the cell is released by its owner."""
-
-
-def radii_of(spheres: Spheres, rows: slice | None = None) -> tuple[float, float]:
-    """Return the least and the greatest radius of all, or of the sets among some rows; zeros
-    without spheres."""
-    rows = slice(0, count_of(spheres)) if rows is None else rows
-    if isinstance(spheres, DeviceRecords):
-        return spheres.radii(rows)
-    radius = spheres[3][rows]
-    return (float(radius.min()), float(radius.max())) if len(radius) else (0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,7 +249,7 @@ class SceneBuffers:
     Colours are linear RGB.
 
     Args:
-        placed: x, y, z and radius, float32 (N,) each, render space; or where a device has them.
+        placed: the spheres, in render space; or where a device has them.
         colors: float32 (K, 3); K is 1, N or the size of a palette, as `Frame.color_mode` says; or
             where a device has them.
         color_id: int32 (N,) into `color`, or (0,).
@@ -340,20 +292,13 @@ class SceneBuffers:
     images: NDArray[np.void] = field(default_factory=partial(none_of, "ImageLattice"))
 
     @property
-    def x(self) -> NDArray[np.float32]:
-        """Float32 (N,); as `y`, `z` and `radius` a copy from the device where there is none."""
-        return self.placed[0]
-
-    @property
-    def y(self) -> NDArray[np.float32]:
-        return self.placed[1]
-
-    @property
-    def z(self) -> NDArray[np.float32]:
-        return self.placed[2]
+    def centers(self) -> NDArray[np.float32]:
+        """Float32 (N, 3), a copy; of the device where the host has none."""
+        return np.stack(self.placed[:3], axis=1)
 
     @property
     def radius(self) -> NDArray[np.float32]:
+        """Float32 (N,)."""
         return self.placed[3]
 
     @property
@@ -364,7 +309,7 @@ class SceneBuffers:
     @property
     def count(self) -> int:
         """Number of spheres and solids."""
-        return count_of(self.placed)
+        return self.placed.size
 
     @property
     def spheres(self) -> int:
@@ -388,7 +333,7 @@ class SceneBuffers:
         return int((self.form == TRIANGLE).sum())
 
     @property
-    def balls(self) -> Columns | DeviceRecords:
+    def balls(self) -> Spheres:
         """Balls around which a view fits, those of both ends of capsules among them."""
         if len(self.images):
             return ImagedSpheres.of(self.placed, self.images)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from raytracer.arguments import items, of_kind, text, whole
 from raytracer.backends.base import Device, DeviceFilm
-from raytracer.buffers import SceneBuffers, radii_of
+from raytracer.buffers import SceneBuffers
 from raytracer.cuda_driver import LEGACY_STREAM, is_captured, order, stream_handle
 from raytracer.device_array import DeviceArray, device_array
 from raytracer.errors import SceneError, UserError, counted
@@ -403,7 +403,8 @@ class LiveScene:
             film = self._blank_film(job)
             if not _needs_host(job):
                 job.expose(film, job.settings.samples)
-                return film.pixels(self._tone)
+                pixels = film.develop(self._tone, 8, measured=False)[0]
+                return pixels.astype(np.uint8, copy=False)
             # A device with memory of its own develops the film there; the CPU without statistics.
             bits = 8 if job.device.has_own_memory else None
             image = job.render(film, tone=self._tone, bits=bits, keep_film=bits is None)
@@ -573,12 +574,12 @@ class LiveScene:
         self._first = sum(each.count for each in scene.spheres[:place])
         self._radius_scale = spheres.transform.scale / buffers.space.scale
         first, last, total = self._first, self._first + spheres.count, buffers.count
-        ranges = [radii_of(placed, slice(a, b)) for a, b in ((0, first), (last, total)) if a < b]
+        ranges = [placed.radii(slice(a, b)) for a, b in ((0, first), (last, total)) if a < b]
         self._others = (
             min((a for a, _ in ranges), default=np.inf),
             max((b for _, b in ranges), default=0.0),
         )
-        own = radii_of(placed, slice(first, last)) if spheres.count else (np.inf, 0.0)
+        own = placed.radii(slice(first, last)) if spheres.count else (np.inf, 0.0)
         self._has_large = self._has_giants(*own)
         is_large = own[1] >= RATIO * min(own[0], self._others[0])  # or may be after it has moved
         is_packed = is_large or is_tabled(scene, spheres, first, buffers)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from copy import copy
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack
 from zlib import crc32
@@ -17,7 +17,7 @@ import numpy as np
 from raytracer import memory
 from raytracer._version import __version__
 from raytracer.arguments import function, items, of_kind, real, text, whole
-from raytracer.backends.select import select, upload
+from raytracer.backends.select import select
 from raytracer.errors import UserError, counted, naming
 from raytracer.fields import check_names, definitions, takes
 from raytracer.film.aovs import GUIDE_RAYS, GUIDES, channels, check_aovs, traced
@@ -472,7 +472,7 @@ class Job:
         image = Image(
             film, self.view.transparent, self.timings, about, self.threads, settings, self.camera,
             denoise, self._overlay(film.crop),
-            upload=partial(upload, self.device.name, self.device.number),
+            gpu=self.device.number if self.device.has_own_memory else None,
         )  # fmt: skip
         if denoise:
             self.find_aovs(on_device.to_host(), [name for name in GUIDES if name not in film.aovs])

@@ -281,5 +281,5 @@ def test_pictures_of_the_cpu_are_not_on_a_gpu() -> None:
     with live() as scene:
         with pytest.raises(raytracer.UserError, match="the scene is on the CPU: give LiveScene"):
             scene.device_pixels()
-        with pytest.raises(raytracer.UserError, match="the picture was rendered on the CPU"):
+        with pytest.raises(raytracer.UserError, match="the picture was not rendered on a GPU"):
             scene.render().device_array()

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer._native import core
-from raytracer.buffers import Bvh, Placer, SceneBuffers, build_bvh
+from raytracer.buffers import Bvh, Columns, DeviceRecords, SceneBuffers, build_bvh
 from raytracer.device_array import DeviceArray
-from raytracer.film.film import Film, Pixels, develop, measure_and_develop
+from raytracer.film.film import Developed, Film, develop
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, draft_shape, dtype
 from raytracer.resources import thread_count
@@ -225,14 +225,9 @@ class DeviceFilm(Closeable, ABC):
             sums[begin:end] = others[begin:end]
         self.restore(sums)
 
-    def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
-        """Return the picture of the film, uint8 or uint16 (h, w, 4), sRGB with straight alpha, and
-        the histogram of the film with the counts of the picture, (1,) `FilmHistogram`."""
-        return measure_and_develop(self.to_host(), settings, bits, self._threads)
-
-    def pixels(self, settings: ToneSettings) -> NDArray[np.uint8]:
-        """Return the picture of `develop` with 8 bits; the histogram would take as long again."""
-        return develop(self.to_host(), settings, 8, self._threads).astype(np.uint8, copy=False)
+    def develop(self, settings: ToneSettings, bits: int = 8, *, measured: bool = True) -> Developed:
+        """Return the picture of the film and its histogram, as `film.develop` does."""
+        return develop(self.to_host(), settings, bits, self._threads, measured=measured)
 
     @abstractmethod
     def develop_into(self, settings: ToneSettings, picture: Any) -> None:
@@ -254,13 +249,15 @@ class DeviceFilm(Closeable, ABC):
         self.host.sums[:] = sums
 
 
-class Device(Placer, Protocol):
+class Device(Protocol):
     """A processor that renders."""
 
     name: str
     number: int = 0
     """Of the device among those of that name."""
     max_spheres: int
+    has_own_memory: bool
+    """Whether films lie in its memory; parts of a picture are then bands, rendered together."""
     can_interrupt: bool = False
     """Whether a pass can be interrupted within `budget` at a small cost."""
     shares_display: bool = False
@@ -278,6 +275,20 @@ class Device(Placer, Protocol):
     def compile_ahead(self) -> None:
         """Compile the kernels of all views, so that none to come waits for a compiler."""
         return
+
+    def place(
+        self, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
+        on_host: Callable[[slice], Columns],
+    ) -> DeviceRecords | None:  # fmt: skip
+        """Pack the spheres of a scene without solids in the memory of the device.
+
+        spheres: of each set, in order. colors: of each surface; () leaves them to the host.
+        on_host: returns the columns of some rows on the host.
+
+        None if the host places them: because that is as fast, or because one cannot be shown, for
+        which the host has the sentence.
+        """
+        return None
 
     def build(self, buffers: SceneBuffers) -> Bvh | None:
         """Build the tree over a scene on the host; None: `scene` builds it on the device."""
@@ -437,7 +448,7 @@ class CpuFilm(DeviceFilm):
         if picture.pixels.shape != self.host.sums.shape:
             picture.pixels = np.empty(self.host.sums.shape, np.uint8)
         develop(
-            self.host, settings, 8, self._threads, out=picture.pixels,
+            self.host, settings, 8, self._threads, measured=False, out=picture.pixels,
             neighbor_weight=self._neighbor_weight,
         )  # fmt: skip
 
@@ -466,9 +477,6 @@ class CpuDevice(Device):
                 "on this machine, with pip's --no-cache-dir"
             )
         return about | ({"passed_over": self.passed_over} if self.passed_over else {})
-
-    def place(self, *_: Any) -> None:
-        """Return None: `build` reads columns."""
 
     def build(self, buffers: SceneBuffers) -> Bvh:
         return build_bvh(buffers, self.threads)

@@ -1,8 +1,9 @@
-"""Several devices as one: each has a copy of the scene and renders some rows of every film.
+"""Several GPUs as one: each has a copy of the scene and renders some rows of every film.
 
-Rows are divided statically. Bands of neighbouring rows take about the same time, so that devices
-of one kind end together; and the samples of a pixel are added by one device in their order, so
-that the film has the bytes of one device, for any number of them.
+A scene that one of them cannot hold is striped over all. Rows are divided statically. Bands of
+neighbouring rows take about the same time, so that devices of one kind end together; and the
+samples of a pixel are added by one device in their order, so that the film has the bytes of one
+device, for any number of them.
 """
 
 from collections import Counter
@@ -19,11 +20,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.backends.base import Bands, Device, DeviceFilm, DeviceScene, Picture, ProgressCall
+from raytracer.backends.cuda import striped
+from raytracer.backends.cuda.driver import primary_context
+from raytracer.backends.cuda.memory import RECORD_BYTES
+from raytracer.backends.cuda.run import CudaDevice
+from raytracer.backends.cuda.scene import CudaScene
+from raytracer.backends.cuda.tree import build_sizes
 from raytracer.buffers import Bvh, Columns, DeviceRecords, SceneBuffers
 from raytracer.cuda_driver import LEGACY_STREAM, order
 from raytracer.device_array import DeviceArray
-from raytracer.errors import SceneError
-from raytracer.film.film import Film, Pixels
+from raytracer.errors import BackendError, MemoryNeedError, SceneError
+from raytracer.film.film import Developed, Film
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.sphere_update import SphereUpdate
 from raytracer.view import View
@@ -69,17 +76,21 @@ def together(
 
 
 class GroupScene(DeviceScene):
-    """A scene in the memory of each device of a group."""
+    """A scene in the memory of each device of a group; or those that read the large arrays of one,
+    `shared`, which are striped over all."""
 
-    def __init__(self, buffers: SceneBuffers, scenes: Sequence[DeviceScene]) -> None:
+    def __init__(
+        self, buffers: SceneBuffers, scenes: Sequence[DeviceScene], shared: CudaScene | None = None
+    ) -> None:
         super().__init__(buffers)
-        self.scenes = scenes
-        self.can_update = all(scene.can_update for scene in scenes)
-        self.tree_nbytes = sum(scene.tree_nbytes for scene in scenes)
+        self.scenes, self._all = scenes, [*scenes, *([shared] if shared else [])]
+        self.striped_over = len(scenes) if shared else 1
+        self.can_update = all(scene.can_update for scene in scenes) and shared is None
+        self.tree_nbytes = sum(scene.tree_nbytes for scene in self._all)
 
     @property
     def nbytes(self) -> int:
-        return sum(scene.nbytes for scene in self.scenes)
+        return sum(scene.nbytes for scene in self._all)
 
     def update(self, spheres: SphereUpdate) -> None:
         """Move the spheres on every device: the others get copies of the host of what the first one
@@ -117,7 +128,7 @@ class GroupScene(DeviceScene):
             scene.take_sky(sky)
 
     def close(self) -> None:
-        for scene in self.scenes:
+        for scene in self._all:
             scene.close()
 
 
@@ -202,11 +213,8 @@ class GroupFilm(DeviceFilm):
         first._neighbor_weight = self._neighbor_weight
         return first
 
-    def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
-        return self._whole().develop(settings, bits)
-
-    def pixels(self, settings: ToneSettings) -> NDArray[np.uint8]:
-        return self._whole().pixels(settings)
+    def develop(self, settings: ToneSettings, bits: int = 8, *, measured: bool = True) -> Developed:
+        return self._whole().develop(settings, bits, measured=measured)
 
     def develop_into(self, settings: ToneSettings, picture: Any) -> None:
         self._whole().develop_into(settings, picture)
@@ -238,8 +246,10 @@ class DeviceGroup:
 
     can_interrupt = False
 
-    def __init__(self, devices: Sequence[Device]) -> None:
-        self.devices = devices
+    def __init__(self, devices: Sequence[CudaDevice], is_striped: bool | None = None) -> None:
+        """Take the GPUs. is_striped: whether scenes are striped, but those of few spheres, whose
+        trees the host builds; None: those that are too large."""
+        self.devices, self._is_striped = devices, is_striped
         first = devices[0]
         self.name, self.number = first.name, first.number
         self.max_spheres, self.shares_display = first.max_spheres, first.shares_display
@@ -261,14 +271,35 @@ class DeviceGroup:
         self, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
         on_host: Callable[[slice], Columns],
     ) -> DeviceRecords | None:  # fmt: skip
-        return self.devices[0].place(spheres, colors, on_host)
+        """Pack spheres on the first GPU, in striped memory where their scene will be striped."""
+        first, numbers = self.devices[0], [device.number for device in self.devices]
+        is_striped, count = self._is_striped, sum(each.count for each in spheres)
+        if is_striped is None:
+            need = sum(build_sizes(count, RECORD_BYTES).values()) + RECORD_BYTES * count
+            is_striped = need > primary_context(first.number).memory()[0]
+        gpus = numbers if is_striped and not striped.why_not(numbers) else ()
+        return first.place(spheres, colors, on_host, gpus)
 
     def build(self, buffers: SceneBuffers) -> Bvh | None:
         return self.devices[0].build(buffers)
 
     def scene(self, buffers: SceneBuffers, tree: Bvh | None = None) -> GroupScene:
-        tree = self.build(buffers) if tree is None else tree
+        tree, numbers = tree or self.build(buffers), [device.number for device in self.devices]
+        if tree is not None or not self._is_striped:
+            try:
+                return self._copied(buffers, tree)
+            except MemoryNeedError as error:
+                if tree is not None or self._is_striped is False:
+                    raise
+                if reason := striped.why_not(numbers):
+                    raise MemoryNeedError(
+                        f"{error}; it cannot be striped over the GPUs either: {reason}"
+                    ) from None
+        elif reason := striped.why_not(numbers):
+            raise BackendError(f"memory cannot be striped over these GPUs: {reason}")
+        return self._striped(buffers, numbers)
 
+    def _copied(self, buffers: SceneBuffers, tree: Bvh | None) -> GroupScene:
         def made(device: Device) -> DeviceScene:
             return stack.enter_context(device.scene(buffers, tree))
 
@@ -276,6 +307,24 @@ class DeviceGroup:
             scenes = together([partial(made, device) for device in self.devices])
             stack.pop_all()
         return GroupScene(buffers, scenes)
+
+    def _striped(self, buffers: SceneBuffers, numbers: Sequence[int]) -> GroupScene:
+        """Return a scene with a tree that the first GPU builds."""
+
+        def seen(number: int) -> CudaScene:
+            scene = stack.enter_context(shared.seen_from(number))
+            scene.kernel(buffers.view)  # loads it
+            return scene
+
+        with ExitStack() as stack:
+            shared = stack.enter_context(self.devices[0].begun(buffers, None, numbers))
+            for device in self.devices:
+                device.check(shared, buffers, len(numbers))
+            shared.upload()
+            scenes = together([partial(seen, number) for number in numbers])
+            shared.free_copied()
+            stack.pop_all()
+        return GroupScene(buffers, scenes, shared)
 
     def film(self, host: Film) -> GroupFilm:
         return GroupFilm(self.devices, host)

@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Any
 from raytracer.errors import BackendError, shown_value
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from raytracer.backends.base import Device
-    from raytracer.device_array import DeviceArray
 
 NAMES = ("auto", "cpu", "cuda")
 GPUS = re.compile(r"cuda:(all|[0-9]{1,4}(,[0-9]{1,4})*)")  # GPUs by their numbers, or all of them
@@ -48,9 +44,9 @@ def select(name: str = "auto", threads: int = 0) -> Device:
     gpus = [CudaDevice(number, threads) for number in numbers]
     if len(gpus) == 1:
         return gpus[0]
-    from raytracer.backends.cuda.gpus import GpuGroup
+    from raytracer.backends.group import DeviceGroup
 
-    return GpuGroup(gpus)
+    return DeviceGroup(gpus)
 
 
 def devices() -> list[dict[str, Any]]:
@@ -67,19 +63,6 @@ def devices() -> list[dict[str, Any]]:
         {"backend": name, "available": why is None, "reason": why, "details": details}
         for name, why, details in (*found, *(("cuda", reason, each) for each in of_cuda))
     ]
-
-
-def upload(backend: str, number: int, pixels: NDArray[np.uint8]) -> DeviceArray:
-    """Return a copy of a picture, uint8 (h, w, 4), in the memory of the GPU with that number.
-    Raises BackendError: the backend is that of the CPU."""
-    if backend == "cpu":
-        raise BackendError(
-            'the picture was rendered on the CPU: render it with backend="cuda", or take it from '
-            "the host with `to_uint8`"
-        )
-    from raytracer.backends.cuda import transfer
-
-    return transfer.upload(number, pixels)
 
 
 def _why_not_cuda(number: int = 0) -> str | None:

@@ -33,7 +33,7 @@ from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.record import Resources, Result, Row
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.errors import BackendError, RaytracerError
-from raytracer.film.film import Film, encode
+from raytracer.film.film import Film
 from raytracer.layout import code
 from raytracer.scene.load import load
 from raytracer.scene.packing.pack import pack
@@ -314,7 +314,7 @@ def difference(film: Film, reference: Film) -> str:
     """Describe the difference of a picture from its reference; "" if they are equal."""
     if not np.isfinite(film.sums).all():
         return "the picture contains values that are not finite"
-    off = np.abs(encode(film, 16).astype(np.int64) - encode(reference, 16))
+    off = np.abs(film.tonemap(bits=16).astype(np.int64) - reference.tonemap(bits=16))
     wrong = (off > STEP).any(axis=-1)
     if wrong.mean() > SHARE:
         y, x = (int(value) for value in np.argwhere(wrong)[0])

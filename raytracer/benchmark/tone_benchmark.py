@@ -14,7 +14,7 @@ from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, kernel_
 from raytracer.benchmark.cuda.session import Memory, Session
 from raytracer.benchmark.record import Result
 from raytracer.errors import RaytracerError
-from raytracer.film.film import Film, develop, measure, measure_and_develop, tone_arguments
+from raytracer.film.film import Film, develop, measure, tone_arguments
 from raytracer.film.tone_settings import CURVES, ToneSettings
 from raytracer.variants import discover, product
 
@@ -88,11 +88,11 @@ class ToneBenchmark(Benchmark):
 def _on_host(film: Film) -> Passes:
 
     def whole(settings: ToneSettings) -> None:
-        measure_and_develop(film, settings)
+        develop(film, settings)
 
     return {
         "histogram": [("on all cores", partial(measure, film, AUTOMATIC["linear"], 0))],
-        "picture": [("one pass", partial(develop, film, FIXED, 8, 0))],
+        "picture": [("one pass", partial(develop, film, FIXED, measured=False))],
         "whole": [(curve, partial(whole, each)) for curve, each in AUTOMATIC.items()],
     }
 
@@ -143,7 +143,7 @@ def _on_device(session: Session, film: Film) -> Iterator[Passes]:
         launched(*both, settings=linear)()
         if not np.array_equal(kernels.read_histogram()["bins"], measure(film, linear)["bins"]):
             raise RaytracerError("the histogram of the device differs from that of the CPU")
-        expected, picture = develop(film, FIXED).astype(np.int16), np.empty_like(film.sums, "u1")
+        expected, picture = develop(film, FIXED)[0].astype(np.int16), np.empty_like(film.sums, "u1")
         for _, run in passes["picture"]:
             memory.poison("out")
             run()

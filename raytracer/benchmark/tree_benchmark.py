@@ -175,7 +175,7 @@ def _turns(device: Device, *positions: Array) -> Iterator[Any]:
 
 
 def _refitted(device: Device, buffers: SceneBuffers, options: BenchOptions) -> Row:
-    positions, count = np.stack([buffers.x, buffers.y, buffers.z], axis=1), buffers.count
+    positions, count = buffers.centers, buffers.count
     moves = _turns(device, _stepped(positions, buffers.radius), positions)
     with device.scene(buffers) as scene:
         scene.max_excess = 1e300  # built once

@@ -171,7 +171,7 @@ def _bounds(scene: Scene, buffers: SceneBuffers) -> dict[str, list[float]]:
     radii: dict[str, list[float]] = {}
     if count := scene.count:
         radius, (center, scale) = buffers.radius[:count], buffers.space
-        rows = [axis[:count] for axis in (buffers.x, buffers.y, buffers.z)]
+        rows = [axis[:count] for axis in buffers.placed[:3]]
         ends.append(center + scale * np.array([(row - radius).min() for row in rows]))
         ends.append(center + scale * np.array([(row + radius).max() for row in rows]))
         radii = {"radii": [scale * float(edge) for edge in (radius.min(), radius.max())]}

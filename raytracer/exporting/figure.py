@@ -62,7 +62,7 @@ class Figure:
                 f"{others:,} cones, ellipsoids and triangles (arrows, meshes) are left out: "
                 "exports contain only spheres and capsules"
             )
-        placed = np.stack([buffers.x, buffers.y, buffers.z], axis=1)
+        placed = buffers.centers
         surfaces = n + rods
         colors = np.empty((surfaces, 4), np.uint8)
         colors[:, :3] = _colors(

@@ -33,6 +33,9 @@ NOUNS = ("sphere", "capsule", "cone", "ellipsoid", "triangle")
 Pixels = NDArray[np.uint8] | NDArray[np.uint16]
 """A developed picture, (h, w, 4): sRGB with straight (not premultiplied) alpha, row 0 on top."""
 
+Developed = tuple[Pixels, NDArray[np.void]]
+"""A picture, and the histogram of its film, structured (1,), dtype FilmHistogram."""
+
 
 class Backdrop(NamedTuple):
     """The opaque background of a picture: a vertical gradient between its edges, linear RGB."""
@@ -202,7 +205,7 @@ class Film:
         Raises:
             UserError: a setting is invalid.
         """
-        return develop(self, ToneSettings(**settings), bits, threads)
+        return develop(self, ToneSettings(**settings), bits, threads, measured=False)[0]
 
     def statistics(self, *, threads: int = 0, **settings: Any) -> Statistics:
         """Return the statistics of the film, and of its picture with 8 bits.
@@ -214,7 +217,7 @@ class Film:
             UserError: a setting is invalid.
         """
         tone = ToneSettings(**settings)
-        _, histogram = measure_and_develop(self, tone, 8, threads)
+        _, histogram = develop(self, tone, 8, threads)
         return statistics_of(histogram, tone.stops(histogram))
 
     def save(self, path: str | Path) -> Path:
@@ -358,26 +361,17 @@ def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.
 
 
 def develop(
-    film: Film, settings: ToneSettings | None = None, bits: int = 8, threads: int = 0,
-    out: Pixels | None = None, neighbor_weight: float = 0.0,
-) -> Pixels:  # fmt: skip
-    """Return a film as a picture, uint8 or uint16 (h, w, 4), sRGB with straight alpha, measured
-    only if the exposure is automatic.
+    film: Film, settings: ToneSettings | None = None, bits: int = 8, threads: int = 0, *,
+    measured: bool = True, out: Pixels | None = None, neighbor_weight: float = 0.0,
+) -> Developed:  # fmt: skip
+    """Return a film as a picture, and its histogram with the counts of clipped and black pixels.
 
-    settings: None uses the defaults, which leave colours alone. threads: 0 uses every core. out:
-    C-contiguous memory; None allocates it. neighbor_weight: see `tone_arguments`. Raises UserError:
-    the depth is not 8 or 16, or the film is damaged.
+    settings: None uses the defaults, which leave colours alone. threads: 0 uses every core.
+    measured: False leaves the histogram out, which takes as long again, unless the exposure is
+    automatic. out: C-contiguous memory; None allocates it. neighbor_weight: see `tone_arguments`.
+    Raises UserError: the depth is not 8 or 16, or the film is damaged.
     """
     settings = settings or ToneSettings()
-    return measure_and_develop(film, settings, bits, threads, out, neighbor_weight, False)[0]
-
-
-def measure_and_develop(
-    film: Film, settings: ToneSettings, bits: int = 8, threads: int = 0,
-    out: Pixels | None = None, neighbor_weight: float = 0.0, measured: bool = True,
-) -> tuple[Pixels, NDArray[np.void]]:  # fmt: skip
-    """Return the picture of a film, and its histogram with the counts of clipped and black pixels;
-    arguments and errors as for `develop`."""
     check_bits(bits, settings)
     film, settings = with_bloom(film, settings)
     is_metered = measured or settings.automatic
@@ -396,11 +390,6 @@ def with_bloom(film: Film, settings: ToneSettings) -> tuple[Film, ToneSettings]:
     if settings.bloom == 0:
         return film, settings
     return bloomed(film, settings.bloom), replace(settings, bloom=0.0)
-
-
-def encode(film: Film, bits: int = 8, threads: int = 0) -> Pixels:
-    """Return a film by the sRGB curve of IEC 61966-2-1 alone, rounded to the nearest integer."""
-    return develop(film, ToneSettings(dither=False), bits, threads)
 
 
 def non_finite_pixels(film: Film) -> tuple[int, tuple[int, int]] | None:

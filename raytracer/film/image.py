@@ -21,11 +21,11 @@ from raytracer.files import output
 from raytracer.files.access import path_of
 from raytracer.film import formats, png
 from raytracer.film.film import (
+    Developed,
     Film,
     Pixels,
     check_bits,
     develop,
-    measure_and_develop,
     non_finite_pixels,
     outline,
 )
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
     from raytracer.drawing.overlay import Overlay
     from raytracer.scene.camera import Camera
     from raytracer.scene.describe import SphereInfo
-
-
-Developed = tuple[Pixels, NDArray[np.void]]  # picture, (h, w, 4), and histogram, structured (1,)
 
 
 @dataclass(repr=False)
@@ -61,7 +58,7 @@ class Image:
             makes the same picture to the last bit if the proportions are the same.
         denoise: whether the picture is denoised; the film keeps its noise.
         overlay: what is drawn over the picture, or None.
-        upload: copies a picture to the device that rendered it.
+        gpu: number of the GPU that rendered it, or None.
         picked: describes what a pixel shows.
     """
 
@@ -74,9 +71,7 @@ class Image:
     camera: Camera | None = None
     denoise: bool = False
     overlay: Overlay | None = field(default=None, repr=False, compare=False)
-    upload: Callable[[NDArray[np.uint8]], DeviceArray] | None = field(
-        default=None, repr=False, compare=False
-    )
+    gpu: int | None = field(default=None, repr=False, compare=False)
     picked: Callable[[int, int], SphereInfo | None] | None = field(
         default=None, repr=False, compare=False
     )
@@ -151,10 +146,7 @@ class Image:
 
     def pixels(self, bits: int = 8) -> Pixels:
         """Return the picture as uint8 or uint16 (h, w, 4), sRGB, straight alpha; bits: 8 or 16."""
-        if bits in self._kept:
-            pixels = self._kept[bits][0]
-        else:  # without statistics, which take as long
-            pixels = develop(self.shown, self.settings, bits, self.threads)
+        pixels = self._developed(bits, measured=False)[0]
         return pixels if self.overlay is None else self.overlay.over(pixels)
 
     def device_array(self) -> DeviceArray:
@@ -170,11 +162,14 @@ class Image:
         Raises:
             BackendError: the picture was not rendered on a GPU.
         """
-        if self.upload is None:
+        if self.gpu is None:
             raise BackendError(
-                "the picture comes from a file: take it from the host with `to_uint8`, or render it"
+                'the picture was not rendered on a GPU: render it with backend="cuda", or take it '
+                "from the host with `to_uint8`"
             )
-        return self.upload(np.ascontiguousarray(self.pixels(8), np.uint8))
+        from raytracer.backends.cuda import transfer
+
+        return transfer.upload(self.gpu, np.ascontiguousarray(self.pixels(8), np.uint8))
 
     def pick(self, x: int, y: int) -> SphereInfo | None:
         """Return what the centre of a pixel shows; with a shutter, in its middle.
@@ -236,10 +231,10 @@ class Image:
         self.timings["write"] = time.perf_counter() - start
         return target
 
-    def _developed(self, bits: int) -> Developed:
+    def _developed(self, bits: int, *, measured: bool = True) -> Developed:
         if bits in self._kept:
             return self._kept[bits]
-        return measure_and_develop(self.shown, self.settings, bits, self.threads)
+        return develop(self.shown, self.settings, bits, self.threads, measured=measured)
 
     def _visible(self, pixels: Pixels) -> Pixels:
         """Return the channels of the file: no alpha if the background is opaque."""

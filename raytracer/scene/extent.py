@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import Columns, DeviceRecords, Spheres, count_of, radii_of, reach_of, taken
+from raytracer.buffers import Columns, DeviceRecords, Spheres
 from raytracer.scene.arrays import BLOCK_ROWS, each_block
 from raytracer.scene.transform import Vector
 from raytracer.scene.views import AXES
@@ -56,7 +56,7 @@ def stray(
         return None
     x, y, z = centers.T
     with np.errstate(over="ignore"):
-        points = x, y, z, np.broadcast_to(np.float32(0.0), x.shape)
+        points = Columns(x, y, z, np.broadcast_to(np.float32(0.0), x.shape))
         middle, (others,) = bulk(points, np.empty(0, np.intp), FEW)
         limit = MAX_RATIO * others
         corner = np.maximum(high - middle, middle - low)
@@ -74,11 +74,11 @@ def stray(
 def bulk(spheres: Spheres, skipped: Numbers, *few: int) -> tuple[NDArray[np.float64], list[float]]:
     """Return the centre of the spheres, and the distances within which all but one of `few` spheres
     are, but at least one."""
-    rows = spread(count_of(spheres) - len(skipped))
+    rows = spread(spheres.size - len(skipped))
     if len(skipped):
         # Ranks count without skipped rows; add the number of skipped ones before each.
         rows += np.searchsorted(skipped - np.arange(len(skipped)), rows, side="right")
-    *centers, radius = (array.astype(np.float64) for array in taken(spheres, rows))
+    *centers, radius = (array.astype(np.float64) for array in spheres.taken(rows))
     center = np.array([median(axis) for axis in centers])
     # Column by column: rows of three numbers take NumPy four times as long.
     squares = sum((axis - middle) ** 2 for axis, middle in zip(centers, center, strict=True))
@@ -138,7 +138,7 @@ class Subject:
 
     def _reach_of_spheres(self, planes: list[Doubles]) -> tuple[list[float], Outliers | None]:
         skipped = np.empty(0, np.intp) if self.skipped is None else self.skipped
-        count = count_of(self.spheres) - len(skipped)
+        count = self.spheres.size - len(skipped)
         if count == 0:
             return [1.0] * len(planes), None
         reached, _ = _maxima(self.spheres, planes, skipped)
@@ -163,8 +163,7 @@ class Subject:
 def bounding_ball(subject: Subject) -> Spheres:
     """Return a ball around a subject, about the centre of its bounding box, (1,) each: a camera
     that fits it shows the subject from all directions."""
-    (x, y, z, radius), (low, high) = subject.spheres, subject.box()
-    spheres = x, y, z, radius
+    spheres, (low, high) = Columns(*subject.spheres), subject.box()
     center, size = (low + high) / 2.0, (high - low) / 2.0
     skipped = np.empty(0, np.intp) if subject.skipped is None else subject.skipped
     farthest = np.zeros(len(spheres[0]) // BLOCK_ROWS + 2)  # per block, and for the points
@@ -180,8 +179,8 @@ def bounding_ball(subject: Subject) -> Spheres:
     each_block(len(spheres[0]), work)
     if subject.points is not None:
         farthest[-1] = np.linalg.norm(subject.points - center, axis=1).max()
-    x, y, z, radius = (np.array([value], np.float32) for value in (*center, farthest.max() or 1.0))
-    return x, y, z, radius
+    ball = (*center, farthest.max() or 1.0)
+    return Columns(*(np.array([value], np.float32) for value in ball))
 
 
 def middle(spheres: Spheres) -> Doubles:
@@ -193,10 +192,10 @@ def middle(spheres: Spheres) -> Doubles:
 def giants(spheres: Spheres) -> Numbers:
     """Return the indices of spheres much larger than the others, ascending, (G,); none without
     others."""
-    if isinstance(spheres, DeviceRecords) and radii_of(spheres)[1] <= GIANT_RADIUS:
+    if isinstance(spheres, DeviceRecords) and spheres.radii()[1] <= GIANT_RADIUS:
         return np.empty(0, np.intp)
     numbers = np.flatnonzero(spheres[3] > GIANT_RADIUS)
-    return numbers if len(numbers) < count_of(spheres) else numbers[:0]
+    return numbers if len(numbers) < spheres.size else numbers[:0]
 
 
 def up_of_ground(spheres: Spheres) -> Vector | None:
@@ -235,5 +234,5 @@ def _maxima(
     others: float = inf,
 ) -> tuple[list[float], Outliers | None]:
     """Return max(n . c + r) for each normal n over spheres within `limit`, and the outliers."""
-    reached, far, farthest, distance = reach_of(spheres, np.array(planes), center, limit, skipped)
+    reached, far, farthest, distance = spheres.reach(np.array(planes), center, limit, skipped)
     return reached, Outliers(far, farthest, distance / others) if far else None

@@ -225,7 +225,7 @@ class LoadedScene:
     def sphere(self, prim_id: int) -> tuple[NDArray[np.float64], float]:
         """Return centre, float64 (3,), and radius of a sphere in render space."""
         b = self.packed
-        center = np.array([b.x[prim_id], b.y[prim_id], b.z[prim_id]], np.float64)
+        center = np.array([axis[prim_id] for axis in b.placed[:3]], np.float64)
         return center, float(b.radius[prim_id])
 
     def close(self) -> None:

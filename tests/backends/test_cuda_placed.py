@@ -23,7 +23,7 @@ from raytracer.backends.cuda import kernel as kernel_module
 from raytracer.backends.cuda import pack, placed, transfer
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.pack import described
-from raytracer.buffers import DeviceColors, SceneBuffers, radii_of
+from raytracer.buffers import DeviceColors, SceneBuffers
 from raytracer.device_array import DeviceArray
 from raytracer.scene.packing.pack import pack_with_camera, retake
 from raytracer.scene.packing.pack import place as place_on_host
@@ -102,7 +102,7 @@ def there_of(buffers: SceneBuffers) -> placed.PlacedSpheres:
 
 
 def records(buffers: SceneBuffers, gpu: Gpu) -> NDArray[np.float32]:
-    data = gpu.driver.view(there_of(buffers).address("records"), 16 * buffers.count)
+    data = gpu.driver.view(there_of(buffers).memory.address("records"), 16 * buffers.count)
     return data.view(np.float32).reshape(-1, 4)
 
 
@@ -153,7 +153,7 @@ def test_a_scene_is_packed_as_on_the_host(
     assert buffers.digest() == here.digest()
     assert "columns" not in vars(there_of(buffers)), "the digest is of parts"
     rows = slice(0, sets[0].count)
-    assert radii_of(buffers.placed, rows) == radii_of(here.placed, rows)
+    assert buffers.placed.radii(rows) == here.placed.radii(rows)
     assert buffers.nbytes == here.nbytes - 16 * here.count
     buffers.release()
     pose = posed(of_gpu, buffers.balls, buffers.space, 4 / 3)[0]
@@ -177,7 +177,7 @@ def test_arrays_of_a_gpu_stay_there(gpu: Gpu, kind: str, colored: str | None) ->
     assert records(buffers, gpu).tobytes() == np.stack(here.primitives, axis=1).tobytes()
     if colored is not None:
         assert isinstance(buffers.colors, DeviceColors)
-        data = gpu.driver.view(there_of(buffers).address("color"), 12 * 800)
+        data = gpu.driver.view(there_of(buffers).memory.address("color"), 12 * 800)
         assert data.tobytes() == here.color.tobytes()
     assert not [name for name in vars(of_gpu.spheres[0]) if "host" in name]
     assert buffers.digest() == here.digest()
@@ -190,7 +190,7 @@ def test_colours_beside_a_ground_are_rows_of_both(gpu: Gpu) -> None:
     ground = raytracer.Ground(color="navy")
     here, _ = packed_by(None, Scene.from_arrays(centers, 0.1, color, ground=ground))
     buffers, _ = packed_by(gpu, Scene.from_arrays(centers, 0.1, gpu.there(color), ground=ground))
-    data = gpu.driver.view(there_of(buffers).address("color"), 12 * 501)
+    data = gpu.driver.view(there_of(buffers).memory.address("color"), 12 * 501)
     assert data.tobytes() == here.color.tobytes()
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from raytracer import Camera, Ground, RenderSettings, Scene, SphereSet, layout
 from raytracer.backends import group
+from raytracer.backends.base import Bands
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda import kernel, run, tone, transfer
 from raytracer.backends.cuda import scene as scene_module
@@ -24,12 +25,11 @@ from raytracer.backends.cuda.launch import (
     TARGET_SECONDS,
     Pacer,
     Picture,
-    pieces,
-    side_by_side,
+    launches,
 )
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.group import DeviceGroup
-from raytracer.buffers import Bvh, SceneBuffers, build_bvh
+from raytracer.buffers import Bvh, Columns, SceneBuffers, build_bvh
 from raytracer.errors import BackendError
 from raytracer.film.film import Film
 from raytracer.render_space import Space
@@ -101,7 +101,7 @@ def scene(lights: int = 1, count: int = COUNT) -> tuple[SceneBuffers, Bvh]:
     camera["lens_radius"] = 0.0  # a pinhole
     materials = np.zeros(1, layout.dtype("Material"))
     buffers = SceneBuffers(
-        placed=(zeros, zeros, zeros, zeros),
+        placed=Columns(zeros, zeros, zeros, zeros),
         colors=np.ones((1, 3), np.float32),
         color_id=none,
         material_id=none,
@@ -353,8 +353,10 @@ def test_kernel_of_another_layout_is_refused(driver: FakeDriver) -> None:
 TILE = (8, 4)
 
 
-def picture(width: int, height: int, samples: int = 1, first: int = 0) -> Picture:
-    return Picture(width, height, TILE, first, samples)
+def picture(
+    width: int, height: int, samples: int = 1, first: int = 0, bands: Bands | None = None
+) -> Picture:
+    return Picture(width, height, TILE, first, samples, bands)
 
 
 @given(
@@ -371,7 +373,7 @@ def test_pieces_cover_every_sample_of_every_tile_once_and_in_order(
     whole = picture(width, height, samples, first)
     pacer = Pacer(budget)
     next_sample = [first] * whole.tiles
-    for index, piece in enumerate(pieces(whole, pacer)):
+    for index, ((piece,),) in enumerate(launches(whole, pacer)):
         assert piece.tiles > 0
         for tile in range(piece.tile_begin, piece.tile_end):
             assert next_sample[tile] == piece.sample_begin
@@ -396,10 +398,10 @@ def test_groups_cover_every_sample_of_their_bands_once_and_in_order(
     edges = [0, *(4 * sum(rows[: k + 1]) for k in range(len(rows)))]
     edges[-1] -= 3
     bands = list(pairwise(edges))[::2]
-    whole = picture(width, edges[-1], samples, first=7)
+    whole = picture(width, edges[-1], samples, 7, bands)
     pacer = Pacer(budget)
     seen: dict[int, list[int]] = {}
-    for pieces_beside in side_by_side(whole, bands, pacer):
+    for pieces_beside in launches(whole, pacer):
         assert len(pieces_beside) == len(bands)
         numbers = [n for band in pieces_beside for n in range(band[0].tile_begin, band[0].tile_end)]
         assert len(numbers) == len(set(numbers))
@@ -422,7 +424,7 @@ def test_slow_card_is_brought_down_to_the_target() -> None:
     rate = 5e6
     pacer = Pacer()
     lengths = []
-    for piece in pieces(picture(1920, 1080, samples=8), pacer):
+    for ((piece,),) in launches(picture(1920, 1080, samples=8), pacer):
         work = piece.tiles * 32 * piece.sample_count
         lengths.append(work / rate)
         pacer.record(work, work / rate)
@@ -434,7 +436,7 @@ def test_fast_card_grows_step_by_step() -> None:
     rate = 2e9
     pacer = Pacer()
     works = []
-    for piece in pieces(picture(1920, 1080, samples=256), pacer):
+    for ((piece,),) in launches(picture(1920, 1080, samples=256), pacer):
         works.append(piece.tiles * 32 * piece.sample_count)
         pacer.record(works[-1], works[-1] / rate)
     assert all(later <= earlier * GROWTH for earlier, later in pairwise(works))

@@ -14,10 +14,10 @@ import raytracer
 from raytracer.backends.base import TABLES, TREE
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda import run, striped
-from raytracer.backends.cuda.gpus import GpuGroup, StripedScene
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.cuda.transfer import as_bytes, staging
+from raytracer.backends.group import DeviceGroup, GroupScene
 from raytracer.errors import MemoryNeedError
 from raytracer.film.film import Film
 from raytracer.pipeline import prepare
@@ -75,13 +75,13 @@ def test_tree_and_picture_have_the_bytes_of_one_gpu(gpus: list[CudaDevice], name
     make, more = SCENES[name]
     scene, options = make(), {**SIZE, **more}
     made: list[dict[str, bytes]] = []
-    for device in (CudaDevice(0), GpuGroup(gpus, is_striped=True)):
+    for device in (CudaDevice(0), DeviceGroup(gpus, is_striped=True)):
         with (
             prepare(scene, options, backend=device) as job,
             job.device.film(Film.blank(SIZE["width"], SIZE["height"])) as film,
         ):
             alone = job.scene
-            if isinstance(alone, StripedScene):
+            if isinstance(alone, GroupScene):
                 assert (
                     alone.striped_over == len(gpus) == job.about["backend"].get("striped_over", 1)
                 )
@@ -117,7 +117,7 @@ def test_a_scene_that_a_gpu_cannot_hold_is_striped(
     scene = SCENES["mirrors"][0]()
     expected = raytracer.render(scene, backend="cuda:0", samples=2, **SIZE)  # type: ignore[arg-type]
     monkeypatch.setattr(run, "check_memory", refuse)
-    group: Any = GpuGroup(gpus)
+    group: Any = DeviceGroup(gpus)
     if len(gpus) < 2:
         with pytest.raises(MemoryNeedError, match="is too large"):
             raytracer.render(scene, backend=group, samples=2, **SIZE)  # type: ignore[arg-type]
@@ -126,7 +126,7 @@ def test_a_scene_that_a_gpu_cannot_hold_is_striped(
     assert image.film.sums.tobytes() == expected.film.sums.tobytes()
     assert image.metadata["backend"]["striped_over"] == 2
     with pytest.raises(MemoryNeedError, match="is too large"):
-        raytracer.render(scene, backend=GpuGroup(gpus, is_striped=False), samples=2, **SIZE)  # type: ignore[arg-type]
+        raytracer.render(scene, backend=DeviceGroup(gpus, is_striped=False), samples=2, **SIZE)  # type: ignore[arg-type]
     monkeypatch.setattr(striped, "why_not", lambda _: "GPU 0 is alone")
     with pytest.raises(MemoryNeedError, match=r"large; it cannot be striped .*: GPU 0 is alone"):
         raytracer.render(scene, backend=group, samples=2, **SIZE)  # type: ignore[arg-type]
@@ -145,7 +145,7 @@ def test_an_environment_map_is_replaced_in_a_striped_scene(gpus: list[CudaDevice
         with other.device.film(Film.blank(*size)) as film:
             film.add(other.scene, other.view, 2)
             sums.append(film.to_host().sums.tobytes())
-        group = GpuGroup(gpus, is_striped=True)
+        group = DeviceGroup(gpus, is_striped=True)
         with (
             prepare(scenes[0], options, backend=group) as job,
             job.device.film(Film.blank(*size)) as film,
@@ -158,7 +158,7 @@ def test_an_environment_map_is_replaced_in_a_striped_scene(gpus: list[CudaDevice
 
 @pytest.mark.gpu
 def test_striped_memory_is_given_back(gpus: list[CudaDevice]) -> None:
-    scene, group = SCENES["mirrors"][0](), GpuGroup(gpus, is_striped=True)
+    scene, group = SCENES["mirrors"][0](), DeviceGroup(gpus, is_striped=True)
 
     def left_behind() -> int:
         before = binding.primary_context(0).memory()[0]

@@ -11,7 +11,7 @@ import pytest
 from raytracer import layout, resources
 from raytracer.backends.cuda import kernel_selection as selection
 from raytracer.benchmark import render_benchmark
-from raytracer.buffers import SceneBuffers, build_bvh
+from raytracer.buffers import Columns, SceneBuffers, build_bvh
 from raytracer.film.film import Film
 from raytracer.resources import kernels
 from raytracer.scene.load import load
@@ -44,7 +44,7 @@ def test_kernel_by_count_tree_and_size() -> None:
     view, large, small = camera(0, 0.5), spheres((0, 0, -10, 1)), spheres((0, 0, -10, 0.001))
 
     def kernel(count: int, nodes: int, some: Any) -> str:
-        return selection.kernel_for(count, nodes, selection.sampled(some.T), view, 720)
+        return selection.kernel_for(count, nodes, selection.sampled(Columns(*some.T)), view, 720)
 
     assert kernel(0, 0, large[:0]) == selection.LIST
     assert kernel(selection.MAX_LISTED, 1, large) == selection.LIST

@@ -8,8 +8,8 @@ import pytest
 import raytracer
 from raytracer.backends.cuda import striped
 from raytracer.backends.cuda.driver import primary_context
-from raytracer.backends.cuda.gpus import GpuGroup
 from raytracer.backends.cuda.run import CudaDevice
+from raytracer.backends.group import DeviceGroup
 from raytracer.film.film import Film
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.pipeline import prepare
@@ -64,7 +64,7 @@ def test_a_striped_scene_has_the_bytes_of_one_gpu(
     if name == "bonds":
         options["bonds"] = 0.05
     scene = to_project(random_scene(7, 300_000 if name != "bonds" else 60_000, mirror=True))
-    several = GpuGroup([CudaDevice(number) for number in numbers], is_striped=True)
+    several = DeviceGroup([CudaDevice(number) for number in numbers], is_striped=True)
     with prepare(scene, options, backend="cuda:0") as job:
         with job.device.film(Film.blank(*SIZE)) as film:
             film.add(job.scene, job.view, 5)

@@ -64,13 +64,13 @@ def test_profiled_frame_is_one_launch(variant: str, monkeypatch: pytest.MonkeyPa
     from raytracer.backends.cuda.kernel import RenderKernel
 
     launches: list[Any] = []
-    launch = RenderKernel.launch
+    launch = RenderKernel.render
 
     def counted(self: RenderKernel, arguments: Any, group: Any) -> float:
         launches.append(group)
         return launch(self, arguments, group) + 10.0  # so slow that a render would cut its frames
 
-    monkeypatch.setattr(RenderKernel, "launch", counted)
+    monkeypatch.setattr(RenderKernel, "render", counted)
     options = BenchOptions((variant,), {"width": [641], "height": [361]}, scenes=("weekend",))
     assert len(find("render").profile(options)) == 1
     assert len(launches) == 2  # to warm up, and between the marks

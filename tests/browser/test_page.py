@@ -98,7 +98,7 @@ def centers_on_screen(session: Session) -> list[tuple[float, float]]:
     """Where the atoms are, in CSS pixels of the page."""
     viewer = session
     buffers = viewer.loaded_scene.buffers
-    points = np.stack([buffers.x, buffers.y, buffers.z], axis=1).astype(np.float64)
+    points = buffers.centers.astype(np.float64)
     places, _ = project(viewer.view, points, viewer.aspect)
     width, height = STAGE
     return [((x + 1) / 2 * width, (1 - y) / 2 * height) for x, y in places.tolist()]

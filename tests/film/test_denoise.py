@@ -12,7 +12,7 @@ from raytracer import Film, UserError, pipeline
 from raytracer.film import denoise
 from raytracer.film.bloom import GLOWS, bloomed, spread
 from raytracer.film.denoise import denoised, guides_of
-from raytracer.film.film import Backdrop, measure, measure_and_develop
+from raytracer.film.film import Backdrop, develop, measure
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from support.films import in_front_of, natural
@@ -192,7 +192,7 @@ def test_every_picture_has_bloom() -> None:
     sums[12, 16] = 40.0, 30.0, 20.0, 1.0
     film = Film(sums, 1, 0, 0, 1280, 720, backdrop=Backdrop((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
     settings = ToneSettings(bloom=0.5, dither=False)
-    pixels, histogram = measure_and_develop(film, settings)
+    pixels, histogram = develop(film, settings)
     assert pixels[12, 18, 0] > 10
     assert film.tonemap()[12, 18, 0] == 0
     np.testing.assert_array_equal(film.tonemap(bloom=0.5, dither=False), pixels)

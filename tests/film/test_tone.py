@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from raytracer.errors import UserError
-from raytracer.film.film import Film, develop, encode, measure_and_develop
+from raytracer.film.film import Film, develop
 from raytracer.film.tone_settings import CURVES, ToneSettings
 from reference.curves import srgb_decode, srgb_encode
 from support.films import film_of, in_front_of, natural, wild
@@ -30,14 +30,14 @@ def test_black_white_and_nothing_are_exact(bits: int) -> None:
     sums = np.array([[[0, 0, 0, 1], [1, 1, 1, 1], [0, 0, 0, 0], [9, 9, 9, 1]]], np.float32)
     top = 2**bits - 1
     expected = [[0, 0, 0, top], [top, top, top, top], [0, 0, 0, 0], [top, top, top, top]]
-    assert encode(film_of(sums), bits)[0].tolist() == expected
+    assert film_of(sums).tonemap(bits=bits, dither=False)[0].tolist() == expected
 
 
 @pytest.mark.parametrize(("bits", "count"), [(8, 256), (16, 65536)])
 def test_every_code_value_survives_the_way_to_linear_and_back(bits: int, count: int) -> None:
     codes = np.arange(count)
     film = opaque(np.repeat(srgb_decode(codes / (count - 1))[:, None], 3, axis=1))
-    assert np.array_equal(encode(film, bits)[0, :, 0], codes)
+    assert np.array_equal(film.tonemap(bits=bits, dither=False)[0, :, 0], codes)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,6 @@ def test_8_bits_are_dithered_unless_told_otherwise() -> None:
     assert np.array_equal(film.tonemap(), film.tonemap(dither=True))
     assert not np.array_equal(film.tonemap(), film.tonemap(dither=False))
     assert np.array_equal(film.tonemap(bits=16), film.tonemap(bits=16, dither=False))
-    assert np.array_equal(encode(film), film.tonemap(dither=False))
 
 
 def test_a_gradient_has_no_bands() -> None:
@@ -151,7 +150,7 @@ def test_an_opaque_film_is_shown_whole_whatever_was_hit(curve: str, bits: int) -
 def test_threads_do_not_change_a_byte() -> None:
     film = natural(333, 222)
     settings = ToneSettings("auto", "agx", dither=True)
-    one, many = (measure_and_develop(film, settings, threads=threads) for threads in (1, 7))
+    one, many = (develop(film, settings, threads=threads) for threads in (1, 7))
     assert [part.tobytes() for part in one] == [part.tobytes() for part in many]
 
 
@@ -164,7 +163,7 @@ def test_instruction_sets_agree(curve: str) -> None:
     found = []
     for isa in _core.isas():
         _core.use_isa(isa)
-        found.append(develop(film, settings).astype(np.int64))
+        found.append(develop(film, settings)[0].astype(np.int64))
     assert max(np.abs(codes - found[0]).max() for codes in found) <= 1
 
 
@@ -175,7 +174,7 @@ def test_what_is_not_finite_stays_in_its_pixel(curve: str) -> None:
     bad.sums[10, 20], bad.sums[11, 21, 0], bad.sums[12, 22, 3] = np.nan, np.inf, np.nan
     bad.sums[13, 23, 1] = -np.inf
     settings = ToneSettings(1.0, curve)
-    good_codes, codes = (develop(f, settings) for f in (film, bad))
+    good_codes, codes = (develop(f, settings)[0] for f in (film, bad))
     differs = np.argwhere((good_codes != codes).any(axis=-1)).tolist()
     assert {tuple(place) for place in differs} <= {(10, 20), (11, 21), (12, 22), (13, 23)}
     assert codes[10, 20, :3].max() <= codes[40:, 40:, :3].max()
@@ -190,7 +189,7 @@ def test_an_infinity_is_white_and_nan_black() -> None:
 
 
 def test_a_film_without_samples_is_empty() -> None:
-    assert not encode(Film.blank(5, 4)).any()
+    assert not Film.blank(5, 4).tonemap().any()
     for curve in CURVES:
         assert not Film.blank(1, 1).tonemap(exposure="auto", tone=curve)[..., 3].any()
 

@@ -108,7 +108,7 @@ def test_states_are_shown_in_place_and_packed_when_they_are_asked_for(
         assert loaded._packed is None
     for center in (loaded.sphere(2)[0], loaded.hit(session.buffers, 32, 24)):
         assert center is not None
-    np.testing.assert_allclose(loaded.packed.x[0] * loaded.buffers.space.scale, 1.5 - 1.0)
+    np.testing.assert_allclose(loaded.packed.placed[0][0] * loaded.buffers.space.scale, 1.5 - 1.0)
     before = session.camera
     session.do("fit-all")
     assert session.camera.look_at == pytest.approx((2.5, 0.0, 0.0), abs=1e-6)

@@ -106,8 +106,8 @@ def test_arrays_on_the_gpu_have_the_pictures_of_those_on_the_host(
             assert (pixels(session, step) == pixels(host, step)).all()
         assert session.loaded_scene.job.scene is memory
         assert len(copies) == before
-        x = session.loaded_scene.packed.x  # as a click does
-        np.testing.assert_array_equal(x, host.loaded_scene.packed.x)
+        x = session.loaded_scene.packed.placed[0]  # as a click does
+        np.testing.assert_array_equal(x, host.loaded_scene.packed.placed[0])
         assert len(copies) > before
 
 

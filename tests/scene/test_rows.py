@@ -191,7 +191,7 @@ def test_every_sphere_is_as_it_is_packed() -> None:
     scene = mixed()
     buffers = pack(scene)
     center, scale = buffers.space
-    placed = np.stack([buffers.x, buffers.y, buffers.z], 1) * scale + center
+    placed = buffers.centers * scale + center
     colors = buffers.color[buffers.color_id] if len(buffers.color_id) else buffers.color
     assert buffers.count == len(colors) == scene.count
     for index in range(scene.count):

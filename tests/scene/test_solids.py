@@ -112,7 +112,7 @@ def packed(path: Path) -> dict[str, Any]:
     """The arrays of the packed scene."""
     scene = raytracer.load(path)
     buffers = pack(scene)
-    names = ("x", "y", "z", "radius", "axis", "shapes", "color", "opacity")
+    names = ("centers", "radius", "axis", "shapes", "color", "opacity")
     return {name: np.array(getattr(buffers, name)) for name in names}
 
 

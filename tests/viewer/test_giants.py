@@ -73,7 +73,7 @@ def giant_gap(viewer: Session) -> float:
     buffers, eye = viewer.loaded_scene.buffers, viewer.view.pose.eye
     large = buffers.radius > GIANT_RADIUS
     assert large.any()
-    centers = np.stack([buffers.x, buffers.y, buffers.z], axis=1)[large].astype(np.float64)
+    centers = buffers.centers[large].astype(np.float64)
     return float((np.linalg.norm(centers - eye, axis=1) - buffers.radius[large]).min())
 
 
@@ -87,7 +87,7 @@ def assert_shows_the_subject(viewer: Session) -> None:
     """Every sphere but giants is within the picture, and some are not hidden by a giant."""
     buffers = viewer.loaded_scene.buffers
     small = buffers.radius <= GIANT_RADIUS
-    centers = np.stack([buffers.x, buffers.y, buffers.z], axis=1)[small].astype(np.float64)
+    centers = buffers.centers[small].astype(np.float64)
     shown, ahead = moves.project(viewer.view, centers, viewer.aspect)
     assert ahead.all()
     assert np.abs(shown).max() < 1.0

@@ -80,7 +80,7 @@ def test_hit_is_the_nearest_sphere_of_all(kind: str) -> None:
     """Against every sphere in float64, for every pixel of several views."""
     loaded_scene = loaded_scene_of(balls(300))
     b = loaded_scene.buffers
-    centers = np.stack([b.x, b.y, b.z], axis=1).astype(np.float64)
+    centers = b.centers.astype(np.float64)
     radius = b.radius.astype(np.float64)
     view = view_of(b, type=kind)
     for turn in ((0.0, 0.0), (1.0, 0.5), (2.5, -1.2)):

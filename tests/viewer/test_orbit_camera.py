@@ -171,7 +171,7 @@ def test_an_orthographic_view_has_all_in_front_of_it(view: View, seed: int) -> N
 def silhouettes(view: View, aspect: float) -> Vector:
     """Where the outlines of all spheres are in the picture, (N, 2)."""
     size = 1000, round(1000 / aspect)
-    centers = np.stack([BUFFERS.x, BUFFERS.y, BUFFERS.z], axis=1).astype(np.float64)
+    centers = BUFFERS.centers.astype(np.float64)
     found = [outline(view, *each, size) for each in zip(centers, BUFFERS.radius, strict=True)]
     assert all(found), "all are in front of the eye"
     corners: Vector = np.concatenate(found) * 2.0 / size - 1.0
@@ -192,7 +192,7 @@ def test_to_all_has_every_sphere_in_the_picture_from_the_same_side_and_after_tur
         turned = moves.orbit(turned, right, up)
         assert np.abs(silhouettes(turned, aspect)).max() < 1.0
     assert np.abs(silhouettes(there, aspect)).max() < 1.0
-    centers = np.stack([BUFFERS.x, BUFFERS.y, BUFFERS.z], axis=1).astype(np.float64)
+    centers = BUFFERS.centers.astype(np.float64)
     radius = (np.linalg.norm(centers - there.pivot, axis=1) + BUFFERS.radius).max()
     size = there.pose.half * min(aspect, 1.0) * (1.0 - framing.MARGIN)
     free = size if view.orthographic else np.sin(np.arctan(size)) * there.distance
@@ -207,7 +207,7 @@ def test_to_all_has_every_sphere_in_the_picture_from_the_same_side_and_after_tur
 def test_to_sphere_puts_it_into_the_middle_at_its_share_of_the_height(
     view: View, index: int
 ) -> None:
-    center = np.array([BUFFERS.x[index], BUFFERS.y[index], BUFFERS.z[index]], np.float64)
+    center = BUFFERS.centers[index].astype(np.float64)
     radius = float(BUFFERS.radius[index])
     there = moves.to_sphere(view, center, radius)
     np.testing.assert_allclose(place(there), (0.0, 0.0), atol=1e-9)

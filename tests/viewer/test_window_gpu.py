@@ -97,7 +97,7 @@ def test_picking_and_saving(scene_here: Path) -> None:
         wait_for(lambda: [session.picture(0.05)] and found and session.worker.save_job is None)
         rays = np.array([pixel_ray(viewer.view, x + 0.5, y + 0.5, SIZE) for x, y in places])
         buffers = loaded.buffers
-        centers = np.stack([buffers.x, buffers.y, buffers.z], axis=1).astype(np.float64)
+        centers = buffers.centers.astype(np.float64)
         radius = buffers.radius.astype(np.float64)
         _, hits = closest_hit(centers, radius, rays[:, 0], rays[:, 1])
         text = camera_toml(viewer)

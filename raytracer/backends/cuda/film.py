@@ -1,12 +1,11 @@
 """A film in the memory of one GPU, which owns its sums."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from math import prod
-from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from raytracer.backends.base import Bands, DeviceFilm, DeviceScene, ProgressCall
 from raytracer.backends.cuda import launch
@@ -19,7 +18,7 @@ from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.backends.cuda.transfer import staging
 from raytracer.cuda_driver import order
 from raytracer.device_array import DeviceArray, packed_strides
-from raytracer.film.film import Film, Pixels, with_bloom
+from raytracer.film.film import Developed, Film, empty_histogram, with_bloom
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import draft_shape
 from raytracer.view import View
@@ -119,31 +118,18 @@ class CudaFilm(DeviceFilm):
             stream.synchronize()
         self._is_here = False
 
-    def develop(self, settings: ToneSettings, bits: int) -> tuple[Pixels, NDArray[np.void]]:
+    def develop(self, settings: ToneSettings, bits: int = 8, *, measured: bool = True) -> Developed:
         """Develop on the device; bloom, and pixels with their own numbers of samples, need the
         host."""
         if settings.bloom or self.host.counts is not None:
-            return super().develop(settings, bits)
+            return super().develop(settings, bits, measured=measured)
+        shape, dtype = self.host.sums.shape, np.uint8 if bits == 8 else np.uint16
         with self._context.lock, self._context.active():
-            out = self._fetch(settings, np.uint8 if bits == 8 else np.uint16, statistics=True)
-            return out, tone_kernels(self._number).read_histogram()
-
-    def pixels(self, settings: ToneSettings) -> NDArray[np.uint8]:
-        if settings.bloom or self.host.counts is not None:
-            return super().pixels(settings)
-        with self._context.lock, self._context.active():
-            return self._fetch(settings, np.uint8)
-
-    def _fetch(
-        self, settings: ToneSettings, dtype: DTypeLike, statistics: bool = False
-    ) -> NDArray[Any]:
-        """Develop, and copy the picture to the host; the context is active."""
-        shape, dtype = self.host.sums.shape, np.dtype(dtype)
-        bits = 8 * dtype.itemsize
-        out = self._memory.allocate("picture", prod(shape) * dtype.itemsize)
-        kernels, sums = tone_kernels(self._number), self._on_device()
-        kernels.develop(self.host, sums, settings, out, bits=bits, statistics=statistics)
-        return staging(self._number).fetch(out, shape, dtype)
+            out = self._memory.allocate("picture", prod(shape) * np.dtype(dtype).itemsize)
+            kernels, sums = tone_kernels(self._number), self._on_device()
+            kernels.develop(self.host, sums, settings, out, bits=bits, statistics=measured)
+            pixels = staging(self._number).fetch(out, shape, dtype)
+            return pixels, kernels.read_histogram() if measured else empty_histogram()
 
     def develop_into(self, settings: ToneSettings, picture: DevicePicture) -> None:
         """Measure if the exposure is automatic, and develop. If the picture has a reader, its
@@ -196,21 +182,15 @@ def _launch_all(
 ) -> float:  # fmt: skip
     """Render a picture launch by launch, or bands of it side by side; return the seconds. Python
     takes signals between."""
-    picture = picture_of(view)
+    picture = picture_of(view, bands)
     arguments = scene.arguments(view, picture, sums)
     arguments["draft"] = draft
-    if bands is None:
-        total, length = picture.work, 1
-        groups: Iterable[launch.Group] = ([[each]] for each in launch.pieces(picture, scene.pacer))
-    else:
-        total, length = launch.work_of(picture, bands), launch.GROUP
-        groups = launch.side_by_side(picture, bands, scene.pacer)
-    seconds, done = 0.0, 0
-    for group in groups:
-        taken = kernel.launch(arguments, group)
-        pieces = chain.from_iterable(group)
-        work = sum(piece.tiles * piece.sample_count for piece in pieces) * picture.tile_pixels
-        scene.pacer.record(work // length, taken / length)
+    seconds, done, total = 0.0, 0, picture.tiles * picture.sample_count
+    for group in launch.launches(picture, scene.pacer):
+        taken = kernel.render(arguments, group)
+        work = sum(piece.tiles * piece.sample_count for piece in chain.from_iterable(group))
+        samples = work * picture.tile_pixels
+        scene.pacer.record(samples // picture.length, taken / picture.length)
         seconds += taken
         done += work
         if progress is not None:

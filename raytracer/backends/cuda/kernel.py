@@ -66,6 +66,8 @@ class Pass:
     ) -> None:
         """Load the function `entry`, whose argument is a struct of that name."""
         self.kernel, self._context = kernel, primary_context(ordinal)
+        self.stream = staging(ordinal).stream  # of copies
+        self._written: dict[str, bytes] = {}  # constant memory by symbol
         self.module = load_module(self._context, kernel, cubin)
         self.function = self.module.get_function(entry)
         self.function.prepare([f"{layout.dtype(struct).itemsize}s"])
@@ -78,6 +80,21 @@ class Pass:
     def launch(self, grid: tuple[int, int, int], arguments: NDArray[np.void], stream: Any) -> None:
         """Queue a launch. arguments: structured (1,), of the struct."""
         self.function.prepared_async_call(grid, self.kernel.block, stream, arguments.tobytes())
+
+    def set_tables(self, **tables: NDArray[Any]) -> None:
+        """Fill constant memory by symbols, but tables with the values that they have: only this
+        object writes there. Raises UserError where there are too many entries."""
+        for symbol, table in tables.items():
+            address, size = self.module.get_global(symbol)
+            if table.nbytes > size:
+                raise UserError(
+                    f"the scene has {len(table)} {NOUNS[symbol]} and the CUDA backend takes at "
+                    f"most {size // table.itemsize}: merge some, or render with --backend cpu"
+                )
+            content = table.tobytes()
+            if content and self._written.get(symbol) != content:
+                self._context.driver.memcpy_htod_async(address, content, self.stream)
+                self._written[symbol] = content
 
 
 @cache
@@ -99,9 +116,7 @@ NOUNS = {"c_lights": "lights", "c_materials": "materials", "c_large": "large sph
 SIDES = 8
 """Streams of launches that run side by side: the thread blocks of the next ones wait there."""
 
-
 SPHERES = "c_spheres"  # optional; holds the spheres of scenes small enough
-
 
 production = cache(product)  # returns a kernel of PRODUCTION by name; its file is read once
 
@@ -128,59 +143,44 @@ def macros_without(missing: tuple[str, ...]) -> dict[str, str]:
     return dict.fromkeys(missing, "0")
 
 
-class RenderKernel:
-    """A kernel on a device, whose context must be active in the methods."""
+class RenderKernel(Pass):
+    """A render kernel on a device."""
 
     def __init__(
         self, ordinal: int, kernel: Kernel, missing: tuple[str, ...] = (), has_images: bool = False
     ) -> None:
         """Load a kernel, without features of `FEATURES`; compile it if necessary."""
-        self._context = primary_context(ordinal)
-        check_supported(kernel, self._context.arch)
-        self.kernel = kernel
-        self.stream = staging(ordinal).stream
-        self._written: dict[int, bytes] = {}  # constant memory by address
-        cubin, self.missing = cubin_of(kernel, missing, self._context.arch, has_images)
+        context = primary_context(ordinal)
+        check_supported(kernel, context.arch)
+        cubin, self.missing = cubin_of(kernel, missing, context.arch, has_images)
         self._compiler = cubin.compiler
         # To ask the driver for a missing symbol is an error of its own.
         self._lists_spheres = SPHERES.encode() in cubin.code
-        with self._context.active() as driver:
-            self._pass = Pass(ordinal, kernel, ENTRY, "RenderArgs", cubin)
+        with context.active() as driver:
+            super().__init__(ordinal, kernel, ENTRY, "RenderArgs", cubin)
             self._events = driver.Event(), driver.Event()
             self._sides: list[tuple[Any, Any]] = []
 
     def describe(self) -> dict[str, Any]:
         """Return the resources of the kernel on this device, for records."""
-        function = self._pass.function
         with self._context.active():
             return {
                 "kernel": self.kernel.label,
                 "compiler": self._compiler,
-                "registers": int(function.num_regs),
-                "local_bytes": int(function.local_size_bytes),
-                "shared_bytes": int(function.shared_size_bytes),
+                "registers": int(self.function.num_regs),
+                "local_bytes": int(self.function.local_size_bytes),
+                "shared_bytes": int(self.function.shared_size_bytes),
             }
-
-    def set_tables(self, **tables: NDArray[Any]) -> None:
-        """Fill constant memory by symbols. Raises UserError where there are too many entries."""
-        for symbol, table in tables.items():
-            address, size = self._pass.module.get_global(symbol)
-            if table.nbytes > size:
-                raise UserError(
-                    f"the scene has {len(table)} {NOUNS[symbol]} and the CUDA backend takes at "
-                    f"most {size // table.itemsize}: merge some, or render with --backend cpu"
-                )
-            self._write(address, table)
 
     def set_spheres(self, address: int, size: int) -> None:
         """Put records in leaf order, which are on the device, into constant memory if they fit
         there; the kernel knows by its sphere count."""
         if self._lists_spheres:
-            constant, room = self._pass.module.get_global(SPHERES)
+            constant, room = self.module.get_global(SPHERES)
             if 0 < size <= room:
                 self._context.driver.memcpy_dtod_async(constant, address, size, self.stream)
 
-    def launch(self, arguments: NDArray[np.void], group: Group) -> float:
+    def render(self, arguments: NDArray[np.void], group: Group) -> float:
         """Run the launches of bands on several streams, those of a band in order, and wait for all.
 
         Bands have no pixels in common. A single one is launched on the stream of the copies.
@@ -199,20 +199,13 @@ class RenderKernel:
             for piece, stream in zip(slices, cycle(streams), strict=False):
                 grid = blocks(piece.tiles, self.kernel.threads), 1, 1
                 words = piece.arguments(arguments)
-                self._pass.function.prepared_async_call(grid, self.kernel.block, stream, words)
+                self.function.prepared_async_call(grid, self.kernel.block, stream, words)
         for stream, done in sides:
             done.record(stream)
             self.stream.wait_for_event(done)
         end.record(self.stream)
         end.synchronize()
         return float(end.time_since(start)) * 1e-3
-
-    def _write(self, address: int, table: NDArray[Any]) -> None:
-        """Fill a table, unless it has these values already; only this object writes there."""
-        content = table.tobytes()
-        if content and self._written.get(address) != content:
-            self._context.driver.memcpy_htod_async(address, content, self.stream)
-            self._written[address] = content
 
 
 render_kernel = cache(RenderKernel)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import Spheres, count_of, taken
+from raytracer.buffers import Spheres
 from raytracer.view import View
 
 LIST = "render_list"  # every sphere for every ray, out of constant memory
@@ -72,9 +72,9 @@ PERSPECTIVE = 0  # Camera.kind
 
 def sampled(columns: Spheres) -> NDArray[np.float32]:
     """Return some spheres from all parts of the scene, float32 (at most 512, 4)."""
-    count = count_of(columns)
+    count = columns.size
     rows = np.arange(0, count, -(-count // SAMPLED) or 1)
-    return np.stack(taken(columns, rows), axis=1)
+    return np.stack(columns.taken(rows), axis=1)
 
 
 def kernel_for(

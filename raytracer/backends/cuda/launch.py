@@ -7,7 +7,7 @@ depend on the division: the samples of a pixel are added in order.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -42,13 +42,14 @@ WARP = 32
 
 @dataclass(frozen=True)
 class Picture:
-    """The tiles of a crop and the samples to add."""
+    """The tiles of a crop, or of some of its rows (`bands`), and the samples to add."""
 
     width: int
     height: int
     tile: tuple[int, int]
     sample_begin: int
     sample_count: int
+    bands: Sequence[tuple[int, int]] | None = None
 
     @property
     def tiles_x(self) -> int:
@@ -56,16 +57,23 @@ class Picture:
         return -(-self.width // self.tile[0])
 
     @property
+    def spans(self) -> list[tuple[int, int]]:
+        """The tiles of each band, half open; of the whole crop without bands."""
+        bands, rows, across = self.bands or [(0, self.height)], self.tile[1], self.tiles_x
+        return [(y0 // rows * across, -(-y1 // rows) * across) for y0, y1 in bands]
+
+    @property
     def tiles(self) -> int:
-        return self.tiles_x * -(-self.height // self.tile[1])
+        return sum(end - begin for begin, end in self.spans)
 
     @property
     def tile_pixels(self) -> int:
         return self.tile[0] * self.tile[1]
 
     @property
-    def work(self) -> int:
-        return self.tiles * self.tile_pixels * self.sample_count
+    def length(self) -> int:
+        """Times TARGET_SECONDS that a group of its launches takes."""
+        return 1 if self.bands is None else GROUP
 
 
 @dataclass(frozen=True)
@@ -108,59 +116,47 @@ class Pacer:
             self.budget = max(min(fitting, self.budget * GROWTH), self.budget)
 
 
-def pieces(picture: Picture, pacer: Pacer) -> Iterator[Piece]:
-    """Yield the launches of a picture; the budget of the pacer is read for each of them.
+def launches(picture: Picture, pacer: Pacer) -> Iterator[Group]:
+    """Yield the launches of a picture; the budget of the pacer is read for each group of them.
 
-    If the budget allows, a launch renders all tiles with as many samples as fit, otherwise some
-    tiles with a single sample. Every pixel gets its samples in ascending order.
+    Every pixel gets its samples in ascending order.
     """
     sample, end = picture.sample_begin, picture.sample_begin + picture.sample_count
     frame = picture.tiles * picture.tile_pixels
     while sample < end:
-        count = min(max(pacer.budget // frame, 1), end - sample)
-        tile, is_whole = 0, count * frame <= pacer.budget
-        while tile < picture.tiles:
-            step = picture.tiles if is_whole else max(pacer.budget // picture.tile_pixels, 1)
-            stop = min(tile + step, picture.tiles)
-            if picture.tiles - stop < step // 2:  # no launch for a small rest
-                stop = picture.tiles
-            yield Piece(tile, stop, sample, count)
-            tile = stop
+        count = min(max(picture.length * pacer.budget // frame, 1), end - sample)
+        if picture.bands is None:
+            yield from ([[piece]] for piece in _in_turn(picture, pacer, sample, count))
+        else:
+            yield _side_by_side(picture, sample, count)
         sample += count
 
 
-def side_by_side(
-    picture: Picture, bands: Sequence[tuple[int, int]], pacer: Pacer
-) -> Iterator[Group]:
-    """Yield groups of launches for some rows of a picture: a few for each band in every group.
+def _in_turn(picture: Picture, pacer: Pacer, sample: int, count: int) -> Iterator[Piece]:
+    """Yield launches of all tiles with as many samples as fit, or of some with a single sample."""
+    tile, tiles, pixels = 0, picture.tiles, picture.tile_pixels
+    is_whole = count * tiles * pixels <= pacer.budget
+    while tile < tiles:
+        step = tiles if is_whole else max(pacer.budget // pixels, 1)
+        stop = min(tile + step, tiles)
+        if tiles - stop < step // 2:  # no launch for a small rest
+            stop = tiles
+        yield Piece(tile, stop, sample, count)
+        tile = stop
+
+
+def _side_by_side(picture: Picture, sample: int, count: int) -> Group:
+    """Return a few launches for each band, which follow one another.
 
     Bands have other pixels, so they may run side by side: the end of a launch, when most of the GPU
-    waits for a few warps, is then filled by others. The launches of a band follow one another, and
-    so do groups: every pixel gets its samples in ascending order.
+    waits for a few warps, is then filled by others.
     """
-    spans = _spans(picture, bands)
-    frame = work_of(replace(picture, sample_count=1), bands)
-    sample, stop = picture.sample_begin, picture.sample_begin + picture.sample_count
-    while sample < stop:
-        count = min(max(GROUP * pacer.budget // frame, 1), stop - sample)
-        slices = min(SLICES, count)
-        cuts = list(pairwise(sample + count * k // slices for k in range(slices + 1)))
-        yield [
-            [Piece(begin, end, first, last - first) for first, last in cuts] for begin, end in spans
-        ]
-        sample += count
-
-
-def work_of(picture: Picture, bands: Sequence[tuple[int, int]]) -> int:
-    """Return `Picture.work` of bands."""
-    tiles = sum(end - begin for begin, end in _spans(picture, bands))
-    return tiles * picture.tile_pixels * picture.sample_count
-
-
-def _spans(picture: Picture, bands: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the tiles of bands, half open."""
-    rows = picture.tile[1]
-    return [(y0 // rows * picture.tiles_x, -(-y1 // rows) * picture.tiles_x) for y0, y1 in bands]
+    slices = min(SLICES, count)
+    cuts = list(pairwise(sample + count * k // slices for k in range(slices + 1)))
+    return [
+        [Piece(begin, end, first, last - first) for first, last in cuts]
+        for begin, end in picture.spans
+    ]
 
 
 def blocks(tiles: int, threads: int) -> int:

@@ -15,7 +15,7 @@ from raytracer.backends.cuda.kernel import loaded
 from raytracer.backends.cuda.memory import COLOR_BYTES, RECORD_BYTES, DeviceMemory
 from raytracer.backends.cuda.pack import Packed, Packer, decoded
 from raytracer.backends.cuda.transfer import staging
-from raytracer.buffers import Columns, DeviceRecords
+from raytracer.buffers import NONE, Columns, DeviceRecords, Reach
 from raytracer.device_array import DeviceArray
 from raytracer.sphere_update import OutOfRangeError, SphereUpdate
 
@@ -39,22 +39,16 @@ class PlacedSpheres(DeviceRecords):
     ) -> None:  # fmt: skip
         super().__init__(parts, on_host)
         self.number = number
-        self._context, self._memory = primary_context(number), memory
-
-    def address(self, name: str) -> int:
-        """Return the address of "records" or of "color"; 0 where there are none."""
-        return self._memory.address(name)
-
-    def size(self, name: str) -> int:
-        """Return their bytes."""
-        return self._memory.size(name)
+        self._context, self.memory = primary_context(number), memory  # "records", "color"
 
     @property
-    def is_there(self) -> bool:
-        return self.address("records") != 0
+    def _is_there(self) -> bool:
+        return self.memory.address("records") != 0
 
     def taken(self, rows: NDArray[np.int64]) -> Columns:
-        memory, found = self._memory, np.empty((len(rows), 4), np.float32)
+        if not self._is_there:
+            return super().taken(rows)
+        memory, found = self.memory, np.empty((len(rows), 4), np.float32)
         arguments = np.zeros(1, layout.dtype("ReachArgs"))
         with self._context.lock, self._context.active():
             arguments["rows"] = memory.allocate("rows", rows.nbytes)
@@ -63,20 +57,22 @@ class PlacedSpheres(DeviceRecords):
             arguments["row_count"] = len(rows)
             self._launch(arguments, len(rows))
             staging(self.number).to_host(memory.address("picked"), found)
-        x, y, z, radius = np.ascontiguousarray(found.T)
-        return x, y, z, radius
+        return Columns(*np.ascontiguousarray(found.T))
 
     def reach(
-        self, normals: NDArray[np.float64], center: NDArray[np.float64] | None, limit: float
-    ) -> tuple[list[float], int, int, float]:
+        self, normals: NDArray[np.float64], center: NDArray[np.float64] | None, limit: float,
+        skipped: NDArray[np.intp] = NONE,
+    ) -> Reach:  # fmt: skip
+        if len(skipped) or not self._is_there:
+            return super().reach(normals, center, limit, skipped)
         arguments = np.zeros(1, layout.dtype("ReachArgs"))
         arguments["normals"][0, : normals.size] = normals.ravel()
-        arguments["normal_count"], arguments["count"] = len(normals), self.count
+        arguments["normal_count"], arguments["count"] = len(normals), self.size
         arguments["limit"] = np.inf if center is None else limit
         arguments["center"] = 0.0 if center is None else center
         with self._context.lock, self._context.active():
-            parts = self._launch(arguments, self.count)
-            staging(self.number).to_host(self._memory.address("parts"), parts)
+            parts = self._launch(arguments, self.size)
+            staging(self.number).to_host(self.memory.address("parts"), parts)
         for name in ("reached", "distance"):  # of no sphere
             parts[name][parts[name] == np.finfo(np.float64).min] = -np.inf
         distance, reached = parts["distance"].max(), parts["reached"].max(0)[: len(normals)]
@@ -88,20 +84,20 @@ class PlacedSpheres(DeviceRecords):
         kernel = loaded(self.number, ENTRY, "ReachArgs")
         grid = kernel.grid(n=count)
         parts = np.empty(grid[0], layout.dtype("SphereReach"))
-        arguments["records"] = self.address("records")
-        arguments["parts"] = self._memory.allocate("parts", parts.nbytes)
+        arguments["records"] = self.memory.address("records")
+        arguments["parts"] = self.memory.allocate("parts", parts.nbytes)
         kernel.launch(grid, arguments, staging(self.number).stream)
         return parts
 
     def release(self) -> None:
-        self._memory.close()
+        self.memory.close()
 
 
 def placed(
     number: int, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
     on_host: Callable[[slice], Columns], gpus: Sequence[int] = (),
 ) -> PlacedSpheres | None:  # fmt: skip
-    """Pack spheres in the memory of a GPU, or striped over several; see `Placer.place`."""
+    """Pack spheres in the memory of a GPU, or striped over several; see `Device.place`."""
     context = primary_context(number)
     memory, parts = DeviceMemory(context, gpus), []
     count, rows = (sum(each.count for each in updates) for updates in (spheres, colors))

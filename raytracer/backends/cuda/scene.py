@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from raytracer import layout
 from raytracer._native import core
-from raytracer.backends.base import TABLES, TREE, DeviceScene, sphere_arrays
+from raytracer.backends.base import TABLES, TREE, Bands, DeviceScene, sphere_arrays
 from raytracer.backends.cuda import kernel_selection as selection
 from raytracer.backends.cuda import launch, striped
 from raytracer.backends.cuda.driver import connect, primary_context
@@ -209,16 +209,15 @@ class CudaScene(DeviceScene):
 
     def _take_placed(self, placed: PlacedSpheres, colors: Any) -> int:
         """Return the address of records that a GPU has packed, and copy colours from there."""
-        own = self._memory
+        own, there = self._memory, placed.memory
         with self._context.lock, self._context.active() as driver:
             connect(self.number, placed.number)
             stream = staging(self.number).stream
             names = [] if placed.number == self.number else ["records"]
             for name in (*names, *(["color"] if isinstance(colors, DeviceColors) else [])):
-                size = placed.size(name)
-                target = own.allocate(name, size)
-                copy_within(driver, target, placed.address(name), size, stream)
-        return own.address("records") or placed.address("records")
+                target = own.allocate(name, there.size(name))
+                copy_within(driver, target, there.address(name), there.size(name), stream)
+        return own.address("records") or there.address("records")
 
     def _bring(self, name: str, array: NDArray[Any]) -> None:
         with self._context.lock, self._context.active():
@@ -259,6 +258,7 @@ class CudaScene(DeviceScene):
         except BaseException:
             seen.close()
             raise
+        seen.tree_nbytes = sum(map(seen._memory.size, TREE))
         return seen
 
     def _copied(self) -> list[str]:
@@ -270,6 +270,7 @@ class CudaScene(DeviceScene):
         """Free the arrays of which `seen_from` has made copies."""
         with self._context.lock, self._context.active():
             self._memory.free(*self._copied())
+        self.tree_nbytes = sum(map(self._memory.size, TREE))
 
     def kernel(self, view: View) -> RenderKernel:
         """Return the kernel that renders a view; its first use loads it."""
@@ -346,15 +347,11 @@ class CudaScene(DeviceScene):
         arguments = self.arguments(view, picture_of(view))
         arguments["tile_end"] = tile_end
         copies = staging(self.number)
-        tables = {"c_camera": view.camera, "c_large": self.large, "c_frame": view.frame}
         with self._context.lock, self._context.active() as driver:
             self.settle()
             name = f"{entry}_capsules" if self.has_capsules else entry
             kernel = loaded(self.number, entry, "RenderArgs", name, self.has_images)
-            for symbol, table in tables.items():
-                if len(table):
-                    address, _ = kernel.module.get_global(symbol)
-                    driver.memcpy_htod_async(address, table.tobytes(), copies.stream)
+            kernel.set_tables(c_camera=view.camera, c_large=self.large, c_frame=view.frame)
             memory = driver.mem_alloc(answers.nbytes)
             try:
                 arguments["film"] = int(memory)
@@ -391,10 +388,10 @@ def lengths_of(buffers: SceneBuffers) -> dict[str, int]:
     }
 
 
-def picture_of(view: View) -> launch.Picture:
-    """Return the tiles and samples of a view."""
+def picture_of(view: View, bands: Bands | None = None) -> launch.Picture:
+    """Return the tiles and samples of a view, or of some of its rows."""
     x0, y0, x1, y1 = view.crop
-    return launch.Picture(x1 - x0, y1 - y0, TILE, view.first_sample, view.samples)
+    return launch.Picture(x1 - x0, y1 - y0, TILE, view.first_sample, view.samples, bands)
 
 
 def _first_samples(number: int) -> int:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import DeviceColors, Spheres, count_of
+from raytracer.buffers import DeviceColors, Spheres
 from raytracer.layout import code, dtype, none_of
 
 
@@ -22,10 +22,10 @@ def pack_emitters(
     """
     is_principled = materials["kind"] == code("MaterialKind", "principled")
     emission = np.where(is_principled, materials["principled"]["emission"], np.float32(0.0))
-    if not emission.any() or not count_of(spheres):
+    if not emission.any() or not spheres.size:
         return none_of("Emitter"), 0.0
     color = colors.on_host if isinstance(colors, DeviceColors) else colors
-    strength = emission[material_id] if len(material_id) else emission.repeat(count_of(spheres))
+    strength = emission[material_id] if len(material_id) else emission.repeat(spheres.size)
     number = np.flatnonzero(strength > 0)
     row = 0 if len(color) == 1 else color_id[number] if len(color_id) else number
     radiance, radius = color[row] * strength[number, None], spheres[3][number]

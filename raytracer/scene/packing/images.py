@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import ImagedSpheres, Spheres, count_of
+from raytracer.buffers import ImagedSpheres, Spheres
 from raytracer.layout import dtype
 from raytracer.render_space import Space
 from raytracer.scene.extent import Subject
@@ -56,7 +56,7 @@ def pack_images(
     """
     linear, _ = space.placing(images.transform)
     edges = images.edges @ linear.T
-    count = count_of(cell)
+    count = cell.size
     lattice = np.zeros(1, dtype("ImageLattice"))
     low, high = Subject(cell, "all").box()
     margin = MARGIN * max(float(np.abs(low).max()), float(np.abs(high).max()))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import Spheres, count_of, radii_of
+from raytracer.buffers import Spheres
 from raytracer.layout import constant, dtype
 from raytracer.scene.arrays import blocks
 from raytracer.scene.transform import Vector
@@ -60,7 +60,7 @@ def pack_large(
     others = [n for n in large if n not in near and gaps[n] < max(NEAR * large[n][1], REGION)]
     others += [number for number in numbers if number >= spheres]
     number = max(others, key=lambda number: float(placed[3][number]), default=-1)
-    if number >= 0 and (ratio := placed[3][number] / radii_of(placed)[0]) > LIMIT:
+    if number >= 0 and (ratio := placed[3][number] / placed.radii()[0]) > LIMIT:
         warn(
             f"number {number}, {'a sphere' if number < spheres else 'a solid'}, has {ratio:.0e} "
             "times the radius of the smallest; shadows and contacts are exact up to a factor of "
@@ -73,7 +73,7 @@ def pack_large(
         table[row]["normal"] = [float(x) / length for x in center]
         table[row]["curvature"] = 1.0 / length
         table[row]["height"] = float(center @ center - size * size) / (2.0 * length)
-        table[row]["prim"] = count_of(placed) - len(near) + row
+        table[row]["prim"] = placed.size - len(near) + row
     return np.array(near, np.int64), table
 
 
@@ -95,7 +95,7 @@ def plane(up: Vector, height: float) -> NDArray[np.void]:
 
 def _candidates(placed: Spheres) -> list[int]:
     """Return the indices of the largest spheres of at least RATIO times the smallest radius."""
-    least, most = radii_of(placed) if count_of(placed) else (1.0, 0.0)
+    least, most = placed.radii() if placed.size else (1.0, 0.0)
     limit = RATIO * least
     if most < limit:
         return []

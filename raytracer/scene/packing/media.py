@@ -70,8 +70,7 @@ def pack_media(
 
 
 def _centers(buffers: SceneBuffers, rows: NDArray[np.intp] | slice) -> Doubles:
-    columns = (buffers.x, buffers.y, buffers.z)
-    return np.stack([axis[rows].astype(np.float64) for axis in columns], axis=1)
+    return np.stack([axis[rows].astype(np.float64) for axis in buffers.placed[:3]], axis=1)
 
 
 def _holding(buffers: SceneBuffers, place: Doubles) -> NDArray[np.bool_]:

@@ -19,13 +19,9 @@ from raytracer.buffers import (
     Columns,
     DeviceColors,
     DeviceRecords,
-    Placer,
     SceneBuffers,
     Spheres,
     balls_of,
-    count_of,
-    radii_of,
-    taken,
 )
 from raytracer.errors import SceneError, naming
 from raytracer.layout import code, dtype, none_of
@@ -62,6 +58,7 @@ from raytracer.warning import warn
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from raytracer.backends.base import Device
     from raytracer.scene.clip import Clip
     from raytracer.scene.replicated_set import ReplicatedSet
     from raytracer.scene.scene import Scene
@@ -83,7 +80,7 @@ def pack_with_camera(
     scene: Scene,
     settings: RenderSettings | None = None,
     around: Surroundings = NOTHING,
-    device: Placer | None = None,
+    device: Device | None = None,
     repeated: tuple[Scene, ReplicatedSet] | None = None,
 ) -> tuple[SceneBuffers, Camera]:
     """Return the arrays that a backend renders, and the camera with its fitted position.
@@ -91,7 +88,7 @@ def pack_with_camera(
     Args:
         scene, settings: None takes the settings of the scene.
         around: what a fitted camera shows beside the spheres.
-        device: may pack spheres in its own memory (`Placer.place`).
+        device: may pack spheres in its own memory (`Device.place`).
         repeated: one periodic box whose arrays are enough (`images.cell_of`).
     """
     with naming(scene.source), quiet():
@@ -104,7 +101,7 @@ def repack(
     scene: Scene,
     settings: RenderSettings,
     pose: Pose | None,
-    device: Placer | None = None,
+    device: Device | None = None,
 ) -> SceneBuffers:
     """Pack a scene whose spheres have changed; render space, ground and environment stay those of
     the buffers before. pose: the camera; None leaves the view as it was."""
@@ -116,7 +113,7 @@ def _packed(
     scene: Scene,
     settings: RenderSettings,
     around: Surroundings,
-    device: Placer | None,
+    device: Device | None,
     repeated: tuple[Scene, ReplicatedSet] | None,
     before: SceneBuffers | None = None,
     pose: Pose | None = None,
@@ -135,7 +132,7 @@ def _packed(
     if device is not None and device.has_own_memory and not solid_sets:
         there = _placed_there(device, sets, surfaces, space)
     spheres, painted = (place(sets, space), None) if there is None else there
-    number = count_of(spheres)
+    number = spheres.size
     color: NDArray[np.float32] | DeviceColors
     color, color_id, color_mode = painted or pack_colors([*surfaces, *end_colors(solid_sets)])
     solids, balls, of_solids = _with_solids(
@@ -149,7 +146,7 @@ def _packed(
     if repeated is not None:
         from raytracer.scene.packing.images import pack_images  # late: few scenes
 
-        if len(large_id) or radii_of(spheres)[1] > GIANT_RADIUS:  # no part of the subject
+        if len(large_id) or spheres.radii()[1] > GIANT_RADIUS:  # no part of the subject
             return _packed(all_images, settings, around, device, None, before, pose)
         balls, of_solids["images"] = pack_images(spheres, images, space, has_ground)
     materials, material_id = _pack_materials(scene, surfaces, space.scale)
@@ -163,9 +160,9 @@ def _packed(
             ground = before.large[-1:]
         else:
             ground = _pack_ground(scene, camera, balls, space)
-        large_id = np.append(large_id, np.int64(count_of(solids)))
+        large_id = np.append(large_id, np.int64(solids.size))
         large = np.concatenate([large, ground])
-        last = count_of(solids) + 1
+        last = solids.size + 1
         large["prim"] = np.arange(len(large), dtype=np.uint32) + (last - len(large))
         if before is None and pose is not None and pose.is_below(large[-1]):
             warn("ground.height: the camera is below the ground, which is therefore invisible")
@@ -188,7 +185,7 @@ def _packed(
         ids.setflags(write=False)  # a backend copies writeable arrays
     buffers = SceneBuffers(
         solids, color, color_id, material_id, replace(view, materials=materials), space,
-        large_id=large_id.astype(np.int32 if count_of(solids) < 2**31 else np.uint32),
+        large_id=large_id.astype(np.int32 if solids.size < 2**31 else np.uint32),
         large=large, emitters=emitters, opacity=opacity, **of_solids,
     )  # fmt: skip
     if pose is not None and before is None:
@@ -379,12 +376,12 @@ def _warn_of_pose(pose: Pose, spheres: Spheres, space: Space) -> None:
         return
     verb = "is" if outliers.total == 1 else "are"
     row = outliers.farthest
-    center = zip(taken(spheres, np.array([row]))[:3], space.center, strict=True)
+    center = zip(spheres.taken(np.array([row]))[:3], space.center, strict=True)
     place = [float(axis[0]) * space.scale + middle for axis, middle in center]
     digit = max(map(abs, place)) * 1e-6  # the precision of float32
     shown = ", ".join(f"{0.0 if abs(v) < digit else v:g}" for v in place)
     warn(
-        f"{outliers.total:,} of {count_of(spheres):,} spheres {verb} far away from the others and "
+        f"{outliers.total:,} of {spheres.size:,} spheres {verb} far away from the others and "
         f"left out of the frame; the farthest is sphere {row} at ({shown}), "
         f"{outliers.times:.3g} times as far out as the others. To frame every sphere, give "
         '--fit all, fit = "all" under [camera] in a scene file, or Camera(fit="all")'
@@ -444,7 +441,7 @@ def _rows(spheres: SphereSet, name: str, rows: slice, *, checked: bool = True) -
 
 
 def _placed_there(
-    device: Placer, sets: Sequence[SphereSet], surfaces: Sequence[SphereSet], space: Space
+    device: Device, sets: Sequence[SphereSet], surfaces: Sequence[SphereSet], space: Space
 ) -> tuple[DeviceRecords, tuple[DeviceColors, NDArray[np.int32], str] | None] | None:
     """Return spheres, and their colours if they are arrays of a GPU, in the memory of a device, as
     `pack_colors`; None where it leaves that to the host, which also says what is wrong."""
@@ -494,15 +491,14 @@ def coloring(spheres: SphereSet) -> dict[str, Any]:
 def place(sets: Sequence[SphereSet], space: Space, rows: slice | None = None) -> Columns:
     """Return the spheres of nonempty sets in render space, or some rows of them."""
     begin, end = (0, sum(s.count for s in sets)) if rows is None else (rows.start, rows.stop)
-    x, y, z, radius = (np.empty(end - begin, np.float32) for _ in range(4))
-    first = 0
+    found, first = Columns(*(np.empty(end - begin, np.float32) for _ in range(4))), 0
     for spheres in sets:
         own = slice(max(begin - first, 0), min(end - first, spheres.count))
         if own.start < own.stop:
             to = slice(first + own.start - begin, first + own.stop - begin)
-            _place_rows(spheres, own, space, (x[to], y[to], z[to], radius[to]))
+            _place_rows(spheres, own, space, Columns(*(column[to] for column in found)))
         first += spheres.count
-    return x, y, z, radius
+    return found
 
 
 def _place_rows(spheres: SphereSet, rows: slice, space: Space, out: Columns) -> None:

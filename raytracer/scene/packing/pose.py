@@ -6,7 +6,7 @@ from math import atan, degrees, radians, tan
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import Spheres, count_of
+from raytracer.buffers import Spheres
 from raytracer.errors import SceneError
 from raytracer.layout import code, dtype
 from raytracer.render_space import Space
@@ -169,7 +169,7 @@ def aimed(camera: Camera, spheres: Spheres, space: Space) -> Camera:
     if camera.position is None or camera.look_at is not None:
         return camera
     target = (0.0, 0.0, 0.0)
-    if count_of(spheres):
+    if spheres.size:
         x, y, z = middle(spheres) * space.scale + np.array(space.center)
         target = (float(x), float(y), float(z))
     if target == tuple(camera.position):

@@ -17,7 +17,6 @@ from raytracer.buffers import (
     TRIANGLE,
     Columns,
     Spheres,
-    count_of,
 )
 from raytracer.errors import SceneError
 from raytracer.render_space import Space, affine_rows
@@ -38,7 +37,7 @@ def place_solids(
     sets: nonempty: capsules, cones, ellipsoids, then triangles. radii: of the largest balls in each
     set, (C,) each, render space. has_colors: whether there is more than one colour.
     """
-    number = count_of(spheres)  # of the first solid of a set
+    number = spheres.size  # of the first solid of a set
     rows = number + sum(each.count for each in sets) + has_ground  # of colours before its own
     parts = []
     for each, is_glass in zip(sets, are_glass, strict=True):
@@ -68,7 +67,7 @@ def place_solids(
     x, y, z = (np.append(column, middles[:, k]) for k, column in enumerate(spheres[:3]))
     if rows + len(shapes) >= MAX_SOLIDS:
         raise SceneError("a scene with solids has at most 2^29 surfaces: use fewer")
-    return (x, y, z, np.concatenate([spheres[3], *radii])), {
+    return Columns(x, y, z, np.concatenate([spheres[3], *radii])), {
         "axis": axes,
         "end_row": ends,
         "form": forms if forms.any() else forms[:0],

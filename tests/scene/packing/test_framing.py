@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from raytracer import Camera, RenderSettings, Scene
-from raytracer.buffers import SceneBuffers, Spheres
+from raytracer.buffers import Columns, SceneBuffers, Spheres
 from raytracer.scene.extent import Doubles, Numbers, _maxima
 from raytracer.scene.packing.framing import MARGIN
 from raytracer.scene.packing.pack import pack
@@ -29,7 +29,7 @@ def reach(buffers: SceneBuffers) -> NDArray[np.float64]:
     at angle atan(x / z) + asin(r / d) in the plane of the eye, the axis and the view.
     """
     camera = buffers.view.camera[0]
-    offset = np.stack([buffers.x, buffers.y, buffers.z], axis=1).astype(float) - camera["origin"]
+    offset = buffers.centers.astype(float) - camera["origin"]
     depth = offset @ camera["forward"].astype(float)
     radius = buffers.radius.astype(float)
     result = []
@@ -70,7 +70,7 @@ def numpy_reach(
 def test_reach_is_that_of_float64_to_the_last_bit(count: int, limit: float) -> None:
     rng = np.random.default_rng(count)
     x, y, z, radius = rng.normal(size=(4, count)).astype(np.float32)
-    spheres = x, y, z, np.abs(radius) / 10
+    spheres = Columns(x, y, z, np.abs(radius) / 10)
     planes = list(rng.normal(size=(5, 3)))
     skipped = np.sort(rng.choice(count, count // 5, replace=False))
     center = rng.normal(size=3)
