@@ -39,23 +39,25 @@ class BenchOptions:
     user_kernel: Path | None = None
     scenes: tuple[str, ...] = ()
 
-    def points(self, op: Op) -> list[dict[str, int]]:
-        """Return every combination of sizes, each with all axes of an operation.
+    def points(self, op: Op) -> list[Op]:
+        """Return an operation at every combination of sizes; raise UserError if it does not support
+        one of them or the data type.
 
         `sizes` are those of all axes whose default size is the largest.
         """
+        dtype = "" if self.dtype is None else one_of(self.dtype, op.name, op.dtypes, "dtype")
+        known = self.distribution in op.distributions  # if all operations run, not of each
+        distribution = self.distribution if known else "normal"
         largest = [name for name, size in op.axes.items() if size == max(op.axes.values())]
         bases = [dict.fromkeys(largest, size) for size in self.sizes] or [{}]
         sweeps = [
             dict(zip(self.axes, sizes, strict=True)) for sizes in product(*self.axes.values())
         ]
-        return [op.resolve({**base, **swept}) for base in bases for swept in sweeps]
-
-    def dtype_of(self, op: Op) -> str:
-        """Return the data type to run; raise UserError if the operation does not support it."""
-        if self.dtype is None:
-            return op.dtypes[0]
-        return one_of(self.dtype, op.name, op.dtypes, "dtype")
+        return [
+            op.at({**base, **swept}, dtype, distribution=distribution)
+            for base in bases
+            for swept in sweeps
+        ]
 
 
 def validated(given: Mapping[str, Any]) -> BenchOptions:
