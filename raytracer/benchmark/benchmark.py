@@ -10,7 +10,7 @@ from textwrap import wrap
 from typing import Any, TypeVar
 
 from raytracer.arguments import items, mapping, one_of, real, text, truth, whole
-from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.cuda.session import Enqueue, Session
 from raytracer.benchmark.op import DISTRIBUTIONS, Op
 from raytracer.benchmark.record import Result
 from raytracer.errors import UserError, suggestion
@@ -170,6 +170,15 @@ class Benchmark(ABC):
 
     def profile(self, options: BenchOptions) -> list[str]:
         """Launch each kernel once between profiler marks, and return their labels."""
+        labels = []
+        with Session() as session:
+            for label, launch in self.launches(session, options):
+                session.profiled(launch)
+                labels.append(label)
+        return labels
+
+    def launches(self, session: Session, options: BenchOptions) -> Iterator[tuple[str, Enqueue]]:
+        """Yield the label and the launch of each kernel, for a profiler."""
         raise UserError(f"{self.name} has no kernels of its own; profile render or tone")
 
 

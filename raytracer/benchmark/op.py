@@ -26,22 +26,6 @@ PERIOD = 4_194_301  # distinct values, a prime: rows of larger arrays, which rep
 
 
 @dataclass(frozen=True)
-class Array:
-    """Shape and NumPy type of an input or output."""
-
-    shape: tuple[int, ...]
-    dtype: str
-
-    @property
-    def nbytes(self) -> int:
-        return prod(self.shape) * self.itemsize
-
-    @property
-    def itemsize(self) -> int:
-        return np.dtype(self.dtype).itemsize
-
-
-@dataclass(frozen=True)
 class Peer:
     """An implementation by PyTorch, timed in the same run if it is installed.
 
@@ -103,25 +87,25 @@ class Op:
         return replace(self, axes={**self.axes, **sizes}, dtype=dtype or self.dtype, **others)
 
     @property
-    def input_arrays(self) -> dict[str, Array]:
-        """Shapes and types of the inputs by name, in the order of the arguments."""
+    def input_arrays(self) -> Arrays:
+        """Arrays as the inputs by name, without values, in the order of the arguments."""
         dtype = self.input_type or self.dtype
-        return {name: Array(_shape(text, self.axes), dtype) for name, text in self.inputs.items()}
+        return {name: _array(text, self.axes, dtype) for name, text in self.inputs.items()}
 
     @property
-    def output_arrays(self) -> dict[str, Array]:
-        """Shapes and types of the outputs by name, in the order of the arguments."""
+    def output_arrays(self) -> Arrays:
+        """Arrays as the outputs by name, without values, in the order of the arguments."""
         dtype = self.output_type or self.dtype
-        return {name: Array(_shape(text, self.axes), dtype) for name, text in self.outputs.items()}
+        return {name: _array(text, self.axes, dtype) for name, text in self.outputs.items()}
 
     @property
-    def arrays(self) -> dict[str, Array]:
+    def arrays(self) -> Arrays:
         return self.input_arrays | self.output_arrays
 
     def values(self) -> Arrays:
         """Draw the inputs by name, C-contiguous."""
         return {
-            name: draw(array.shape, array.dtype, self.distribution, self.seed + number)
+            name: draw(array.shape, str(array.dtype), self.distribution, self.seed + number)
             for number, (name, array) in enumerate(self.input_arrays.items())
         }
 
@@ -187,9 +171,10 @@ def _words(text: str) -> Iterator[tuple[str, int]]:
         yield name, int(added or 0)
 
 
-def _shape(text: str, axes: Axes) -> tuple[int, ...]:
-    """Return the shape that a text like "n bins+1" describes."""
-    return tuple((axes[name] if name in axes else int(name)) + more for name, more in _words(text))
+def _array(text: str, axes: Axes, dtype: str) -> NDArray[Any]:
+    """Return an array of the shape that a text like "n bins+1" describes, without its values."""
+    shape = [(axes[name] if name in axes else int(name)) + more for name, more in _words(text)]
+    return np.broadcast_to(np.zeros((), dtype), shape)
 
 
 def sizes_of(names: str, sizes: str) -> tuple[Axes, ...]:
@@ -211,19 +196,16 @@ def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> ND
         return np.zeros(shape, dtype)
     if distribution == "constant":
         return np.full(shape, 110 if is_byte else 0.5, dtype)
-    if distribution == "few" and is_byte:
-        values = generator.choice(generator.choice(256, FEW, replace=False), distinct)
-    elif distribution == "few":  # some on either side of the middle
+    if distribution == "few":  # some on either side of the middle
         some = generator.uniform(np.arange(FEW), np.arange(1, FEW + 1)) * 2 / FEW - 1
         values = generator.choice(some, distinct)
-    elif distribution == "uniform" and is_byte:
-        values = generator.integers(0, 256, distinct, dtype=np.uint8)
     elif distribution == "uniform":
         values = generator.uniform(-1, 1, distinct)
-    elif is_byte:
-        values = np.clip(generator.normal(110, 25, distinct), 0, 255)
     else:
         values = generator.standard_normal(distinct)
+    if is_byte:
+        is_even = distribution in ("uniform", "few")
+        values = 128 * (values + 1) if is_even else np.clip(110 + 25 * values, 0, 255)
     values = values.astype(dtype)
     if count > distinct:
         values = np.resize(values, count)

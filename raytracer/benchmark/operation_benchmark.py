@@ -89,20 +89,12 @@ class OperationBenchmark(Benchmark):
                     found["failed"] = str(error)
         return results
 
-    def profile(self, options: BenchOptions) -> list[str]:
-        labels = []
+    def launches(self, session: Session, options: BenchOptions) -> Iterator[tuple[str, Enqueue]]:
         op = options.points(self.op)[0]
-        with (
-            Session() as session,
-            kernels_of(op, options) as kernels,
-            loaded(session, op, op.values()) as memory,
-        ):
+        with kernels_of(op, options) as kernels, loaded(session, op, op.values()) as memory:
             for variant in kernels:
                 with suppress(RefusedError):
-                    launch, _ = launcher(session, op, variant, memory)
-                    session.profiled(launch)
-                    labels.append(variant.label)
-        return labels
+                    yield variant.label, launcher(session, op, variant, memory)[0]
 
 
 @dataclass

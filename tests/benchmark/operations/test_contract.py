@@ -54,7 +54,7 @@ def test_inputs_are_as_declared_and_repeatable(name: str, dtype: str) -> None:
             array = first[key]
             assert array.flags.c_contiguous
             assert (array == again[key]).all()
-            assert (array.shape, str(array.dtype)) == (declared.shape, declared.dtype)
+            assert (array.shape, array.dtype) == (declared.shape, declared.dtype)
     assert op.work["bytes_read"] == sum(array.nbytes for array in first.values())
     assert op.axes_of(first).items() <= dict(op.axes).items()
     found, inputs = matched(op, tuple(first.values()))
