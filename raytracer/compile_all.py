@@ -125,7 +125,7 @@ def _tiles(op: str, arch: str) -> list[dict[str, str]]:
     """Return the macros of a product of any size: a tile of each kind."""
     known, made = OPERATIONS[op], list[dict[str, str]]()
     for dtype in known.dtypes:
-        problem = problem_of(known, known.axes, dtype, lambda _: 0)
+        problem = problem_of(known.at({}, dtype), lambda _: 0)
         shapes = shapes_for(problem, has_clusters(arch))
         widths = problem.a.size == 4
         kinds = {(each.rows, widths * each.cols, each.kind, each.parts): each for each in shapes}

@@ -18,7 +18,7 @@ from raytracer.arguments import one_of, text
 from raytracer.backends.cuda.compile import NoCompilerError
 from raytracer.benchmark.cuda.session import Session, SizeError
 from raytracer.benchmark.op import Arrays, Op, bfloat16_bits, from_bfloat16
-from raytracer.benchmark.operation_benchmark import Plan, compute, select
+from raytracer.benchmark.operation_benchmark import compute, select
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.errors import BackendError, UserError
 from raytracer.variants import preferred
@@ -55,29 +55,28 @@ class Operation:
             UserError: number, dtype or shape of the arrays is wrong.
             BackendError: there is no usable GPU.
         """
-        op, inputs = self.declared, matched(self.declared, arrays)
-        dtype = op.dtype_of(inputs) if dtype is None else dtype
-        one_of(dtype, op.name, op.dtypes, "type")
+        op, inputs = matched(self.declared, arrays)
+        if dtype is not None:
+            op = op.at({}, one_of(dtype, op.name, op.dtypes, "type"))
         words = [] if variant is None else [text(variant, "variant")]
-        variants = [each for each in select(op, words) if each.supports(dtype)]
+        variants = [each for each in select(op, words) if each.supports(op.dtype)]
         if not variants:
-            raise UserError(f"{variant} of {op.name} does not compute {dtype}")
+            raise UserError(f"{variant} of {op.name} does not compute {op.dtype}")
         with Session() as session:
             supported = [each for each in variants if each.admits(session.arch)]
             if not supported:
                 raise BackendError(f"no variant of {op.name} runs on {session.arch}")
-            axes = op.axes_of(inputs)
-            order = preferred(supported, axes, dtype)
+            order = preferred(supported, op.axes, op.dtype)
             fortran = {name for name, a in inputs.items() if a.ndim == 2 and a.flags.fnc}
             for each in order:
-                by_columns = frozenset(fortran if each.sizes else ())  # transposes are uploaded
-                plan = Plan(op, axes, dtype, transposed=by_columns)
+                # Transposes are uploaded.
+                sized = op.at({}, transposed=frozenset(fortran if each.sizes else ()))
                 contiguous = {
-                    name: np.ascontiguousarray(a.T if name in by_columns else a)
+                    name: np.ascontiguousarray(a.T if name in sized.transposed else a)
                     for name, a in inputs.items()
                 }
                 try:
-                    outputs, _ = compute(session, plan, each, contiguous)
+                    outputs, _ = compute(session, sized, each, contiguous)
                     break
                 except (SizeError, NoCompilerError):
                     if each is order[-1]:
@@ -89,8 +88,9 @@ class Operation:
         return f"raytracer.ops.{self.declared.name}: {self.declared.summary}"
 
 
-def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> Arrays:
-    """Return the arrays by name; raise UserError if number, dtype or shape is wrong."""
+def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> tuple[Op, Arrays]:
+    """Return the operation at their sizes and the arrays by name; raise UserError if number, dtype
+    or shape is wrong."""
     if len(arrays) != len(op.inputs):
         raise UserError(f"{op.name} takes {len(op.inputs)} arrays: {', '.join(op.inputs)}")
     try:
@@ -101,10 +101,10 @@ def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> Arrays:
     if dtype not in op.dtypes:
         raise UserError(f"{op.name} takes {' or '.join(op.dtypes)} arrays, not {dtype}")
     try:
-        axes = op.resolve(op.axes_of(inputs))
+        op = op.at(op.axes_of(inputs), dtype)
     except ValueError as error:
         raise UserError(f"{op.name}: the shapes of the arrays do not match") from error
-    for name, expected in op.input_arrays(axes, dtype).items():
+    for name, expected in op.input_arrays.items():
         array = inputs[name]
         if array.shape != expected.shape or array.dtype != expected.dtype:
             raise UserError(
@@ -112,7 +112,7 @@ def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> Arrays:
                 f"{expected.dtype} {expected.shape}"
             )
     op.check(inputs)
-    return inputs
+    return op, inputs
 
 
 def names() -> list[str]:

@@ -7,7 +7,7 @@ lines of each file are its header, `// key: value`; kernels/README.md describes 
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -28,7 +28,6 @@ KEYS = (
 # could read files that the cache key of a cubin does not cover.
 FLAGS = ("fmad", "ftz", "maxrregcount", "prec-div", "prec-sqrt", "use_fast_math")
 OLDEST = "sm_75+"  # of the GPUs that kernels are compiled for: `needs` without an entry
-MAX_BOX = 256  # CUDA driver API, cuTensorMapEncodeTiled
 MAX_BLOCK_THREADS = 1024  # CUDA programming guide, table of technical specifications
 
 _FUNCTIONS = {"ceil": math.ceil, "floor": math.floor, "max": max, "min": min}
@@ -36,34 +35,6 @@ _ARCHITECTURE = re.compile(r"(?:sm|compute)_(\d+)([af]?)")
 _FILE_NAME = re.compile(r"(\d\d)_([a-z0-9]+(?:_[a-z0-9]+)*)\.cu")
 _HEADER_LINE = re.compile(r"//\s?([a-z]+):\s*(.*)")
 _CONTINUATION = re.compile(r"//\s{2,}(\S.*)")
-# What the entries of a key look like, and what to say of others.
-_ENTRIES = {
-    "block": (
-        r"(\d+)(?:\s*x\s*(\d+))?(?:\s*x\s*(\d+))?",
-        "is not a thread block: write it like 128 or 16x16, with 1 to "
-        f"{MAX_BLOCK_THREADS} threads in all",
-    ),
-    "needs": (
-        r"sm_\d+[af+]?",
-        "is not an architecture: write sm_80+ for that and all later ones, or sm_90a for that one "
-        "alone",
-    ),
-    "maps": (
-        r"([a-z]\w*) (\d+)x(\d+)(?: swizzle(32|64|128))?",
-        "is not a tensor map: write an array, rows x columns of a box (each at most "
-        f"{MAX_BOX}) and the swizzle, like a 128x64 swizzle128",
-    ),
-    "best": (
-        r"([a-z]\w*)((?: \d+)+)(?: ([a-z]\w*))?",
-        "does not name sizes: write an axis with its sizes and, if it matters, a type, like "
-        "n 4 8 float32",
-    ),
-    "flags": (
-        rf"--({'|'.join(FLAGS)})(?:=\w+)?",
-        f"give options of nvcc out of {', '.join(f'--{name}' for name in FLAGS)}, like "
-        "--fmad=false",
-    ),
-}
 
 
 class VariantError(RaytracerError):
@@ -87,6 +58,41 @@ class Best(NamedTuple):
     dtype: str  # "": all types
 
 
+# Of keys with entries: what one looks like, what is made of it, and what to say of others.
+_ENTRIES: dict[str, tuple[str, Callable[[re.Match[str]], Any], str]] = {
+    "block": (
+        r"(\d+)(?:\s*x\s*(\d+))?(?:\s*x\s*(\d+))?",
+        lambda match: tuple(int(size or 1) for size in match.groups()),
+        "is not a thread block: write it like 128 or 16x16, with 1 to "
+        f"{MAX_BLOCK_THREADS} threads in all",
+    ),
+    "needs": (
+        r"sm_\d+[af+]?",
+        lambda match: match[0],
+        "is not an architecture: write sm_80+ for that and all later ones, or sm_90a for that one "
+        "alone",
+    ),
+    "maps": (
+        r"([a-z]\w*) (\d+)x(\d+)(?: swizzle(32|64|128))?",
+        lambda match: MapRequest(match[1], int(match[2]), int(match[3]), int(match[4] or 0)),
+        "is not a tensor map: write an array, rows x columns of a box and the swizzle, like "
+        "a 128x64 swizzle128",
+    ),
+    "best": (
+        r"([a-z]\w*)((?: \d+)+)(?: ([a-z]\w*))?",
+        lambda match: Best(match[1], tuple(map(int, match[2].split())), match[3] or ""),
+        "does not name sizes: write an axis with its sizes and, if it matters, a type, like "
+        "n 4 8 float32",
+    ),
+    "flags": (
+        rf"--({'|'.join(FLAGS)})(?:=\w+)?",
+        lambda match: match[0],
+        f"give options of nvcc out of {', '.join(f'--{name}' for name in FLAGS)}, like "
+        "--fmad=false",
+    ),
+}
+
+
 class Launch(NamedTuple):
     """Launch configuration of a variant for one set of sizes."""
 
@@ -105,8 +111,8 @@ class Kernel:
     title: str
     idea: str
     block: tuple[int, int, int]
-    needs: tuple[str, ...]  # architectures: "sm_90a", or "sm_80+" for that and all later ones
     source: str
+    needs: tuple[str, ...] = (OLDEST,)  # "sm_90a", or "sm_80+" for that and all later ones
     grid: str = ""
     shared: str = "0"
     used: str = ""  # threads of a block that depend on the sizes, at most those of `block`
@@ -190,7 +196,7 @@ def discover(op: str, root: Path | None = None) -> list[Variant]:
     if not sources:
         hint = suggestion(op, operations(root))
         raise VariantError(f"there is no operation {op!r} with GPU variants; {hint}")
-    return [read(path, root) for path in sources]
+    return list(map(read, sources))
 
 
 def operations(root: Path | None = None) -> list[str]:
@@ -199,9 +205,9 @@ def operations(root: Path | None = None) -> list[str]:
     return [folder.name for folder in folders if _sources(folder)]
 
 
-def read(path: Path, root: Path | None = None) -> Variant:
+def read(path: Path) -> Variant:
     """Read one variant from its file; raise VariantError for an invalid name or header."""
-    place = _place(path, root)
+    place = f"kernels/{LADDERS}/{path.parent.name}/{path.name}"
     match = _FILE_NAME.fullmatch(path.name)
     if match is None:
         raise VariantError(
@@ -209,18 +215,18 @@ def read(path: Path, root: Path | None = None) -> Variant:
             "lower-case words joined by underscores"
         )
     header, kernel = parse_header(path, place), None
-    if name := header.get("product"):
+    if name := header.pop("product", ""):
         text = path.read_text(encoding="utf-8")
         if "flags" in header or not all(line.startswith("//") for line in text.splitlines()):
             raise VariantError(
                 f"{place}: a variant with `product: {name}` is that kernel: it has no code and no "
                 "`flags:`"
             )
-        kernel = product(name, root)
+        kernel = product(name, path.parents[2])
         header = parse_header(kernel.path, kernel.place) | header
     return Variant(
         op=path.parent.name, number=int(match[1]), name=match[2], path=path, product=kernel,
-        **_fields(header, place), **_ladder_fields(header, place),
+        **_values(header, place),
     )  # fmt: skip
 
 
@@ -230,8 +236,8 @@ def product(name: str, root: Path | None = None) -> Kernel:
     if not path.is_file():
         hint = suggestion(name, [each.stem for each in _sources(path.parent)])
         raise VariantError(f"there is no kernel {name!r} in kernels/{PRODUCT}; {hint}")
-    place = _place(path, root)
-    return Kernel(name=name, path=path, **_fields(parse_header(path, place), place))
+    place = f"kernels/{PRODUCT}/{path.name}"
+    return Kernel(name=name, path=path, **_values(parse_header(path, place), place))
 
 
 def products(root: Path | None = None) -> list[Kernel]:
@@ -241,15 +247,11 @@ def products(root: Path | None = None) -> list[Kernel]:
 
 def flags_of(path: Path) -> tuple[str, ...]:
     """Return the options for nvcc in the header of a kernel."""
-    return _flags(parse_header(path, path.name), path.name)
+    return _entries(parse_header(path, path.name).get("flags", ""), "flags", path.name)
 
 
 def _sources(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.cu"))
-
-
-def _place(path: Path, root: Path | None) -> str:
-    return f"kernels/{path.relative_to(root or kernels()).as_posix()}"
 
 
 def parse_header(path: Path, place: str) -> dict[str, str]:
@@ -272,59 +274,27 @@ def parse_header(path: Path, place: str) -> dict[str, str]:
     return header
 
 
-def _entries(text: str, key: str, place: str, separator: str = ",") -> Iterator[re.Match[str]]:
-    """Yield the entries of a key, matched; raise VariantError for those of another form."""
-    for entry in filter(None, map(str.strip, text.split(separator))):
-        match = re.fullmatch(_ENTRIES[key][0], entry)
-        if match is None:
-            raise _refused(place, key, entry)
-        yield match
+def _entries(text: str, key: str, place: str) -> tuple[Any, ...]:
+    """Return what the entries of a key say; raise VariantError for those of another form."""
+    pattern, made, otherwise = _ENTRIES[key]
+    entries = list(filter(None, re.split(r"\s*,\s*|\s+(?=--)", text)))
+    matches = [re.fullmatch(pattern, entry) for entry in entries]
+    if None in matches:
+        raise VariantError(f"{place}: {key} {entries[matches.index(None)]!r} {otherwise}")
+    return tuple(made(match) for match in matches if match)
 
 
-def _refused(place: str, key: str, entry: str) -> VariantError:
-    return VariantError(f"{place}: {key} {entry!r} {_ENTRIES[key][1]}")
-
-
-def _flags(header: dict[str, str], place: str) -> tuple[str, ...]:
-    return tuple(match[0] for match in _entries(header.get("flags", ""), "flags", place, " "))
-
-
-def _fields(header: dict[str, str], place: str) -> dict[str, Any]:
-    """Return the fields of `Kernel` that a header sets; raise VariantError for invalid ones."""
+def _values(header: dict[str, str], place: str) -> dict[str, Any]:
+    """Return the fields that a header sets; raise VariantError for invalid ones."""
     for key in REQUIRED:
         if not header.get(key):
             raise VariantError(f"{place}: the header lacks a value for {key!r}; add `// {key}: …`")
-    (block,) = _entries(header["block"], "block", place)
-    sizes = tuple(int(size or 1) for size in block.groups())
-    if not 1 <= math.prod(sizes) <= MAX_BLOCK_THREADS:
-        raise _refused(place, "block", header["block"])
-    needs = _entries(header.get("needs") or OLDEST, "needs", place)
-    return {
-        "place": place,
-        "block": sizes,
-        "needs": tuple(match[0] for match in needs),
-        "flags": _flags(header, place),
-        "used": header.get("threads", ""),
-        **_given(header, "title", "idea", "source", "grid", "shared"),
-    }
-
-
-def _ladder_fields(header: dict[str, str], place: str) -> dict[str, Any]:
-    maps = []
-    for match in _entries(header.get("maps", ""), "maps", place):
-        maps.append(MapRequest(match[1], int(match[2]), int(match[3]), int(match[4] or 0)))
-        if not 1 <= min(maps[-1][1:3]) <= max(maps[-1][1:3]) <= MAX_BOX:
-            raise _refused(place, "maps", match[0])
-    best = [
-        Best(match[1], tuple(map(int, match[2].split())), match[3] or "")
-        for match in _entries(header.get("best", ""), "best", place)
-    ]
-    texts = _given(header, "constant", "alignment", "layout", "shows", "dtypes", "sizes")
-    return texts | {"maps": tuple(maps), "best": tuple(best)}
-
-
-def _given(header: dict[str, str], *keys: str) -> dict[str, Any]:
-    return {key: header[key] for key in keys if header.get(key)}
+    values: dict[str, Any] = {key: value for key, value in header.items() if value}
+    values |= {key: _entries(values[key], key, place) for key in _ENTRIES if key in values}
+    (values["block"],) = values["block"]
+    if not 1 <= math.prod(values["block"]) <= MAX_BLOCK_THREADS:
+        raise VariantError(f"{place}: block {header['block']!r} {_ENTRIES['block'][2]}")
+    return values | {"place": place, "used": values.pop("threads", "")}
 
 
 def whole_numbers(text: str, names: Mapping[str, int]) -> tuple[int, ...]:

@@ -115,7 +115,7 @@ def drawn_sizes(count: int, seed: int) -> Iterator[dict[str, int]]:
 def measure(name: str, count: int, seed: int) -> Iterator[Times]:
     """Time choices of an operation at random sizes on the GPU."""
     from raytracer.benchmark.cuda.session import Session
-    from raytracer.benchmark.operation_benchmark import Plan, loaded
+    from raytracer.benchmark.operation_benchmark import loaded
     from raytracer.benchmark.products.kernel import bind
 
     op, draw = operations.OPERATIONS[name], random.Random(seed)
@@ -129,9 +129,9 @@ def measure(name: str, count: int, seed: int) -> Iterator[Times]:
             return min(session.hot(graph, 1, 1) for _ in range(SAMPLES)) / launches
 
         for axes in drawn_sizes(count, seed):
-            plan = Plan(op, axes, op.dtypes[-1])
-            with loaded(session, plan, op.values(axes, plan.dtype, "normal", seed)) as memory:
-                problem = problem_of(op, axes, plan.dtype, memory.address)
+            sized = op.at(axes, op.dtypes[-1], seed=seed)
+            with loaded(session, sized, sized.values()) as memory:
+                problem = problem_of(sized, memory.address)
                 found = list(dict.fromkeys(model.ranked(problem, session.multiprocessors)))
                 chosen = found[:FIRST] + draw.sample(found[FIRST:], min(OTHERS, len(found[FIRST:])))
                 seconds = [seconds_of(problem, choice) for choice in chosen]

@@ -10,7 +10,7 @@ from textwrap import wrap
 from typing import Any, TypeVar
 
 from raytracer.arguments import items, mapping, one_of, real, text, truth, whole
-from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.cuda.session import Enqueue, Session
 from raytracer.benchmark.op import DISTRIBUTIONS, Op
 from raytracer.benchmark.record import Result
 from raytracer.errors import UserError, suggestion
@@ -39,23 +39,25 @@ class BenchOptions:
     user_kernel: Path | None = None
     scenes: tuple[str, ...] = ()
 
-    def points(self, op: Op) -> list[dict[str, int]]:
-        """Return every combination of sizes, each with all axes of an operation.
+    def points(self, op: Op) -> list[Op]:
+        """Return an operation at every combination of sizes; raise UserError if it does not support
+        one of them or the data type.
 
         `sizes` are those of all axes whose default size is the largest.
         """
+        dtype = "" if self.dtype is None else one_of(self.dtype, op.name, op.dtypes, "dtype")
+        known = self.distribution in op.distributions  # if all operations run, not of each
+        distribution = self.distribution if known else "normal"
         largest = [name for name, size in op.axes.items() if size == max(op.axes.values())]
         bases = [dict.fromkeys(largest, size) for size in self.sizes] or [{}]
         sweeps = [
             dict(zip(self.axes, sizes, strict=True)) for sizes in product(*self.axes.values())
         ]
-        return [op.resolve({**base, **swept}) for base in bases for swept in sweeps]
-
-    def dtype_of(self, op: Op) -> str:
-        """Return the data type to run; raise UserError if the operation does not support it."""
-        if self.dtype is None:
-            return op.dtypes[0]
-        return one_of(self.dtype, op.name, op.dtypes, "dtype")
+        return [
+            op.at({**base, **swept}, dtype, distribution=distribution)
+            for base in bases
+            for swept in sweeps
+        ]
 
 
 def validated(given: Mapping[str, Any]) -> BenchOptions:
@@ -168,6 +170,15 @@ class Benchmark(ABC):
 
     def profile(self, options: BenchOptions) -> list[str]:
         """Launch each kernel once between profiler marks, and return their labels."""
+        labels = []
+        with Session() as session:
+            for label, launch in self.launches(session, options):
+                session.profiled(launch)
+                labels.append(label)
+        return labels
+
+    def launches(self, session: Session, options: BenchOptions) -> Iterator[tuple[str, Enqueue]]:
+        """Yield the label and the launch of each kernel, for a profiler."""
         raise UserError(f"{self.name} has no kernels of its own; profile render or tone")
 
 

@@ -5,9 +5,9 @@ those of the outputs, in the order of `Op.inputs` and `Op.outputs`, then `Op.siz
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,22 +26,6 @@ PERIOD = 4_194_301  # distinct values, a prime: rows of larger arrays, which rep
 
 
 @dataclass(frozen=True)
-class Array:
-    """Shape and NumPy type of an input or output."""
-
-    shape: tuple[int, ...]
-    dtype: str
-
-    @property
-    def nbytes(self) -> int:
-        return prod(self.shape) * self.itemsize
-
-    @property
-    def itemsize(self) -> int:
-        return np.dtype(self.dtype).itemsize
-
-
-@dataclass(frozen=True)
 class Peer:
     """An implementation by PyTorch, timed in the same run if it is installed.
 
@@ -57,12 +41,12 @@ class Peer:
 
 @dataclass(kw_only=True)
 class Op:
-    """An operation of the bench. Shapes are words that are an axis, an axis + a number, or a
-    number."""
+    """An operation of the bench, at its default sizes, or `at` others. Shapes are words that are an
+    axis, an axis + a number, or a number."""
 
     name: str  # and that of its folder of kernels
     summary: str  # one sentence
-    axes: Axes  # default sizes by name, in the order of the kernel's arguments
+    axes: Axes  # sizes by name, in the order of the kernel's arguments
     inputs: Mapping[str, str]  # shape of each input by name
     outputs: Mapping[str, str]
     input_type: str = ""  # of all inputs, if it is not that of the operation
@@ -81,22 +65,48 @@ class Op:
     macros: Callable[[Axes, str], dict[str, str]] = lambda _axes, _dtype: {}
     # sizes of the axes that are macros and no arguments
     macro_sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    dtype: str = ""  # of `dtypes`
+    distribution: str = "normal"  # of values
+    seed: int = 1
+    transposed: frozenset[str] = frozenset()  # inputs of a product whose arrays are the transposes
 
-    def input_arrays(self, axes: Axes, dtype: str) -> dict[str, Array]:
-        """Return shapes and types of the inputs by name, in the order of the arguments."""
-        dtype = self.input_type or dtype
-        return {name: Array(_shape(text, axes), dtype) for name, text in self.inputs.items()}
+    def __post_init__(self) -> None:
+        self.dtype = self.dtype or self.dtypes[0]
 
-    def output_arrays(self, axes: Axes, dtype: str) -> dict[str, Array]:
-        """Return shapes and types of the outputs by name, in the order of the arguments."""
-        dtype = self.output_type or dtype
-        return {name: Array(_shape(text, axes), dtype) for name, text in self.outputs.items()}
+    def at(self, sizes: Axes, dtype: str = "", **others: Any) -> Self:
+        """Return the operation with sizes of some axes, and with other fields; raise UserError for
+        unknown axes and impossible sizes."""
+        known = [*self.axes, "offset"] if self.has_offset else self.axes
+        for name, size in sizes.items():
+            one_of(name, self.name, known, "axis")
+            whole(size, f"{self.name}: {name}", int(name != "offset"))
+            supported = self.macro_sizes.get(name, (size,))
+            if size not in supported:
+                words = ", ".join(map(str, supported))
+                raise UserError(f"{self.name}: {name} = {size}: give one of {words}")
+        return replace(self, axes={**self.axes, **sizes}, dtype=dtype or self.dtype, **others)
 
-    def values(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+    @property
+    def input_arrays(self) -> Arrays:
+        """Arrays as the inputs by name, without values, in the order of the arguments."""
+        dtype = self.input_type or self.dtype
+        return {name: _array(text, self.axes, dtype) for name, text in self.inputs.items()}
+
+    @property
+    def output_arrays(self) -> Arrays:
+        """Arrays as the outputs by name, without values, in the order of the arguments."""
+        dtype = self.output_type or self.dtype
+        return {name: _array(text, self.axes, dtype) for name, text in self.outputs.items()}
+
+    @property
+    def arrays(self) -> Arrays:
+        return self.input_arrays | self.output_arrays
+
+    def values(self) -> Arrays:
         """Draw the inputs by name, C-contiguous."""
         return {
-            name: draw(array.shape, array.dtype, distribution, seed + number)
-            for number, (name, array) in enumerate(self.input_arrays(axes, dtype).items())
+            name: draw(array.shape, str(array.dtype), self.distribution, self.seed + number)
+            for number, (name, array) in enumerate(self.input_arrays.items())
         }
 
     def check(self, inputs: Arrays) -> None:
@@ -108,44 +118,37 @@ class Op:
             return self.compute(inputs)
         return self.compute({name: array.astype("f8") for name, array in inputs.items()})
 
-    def tolerance(self, axes: Axes, dtype: str) -> float:
-        """Return the tolerated relative error in the Frobenius norm; 0 for equality."""
-        return 0.0 if self.is_exact else 1e-14 if dtype == "float64" else 1e-6
+    @property
+    def tolerance(self) -> float:
+        """The tolerated relative error in the Frobenius norm; 0 for equality."""
+        return 0.0 if self.is_exact else 1e-14 if self.dtype == "float64" else 1e-6
 
-    def work(self, axes: Axes, dtype: str) -> Work:
-        """Return the work of one call: each input is read once, each output written once."""
-        inputs, outputs = self.input_arrays(axes, dtype), self.output_arrays(axes, dtype)
-        read, written = (sum(a.nbytes for a in each.values()) for each in (inputs, outputs))
-        return {"flop": self.flop(axes), "bytes_read": read, "bytes_written": written}
+    @property
+    def work(self) -> Work:
+        """The work of one call: each input is read once, each output written once."""
+        arrays = self.input_arrays, self.output_arrays
+        read, written = (sum(a.nbytes for a in each.values()) for each in arrays)
+        return {"flop": self.flop(self.axes), "bytes_read": read, "bytes_written": written}
 
-    def sizes(self, axes: Axes) -> tuple[int, ...]:
-        return tuple(axes[name] for name in self.axes if name not in self.macro_sizes)
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes among the arguments of a kernel."""
+        others = ("offset", *self.macro_sizes)
+        return tuple(size for name, size in self.axes.items() if name not in others)
 
-    def offsets(self, axes: Axes, dtype: str) -> dict[str, int]:
-        """Return the bytes between an aligned address and the start of an array, by its name.
+    @property
+    def offsets(self) -> dict[str, int]:
+        """The bytes between an aligned address and the start of an array, by its name.
 
         They are one, two, three, … times `offset` values: different places in 16 bytes.
         """
-        arrays = self.input_arrays(axes, dtype) | self.output_arrays(axes, dtype)
-        values = axes.get("offset", 0)
-        return {name: k * values * a.itemsize for k, (name, a) in enumerate(arrays.items(), 1)}
+        values = self.axes.get("offset", 0)
+        return {name: k * values * a.itemsize for k, (name, a) in enumerate(self.arrays.items(), 1)}
 
-    def launch_names(self, axes: Axes, dtype: str) -> dict[str, int]:
-        """Return the names of the expressions in kernel headers: axes, and bytes of a value."""
-        first = next(iter(self.input_arrays(axes, dtype).values()))
-        return {**axes, "bytes": first.itemsize}
-
-    def resolve(self, sizes: Axes) -> dict[str, int]:
-        """Return the sizes of all axes: those of `sizes`, and defaults; refuse unknown ones."""
-        known = [*self.axes, "offset"] if self.has_offset else self.axes
-        for name, size in sizes.items():
-            one_of(name, self.name, known, "axis")
-            whole(size, f"{self.name}: {name}", int(name in self.axes))
-            supported = self.macro_sizes.get(name, (size,))
-            if size not in supported:
-                words = ", ".join(map(str, supported))
-                raise UserError(f"{self.name}: {name} = {size}: give one of {words}")
-        return {**self.axes, **sizes}
+    @property
+    def launch_names(self) -> dict[str, int]:
+        """The names of the expressions in kernel headers: axes, and bytes of a value."""
+        return {**self.axes, "bytes": next(iter(self.input_arrays.values())).itemsize}
 
     def axes_of(self, inputs: Arrays) -> dict[str, int]:
         """Return the axes of inputs; raise ValueError for a wrong number of dimensions."""
@@ -168,9 +171,10 @@ def _words(text: str) -> Iterator[tuple[str, int]]:
         yield name, int(added or 0)
 
 
-def _shape(text: str, axes: Axes) -> tuple[int, ...]:
-    """Return the shape that a text like "n bins+1" describes."""
-    return tuple((axes[name] if name in axes else int(name)) + more for name, more in _words(text))
+def _array(text: str, axes: Axes, dtype: str) -> NDArray[Any]:
+    """Return an array of the shape that a text like "n bins+1" describes, without its values."""
+    shape = [(axes[name] if name in axes else int(name)) + more for name, more in _words(text)]
+    return np.broadcast_to(np.zeros((), dtype), shape)
 
 
 def sizes_of(names: str, sizes: str) -> tuple[Axes, ...]:
@@ -192,19 +196,16 @@ def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> ND
         return np.zeros(shape, dtype)
     if distribution == "constant":
         return np.full(shape, 110 if is_byte else 0.5, dtype)
-    if distribution == "few" and is_byte:
-        values = generator.choice(generator.choice(256, FEW, replace=False), distinct)
-    elif distribution == "few":  # some on either side of the middle
+    if distribution == "few":  # some on either side of the middle
         some = generator.uniform(np.arange(FEW), np.arange(1, FEW + 1)) * 2 / FEW - 1
         values = generator.choice(some, distinct)
-    elif distribution == "uniform" and is_byte:
-        values = generator.integers(0, 256, distinct, dtype=np.uint8)
     elif distribution == "uniform":
         values = generator.uniform(-1, 1, distinct)
-    elif is_byte:
-        values = np.clip(generator.normal(110, 25, distinct), 0, 255)
     else:
         values = generator.standard_normal(distinct)
+    if is_byte:
+        is_even = distribution in ("uniform", "few")
+        values = 128 * (values + 1) if is_even else np.clip(110 + 25 * values, 0, 255)
     values = values.astype(dtype)
     if count > distinct:
         values = np.resize(values, count)

@@ -32,7 +32,7 @@ from raytracer.benchmark.cuda.session import (
     SizeError,
     clock,
 )
-from raytracer.benchmark.op import Array, Arrays, Axes, Op, Peer, relative_error
+from raytracer.benchmark.op import Arrays, Op, Peer, relative_error
 from raytracer.benchmark.products import kernel as products
 from raytracer.benchmark.products.tiles import ALIGNMENT, problem_of
 from raytracer.benchmark.record import Clock, Resources, Result, Row
@@ -45,37 +45,6 @@ from raytracer.variants import Variant, discover
 CHECKED_BYTES, CHECKED_FLOP = 128 << 20, 4e9
 MAX_QUEUED = 5000  # launches
 LOAD_TIME = 0.6  # seconds of queued work during which nvidia-smi reads the clock
-
-
-@dataclass(frozen=True)
-class Plan:
-    """An operation at one size, with its inputs."""
-
-    op: Op
-    axes: dict[str, int]
-    dtype: str
-    distribution: str = "normal"
-    seed: int = 1
-    transposed: frozenset[str] = frozenset()  # inputs of a product whose arrays are the transposes
-
-    @property
-    def inputs(self) -> dict[str, Array]:
-        return self.op.input_arrays(self.axes, self.dtype)
-
-    @property
-    def outputs(self) -> dict[str, Array]:
-        return self.op.output_arrays(self.axes, self.dtype)
-
-    @property
-    def macros(self) -> dict[str, str]:
-        return self.op.macros(self.axes, self.dtype)
-
-    @property
-    def work(self) -> record.Work:
-        return self.op.work(self.axes, self.dtype)
-
-    def values(self) -> Arrays:
-        return self.op.values(self.axes, self.dtype, self.distribution, self.seed)
 
 
 class OperationBenchmark(Benchmark):
@@ -96,7 +65,6 @@ class OperationBenchmark(Benchmark):
         yield from kernel_lines(select(op, ()), ideas)
 
     def check(self, options: BenchOptions) -> None:
-        options.dtype_of(self.op)
         if options.distribution not in self.op.distributions:
             raise UserError(f"{self.name} takes the inputs {', '.join(self.op.distributions)}")
         options.points(self.op)
@@ -111,36 +79,22 @@ class OperationBenchmark(Benchmark):
             )
         results = []
         with kernels_of(self.op, options) as kernels:
-            for axes in options.points(self.op):
-                plan = self._plan(axes, options)
-                found = record.result(self.name, axes, [], options.mode, plan.distribution)
-                found |= {"dtype": plan.dtype, "note": self.op.note, "work": plan.work}
+            for op in options.points(self.op):
+                found = record.result(self.name, op.axes, [], options.mode, op.distribution)
+                found |= {"dtype": op.dtype, "note": op.note, "work": op.work}
                 results.append(found)
                 try:
-                    measure(session, plan, kernels, options, tell, found)
+                    measure(session, op, kernels, options, tell, found)
                 except RaytracerError as error:  # memory is insufficient, for instance
                     found["failed"] = str(error)
         return results
 
-    def profile(self, options: BenchOptions) -> list[str]:
-        labels = []
-        plan = self._plan(options.points(self.op)[0], options)
-        with (
-            Session() as session,
-            kernels_of(self.op, options) as kernels,
-            loaded(session, plan, plan.values()) as memory,
-        ):
+    def launches(self, session: Session, options: BenchOptions) -> Iterator[tuple[str, Enqueue]]:
+        op = options.points(self.op)[0]
+        with kernels_of(op, options) as kernels, loaded(session, op, op.values()) as memory:
             for variant in kernels:
                 with suppress(RefusedError):
-                    launch, _ = launcher(session, plan, variant, memory)
-                    session.profiled(launch)
-                    labels.append(variant.label)
-        return labels
-
-    def _plan(self, axes: Axes, options: BenchOptions) -> Plan:
-        known = options.distribution in self.op.distributions  # if all operations run, not of each
-        distribution = options.distribution if known else "normal"
-        return Plan(self.op, dict(axes), options.dtype_of(self.op), distribution)
+                    yield variant.label, launcher(session, op, variant, memory)[0]
 
 
 @dataclass
@@ -171,97 +125,92 @@ class Entry:
 
 
 @contextmanager
-def loaded(session: Session, plan: Plan, arrays: Arrays) -> Iterator[Memory]:
+def loaded(session: Session, op: Op, arrays: Arrays) -> Iterator[Memory]:
     """Upload inputs and poison outputs; yield the memory."""
-    sizes = {name: each.nbytes for name, each in (plan.inputs | plan.outputs).items()}
-    with Memory(session, sizes, plan.op.offsets(plan.axes, plan.dtype)) as memory:
+    sizes = {name: each.nbytes for name, each in op.arrays.items()}
+    with Memory(session, sizes, op.offsets) as memory:
         for name, array in arrays.items():
             memory.upload(name, array)
-        for name in plan.outputs:
+        for name in op.outputs:
             memory.poison(name)
         session.wait()
         yield memory
 
 
 def launcher(
-    session: Session, plan: Plan, variant: Variant, memory: Memory
+    session: Session, op: Op, variant: Variant, memory: Memory
 ) -> tuple[Enqueue, Resources]:
-    """Load a variant for a plan; return a function that queues it, and its resources.
+    """Load a variant for an operation; return a function that queues it, and its resources.
 
     Outputs to which it adds are cleared each time. Raises RefusedError if it cannot run.
     """
-    if not variant.supports(plan.dtype):
-        raise RefusedError(f"computes {variant.dtypes}, not {plan.dtype}")
+    if not variant.supports(op.dtype):
+        raise RefusedError(f"computes {variant.dtypes}, not {op.dtype}")
     if not variant.admits(session.arch):
         raise RefusedError(f"needs {', '.join(variant.needs)}; this GPU is {session.arch}")
     if variant.sizes:
-        problem = problem_of(plan.op, plan.axes, plan.dtype, memory.address, plan.transposed)
-        return products.bind(session, variant, problem)
-    offsets = plan.op.offsets(plan.axes, plan.dtype)
-    if variant.alignment != "any" and any(each % ALIGNMENT for each in offsets.values()):
+        return products.bind(session, variant, problem_of(op, memory.address))
+    if variant.alignment != "any" and any(each % ALIGNMENT for each in op.offsets.values()):
         raise SizeError(f"needs arrays that begin at multiples of {ALIGNMENT} bytes")
-    kernel = LoadedKernel(session, variant, plan.macros)
+    kernel = LoadedKernel(session, variant, op.macros(op.axes, op.dtype))
     arrays = {
         name: (memory.address(name), array.shape, array.itemsize)
-        for name, array in (plan.inputs | plan.outputs).items()
+        for name, array in op.arrays.items()
     }
     kernel.fill(arrays)
-    names, pointers = plan.op.launch_names(plan.axes, plan.dtype), [a for a, *_ in arrays.values()]
-    launch = kernel.bind(names, pointers, plan.op.sizes(plan.axes))
+    launch = kernel.bind(op.launch_names, [a for a, *_ in arrays.values()], op.sizes)
 
     def cleared() -> None:
-        for name in plan.outputs:
+        for name in op.outputs:
             memory.clear(name)
         launch()
 
-    return cleared if plan.op.clears else launch, kernel.resources
+    return cleared if op.clears else launch, kernel.resources
 
 
-def compute(session: Session, plan: Plan, variant: Variant, arrays: Arrays) -> tuple[Arrays, str]:
+def compute(session: Session, op: Op, variant: Variant, arrays: Arrays) -> tuple[Arrays, str]:
     """Launch a variant once; return its outputs, and the names of outputs with overruns."""
-    with loaded(session, plan, arrays) as memory:
-        launch, _ = launcher(session, plan, variant, memory)
+    with loaded(session, op, arrays) as memory:
+        launch, _ = launcher(session, op, variant, memory)
         launch()
         session.wait()
-        results = {name: np.empty(a.shape, a.dtype) for name, a in plan.outputs.items()}
+        results = {name: np.empty(a.shape, a.dtype) for name, a in op.output_arrays.items()}
         for name, result in results.items():
             memory.download(name, result)
         overruns = [name for name in results if memory.overrun(name)]
     return results, ", ".join(overruns)
 
 
-def wrong(session: Session, plan: Plan, variant: Variant) -> str:
-    """Compare a variant with the reference at the sizes of a plan; "" if it agrees."""
-    arrays = plan.values()
-    results, overruns = compute(session, plan, variant, arrays)
-    where = ", ".join(f"{name}={size}" for name, size in plan.axes.items())
+def wrong(session: Session, op: Op, variant: Variant) -> str:
+    """Compare a variant with the reference at the sizes of an operation; "" if it agrees."""
+    arrays = op.values()
+    results, overruns = compute(session, op, variant, arrays)
+    where = ", ".join(f"{name}={size}" for name, size in op.axes.items())
     if overruns:
         return f"writes past the end of {overruns} at {where}"
-    limit = plan.op.tolerance(plan.axes, plan.dtype)
-    for name, expected in plan.op.reference(arrays).items():
+    for name, expected in op.reference(arrays).items():
         error = relative_error(results[name], expected)
-        if not error <= limit:
-            return f"{name} is off by {error:.2g} (at most {limit:.2g}) at {where}"
+        if not error <= op.tolerance:
+            return f"{name} is off by {error:.2g} (at most {op.tolerance:.2g}) at {where}"
     return ""
 
 
-def checks(plan: Plan) -> Iterator[Plan]:
-    """Yield the plans at which a variant is checked, with the machine code that is timed."""
-    op, work = plan.op, plan.work
-    sizes = [op.resolve(axes) for axes in op.awkward]
-    compiled_alike = [axes for axes in sizes if op.macros(axes, plan.dtype) == plan.macros]
+def checks(op: Op) -> list[Op]:
+    """Return the sizes at which a variant is checked, with the machine code that is timed."""
+    distribution = op.distribution if op.distribution in ("few", "sorted") else "normal"
+    checked = [op.at(axes, distribution=distribution) for axes in op.awkward]
+    macros = op.macros(op.axes, op.dtype)
+    compiled_alike = [each for each in checked if op.macros(each.axes, op.dtype) == macros]
     if not compiled_alike:  # sizes that are macros (points of an element) stay those that are timed
-        names = [name for name in op.axes if name not in op.macro_sizes]
-        compiled_alike = [{**plan.axes, **{name: axes[name] for name in names}} for axes in sizes]
-    if record.moved(work) <= CHECKED_BYTES and work["flop"] <= CHECKED_FLOP:
-        compiled_alike.append(plan.axes)
-    distribution = plan.distribution if plan.distribution in ("few", "sorted") else "normal"
-    for axes in compiled_alike:
-        yield replace(plan, axes=dict(axes), distribution=distribution)
+        timed_sizes = {name: op.axes[name] for name in op.macro_sizes}
+        compiled_alike = [each.at(timed_sizes) for each in checked]
+    if record.moved(op.work) <= CHECKED_BYTES and op.work["flop"] <= CHECKED_FLOP:
+        compiled_alike.append(replace(op, distribution=distribution))
+    return compiled_alike
 
 
 def measure(
-    session: Session, plan: Plan, variants: list[Variant], options: BenchOptions, tell: Tell,
+    session: Session, op: Op, variants: list[Variant], options: BenchOptions, tell: Tell,
     into: Result,
 ) -> None:  # fmt: skip
     """Check the variants, then time the correct ones and the libraries in turns.
@@ -270,25 +219,25 @@ def measure(
     """
     entries = []
     for variant in variants:
-        tell(f"checking {plan.op.name} {variant.label}")
-        entries.append(_checked(session, plan, variant))
-    arrays = plan.values()
-    with loaded(session, plan, arrays) as memory:
+        tell(f"checking {op.name} {variant.label}")
+        entries.append(_checked(session, op, variant))
+    arrays = op.values()
+    with loaded(session, op, arrays) as memory:
         for variant, entry in zip(variants, entries, strict=True):
             if entry.row["status"] == "ok":
                 try:
-                    found = launcher(session, plan, variant, memory)
+                    found = launcher(session, op, variant, memory)
                     entry.launch, entry.row["resources"] = found
                 except RaytracerError as error:
                     entry.reject("skipped", error)
-        for peer in plan.op.peers if options.peers else ():
-            if plan.dtype in (peer.dtypes or plan.op.dtypes):
+        for peer in op.peers if options.peers else ():
+            if op.dtype in (peer.dtypes or op.dtypes):
                 tell(f"preparing {peer.name}")
                 entries.append(_peer(session, peer, arrays))
         free, total = session.driver.mem_get_info()
         into["memory_used"] = int(total - free)
-        tell(f"timing {plan.op.name}")
-        flush = record.moved(plan.work) < 4 * session.l2_bytes
+        tell(f"timing {op.name}")
+        flush = record.moved(op.work) < 4 * session.l2_bytes
         turns = [partial(entry.turn, session, options.mode, flush) for entry in entries]
         for entry, samples in zip(entries, in_turns(turns, options.min_time), strict=True):
             if entry.launch:
@@ -312,12 +261,12 @@ def kernels_of(op: Op, options: BenchOptions) -> Iterator[list[Variant]]:
         yield kernels
 
 
-def _checked(session: Session, plan: Plan, variant: Variant) -> Entry:
+def _checked(session: Session, op: Op, variant: Variant) -> Entry:
     """Check a variant; return its row with the status ok, wrong, skipped or failed."""
     row = record.row(variant.label, variant.title, "mine" if variant.folder else "variant")
     entry = Entry(row)
     try:
-        for each in checks(plan):
+        for each in checks(op):
             with suppress(SizeError):  # raised again if it concerns the timed size
                 if reason := wrong(session, each, variant):
                     row["status"], row["reason"] = "wrong", reason

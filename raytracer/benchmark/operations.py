@@ -1,6 +1,7 @@
 """The operations of the bench."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from math import sqrt
 from typing import Any
@@ -10,9 +11,7 @@ from numpy.typing import NDArray
 
 from raytracer.benchmark.op import (
     DISTRIBUTIONS,
-    Array,
     Arrays,
-    Axes,
     Op,
     Peer,
     bfloat16_bits,
@@ -107,18 +106,22 @@ RANGE = (-3.0, 3.0)  # of the bins of float32 values, which are normal by defaul
 class HistogramBins(Op):
     """Even bins between the first and the last edge; values outside are not counted."""
 
-    def values(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
+    def values(self) -> Arrays:
         """Draw keys (n,) and edges (bins + 1,), both of `dtype`; keys reach beyond the edges."""
-        n, bins = axes["n"], axes["bins"]
+        bins, dtype = self.axes["bins"], self.dtype
+        keys = draw((self.axes["n"],), "float32", self.distribution, self.seed)
         if dtype == "float32":
-            keys = draw((n,), dtype, distribution, seed)
             return {"keys": keys, "edges": np.linspace(*RANGE, bins + 1, dtype=np.float32)}
         largest = int(np.iinfo(dtype).max)
         width = max(1, (largest if bins < 1 << 15 else bins) * 3 // 4 // bins)
         lower = (largest - width * bins) // 2 if bins < largest else 0
         even = lower + width * np.arange(bins + 1, dtype=np.int64)
         edges = even.clip(0, largest).astype(dtype)
-        return {"keys": _integers(n, dtype, distribution, seed, edges), "edges": edges}
+        # Integers about the middle of the edges; normal: sigma a sixth of their range.
+        first, last = float(edges[0]), float(edges[-1])
+        spread = (last - first) / (6 if self.distribution in ("normal", "sorted") else 2)
+        integers = (keys.astype(np.float64) * spread + (first + last) / 2).clip(0, largest)
+        return {"keys": integers.astype(dtype), "edges": edges}
 
     def check(self, inputs: Arrays) -> None:
         """Raise UserError for edges that are not evenly spaced: the kernels divide by the width."""
@@ -172,16 +175,6 @@ def _even(edges: NDArray[Any]) -> tuple[NDArray[Any], float]:
         return lower + width * numbers, allowed
     width = max((upper - lower) // bins, 1)
     return (lower + width * numbers).clip(max=np.iinfo(edges.dtype).max), 0.0
-
-
-def _integers(
-    n: int, dtype: str, distribution: str, seed: int, edges: NDArray[Any]
-) -> NDArray[Any]:
-    """Draw integers about the middle of the edges; normal: sigma a sixth of their range."""
-    first, last = float(edges[0]), float(edges[-1])
-    values = draw((n,), "float32", distribution, seed).astype(np.float64)
-    values *= (last - first) / (6 if distribution in ("normal", "sorted") else 2)
-    return (values + (first + last) / 2).clip(0, np.iinfo(dtype).max).astype(dtype)
 
 
 def torch_bincount(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
@@ -251,34 +244,34 @@ BFLOAT16_OUT = "bfloat16_out"  # C in bfloat16, too
 class Product(Op):
     """C = A B."""
 
-    def tolerance(self, axes: Axes, dtype: str) -> float:
+    @property
+    def tolerance(self) -> float:
         """Allow for rounding errors that grow with the square root of k."""
-        return 1e-5 * max(1.0, sqrt(axes["k"] / 4096))
+        return 1e-5 * max(1.0, sqrt(self.axes["k"] / 4096))
 
 
 class ProductBf16(Product):
     """A product of bfloat16 matrices, which are uint16 arrays of bits: NumPy has no bfloat16."""
 
-    def output_arrays(self, axes: Axes, dtype: str) -> dict[str, Array]:
-        """Return c (m, n): float32, or the bits of bfloat16."""
-        return super().output_arrays(axes, "uint16" if dtype == BFLOAT16_OUT else "float32")
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.output_type = "uint16" if self.dtype == BFLOAT16_OUT else "float32"
 
-    def values(self, axes: Axes, dtype: str, distribution: str, seed: int) -> Arrays:
-        return {
-            name: bfloat16_bits(draw(array.shape, "float32", distribution, seed + number))
-            for number, (name, array) in enumerate(self.input_arrays(axes, dtype).items())
-        }
+    def values(self) -> Arrays:
+        drawn = replace(self, input_type="float32")
+        return {name: bfloat16_bits(each) for name, each in Product.values(drawn).items()}
 
     def reference(self, inputs: Arrays) -> Arrays:
         a, b = (from_bfloat16(inputs[name]).astype("f8") for name in ("a", "b"))
         return {"c": a @ b.T}
 
-    def tolerance(self, axes: Axes, dtype: str) -> float:
+    @property
+    def tolerance(self) -> float:
         """Products of bfloat16 are exact in float32; the sum of k terms is rounded, and then C."""
-        if dtype == BFLOAT16_OUT:
+        if self.dtype == BFLOAT16_OUT:
             # Rounding is at most 2^-8 of a value; of few values the norm is off by as much.
             return 2**-8 + 1e-4
-        return 10 * super().tolerance(axes, dtype)
+        return 10 * super().tolerance
 
     def dtype_of(self, inputs: Arrays) -> str:
         """Return "bfloat16"; other arrays are refused by their own type."""

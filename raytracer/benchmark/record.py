@@ -49,7 +49,6 @@ class Row(TypedDict):
     mspheres: NotRequired[float]  # million spheres per second (stages, trees and moves)
     bytes_per_sphere: NotRequired[float]
     nodes: NotRequired[int]  # nodes of a tree
-    cost_per_ray: NotRequired[float]  # expected cost of a ray, in visits of a node
 
 
 class Work(TypedDict):

@@ -29,7 +29,7 @@ from raytracer.benchmark.benchmark import (
     names_of,
     picture_size,
 )
-from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.cuda.session import Enqueue, Session
 from raytracer.benchmark.record import Resources, Result, Row
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.errors import BackendError, RaytracerError
@@ -118,15 +118,12 @@ class RenderBenchmark(Benchmark):
         results[-1]["note"] = NOTE
         return results
 
-    def profile(self, options: BenchOptions) -> list[str]:
-        size, labels = picture_size(self.name, options.axes, SIZE), list[str]()
+    def launches(self, session: Session, options: BenchOptions) -> Iterator[tuple[str, Enqueue]]:
+        size = picture_size(self.name, options.axes, SIZE)
         ladder = ladder_of((options.scenes or (PROFILED,))[0], size)
-        with Session() as session:
-            for rung in rungs("cuda", options.variant):
-                with ladder.opened(rung, size) as opened:
-                    session.profiled(partial(_expose_at_once, *opened))
-                labels.append(rung.label)
-        return labels
+        for rung in rungs("cuda", options.variant):
+            with ladder.opened(rung, size) as opened:
+                yield rung.label, partial(_expose_at_once, *opened)
 
 
 @dataclass(frozen=True)

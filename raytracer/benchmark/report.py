@@ -7,7 +7,7 @@ from raytracer.benchmark.record import Device, Record, Result, Row, moved
 
 COLUMNS = (
     "variant", "shows", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "x first",
-    "x before", "x peer", "Msamples/s", "Mspheres/s", "bytes/sphere", "nodes", "cost/ray", "title",
+    "x before", "x peer", "Msamples/s", "Mspheres/s", "bytes/sphere", "nodes", "title",
 )  # fmt: skip
 LEFT = ("variant", "title")  # columns that are aligned to the left
 
@@ -91,7 +91,6 @@ def _timed(row: Row, result: Result, device: Device) -> dict[str, str]:
         "Mspheres/s": number(row.get("mspheres")),
         "bytes/sphere": number(row.get("bytes_per_sphere")),
         "nodes": number(row.get("nodes")),
-        "cost/ray": number(row.get("cost_per_ray")),
     }
 
 

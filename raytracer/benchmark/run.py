@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, cast
 
+import numpy as np
+
 from raytracer._version import __version__
 from raytracer.arguments import function, one_of
 from raytracer.backends.base import CpuDevice
@@ -151,8 +153,6 @@ def _check_taken(selection: Sequence[Benchmark], options: BenchOptions) -> None:
 
 
 def _record(backend: Literal["cpu", "cuda"], device: Device, results: list[Result]) -> Record:
-    import numpy
-
     return {
         "format": FORMAT,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -166,7 +166,7 @@ def _record(backend: Literal["cpu", "cuda"], device: Device, results: list[Resul
         "versions": {
             "raytracer": __version__,
             "python": platform.python_version(),
-            "numpy": numpy.__version__,
+            "numpy": np.__version__,
         },
         "results": results,
     }

@@ -68,13 +68,9 @@ class ToneBenchmark(Benchmark):
                 lambda f: statistics.in_turns([session.sampler(f, "cold", True)], min_time)[0],
             )  # fmt: skip
 
-    def profile(self, options: BenchOptions) -> list[str]:
-        labels = []
-        with Session() as session, _on_device(session, self._film(options)) as results:
-            for label, run in (each for passes in results.values() for each in passes):
-                session.profiled(run)
-                labels.append(label)
-        return labels
+    def launches(self, session: Session, options: BenchOptions) -> Iterator[tuple[str, Run]]:
+        with _on_device(session, self._film(options)) as results:
+            yield from (each for passes in results.values() for each in passes)
 
     def _film(self, options: BenchOptions) -> Film:
         width, height = picture_size(self.name, options.axes, SIZE)

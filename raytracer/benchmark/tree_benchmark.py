@@ -7,11 +7,9 @@ from itertools import cycle
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from raytracer import layout
 from raytracer.arguments import one_of, whole
-from raytracer.backends.base import TREE, Device
+from raytracer.backends.base import Device
 from raytracer.backends.cuda.driver import primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.transfer import staging, upload
@@ -22,7 +20,7 @@ from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, picture
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.record import Kind, Result, Row
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
-from raytracer.buffers import Bvh, SceneBuffers, build_bvh
+from raytracer.buffers import SceneBuffers, build_bvh
 from raytracer.live_scene import LiveScene
 from raytracer.pipeline import render
 from raytracer.scene.packing.pack import pack
@@ -30,10 +28,8 @@ from raytracer.scene.scene import Scene
 from raytracer.settings import RenderSettings
 from raytracer.sphere_update import SphereUpdate
 
-Doubles = NDArray[np.float64]
 STEP = 0.1  # of the radius of a sphere: what it moves along each axis in a step, at most
-TEST_COST = 0.25  # of the test of a sphere, relative to a visit of a node
-NODES = 1 << 16  # that are decoded at a time
+SPHERE_BYTES = 20  # of a tree beside its nodes: centre, radius, number
 SIZES = {"cpu": (640, 480), "cuda": (1920, 1080)}  # of pictures
 
 Rows = dict[str, list[Row]]
@@ -92,14 +88,15 @@ def _build(device: Device, centers: Array, radii: Array, options: BenchOptions) 
     settings = RenderSettings(width=64, height=64, samples=1)
     buffers = pack(Scene.from_arrays(centers, radii, "white"), settings)
     if device.name == "cuda":
-        on_device = _on_device(device.number, buffers)
-        built = _row("build", partial(_build_there, on_device), len(radii), options)
-        tree = _to_host(on_device)
+        tree = _on_device(device.number, buffers)
+        built = _row("build", partial(_build_there, tree), len(radii), options)
+        context = primary_context(device.number)
+        with context.lock, context.active():
+            nodes = int(tree.result()["node_count"])
     else:
         built = _row("build", partial(build_bvh, buffers), len(radii), options)
-        tree = build_bvh(buffers)
-    built |= {"nodes": len(tree.nodes), "bytes_per_sphere": tree.nbytes / len(radii)}
-    built["cost_per_ray"] = cost_per_ray(tree)
+        nodes = len(build_bvh(buffers).nodes)
+    built |= {"nodes": nodes, "bytes_per_sphere": NODE_BYTES * nodes / len(radii) + SPHERE_BYTES}
     return {"build": [built], "build refit": [_refitted(device, buffers, options)]}
 
 
@@ -134,9 +131,7 @@ BUILD = SpheresBenchmark(
     "trees over spheres: built and refitted",
     (10_000, 100_000),
     "build: from a packed scene to its tree. build refit: from new positions, at most "
-    f"{STEP} radii from those before, to the tree around them. cost/ray: visits of nodes that "
-    f"are expected of a ray that meets the root, and {TEST_COST} of its tests of spheres. "
-    f"Seed {SEED}.",
+    f"{STEP} radii from those before, to the tree around them. Seed {SEED}.",
     _build,
     default_on="cpu",
 )
@@ -207,44 +202,3 @@ def _build_there(tree: DeviceTree) -> None:
     with context.lock, context.active():
         tree.build(stream)
         stream.synchronize()
-
-
-def _to_host(tree: DeviceTree) -> Bvh:
-    context = primary_context(tree.number)
-    with context.lock, context.active():
-        nodes = np.empty((int(tree.result()["node_count"]), NODE_BYTES), np.uint8)
-        found = Bvh(nodes, np.empty(tree.count, np.int32), np.empty((tree.count, 4), np.float32))
-        for name in TREE:
-            staging(tree.number).to_host(tree.memory.address(name), getattr(found, name))
-    return found
-
-
-def cost_per_ray(tree: Bvh) -> float:
-    """Return the expected cost of a ray that meets the root, relative to a visit of a node.
-
-    The probability that it meets a box is the ratio of the areas (J. Goldsmith, J. Salmon,
-    "Automatic Creation of Object Hierarchies for Ray Tracing", IEEE CG&A 7(5), 1987). Boxes are
-    those that a traversal tests, as they are quantised.
-    """
-    nodes = np.ascontiguousarray(tree.nodes).view(layout.dtype("Node")).reshape(-1)
-    parts = (_decoded(nodes[first : first + NODES]) for first in range(0, len(nodes), NODES))
-    cost = sum(float((_areas(high - low) * weight).sum()) for low, high, weight in parts)
-    low, high, weight = _decoded(nodes[:1])
-    used = weight > 0
-    return 1.0 + cost / float(_areas(high[used].max(axis=0) - low[used].min(axis=0)))
-
-
-def _decoded(nodes: NDArray[np.void]) -> tuple[Doubles, Doubles, Doubles]:
-    """Return corners of slots, (M, 8, 3), relative to the node, and costs of those that are hit."""
-    cell = np.exp2(nodes["exponent"].astype(np.float64) - 127)[:, None]
-    low, high = (
-        np.stack([nodes[f"{end}_{axis}"] for axis in "xyz"], axis=2) * cell for end in ("lo", "hi")
-    )
-    inner = nodes["inner"][:, None] >> np.arange(8) & 1
-    tests = np.diff(nodes["leaf_end"].astype(np.int64), axis=1, prepend=0)
-    return low, high, np.asarray(inner + TEST_COST * tests, np.float64)
-
-
-def _areas(edges: Doubles) -> Doubles:
-    """Return half of the areas of boxes, whose edges are (..., 3)."""
-    return np.asarray((edges * np.roll(edges, 1, axis=-1)).sum(axis=-1))

@@ -43,7 +43,7 @@ def adopt(op: Op, path: Path, folder: Path) -> Variant:
     words = re.findall(r"[a-z0-9]+", re.sub(r"^\d+_", "", path.stem.lower())) or ["user"]
     target = target_folder / f"{NUMBER}_{'_'.join(words)[:NAME_LETTERS].rstrip('_')}.cu"
     target.write_text(text, encoding="utf-8")
-    return replace(read(target, folder), folder=folder)
+    return replace(read(target), folder=folder)
 
 
 def _no_headers(folder: str, names: list[str]) -> list[str]:

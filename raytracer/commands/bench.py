@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from raytracer.commands.options import SettingsCommand, force_option
+from raytracer.progress import StageLine
 
 BACKENDS, FORMS = click.Choice(["auto", "cpu", "cuda"]), click.Choice(["table", "markdown", "json"])
 INPUTS = click.Choice(["normal", "uniform", "constant", "few", "sorted", "zeros"])
@@ -77,17 +78,11 @@ def bench(
         return
     if save:
         output.check_file(output.OutputSet(force).writes(save, "--save"))
-    record = run.bench(*ops, progress=_tell, **options)
-    if sys.stderr.isatty():
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    with StageLine() as line:
+        record = run.bench(*ops, progress=line, **options)
     # The command line, with file names in place of absolute paths.
     words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
     record["command"] = shlex.join(["raytracer", *words])
     click.echo(report.text(record, form), nl=False)
     if save:
         output.write(save, report.text(record, "json"))
-
-
-def _tell(line: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\033[K{line} …", end="", file=sys.stderr, flush=True)

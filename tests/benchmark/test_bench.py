@@ -34,10 +34,12 @@ def test_points_are_every_combination() -> None:
     op = ops.OPERATIONS["matmul"]
     assert parse_axes(["m=1,2", "n=1e1"]) == {"m": "1,2", "n": "1e1"}
     found = BenchOptions(axes={"m": [1, 2], "n": [3, 4], "k": [5]}).points(op)
-    assert found == [{"m": m, "n": n, "k": 5} for m in (1, 2) for n in (3, 4)]
+    assert [each.axes for each in found] == [
+        {"m": m, "n": n, "k": 5} for m in (1, 2) for n in (3, 4)
+    ]
     found = BenchOptions(sizes=(5, 6), axes={"n": [7]}).points(op)
-    assert found == [{"m": s, "n": 7, "k": s} for s in (5, 6)]
-    assert BenchOptions().points(op) == [dict(op.axes)]
+    assert [each.axes for each in found] == [{"m": s, "n": 7, "k": s} for s in (5, 6)]
+    assert BenchOptions().points(op) == [op]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from raytracer.benchmark.benchmark import BenchOptions
 from raytracer.benchmark.cuda import kernel as bench_kernel
 from raytracer.benchmark.cuda import session as device
 from raytracer.benchmark.cuda.session import Session
-from raytracer.benchmark.operation_benchmark import Plan, measure
+from raytracer.benchmark.operation_benchmark import measure
 from raytracer.variants import Variant, discover
 from support.fake_cuda import FakeDriver
 
@@ -120,14 +120,12 @@ def variant(number: int = 2) -> Variant:
     return next(each for each in discover("vecadd") if each.number == number)
 
 
-def plan() -> Plan:
-    return Plan(ops.OPERATIONS["vecadd"], {"n": 1000}, "float32")
-
-
 def measured(session: Session, kernels: list[Variant], mode: str = "cold") -> list[Any]:
     into: Any = {}
     options = BenchOptions(min_time=0.01, peers=False, mode=mode)
-    measure(session, plan(), kernels, options, lambda _: None, into)
+    measure(
+        session, ops.OPERATIONS["vecadd"].at({"n": 1000}), kernels, options, lambda _: None, into
+    )
     return list(into["rows"])
 
 

@@ -1,4 +1,4 @@
-"""`raytracer bench build`, `live` and `tone`: spheres, the cost of trees, what is reported."""
+"""`raytracer bench build`, `live` and `tone`: spheres, what is reported."""
 
 import json
 from pathlib import Path
@@ -12,11 +12,9 @@ import raytracer
 from raytracer.benchmark import report, run
 from raytracer.benchmark.record import Record
 from raytracer.benchmark.sphere_kinds import KINDS, spheres
-from raytracer.benchmark.tree_benchmark import TEST_COST, cost_per_ray
 from raytracer.buffers import Bvh
 from raytracer.cli import main
 from raytracer.film.tone_settings import CURVES
-from support.nodes import read_tree, walk
 
 kinds = pytest.mark.parametrize("kind", KINDS)
 
@@ -40,48 +38,6 @@ def test_spheres_are_finite_and_the_same_in_every_run(kind: str, count: int) -> 
     assert (again[1] == radii).all()
 
 
-@kinds
-def test_the_cost_of_a_tree_is_that_of_random_rays(kind: str) -> None:
-    """Lines of all directions and places meet as many boxes as the areas say."""
-    tree = tree_of(*spheres(kind, 200))
-    decoded = read_tree(tree.nodes, tree.order, tree.spheres)
-    boxes, weights = list[tuple[Any, Any]](), list[float]()
-    for node, _ in walk(decoded):
-        children = [box for _, box in decoded.children(node)]
-        leaves = list(decoded.leaves(node))
-        boxes += children + [box for *_, box in leaves]
-        weights += [1.0] * len(children) + [TEST_COST * (last - first) for first, last, _ in leaves]
-        root = boxes[-len(children) - len(leaves) :] if node == 0 else None
-    assert root is not None
-    low, high = (np.array([box[end] for box in boxes]) for end in (0, 1))
-    root_low, root_high = np.array(root)[:, 0].min(axis=0), np.array(root)[:, 1].max(axis=0)
-
-    rng, rays = np.random.default_rng(5), 40_000
-    direction = rng.normal(size=(rays, 3))
-    direction /= np.linalg.norm(direction, axis=1)[:, None]
-    reach = np.linalg.norm(root_high - root_low) / 2
-    point = rng.normal(size=(rays, 3))  # of a disc that faces the direction
-    point -= (point * direction).sum(axis=1)[:, None] * direction
-    point *= (reach * np.sqrt(rng.random(rays)) / np.linalg.norm(point, axis=1))[:, None]
-    point += (root_low + root_high) / 2
-
-    def met(low: Any, high: Any, origin: Any, direction: Any) -> NDArray[np.bool_]:
-        near, far = (low - origin) / direction, (high - origin) / direction
-        enter, leave = np.minimum(near, far).max(axis=-1), np.maximum(near, far).min(axis=-1)
-        return np.asarray(enter <= leave)
-
-    hit = met(root_low, root_high, point, direction)
-    point, direction = point[hit], direction[hit]
-    counts = [met(a, b, point, direction).sum() for a, b in zip(low, high, strict=True)]
-    measured = 1 + (np.array(counts) * weights).sum() / hit.sum()
-    assert cost_per_ray(tree) == pytest.approx(measured, rel=0.03)
-
-
-def test_the_cost_of_one_sphere_is_a_visit_and_a_test() -> None:
-    tree = tree_of(*spheres("uniform", 1))
-    assert cost_per_ray(tree) == pytest.approx(1 + TEST_COST)
-
-
 def rows_of(record: Any, op: str) -> dict[str, Any]:
     (result,) = (each for each in record["results"] if each["op"] == op)
     return {row["label"]: row for row in result["rows"]}
@@ -93,13 +49,11 @@ def test_the_command_builds_and_refits(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["bench", "build", *words, "--save", str(saved)]) == 0
     table = capsys.readouterr().out
     assert "build refit: scene web, spheres 500" in table
-    assert "cost/ray" in table
     made = json.loads(saved.read_text())
     tree = tree_of(*spheres("web", 500))
     built = rows_of(made, "build")["build"]
     assert built["nodes"] == len(tree.nodes)
     assert built["bytes_per_sphere"] == tree.nbytes / 500
-    assert built["cost_per_ray"] == pytest.approx(cost_per_ray(tree), rel=0.02)
     assert built["mspheres"] == pytest.approx(500e-6 / built["time"]["median"])
     assert rows_of(made, "build refit")["refit"]["status"] == "ok"
 
@@ -120,22 +74,11 @@ def test_the_command_renders_what_moves(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.gpu
-@kinds
-def test_trees_of_a_gpu_are_about_as_good(cuda: str, kind: str) -> None:
-    made = raytracer.bench("build", scene=kind, size=5000, backend=cuda, min_time=1e-3, peers=False)
-    row = rows_of(made, "build")["build"]
-    assert row["status"] == "ok"
-    assert row["nodes"] > 5000 / 64
-    assert row["cost_per_ray"] == pytest.approx(
-        cost_per_ray(tree_of(*spheres(kind, 5000))), rel=0.3
-    )
-
-
-@pytest.mark.gpu
 @pytest.mark.parametrize("name", ["build", "live"])
 def test_it_runs_on_a_gpu(cuda: str, name: str) -> None:
     made = raytracer.bench(name, scene="overlap", size=3000, backend=cuda, min_time=1e-3)
     rows = [row for result in made["results"] for row in result["rows"]]
+    assert all(row["nodes"] > 3000 / 64 for row in rows if row["label"] == "build")
     assert {row["status"] for row in rows} <= {"ok", "skipped"}
     assert any(row["status"] == "ok" for row in rows)
 

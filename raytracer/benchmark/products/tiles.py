@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from raytracer.benchmark.op import Axes, Op
+from raytracer.benchmark.op import Op
 from raytracer.variants import split_architecture
 
 ALIGNMENT = 16  # bytes: of the copy engine, and of the widest copies of threads
@@ -68,20 +68,14 @@ class Problem:
     c: Operand
 
 
-def problem_of(
-    op: Op, axes: Axes, dtype: str, address: Callable[[str], int],
-    transposed: frozenset[str] = frozenset(),
-) -> Problem:  # fmt: skip
-    """Return the matrices of an operation at addresses by name, without padding.
-
-    transposed: inputs whose arrays are the transposes of those of `op.inputs`.
-    """
+def problem_of(op: Op, address: Callable[[str], int]) -> Problem:
+    """Return the matrices of an operation at addresses by name, without padding."""
     operands = []
-    for name, array in (op.input_arrays(axes, dtype) | op.output_arrays(axes, dtype)).items():
-        is_transposed = name in transposed
+    for name, array in op.arrays.items():
+        is_transposed = name in op.transposed
         rows, cols = reversed(array.shape) if is_transposed else array.shape
         operands.append(Operand(address(name), rows, cols, cols, array.itemsize, is_transposed))
-    return Problem(axes["m"], axes["n"], axes["k"], *operands)
+    return Problem(op.axes["m"], op.axes["n"], op.axes["k"], *operands)
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def test_even_edges_may_be_rounded() -> None:
         op.check({"keys": zeros(1, dtype=U2), "edges": whole})
     for dtype in op.dtypes:
         for axes in op.awkward:
-            op.check(op.values(op.resolve(axes), dtype, "normal", 3))
+            op.check(op.at(axes, dtype, seed=3).values())
 
 
 class FakeSession:
@@ -91,10 +91,10 @@ class FakeSession:
         pass
 
 
-def computed(plan: Any, arrays: dict[str, Any]) -> tuple[Any, str]:
+def computed(op: Any, arrays: dict[str, Any]) -> tuple[Any, str]:
     """Compute with NumPy what a kernel gets, and say that it wrote nothing else."""
-    given = {n: a.T if n in plan.transposed else a for n, a in arrays.items()}
-    return plan.op.compute(given), ""
+    given = {n: a.T if n in op.transposed else a for n, a in arrays.items()}
+    return op.compute(given), ""
 
 
 Taken = list[tuple[str, dict[str, Any], frozenset[str]]]
@@ -105,9 +105,9 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Taken:
     """What is launched, with NumPy in place of the kernels."""
     launched: Taken = []
 
-    def compute(_: Any, plan: Any, source: Any, arrays: dict[str, Any]) -> tuple[Any, str]:
-        launched.append((source.label, arrays, plan.transposed))
-        return computed(plan, arrays)
+    def compute(_: Any, op: Any, source: Any, arrays: dict[str, Any]) -> tuple[Any, str]:
+        launched.append((source.label, arrays, op.transposed))
+        return computed(op, arrays)
 
     monkeypatch.setattr(ops, "Session", FakeSession)
     monkeypatch.setattr(ops, "compute", compute)
@@ -153,11 +153,11 @@ def test_a_kernel_that_cannot_run_gives_way_to_the_next(
 ) -> None:
     tried = list[str]()
 
-    def refusing(_: Any, plan: Any, source: Any, arrays: Any) -> Any:
+    def refusing(_: Any, op: Any, source: Any, arrays: Any) -> Any:
         tried.append(source.label)
         if source.number > 10:
             raise error("not here")
-        return computed(plan, arrays)
+        return computed(op, arrays)
 
     monkeypatch.setattr(ops, "compute", refusing)
     found = ops.matmul(zeros(2, 3) + 1, zeros(3, 2) + 1)

@@ -2,6 +2,7 @@
 
 import ctypes
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from raytracer.benchmark import operations as ops
-from raytracer.benchmark.op import relative_error
+from raytracer.benchmark.op import Op, relative_error
 from raytracer.variants import Variant, discover
 from support.libraries import library
 
@@ -53,17 +54,15 @@ def aligned(count: int, offset: int) -> Any:
 
 def run(name: str, rung: int, dtype: str, axes: dict[str, int], folder: Path) -> None:
     """Compare one rung with the reference at one size."""
-    op = ops.OPERATIONS[name]
-    axes = op.resolve(axes)
+    op = ops.OPERATIONS[name].at(axes, dtype)
     (variant,) = (each for each in discover(name) if each.number == rung)
-    compare(variant, compiled(variant, op.macros(axes, dtype), folder), dtype, axes)
+    compare(variant, compiled(variant, op.macros(op.axes, dtype), folder), op)
 
 
-def compare(variant: Variant, built: ctypes.CDLL, dtype: str, axes: dict[str, int]) -> None:
+def compare(variant: Variant, built: ctypes.CDLL, op: Op) -> None:
     """Compare a kernel with the reference, and look for writes beside the outputs."""
-    op = ops.OPERATIONS[variant.op]
-    launch = variant.launch(op.launch_names(axes, dtype), MULTIPROCESSORS)
-    inputs, offsets = op.values(axes, dtype, "normal", 3), op.offsets(axes, dtype)
+    launch = variant.launch(op.launch_names, MULTIPROCESSORS)
+    inputs, offsets = op.at({}, seed=3).values(), op.offsets
     pointers: list[int] = []
     kept, rooms = [], {}
     for key, array in inputs.items():
@@ -72,7 +71,7 @@ def compare(variant: Variant, built: ctypes.CDLL, dtype: str, axes: dict[str, in
         kept.append(room)
         pointers.append(copy.ctypes.data)
     outputs = {}
-    for key, output in op.output_arrays(axes, dtype).items():
+    for key, output in op.output_arrays.items():
         outputs[key], rooms[key] = aligned(output.nbytes, offsets.get(key, 0))
         if op.clears:
             outputs[key][:] = 0
@@ -82,13 +81,13 @@ def compare(variant: Variant, built: ctypes.CDLL, dtype: str, axes: dict[str, in
         copies = built.copies()
         target = (ctypes.c_char * (len(operator) * copies)).in_dll(built, f"c_{key}")
         ctypes.memmove(target, operator * copies, len(operator) * copies)
-    arguments = (ctypes.c_uint64 * 16)(*pointers, *op.sizes(axes))
+    arguments = (ctypes.c_uint64 * 16)(*pointers, *op.sizes)
     block = launch.block or variant.block
     built.go(launch.grid[0], block[0], arguments)
     for key, expected in op.reference(inputs).items():
-        output = op.output_arrays(axes, dtype)[key]
+        output = op.output_arrays[key]
         found = outputs[key].view(output.dtype).reshape(output.shape)
-        assert relative_error(found, expected) <= op.tolerance(axes, dtype), (axes, dtype, key)
+        assert relative_error(found, expected) <= op.tolerance, (op.axes, op.dtype, key)
         room, begin = rooms[key], outputs[key].ctypes.data - rooms[key].ctypes.data
         assert (room[:begin] == 0xFF).all(), f"{key}: written before it"
         assert (room[begin + outputs[key].nbytes :] == 0xFF).all(), f"{key}: written behind it"
@@ -131,10 +130,10 @@ def test_keys_at_any_address(name: str, rung: int, dtype: str, tmp_path: Path) -
     op, rng = ops.OPERATIONS[name], generator(name, rung, dtype)
     (variant,) = (each for each in discover(name) if each.number == rung)
     width = 16 // {"uint8": 1, "uint16": 2}.get(dtype, 4)
-    built = compiled(variant, op.macros(op.resolve({}), dtype), tmp_path)
+    built = compiled(variant, op.macros(op.axes, dtype), tmp_path)
     many = int(rng.integers(1000, 5000 if rung < 3 else 20_000))
     for n, offset in ((0, 1), (width - 2, 1), (3 * width, width - 1), (many, 1)):
         axes = {**op.axes, "n": n, "offset": offset}
         if "bins" in axes:
             axes["bins"] = int(rng.integers(1, 2000))
-        compare(variant, built, dtype, axes)
+        compare(variant, built, replace(op, axes=axes, dtype=dtype))

@@ -13,7 +13,7 @@ from raytracer.backends.cuda import compile as compiler
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.cuda.session import RefusedError, Session, SizeError
 from raytracer.benchmark.op import Op
-from raytracer.benchmark.operation_benchmark import Plan, wrong
+from raytracer.benchmark.operation_benchmark import wrong
 from raytracer.errors import RaytracerError, UserError
 from raytracer.resources import thread_count
 from raytracer.variants import Variant, discover
@@ -39,7 +39,7 @@ def compile_everything(arch: str) -> None:
                 continue
             for dtype in op.dtypes:
                 for given in op.awkward:
-                    macros = tuple(sorted(op.macros(op.resolve(given), dtype).items()))
+                    macros = tuple(sorted(op.macros(op.at(given).axes, dtype).items()))
                     jobs.add((Path(str(variant.path)), macros))
     if not compiler.version():
         return
@@ -73,12 +73,11 @@ def test_variant_agrees_with_the_reference(
     try:
         for given in op.awkward:
             with suppress(SizeError):
-                assert wrong(session, Plan(op, op.resolve(given), dtype), variant) == ""
+                assert wrong(session, op.at(given, dtype), variant) == ""
                 ran += 1
         for distribution in op.distributions:
-            axes = op.resolve(op.awkward[-1])
-            plan = Plan(op, axes, dtype, distribution, seed=7)
-            assert wrong(session, plan, variant) == ""
+            at = op.at(op.awkward[-1], dtype, distribution=distribution, seed=7)
+            assert wrong(session, at, variant) == ""
     except RefusedError as error:
         pytest.skip(str(error))
     assert ran >= 2 if needs_alignment(op, variant) else ran == len(op.awkward)
@@ -89,7 +88,7 @@ def needs_alignment(op: Op, variant: Variant) -> bool:
 
     Tensor maps need such rows, vectors such arrays.
     """
-    shifted = any(any(op.offsets(op.resolve(each), op.dtypes[0]).values()) for each in op.awkward)
+    shifted = any(any(op.at(each).offsets.values()) for each in op.awkward)
     return bool(variant.maps) or (shifted and variant.alignment != "any")
 
 
@@ -110,12 +109,12 @@ def test_arrays_at_every_place_in_16_bytes(
         for offset in range(1, width):
             for length in lengths:
                 axes = {**small, first: length, "offset": offset}
-                plan = Plan(op, op.resolve(axes), dtype, seed=offset)
+                at = op.at(axes, dtype, seed=offset)
                 if variant.alignment == "any":
-                    assert wrong(session, plan, variant) == ""
+                    assert wrong(session, at, variant) == ""
                 else:
                     with pytest.raises(SizeError, match="begin at multiples of 16 bytes"):
-                        wrong(session, plan, variant)
+                        wrong(session, at, variant)
     except RefusedError as error:
         pytest.skip(str(error))
 
@@ -123,8 +122,7 @@ def test_arrays_at_every_place_in_16_bytes(
 @pytest.mark.parametrize("name", ops.OPERATIONS)
 def test_op_is_a_function(session: Session, name: str) -> None:
     op = ops.OPERATIONS[name]
-    axes = op.resolve(op.awkward[-1])
-    inputs = op.values(axes, op.dtypes[0], "normal", 5)
+    inputs = op.at(op.awkward[-1], seed=5).values()
     function = getattr(functions, name)
     found = function(*inputs.values())
     first = found[0] if isinstance(found, tuple) else found

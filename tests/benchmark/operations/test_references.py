@@ -25,7 +25,7 @@ def test_bytes_against_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_sizes_at_random_against_a_loop(dtype: str, distribution: str) -> None:
     for _ in range(3):
         axes = {"n": int(2 ** RNG.uniform(0, 11)), "bins": int(2 ** RNG.uniform(0, 12))}
-        inputs = OP.values(axes, dtype, distribution, 7)
+        inputs = OP.at(axes, dtype, distribution=distribution, seed=7).values()
         keys, edges = inputs["keys"], inputs["edges"]
         bins = [0] * axes["bins"]
         lower, upper = edges[0], edges[-1]
@@ -48,7 +48,7 @@ def test_values_that_are_no_numbers_or_outside_are_not_counted() -> None:
 @pytest.mark.parametrize("n", [2, 3, 5])
 def test_gradient_against_the_definition(n: int) -> None:
     op = OPERATIONS["contraction"]
-    inputs = op.values({"elements": 2, "n": n}, "float32", "normal", 4)
+    inputs = op.at({"elements": 2, "n": n}, seed=4).values()
     u, d = inputs["u"].astype(float), inputs["d"].astype(float)
     found = op.reference(inputs)
     for e, i, j, k in itertools.product(range(2), range(n), range(n), range(n)):
@@ -66,8 +66,7 @@ KERNELS = ["matmul", "matmul_bf16"]
 @pytest.mark.parametrize("name", KERNELS)
 def test_reference_is_the_sum_of_products(name: str) -> None:
     op = OPERATIONS[name]
-    axes = {"m": 3, "n": 4, "k": 5}
-    inputs = op.values(axes, op.dtypes[0], "normal", 1)
+    inputs = op.at({"m": 3, "n": 4, "k": 5}).values()
     a, b = inputs["a"], inputs["b"]
     if name == "matmul_bf16":
         a, b = op_module.from_bfloat16(a), op_module.from_bfloat16(b).T
@@ -80,13 +79,12 @@ def test_reference_is_the_sum_of_products(name: str) -> None:
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_check_sees_one_missing_term(name: str) -> None:
-    op = OPERATIONS[name]
-    axes = dict(op.awkward[-1])
-    inputs = op.values(axes, op.dtypes[0], "normal", 3)
+    op = OPERATIONS[name].at(OPERATIONS[name].awkward[-1], seed=3)
+    inputs = op.values()
     short = {key: value.copy() for key, value in inputs.items()}
     short["a"][:, -1] = 0
     error = op_module.relative_error(op.reference(short)["c"], op.reference(inputs)["c"])
-    assert error > 10 * op.tolerance(axes, op.dtypes[0])
+    assert error > 10 * op.tolerance
 
 
 def test_bfloat16_is_rounded_to_nearest_even() -> None:
@@ -104,10 +102,9 @@ def test_bfloat16_values_stay_as_they_are() -> None:
 
 
 def test_a_correctly_rounded_product_of_one_value_passes() -> None:
-    op, dtype = OPERATIONS["matmul_bf16"], "bfloat16_out"
-    axes = op.resolve({"m": 1, "n": 1, "k": 1})
+    op = OPERATIONS["matmul_bf16"].at({"m": 1, "n": 1, "k": 1}, "bfloat16_out")
     errors = []
     for seed in range(200):
-        exact = op.reference(op.values(axes, dtype, "normal", seed))["c"]
+        exact = op.reference(op.at({}, seed=seed).values())["c"]
         errors.append(op_module.relative_error(op_module.bfloat16_bits(exact.astype("f4")), exact))
-    assert 0.0035 < max(errors) <= op.tolerance(axes, dtype) < 0.005
+    assert 0.0035 < max(errors) <= op.tolerance < 0.005

@@ -22,7 +22,7 @@ from raytracer.variants import discover
 
 def product(name: str, *size: int) -> Problem:
     op = OPERATIONS[name]
-    return problem_of(op, dict(zip("mnk", size, strict=True)), op.dtypes[-1], lambda _: 0)
+    return problem_of(op.at(dict(zip("mnk", size, strict=True)), op.dtypes[-1]), lambda _: 0)
 
 
 def chosen(name: str, *size: int, arch: str = "sm_90a", limit: int = SHARED_LIMIT) -> Choice:

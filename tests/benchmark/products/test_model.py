@@ -32,7 +32,7 @@ OPS = [("matmul", "float32"), ("matmul_bf16", "bfloat16"), ("matmul_bf16", "bflo
 
 
 def problem(name: str, dtype: str, m: int, n: int, k: int, base: int = 0) -> Problem:
-    return problem_of(OPERATIONS[name], {"m": m, "n": n, "k": k}, dtype, lambda _: base)
+    return problem_of(OPERATIONS[name].at({"m": m, "n": n, "k": k}, dtype), lambda _: base)
 
 
 def fastest(given: Problem, *shapes: Shape, early: bool = False) -> Choice:
