@@ -146,7 +146,7 @@ def Components(width: int = 3, noun: str = "") -> Kind:  # noqa: N802
             raise SceneError(f"{name}: {shown_value(value)} is not {wanted}")
         return tuple(p.strip() if isinstance(p, str) else repr(real(p, name)) for p in parts)
 
-    plain = {str: TEXT, list: array({"anyOf": [TEXT, NUMBER]}, width)}
+    plain: dict[type, Schema] = {str: TEXT, list: array({"anyOf": [TEXT, NUMBER]}, width)}
     return Kind(plain, check, noun=wanted, metavar="COLUMN|X,Y,Z")
 
 
