@@ -72,7 +72,7 @@ def _arrow(sheet: Sheet, start: Point, along: Point, length: float, color: RGB) 
     long = hypot(*along)
     thick = max(SHAFT * length, 1.0)
     if long < MIN_LENGTH * length:
-        sheet.drawing.add(Line((start, start), 2.0 * thick, color))
+        sheet.shapes.append(Line((start, start), 2.0 * thick, color))
         return
     ux, uy = along[0] / long, along[1] / long
     head = min(HEAD * length, long)
@@ -81,8 +81,8 @@ def _arrow(sheet: Sheet, start: Point, along: Point, length: float, color: RGB) 
     half = (HEAD * length / 2.0 + thick) / 2.0
     sides = (neck[0] - uy * half, neck[1] + ux * half), (neck[0] + uy * half, neck[1] - ux * half)
     if long > head:
-        sheet.drawing.add(Line((start, neck), thick, color))
-    sheet.drawing.add(Polygon((tip, *sides), color))
+        sheet.shapes.append(Line((start, neck), thick, color))
+    sheet.shapes.append(Polygon((tip, *sides), color))
 
 
 def _name(sheet: Sheet, start: Point, along: Point, size: float, name: str, color: RGB) -> None:
@@ -92,4 +92,4 @@ def _name(sheet: Sheet, start: Point, along: Point, size: float, name: str, colo
     beyond = long + BEYOND * size
     x, y = start[0] + ux * beyond, start[1] + uy * beyond
     place = x, y + CAP_HEIGHT * size / 2.0
-    sheet.drawing.add(Text(name, *place, size, color, 0.5, sheet.rim))
+    sheet.shapes.append(Text(name, *place, size, color, 0.5, sheet.rim))

@@ -46,7 +46,7 @@ class BoxLines:
                 (x, y), (end_x, end_y) = points[[first, last]].tolist()
                 if (x, y) != (end_x, end_y):  # an edge seen end-on is no dot
                     line = Line(((x, y), (end_x, end_y)), self.width, self.ink)
-                    self.sheet.drawing.add(line)
+                    self.sheet.shapes.append(line)
 
 
 def _line(

@@ -94,7 +94,7 @@ class SeenLabels:
             ink = ink if labels.color is None else sheet.ink(labels.color)
             x, y = self._points[index].tolist()
             y += CAP_HEIGHT * size / 2.0
-            sheet.drawing.add(Text(named.texts[row], x, y, size, ink, 0.5, contrast(ink)))
+            sheet.shapes.append(Text(named.texts[row], x, y, size, ink, 0.5, contrast(ink)))
 
 
 def _apart(

@@ -29,6 +29,8 @@ MAX_DECADES = 12  # maximum number of powers of ten between which there are smal
 MAX_CATEGORIES = 120  # maximum number of categories that are listed; the others are counted
 COLUMN_GAP = 1.2  # distance of the columns of categories, in font sizes
 
+ACROSS = ("top", "bottom")  # places of legends along the picture's width
+
 MAX_WIDTH, MAX_WIDTH_ACROSS = 0.3, 0.9
 """Maximum width of a list of categories with several columns, as a part of the picture's: at a
 side, and at the top or bottom."""
@@ -98,56 +100,46 @@ def _power_text(value: float) -> str:
 
 
 def draw(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
-    draw_bar = _draw_across if legend.place in ("top", "bottom") else _draw_upright
-    (_draw_categories if scale.is_categorical else draw_bar)(sheet, legend, scale)
-
-
-def _draw_upright(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
-    size, ink, halo = sheet.pen(legend)
     title = scale.title if legend.label is None else legend.label
-    marks = marks_of(scale)
-    thick, length = max(round(BAR * size), 1), max(round(legend.length * sheet.height), 1)
+    (_draw_categories if scale.is_categorical else _draw_bar)(sheet, legend, scale, title)
+
+
+def _draw_bar(sheet: Sheet, legend: Legend, scale: ColorScale, title: str) -> None:
+    """Draw a bar with ticks and numbers on its right, or at the top and bottom below it."""
+    size, ink, halo = sheet.pen(legend)
+    marks, across = marks_of(scale), legend.place in ACROSS
+    thick = max(round(BAR * size), 1)
+    length = max(round(legend.length * (sheet.width if across else sheet.height)), 1)
     numbers = max((width(mark.text, size) for mark in marks), default=0.0)
-    side = thick + (TICK + GAP) * size + numbers
-    above = 1.6 * size if title else 0.0
-    wide = max(side, width(title, size))
-    x, y = sheet.take(legend.place, wide, length + above)
+    side = length if across else thick + (TICK + GAP) * size + numbers
+    wide = side if across else max(side, width(title, size))
+    above = (1.5 if across else 1.6) * size if title else 0.0
+    high = above + thick + (TICK + 1.2) * size if across else length + above
+    x, y = sheet.take(legend.place, wide, high)
     left, top = round(x + (wide - side if "right" in legend.place else 0.0)), round(y + above)
-    colors = scale.srgb_table(length)[::-1, None]
-    sheet.drawing.add(Cells(left, top, np.repeat(colors, thick, axis=1)))
-    right = left + thick
-    line = _frame(sheet, (left, top, right, top + length), ink, size)
+    bar = np.repeat(scale.srgb_table(length)[None], thick, axis=0)
+    bar = bar if across else np.ascontiguousarray(bar.swapaxes(0, 1)[::-1])
+    sheet.shapes.append(Cells(left, top, bar))
+    right, bottom = left + bar.shape[1], top + bar.shape[0]
+    line = _frame(sheet, (left, top, right, bottom), ink, size)
     for mark in marks:
-        at = top + length * (1.0 - mark.position)
-        reach = right + (TICK if mark.text else SMALL_TICK) * size
-        sheet.drawing.add(Line(((right, at), (reach, at)), line, ink, square=True))
-        place = right + (TICK + GAP) * size, at + CAP_HEIGHT * size / 2.0
-        sheet.drawing.add(Text(mark.text, *place, size, ink, halo=halo))
+        reach = (TICK if mark.text else SMALL_TICK) * size
+        if across:
+            at = left + length * mark.position
+            ends = (at, bottom), (at, bottom + reach)
+            place = at, bottom + (TICK + 0.2 + CAP_HEIGHT) * size
+        else:
+            at = top + length * (1.0 - mark.position)
+            ends = (right, at), (right + reach, at)
+            place = right + (TICK + GAP) * size, at + CAP_HEIGHT * size / 2.0
+        sheet.shapes.append(Line(ends, line, ink, square=True))
+        sheet.shapes.append(Text(mark.text, *place, size, ink, 0.5 * across, halo))
     if title:
-        at_right = "right" in legend.place and width(title, size) > side
-        anchor = (x + wide, 1.0) if at_right else (left, 0.0)
-        sheet.drawing.add(Text(title, anchor[0], top - 0.75 * size, size, ink, anchor[1], halo))
-
-
-def _draw_across(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
-    size, ink, halo = sheet.pen(legend)
-    title = scale.title if legend.label is None else legend.label
-    thick, length = max(round(BAR * size), 1), max(round(legend.length * sheet.width), 1)
-    above, below = (1.5 * size if title else 0.0), (TICK + 1.2) * size
-    x, y = sheet.take(legend.place, length, above + thick + below)
-    left, top = round(x), round(y + above)
-    sheet.drawing.add(Cells(left, top, np.repeat(scale.srgb_table(length)[None], thick, axis=0)))
-    bottom = top + thick
-    line = _frame(sheet, (left, top, left + length, bottom), ink, size)
-    for mark in marks_of(scale):
-        at = left + length * mark.position
-        reach = bottom + (TICK if mark.text else SMALL_TICK) * size
-        sheet.drawing.add(Line(((at, bottom), (at, reach)), line, ink, square=True))
-        baseline = bottom + (TICK + 0.2 + CAP_HEIGHT) * size
-        sheet.drawing.add(Text(mark.text, at, baseline, size, ink, 0.5, halo))
-    if title:
-        middle = left + length / 2.0, top - 0.5 * size
-        sheet.drawing.add(Text(title, *middle, size, ink, 0.5, halo))
+        start, anchor = (left + length / 2.0, 0.5) if across else (left, 0.0)
+        if "right" in legend.place and wide > side:
+            start, anchor = x + wide, 1.0
+        baseline = top - (0.5 if across else 0.75) * size
+        sheet.shapes.append(Text(title, start, baseline, size, ink, anchor, halo))
 
 
 def _frame(sheet: Sheet, box: tuple[int, int, int, int], ink: RGB, size: float) -> float:
@@ -159,7 +151,7 @@ def _frame(sheet: Sheet, box: tuple[int, int, int, int], ink: RGB, size: float) 
         (left - half, top - half), (right + half, top - half),
         (right + half, bottom + half), (left - half, bottom + half), (left - half, top - half),
     )  # fmt: skip
-    sheet.drawing.add(Line(corners, line, ink))
+    sheet.shapes.append(Line(corners, line, ink))
     return line
 
 
@@ -194,13 +186,12 @@ def _columns(names: list[str], size: float, most: int) -> _Table:
     return _Table(columns, widths, sum(widths) + COLUMN_GAP * size * (len(widths) - 1))
 
 
-def _draw_categories(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
+def _draw_categories(sheet: Sheet, legend: Legend, scale: ColorScale, title: str) -> None:
     size, ink, halo = sheet.pen(legend)
-    title = scale.title if legend.label is None else legend.label
     known = dict(scale.categories())
     patch = max(round(size), 1)
     high, wide = sheet.room(legend.place), MAX_WIDTH
-    if across := legend.place in ("top", "bottom"):
+    if across := legend.place in ACROSS:
         high, wide = min(high, MAX_HEIGHT * sheet.height), MAX_WIDTH_ACROSS
     room = wide * sheet.width, high - bool(title) * ROW * size
     table = _table(list(known), size, room, across)
@@ -208,16 +199,16 @@ def _draw_categories(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
     x, y = sheet.take(legend.place, max(table.width, width(title, size)), rows * ROW * size)
     left = round(x)
     if title:
-        sheet.drawing.add(Text(title, left, y + size, size, ink, halo=halo))
+        sheet.shapes.append(Text(title, left, y + size, size, ink, halo=halo))
         y += ROW * size
     for names, column in zip(table.columns, table.widths, strict=True):
         for row, name in enumerate(names):
             upper = round(y + row * ROW * size)
             baseline = upper + (patch + CAP_HEIGHT * size) / 2.0
             start = left + (1.5 * size if name in known else 0.0)
-            sheet.drawing.add(Text(name, start, baseline, size, ink, halo=halo))
+            sheet.shapes.append(Text(name, start, baseline, size, ink, halo=halo))
             if name in known:
                 color = np.rint(255.0 * np.array(known[name])).astype(np.uint8)
-                sheet.drawing.add(Cells(left, upper, np.tile(color, (patch, patch, 1))))
+                sheet.shapes.append(Cells(left, upper, np.tile(color, (patch, patch, 1))))
                 _frame(sheet, (left, upper, left + patch, upper + patch), ink, size)
         left = round(left + column + COLUMN_GAP * size)

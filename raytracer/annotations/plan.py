@@ -117,7 +117,7 @@ class Plan:
         plan._draw(sheet, projection)
         fog_color = None if fog is None else plan._fog_color(crop, view.height)
         ink = (0.0, 0.0, 0.0) if line is None else parse_color(line.color)
-        return Overlay(sheet.drawing, crop, sheet.point, fog, fog_color, lines, ink)
+        return Overlay(sheet.shapes, crop, sheet.point, fog, fog_color, lines, ink)
 
     def _strips(
         self, scene: DeviceScene, view: View, projection: Projection, crop: Crop, hides: bool
@@ -137,7 +137,7 @@ class Plan:
         sheet = self.over(view).sheet(*view.size)
         with suppress(UserError):  # a window may be too small for what its pictures show
             self._draw(sheet, Projection.of(view, space))
-            raster.draw(sheet.drawing, pixels)
+            raster.draw(sheet.shapes, pixels)
 
     def box_lines(self, view: View, space: Space, scale: float = 1.0) -> BoxLines | None:
         """Return the edges of the box as lines over a picture, or None; scale: width of the picture

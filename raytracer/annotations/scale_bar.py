@@ -33,10 +33,10 @@ def draw(sheet: Sheet, bar: ScaleBar, pixels_per_unit: float) -> None:
     if halo is not None:
         rim = 2.0 * max(round(0.06 * size), 1)
         wider = (left - rim / 2.0, ends[0][1]), (left + long + rim / 2.0, ends[1][1])
-        sheet.drawing.add(Line(wider, thick + rim, halo, square=True))
-    sheet.drawing.add(Line(ends, float(thick), ink, square=True))
+        sheet.shapes.append(Line(wider, thick + rim, halo, square=True))
+    sheet.shapes.append(Line(ends, float(thick), ink, square=True))
     center = left + long / 2.0
-    sheet.drawing.add(Text(text, center, top - 0.42 * size, size, ink, 0.5, halo))
+    sheet.shapes.append(Text(text, center, top - 0.42 * size, size, ink, 0.5, halo))
 
 
 def round_down(value: float) -> float:

@@ -1,11 +1,11 @@
-"""Sheets: a drawing with the size of a point, the ink colour, and the room that is left."""
+"""Sheets: shapes with the size of a point, the ink colour, and the room that is left."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from raytracer.drawing.shapes import RGB, Drawing, point_of
+from raytracer.drawing.shapes import RGB, Shape, point_of
 from raytracer.errors import SceneError
 from raytracer.scene.annotations import Legend, ScaleBar, TextLabel
 from raytracer.scene.colors import Color, linear_to_srgb, parse_color, srgb_to_linear
@@ -44,12 +44,9 @@ class Sheet:
     height: int
     dpi: float | None = None  # see `point_of`
     backdrop: Backdrop | None = None  # None if it is transparent
-    drawing: Drawing = field(init=False)
+    shapes: list[Shape] = field(default_factory=list, init=False)
     boxes: list[Taken] = field(default_factory=list, init=False)
     _used: dict[str, float] = field(default_factory=dict, init=False)
-
-    def __post_init__(self) -> None:
-        self.drawing = Drawing(self.width, self.height)
 
     @property
     def point(self) -> float:

@@ -47,7 +47,7 @@ def draw(sheet: Sheet, label: TextLabel, values: Mapping[str, Any]) -> None:
     anchor = ANCHORS.get(label.place.rpartition("-")[2], 0.5)
     for row, line in enumerate(lines):
         baseline = y + (0.8 + LEADING * row) * size
-        sheet.drawing.add(Text(line, x + anchor * wide, baseline, size, ink, anchor, halo))
+        sheet.shapes.append(Text(line, x + anchor * wide, baseline, size, ink, anchor, halo))
 
 
 def filled(text: str, values: Mapping[str, Any]) -> str:

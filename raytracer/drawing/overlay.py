@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.drawing import raster
-from raytracer.drawing.shapes import RGB, Drawing
+from raytracer.drawing.shapes import RGB, Shape
 from raytracer.film.film import Crop, Pixels
 
 
@@ -15,7 +15,7 @@ from raytracer.film.film import Crop, Pixels
 class Overlay:
     """What is drawn over a picture after the tone curve: fog, then outlines, then shapes."""
 
-    drawing: Drawing  # in pixels of the whole picture
+    shapes: list[Shape]  # in pixels of the whole picture, from the bottom to the top
     crop: Crop  # the pixels of the picture: x0, y0, x1, y1, half open
     point: float  # pixels of a point
     fog: NDArray[np.float32] | None = None  # part of its colour in each pixel, (h, w)
@@ -26,7 +26,7 @@ class Overlay:
     def over(self, pixels: Pixels) -> Pixels:
         """Return a copy of a picture (h, w, 4) with the overlay."""
         result = self.shaded(pixels)
-        raster.draw(self.drawing, result, self.crop[:2])
+        raster.draw(self.shapes, result, self.crop[:2])
         return result
 
     def write(self, file: BinaryIO, pixels: Pixels | None, kind: str, description: str) -> None:
@@ -34,7 +34,7 @@ class Overlay:
         "SVG" or "PDF"."""
         from raytracer.drawing.vector import svg, write_pdf
 
-        parts = self.drawing, pixels, self.point, self.crop, description
+        parts = self.shapes, pixels, self.point, self.crop, description
         if kind == "PDF":
             write_pdf(file, *parts)
         else:

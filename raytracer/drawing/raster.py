@@ -7,7 +7,7 @@ do that show a transparent picture on a page.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import ceil, floor, hypot
 from typing import Any
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from raytracer.drawing.fonts import font, runs
 from raytracer.drawing.fonts import width as text_width
-from raytracer.drawing.shapes import HALO, RGB, Cells, Drawing, Line, Point, Polygon, Text
+from raytracer.drawing.shapes import HALO, RGB, Cells, Line, Point, Polygon, Shape, Text
 from raytracer.film.film import Crop, Pixels
 
 Mask = NDArray[np.float32]
@@ -26,11 +26,11 @@ PIECE = 64  # length in pixels of a piece of a line, whose box is small also for
 BLOCK = 1 << 20  # pixels that are composited at a time
 
 
-def draw(drawing: Drawing, pixels: Pixels, place: tuple[int, int] = (0, 0)) -> None:
+def draw(shapes: Iterable[Shape], pixels: Pixels, place: tuple[int, int] = (0, 0)) -> None:
     """Draw over a picture, uint8 or uint16 (h, w, 4), in place; place: of its first pixel."""
     height, width = pixels.shape[:2]
     frame = (*place, place[0] + width, place[1] + height)
-    for shape in drawing.shapes:
+    for shape in shapes:
         if isinstance(shape, Cells):
             high, wide = shape.colors.shape[:2]
             whole = shape.x, shape.y, shape.x + wide, shape.y + high

@@ -4,7 +4,7 @@ Coordinates are pixels from the upper left corner of the whole picture; pixel (0
 Colours are sRGB in 0..1. Later shapes are drawn over earlier ones.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,13 +65,3 @@ class Text:
 Shape = Line | Polygon | Cells | Text
 
 HALO = 0.09  # width of the rim around letters, in font sizes
-
-
-@dataclass
-class Drawing:
-    width: int  # of the whole picture in pixels
-    height: int
-    shapes: list[Shape] = field(default_factory=list)  # from the bottom to the top
-
-    def add(self, *shapes: Shape) -> None:
-        self.shapes += shapes

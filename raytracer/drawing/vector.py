@@ -10,15 +10,17 @@ from typing import Any, BinaryIO
 from xml.sax.saxutils import escape
 
 from raytracer.drawing.fonts import FAMILY, FONT, Run, runs, width
-from raytracer.drawing.shapes import HALO, POINTS, RGB, Cells, Drawing, Line, Shape, Text
+from raytracer.drawing.shapes import HALO, POINTS, RGB, Cells, Line, Shape, Text
 from raytracer.film import png
 from raytracer.film.film import Crop, Pixels
 
 FAMILIES = f"'{FAMILY}', 'Source Sans 3', 'Open Sans', Helvetica, Arial, sans-serif"
 
 
-def svg(drawing: Drawing, pixels: Pixels | None, point: float, crop: Crop, description: str) -> str:
-    """Return a drawing over a picture, or alone; arguments as for `write_pdf`."""
+def svg(
+    shapes: list[Shape], pixels: Pixels | None, point: float, crop: Crop, description: str
+) -> str:
+    """Return shapes over a picture, or alone; arguments as for `write_pdf`."""
     x, y, right, bottom = crop
     wide, height = right - x, bottom - y
     lines = [
@@ -30,7 +32,7 @@ def svg(drawing: Drawing, pixels: Pixels | None, point: float, crop: Crop, descr
     ]
     if pixels is not None:
         lines.append(_image(x, y, pixels))
-    lines += [element for shape in drawing.shapes for element in _elements(shape)]
+    lines += [element for shape in shapes for element in _elements(shape)]
     return "\n".join([*lines, "</svg>", ""])
 
 
@@ -100,10 +102,10 @@ def hex_color(color: RGB) -> str:
 
 
 def write_pdf(
-    file: BinaryIO, drawing: Drawing, pixels: Pixels | None, point: float, crop: Crop,
+    file: BinaryIO, shapes: list[Shape], pixels: Pixels | None, point: float, crop: Crop,
     description: str,
 ) -> None:  # fmt: skip
-    """Write a picture, (h, w, 3 or 4) or None, with a drawing over it, of which `crop` is shown.
+    """Write a picture, (h, w, 3 or 4) or None, with shapes over it, of which `crop` is shown.
     point: in pixels. description: metadata."""
     import matplotlib as mpl
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
@@ -116,7 +118,7 @@ def write_pdf(
     axes.set_axis_off()
     if pixels is not None:
         _add_pixels(axes, pixels, (left, top), 0)
-    for order, shape in enumerate(drawing.shapes, 1):
+    for order, shape in enumerate(shapes, 1):
         _add(axes, shape, point, order)
     axes.set_xlim(left, right)
     axes.set_ylim(bottom, top)

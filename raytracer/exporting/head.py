@@ -137,7 +137,7 @@ def _overlay(job: Job) -> dict[str, Any]:
     sheet, wanted = plan.sheet(projection.width, projection.height), plan.annotations
     plan.draw_at_edges(sheet)
     size = (0, 0, projection.width, projection.height)
-    text = svg(sheet.drawing, None, sheet.point, size, "").partition("\n")[2]
+    text = svg(sheet.shapes, None, sheet.point, size, "").partition("\n")[2]
     bar = None if wanted.scale_bar is None else _bar(plan, sheet, projection)
     is_drawn = wanted.axes is not None and wanted.axes.place not in IN_SCENE
     return {"overlay": text, "bar": bar, "axes": _tripod(plan, sheet) if is_drawn else None}

@@ -260,10 +260,10 @@ class Image:
         software, description = f"raytracer {__version__}", json.dumps(about | {"timings": timings})
         if kind in (formats.SVG, formats.PDF):
             from raytracer.drawing.overlay import Overlay
-            from raytracer.drawing.shapes import Drawing, point_of
+            from raytracer.drawing.shapes import point_of
 
             size = self.film.width, self.film.height
-            blank = Overlay(Drawing(*size), self.film.crop, point_of(*size, self.dpi))
+            blank = Overlay([], self.film.crop, point_of(*size, self.dpi))
             overlay = self.overlay or blank
             overlay.write(file, self._visible(overlay.shaded(pixels)), kind.name, description)
             return

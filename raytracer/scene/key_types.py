@@ -26,7 +26,7 @@ from raytracer.field_types import (
 )
 from raytracer.fields import Defined, Definition, definitions
 from raytracer.scene.colors import parse_color, parse_rgba
-from raytracer.scene.option_text import fields_of
+from raytracer.scene.option_text import fields_of, parts_of
 from raytracer.synonyms import REMOVED_KEYS
 
 _NUMBERS: Schema = {
@@ -131,23 +131,23 @@ class ColorRule(Kind):
         return text
 
 
-COMPONENTS = "a column of vectors, or three columns, expressions or numbers"
+def Components(width: int = 3, noun: str = "") -> Kind:  # noqa: N802
+    """A vector: the name of a column with its numbers, or its components: columns, expressions or
+    numbers. noun: of names of columns side by side, of which one alone is no vector."""
+    wanted = noun or (
+        f"a column of {width} numbers per particle, or {width} columns, expressions or numbers"
+    )
 
+    def check(value: Any, name: str) -> str | tuple[str, ...]:
+        parts = parts_of(value) if isinstance(value, str) else items(value, name)
+        if isinstance(value, str) and len(parts) == 1 and not noun:
+            return value.strip()
+        if len(parts) != width:
+            raise SceneError(f"{name}: {shown_value(value)} is not {wanted}")
+        return tuple(p.strip() if isinstance(p, str) else repr(real(p, name)) for p in parts)
 
-def _velocity(value: Any, name: str) -> Any:
-    parts = value.split(",") if isinstance(value, str) else items(value, name)
-    if isinstance(value, str) and len(parts) == 1:
-        return parts[0]
-    if len(parts) != 3:
-        raise SceneError(f"{name}: {shown_value(value)} is not {COMPONENTS}")
-    return tuple(part if isinstance(part, str) else repr(real(part, name)) for part in parts)
-
-
-Velocity = partial(
-    Kind, {str: TEXT, list: array({"anyOf": [TEXT, NUMBER]}, 3)}, _velocity,
-    noun=COMPONENTS, metavar="COLUMN|X,Y,Z",
-)  # fmt: skip
-"""A velocity: a column of vectors, or its three components: columns, expressions or numbers."""
+    plain: dict[type, Schema] = {str: TEXT, list: array({"anyOf": [TEXT, NUMBER]}, width)}
+    return Kind(plain, check, noun=wanted, metavar="COLUMN|X,Y,Z")
 
 
 def Rows(item: Kind) -> Kind:  # noqa: N802

@@ -21,7 +21,7 @@ from raytracer.scene.arrays import (
     left_there,
 )
 from raytracer.scene.colors import COLOR_SPACES, Color, parse_color
-from raytracer.scene.key_types import Velocity
+from raytracer.scene.key_types import Components
 from raytracer.scene.materials import MATERIALS, AnyMaterial
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.source import Box, Data, Moment, Particles
@@ -215,7 +215,7 @@ class SphereSet:
         from raytracer.scene.motion import VELOCITY  # late: few scenes have any
 
         if isinstance(velocity, str) or np.shape(velocity) == (3,):
-            self.velocity = Velocity().checked(velocity, "velocity")
+            self.velocity = Components().checked(velocity, "velocity")
             return
         rows = check_rows(velocity, "velocity", 3, self.count, self.where)
         rows = np.broadcast_to(rows, (self.count, 3))

@@ -32,6 +32,7 @@ from raytracer.scene.key_types import (
     PAIRS,
     ColorRule,
     ColorValue,
+    Components,
     Expression,
     NamedTables,
     Rows,
@@ -40,7 +41,6 @@ from raytracer.scene.key_types import (
     Table,
     Tables,
     Variants,
-    Velocity,
     all_tables,
     set_color,
 )
@@ -159,7 +159,7 @@ SPHERES = Table(
         "opacities": _key(Rows(Number(0.0, 1.0)), "One opacity per inline centre."),
         "transform": TRANSFORM,
         "velocity": _key(
-            Velocity(),
+            Components(),
             "Velocity of all spheres of the set, for `camera.shutter`: numbers, or columns of the "
             "file or expressions over them.",
             "from frame to frame of the file",

@@ -24,10 +24,10 @@ from raytracer.scene.key_types import (
     SHUTTER,
     ZOOM,
     ColorValue,
+    Components,
     Expression,
     Share,
     Table,
-    Velocity,
 )
 from raytracer.scene.option_text import Change
 from raytracer.scene.presets import PRESET_NAMES
@@ -230,7 +230,7 @@ class ViewSettings(Defined):
     aperture: float | None = setting(None, APERTURE)
     focus: Triple | None = setting(None, Vector3())
     shutter: float | None = setting(None, SHUTTER)
-    velocity: str | tuple[str, str, str] | None = setting(None, Velocity())
+    velocity: str | tuple[str, str, str] | None = setting(None, Components())
     arrows: bool | str | Mapping[str, Any] | glyphs.Arrows | None = setting(None, _glyph("arrows"))
     trails: bool | str | Mapping[str, Any] | glyphs.Trails | None = setting(None, _glyph("trails"))
     contacts: bool | str | Mapping[str, Any] | glyphs.Contacts | None = setting(

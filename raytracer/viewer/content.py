@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from raytracer.errors import SceneError
 from raytracer.scene.background import Background
 from raytracer.scene.clip import Clip
+from raytracer.scene.coloring import KEYS
 from raytracer.scene.coloring.apply import styled, with_bonds
 from raytracer.scene.coloring.expression import rows_of
 from raytracer.scene.coloring.scale import ColorScale
-from raytracer.scene.coloring.style import KEYS, StyleSettings
+from raytracer.scene.coloring.style import StyleSettings
 from raytracer.scene.glyphs.make import without_glyphs
 from raytracer.scene.glyphs.shared import radii_of
 from raytracer.scene.lights import Light

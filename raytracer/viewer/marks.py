@@ -87,7 +87,7 @@ def marks(
         rows[..., 3] = alpha * 255.0
     if box is not None:
         box.draw()
-        raster.draw(box.sheet.drawing, layer)
+        raster.draw(box.sheet.shapes, layer)
     return layer
 
 

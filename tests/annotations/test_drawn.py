@@ -151,7 +151,7 @@ def test_labels_are_on_spheres_that_are_at_least_half_opaque(
     with prepare(made, {"width": 200, "height": 100}, backend="cpu") as job:
         plan = plan_of(made, job.settings, Annotations(labels=Labels()))
         over = plan.overlay(job.scene, job.view, job.space, (0, 0, 200, 100))
-    assert {shape.text for shape in over.drawing.shapes if isinstance(shape, Text)} == expected
+    assert {shape.text for shape in over.shapes if isinstance(shape, Text)} == expected
 
 
 ALL = Annotations(
@@ -255,7 +255,7 @@ QUICK: dict[str, Any] = {"width": 240, "height": 180, "samples": 1, "backend": "
 
 def texts_of(image: Any) -> list[str]:
     assert image.overlay is not None
-    return [each.text for each in image.overlay.drawing.shapes if isinstance(each, Text)]
+    return [each.text for each in image.overlay.shapes if isinstance(each, Text)]
 
 
 @pytest.mark.parametrize("first", ["bottom", "top", "left", "right"])

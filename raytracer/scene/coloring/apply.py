@@ -11,11 +11,11 @@ import numpy as np
 
 from raytracer.errors import SceneError, shown
 from raytracer.scene.arrays import Where, check_radius, quiet
-from raytracer.scene.coloring import OF_BONDS
+from raytracer.scene.coloring import KEYS, OF_BONDS
 from raytracer.scene.coloring.by_scale import by_scale, limits_of, with_palette
 from raytracer.scene.coloring.expression import Texts, evaluate, names_in, rows_of
 from raytracer.scene.coloring.scale import ColorScale
-from raytracer.scene.coloring.style import KEYS, SetStyle, StyleSettings, columns_in
+from raytracer.scene.coloring.style import SetStyle, StyleSettings, columns_in
 from raytracer.scene.inferred import making_set
 from raytracer.scene.key_types import Expression, Share
 from raytracer.scene.replicated_set import replicated

@@ -1,6 +1,6 @@
 """Colour maps by name: ten included ones, and those of matplotlib, cmcrameri and colorcet.
 
-`maps.npy` holds eight maps of matplotlib, in sRGB rounded to 8 bits. viridis, magma, inferno and
+`maps.npz` holds ten maps of matplotlib, in sRGB rounded to 8 bits. viridis, magma, inferno and
 plasma (N. Smith, S. van der Walt, E. Firing), cividis (J. Nuñez, C. Anderton, R. Renslow) and
 twilight (B. Bechtold) are in the public domain (CC0); turbo is by A. Mikhailov, Copyright 2019
 Google LLC (Apache-2.0); coolwarm comes from the published table of K. Moreland.
@@ -15,17 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, nearest, shown
-from raytracer.scene.colors import CYCLE
 
-STORED = {
-    **dict.fromkeys(("viridis", "magma", "inferno", "plasma", "cividis", "turbo", "coolwarm"), 256),
-    "twilight": 510,
-}
-"""Maps in `maps.npy`, in order, and their numbers of colours."""
-
-NAMES = (*STORED, "gray", "tab10")  # maps without another package; "_r" reverses a map
-
-REVERSED = "_r"
+NAMES = (
+    "viridis", "magma", "inferno", "plasma", "cividis", "turbo", "coolwarm", "twilight", "gray",
+    "tab10",
+)  # fmt: skip
+"""Maps without another package."""
 
 
 @cache
@@ -35,30 +30,14 @@ def table(name: str) -> NDArray[np.uint8]:
     name: one of `NAMES`, or a map of matplotlib ("RdBu"), cmcrameri ("batlow", "cmc.batlow") or
     colorcet ("fire", "cet_fire") if installed; "_r" behind it reverses the map.
     """
-    straight = name.removesuffix(REVERSED)
-    colors = _included(straight)
-    if colors is None:
-        colors = _foreign(straight)
+    straight = name.removesuffix("_r")
+    with np.load(Path(__file__).with_name("maps.npz")) as included:
+        colors = included[straight] if straight in included else _foreign(straight)
     if colors is None:
         raise SceneError(_unknown(name))
     values = np.ascontiguousarray(colors[::-1] if straight != name else colors)
     values.flags.writeable = False
     return values
-
-
-def _included(name: str) -> NDArray[np.uint8] | None:
-    if name in STORED:
-        stored = np.load(Path(__file__).with_name("maps.npy"), allow_pickle=False)
-        ends = dict(zip(STORED, np.cumsum([*STORED.values()]).tolist(), strict=True))
-        colors: NDArray[np.uint8] = stored[ends[name] - STORED[name] : ends[name]]
-        return colors
-    if name in ("gray", "grey"):
-        return np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
-    return _of_digits(CYCLE.values()) if name == "tab10" else None
-
-
-def _of_digits(colors: Any) -> NDArray[np.uint8]:
-    return np.array([list(bytes.fromhex(color[1:])) for color in colors], np.uint8)
 
 
 _PACKAGES = {
@@ -82,7 +61,7 @@ def _foreign(name: str) -> NDArray[np.uint8] | None:
     for package in (*named, *_PACKAGES):
         colors = (_maps_of(package) or {}).get(name.removeprefix(_PACKAGES[package][2]))
         if colors is not None and package == "colorcet":
-            return _of_digits(colors)
+            return np.array([list(bytes.fromhex(color[1:])) for color in colors], np.uint8)
         if colors is not None:
             rgb: NDArray[np.float64] = colors(np.arange(colors.N))
             return np.round(255.0 * rgb[:, :3]).astype(np.uint8)

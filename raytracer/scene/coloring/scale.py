@@ -226,7 +226,8 @@ class ColorScale(Defined):
             values = [low + (high - low) * i / self._steps for i in range(self._steps + 1)]
         else:
             values = ticks.linear(low, high, most)
-        return ticks.ticks(values, lambda value: float(self.positions([value])[0]))
+        places = self.positions(values).tolist()
+        return [Tick(*each) for each in zip(values, places, ticks.texts(values), strict=True)]
 
     def categories(self) -> list[tuple[str, RGB]]:
         """Return names and colours (sRGB, 0..1) of a categorical scale, in order."""

@@ -10,6 +10,7 @@ from raytracer.errors import SceneError, UserError
 from raytracer.field_types import Choice, Integer, Number, Text, Truth
 from raytracer.fields import Defined, Definition, definitions, setting
 from raytracer.scene.bond_settings import BONDS, STYLES
+from raytracer.scene.coloring import KEYS
 from raytracer.scene.coloring.scale_types import MAP, PALETTE, RANGE, Limit
 from raytracer.scene.colors import Color
 from raytracer.scene.key_types import REPLICATE, ColorRule, ColorValue, Table
@@ -82,9 +83,7 @@ class StyleSettings(Defined):
         None, Number(0.0, above=True), default_text="as the style says"
     )
     bond_color: Color | StyleSettings | None = setting(
-        None,
-        ColorRule(),
-        default_text="the colours of the two atoms",
+        None, ColorRule(), default_text="the colours of the two atoms"
     )
     bond_select: str | None = setting(None, Text(), default_text="all")
     bond_orders: bool | None = setting(None, Truth(), default_text="true")
@@ -104,20 +103,6 @@ class StyleSettings(Defined):
     @property
     def columns(self) -> list[str]:
         return columns_in(self.color_by, self.select)
-
-
-KEYS = {
-    "by": "color_by",
-    "map": "map",
-    "range": "range",
-    "scale": "color_scale",
-    "steps": "color_steps",
-    "threshold": "color_threshold",
-    "missing": "missing_color",
-    "label": "color_label",
-    "unit": "color_unit",
-}
-"""Names of settings by the keys of the table `color` in a scene file."""
 
 
 def _key(name: str, required: bool) -> Definition:

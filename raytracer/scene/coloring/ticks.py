@@ -1,6 +1,5 @@
 """Ticks of colour scales: round values with short texts."""
 
-from collections.abc import Callable
 from itertools import pairwise
 from math import ceil, floor, isfinite, log10
 from typing import NamedTuple
@@ -55,16 +54,9 @@ def both_sides(low: float, high: float, threshold: float, most: int) -> list[flo
     return inside if len(inside) > 1 else linear(low, high, most)
 
 
-def ticks(values: list[float], position: Callable[[float], float]) -> list[Tick]:
-    """Return ticks at values; all texts have the same number of decimals."""
-    return [
-        Tick(value, position(value), text)
-        for value, text in zip(values, texts(values), strict=True)
-    ]
-
-
 def texts(values: list[float]) -> list[str]:
-    """Format numbers briefly, with an exponent if they are very large or small."""
+    """Format numbers briefly, all with the same number of decimals, or if they are very large or
+    small with an exponent."""
     powers = [floor(log10(abs(value))) for value in values if value]
     gaps = [abs(b - a) for a, b in pairwise(values) if a != b]
     gap = min(gaps, default=abs(values[0]) or 1.0)

@@ -75,7 +75,7 @@ def _field(spheres: SphereSet, arrows: Arrows) -> _Field | None:
     rows = shared.chosen(spheres.columns, arrows.select, arrows.every, "arrows")
     rows = rows[np.isfinite(vectors.sum(axis=1))[rows]]
     vectors = affine_rows(vectors[rows], spheres.transform.linear() / spheres.transform.scale)
-    lengths = shared.lengths_of(vectors)
+    lengths = np.linalg.norm(vectors, axis=1)
     return _Field(shared.with_column(spheres.taken(rows), "length", lengths), vectors, lengths)
 
 
@@ -93,7 +93,7 @@ def _longest(sets: list[SphereSet]) -> float:
 def arrow_shapes(tails: Doubles, tips: Doubles, radius: float, **looks: Any) -> list[CapsuleSet]:
     """Make arrows (N, 3) in scene units: shafts and heads; short ones are thinner."""
     steps = tips - tails
-    lengths = shared.lengths_of(steps)
+    lengths = np.linalg.norm(steps, axis=1)
     thin = np.minimum(radius, lengths * (HEAD_SHARE / HEAD_LENGTH))
     necks = tips - steps * (HEAD_LENGTH * thin / lengths)[:, None]
     if not ((lengths > 0.0) & (necks != tips).any(axis=1)).all():

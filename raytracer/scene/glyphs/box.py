@@ -4,7 +4,7 @@ import numpy as np
 
 from raytracer.scene.annotations import AXIS_COLORS, Axes, SimulationBox
 from raytracer.scene.glyphs.arrows import arrow_shapes
-from raytracer.scene.glyphs.shared import Doubles, Glyphs, lengths_of, placed
+from raytracer.scene.glyphs.shared import Doubles, Glyphs, placed
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import box_of, segments
 from raytracer.scene.solids import CapsuleSet
@@ -22,7 +22,8 @@ def box_shapes(scene: Scene, wanted: SimulationBox) -> Glyphs:
     ends = segments(np.array(box.origin, np.float64), edges)
     starts, stops = (np.array(side) for side in zip(*ends, strict=True))
     a, b, c = edges
-    diagonal = float(lengths_of(np.array((a + b + c, a + b - c, a - b + c, -a + b + c))).max())
+    across = np.array((a + b + c, a + b - c, a - b + c, -a + b + c))
+    diagonal = float(np.linalg.norm(across, axis=1).max())
     color = wanted.color or (LIGHT_COLOR if scene.background.is_dark else COLOR)
     return Glyphs([CapsuleSet(starts, stops, wanted.radius or EDGE * diagonal, color)])
 
@@ -47,6 +48,6 @@ def axes_at(scene: Scene, wanted: Axes) -> Doubles:
     else:
         cell = box_of(scene, (scene.annotations and scene.annotations.box) or SimulationBox())
         base = np.array(cell.origin, np.float64)
-        size = float(lengths_of(np.array(cell.edges, np.float64)).min())
+        size = float(np.linalg.norm(np.array(cell.edges, np.float64), axis=1).min())
     length = wanted.extent or AXIS * size
     return np.concatenate([base[None], base + length * np.eye(3)])

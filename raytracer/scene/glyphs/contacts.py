@@ -114,7 +114,7 @@ def _touching(spheres: SphereSet) -> Pairs:
     """Return the particles of a set that touch or overlap, including periodic images."""
     radii = np.broadcast_to(np.asarray(spheres.radius, np.float64), (spheres.count,))
     pairs = Pairs(close_pairs(spheres, *radius_classes(radii), "contacts"), {})
-    overlap = radii[pairs.rows[:, :2]].sum(axis=1) - shared.lengths_of(pairs.spans(spheres))
+    overlap = radii[pairs.rows[:, :2]].sum(axis=1) - np.linalg.norm(pairs.spans(spheres), axis=1)
     touch = overlap > 0.0
     columns = {"overlap": overlap[touch] * spheres.transform.scale}
     return Pairs(pairs.rows[touch], columns)

@@ -144,7 +144,8 @@ def surface(grid: Grid, level: float) -> tuple[Doubles, Doubles, NDArray[np.int6
     from skimage import measure
 
     marching_cubes: Any = measure.marching_cubes
-    wider = np.pad(grid.values, [(0, int(each)) for each in grid.periodic], "wrap")
+    around = np.pad(grid.values, [(int(each), 2 * int(each)) for each in grid.periodic], "wrap")
+    wider = around[tuple(slice(int(each), -int(each) or None) for each in grid.periodic)]
     direction = "ascent" if level > 0.0 else "descent"
     above = wider - level
     above /= np.abs(above).max()  # the library computes in float32
@@ -155,28 +156,15 @@ def surface(grid: Grid, level: float) -> tuple[Doubles, Doubles, NDArray[np.int6
     except (RuntimeError, ValueError) as error:
         raise SceneError(f"isosurface.level: {level:g} has no surface ({error})") from None
     places, triangles = np.asarray(found[0], np.float64), np.asarray(found[1], np.int64)
-    low, high = np.floor(places).astype(np.int64), np.ceil(places).astype(np.int64)
-    share = (places - low).max(axis=1, keepdims=True)  # a vertex lies on an edge of the grid
-    slopes = (1.0 - share) * _differences(grid, low) + share * _differences(grid, high)
-    slopes = slopes @ np.linalg.inv(grid.steps).T
+    share = (places % 1.0).max(axis=1)  # a vertex lies on an edge of the grid
+    ends = (each.astype(np.int64) + grid.periodic for each in (np.floor(places), np.ceil(places)))
+    low, high = (tuple(each.T) for each in ends)
+    gradient = (np.gradient(around, axis=axis) for axis in range(3))
+    along = [(1.0 - share) * slope[low] + share * slope[high] for slope in gradient]
+    slopes = np.stack(along, axis=1) @ np.linalg.inv(grid.steps).T
     normals = slopes if level < 0.0 else -slopes
     lengths = np.sqrt(np.square(normals).sum(axis=1, keepdims=True))
     normals = np.where(lengths > 0.0, normals / np.where(lengths > 0.0, lengths, 1.0), (0, 0, 1))
     if np.linalg.det(grid.steps) < 0.0:
         triangles = triangles[:, ::-1]
     return grid.origin + places @ grid.steps, normals, triangles
-
-
-def _differences(grid: Grid, points: NDArray[np.int64]) -> Doubles:
-    """Return central differences at grid points, one-sided at the borders, (M, 3)."""
-    result = np.empty(points.shape)
-    sizes = np.array(grid.values.shape)
-    for axis, step in enumerate(np.eye(3, dtype=int)):
-        before, after = points - step, points + step
-        if not grid.periodic[axis]:
-            before, after = (np.clip(each, 0, sizes - 1) for each in (before, after))
-        distance = (after - before)[:, axis]
-        before, after = before % sizes, after % sizes
-        change = grid.values[tuple(after.T)] - grid.values[tuple(before.T)]
-        result[:, axis] = change / distance
-    return result

@@ -18,7 +18,7 @@ from raytracer.scene.bonds import (
 from raytracer.scene.colors import parse_color
 from raytracer.scene.glyphs import shared
 from raytracer.scene.glyphs.settings import Polyhedra
-from raytracer.scene.glyphs.shared import Doubles, Glyphs, Rows, colors_of, lengths_of, rgb_of
+from raytracer.scene.glyphs.shared import Doubles, Glyphs, Rows, colors_of, rgb_of
 from raytracer.scene.mesh import Mesh
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet, EllipsoidSet
@@ -96,7 +96,7 @@ def _solids(
     )  # fmt: skip
     radius = settings.edges
     if radius is None:
-        lengths = lengths_of(found.pairs.spans(spheres))
+        lengths = np.linalg.norm(found.pairs.spans(spheres), axis=1)
         radius = EDGE * float(lengths.mean()) * spheres.transform.scale
     outside = _outside(spheres, found, settings)
     if not radius:

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 from raytracer.arguments import items
-from raytracer.arguments import text as text_of
 from raytracer.errors import SceneError, UserError
 from raytracer.field_types import (
     NUMBER,
@@ -17,36 +16,15 @@ from raytracer.field_types import (
     Number,
     Text,
     Truth,
-    array,
     number_of,
 )
 from raytracer.fields import Defined, setting
 from raytracer.scene.bond_settings import LENGTH, LENGTHS, lengths
 from raytracer.scene.coloring.style import StyleSettings, columns_in
 from raytracer.scene.colors import Color, parse_color
-from raytracer.scene.key_types import ColorRule, ColorValue
-from raytracer.scene.option_text import parts_of
+from raytracer.scene.key_types import ColorRule, ColorValue, Components
 
 ANCHORS = ("tail", "center", "tip")  # points of an arrow that can be at its particle
-
-
-def Components(width: int = 3) -> Kind:  # noqa: N802
-    """A vector: the name of a column with its numbers, or expressions of its components."""
-    noun = f"a column of {width} numbers per particle, or {width} columns or expressions"
-    check = partial(_components, width=width, noun=noun)
-    return Kind({str: TEXT, list: array(TEXT, width)}, check, noun=noun)
-
-
-def _components(value: Any, name: str, width: int, noun: str) -> str | tuple[str, ...]:
-    rows = parts_of(value) if isinstance(value, str) else items(value, name)
-    if len(rows) not in ((1, width) if isinstance(value, str) else (width,)):
-        raise SceneError(f"{name}: takes {noun}, not {len(rows)}")
-    parts = tuple(text_of(each, name).strip() for each in rows)
-    return parts[0] if len(parts) == 1 else parts
-
-
-_TWO = "the names of two columns"
-PAIR = Kind({list: array(TEXT, 2)}, partial(_components, width=2, noun=_TWO), noun=_TWO)
 
 
 def _optional(kind: Kind, default_text: str = "all") -> Any:
@@ -54,6 +32,7 @@ def _optional(kind: Kind, default_text: str = "all") -> Any:
 
 
 SHARE = Number(0.0, 1.0)
+PAIR = Components(2, "the names of two columns")
 
 
 CENTER_PAIRS = Kind(

@@ -41,10 +41,6 @@ def placed(spheres: SphereSet, centers: NDArray[Any] | None = None) -> Doubles:
     return affine_rows(points, spheres.transform.linear(), spheres.transform.translate)
 
 
-def lengths_of(vectors: Doubles) -> Doubles:
-    return np.asarray(np.sqrt(np.square(vectors).sum(axis=1)))
-
-
 def radii_of(spheres: SphereSet) -> Doubles:
     radii = np.asarray(spheres.radius, np.float64) * spheres.transform.scale
     return np.broadcast_to(radii, (spheres.count,))

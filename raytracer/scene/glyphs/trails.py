@@ -78,7 +78,7 @@ def _steps(
     columns = {
         "time": 0.5 * (numbers[step] + numbers[step + 1]),
         "particle": rows[particle],
-        "step": shared.lengths_of(stops - starts),
+        "step": np.linalg.norm(stops - starts, axis=1),
     }
     points = SphereSet(0.5 * (starts + stops), 1.0, columns=columns)
     colors = shared.colors_of(spheres, rows[particle])
