@@ -126,8 +126,8 @@ def test_a_small_render_imports_what_it_needs(tmp_path: Path) -> None:
         " '--backend', 'cpu', '--quiet', '--output', sys.argv[1]]);"
         "print(*{'zipfile', 'csv', 'difflib', 'PIL', 'pydantic', 'rich',"
         " 'raytracer.scene.view_settings', 'raytracer.scene.glyphs.settings',"
-        " 'raytracer.scene.coloring.style', 'raytracer.scene.clip'}"
-        " & {*sys.modules})"
+        " 'raytracer.scene.coloring.style', 'raytracer.scene.clip'} & {*sys.modules},"
+        " *(name for name in sys.modules if 'annotation' in name))"
     )
     picture = tmp_path / "a.png"
     command = [sys.executable, "-c", code, str(picture)]

@@ -22,6 +22,7 @@ from raytracer.backends.cuda.kernel import check_layout
 from raytracer.backends.cuda.run import check_memory
 from raytracer.cuda_driver import explain
 from raytracer.errors import BackendError, MemoryNeedError
+from support.fake_cuda import cleared
 
 Installed = Callable[..., None]
 
@@ -44,13 +45,9 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Installed]:
         monkeypatch.setattr(driver, "import_module", load)
 
     monkeypatch.delenv(driver.VARIABLE, raising=False)
-    caches = driver.load, driver.chosen, driver.label
-    for cached in caches:
-        cached.cache_clear()
-    yield pretend
-    monkeypatch.undo()
-    for cached in caches:
-        cached.cache_clear()
+    with cleared(driver.load, driver.chosen, driver.label):
+        yield pretend
+        monkeypatch.undo()
 
 
 @pytest.mark.parametrize(
@@ -74,12 +71,7 @@ def test_pycuda_is_taken_where_it_loads(
 @pytest.mark.parametrize(
     ("names", "broken", "wanted", "words"),
     [
-        (
-            (),
-            (),
-            "",
-            "no Python binding of the driver: pycuda does not .*: `pip inst",
-        ),
+        ((), (), "", "no Python binding of the driver: pycuda does not .*: `pip inst"),
         (("pycuda",), (), "cuda-bindings", r"cuda-bindings does not load \(No module"),
         (("pycuda",), ("pycuda",), "", r"pycuda does not load \(undefined.*: `pip"),
         (("pycuda",), (), "cupy", "RAYTRACER_CUDA_BINDING is 'cupy': set it to pycuda or cuda-b"),
@@ -257,11 +249,8 @@ ptxas info    : Used 32 registers, used 0 barriers, 560 bytes cmem[0]
 """
 
 
-def test_usage_of_each_entry() -> None:
+def test_usage_of_a_log_and_of_each_entry() -> None:
     assert by_entry(LOG) == {"mass": Usage(40, 2048, 24), "mass_2": Usage(32, 0, 0)}
-
-
-def test_usage_of_a_log() -> None:
     assert usage(LOG) == Usage(40, 2048, 24)
     assert usage("") == Usage(0, 0, 0)
     assert by_entry("") == {}

@@ -5,15 +5,21 @@ from __future__ import annotations
 import asyncio
 import shutil
 import threading
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
 
 from support.display import missing
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
     from raytracer.browser.server import Server
 
@@ -39,6 +45,18 @@ def browser() -> Iterator[Browser]:
             missing(f"no Chromium: {str(error).splitlines()[0]}")
         yield running
         running.close()
+
+
+def canvas(page: Page, view: str = "raytracerView") -> NDArray[np.uint8]:
+    """The pixels of the canvas of a view, uint8 (h, w, 3)."""
+    url = page.evaluate(f"{view}.picture.canvas.toDataURL('image/png')")
+    return decoded(url.partition(",")[2])
+
+
+def decoded(png: str) -> NDArray[np.uint8]:
+    """The pixels of a PNG in base64, uint8 (h, w, 3)."""
+    with Image.open(BytesIO(b64decode(png))) as image:
+        return np.asarray(image.convert("RGB"))
 
 
 class Site:
