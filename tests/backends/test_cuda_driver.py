@@ -1,9 +1,6 @@
 """The bindings of the driver, and sentences for what CUDA says."""
 
 import atexit
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -22,6 +19,7 @@ from raytracer.backends.cuda.kernel import check_layout
 from raytracer.backends.cuda.run import check_memory
 from raytracer.cuda_driver import explain
 from raytracer.errors import BackendError, MemoryNeedError
+from support.commands import python
 from support.fake_cuda import cleared
 
 Installed = Callable[..., None]
@@ -178,26 +176,17 @@ def test_both_bindings_render_the_same_picture(cuda: str, tmp_path: Path, bindin
     """As the product is used: a process that takes the binding, and tells which."""
     pytest.importorskip(driver.MODULES[binding])
     chosen = {driver.VARIABLE: binding}
-    devices = run("devices", **chosen)
+    devices = python("-m", "raytracer", "devices", env=chosen).stdout
     assert f"{binding} " in devices.split("binding", 1)[1].splitlines()[0]
     pictures = []
     for name, environment in (("own", chosen), ("any", {driver.VARIABLE: ""})):
         path = tmp_path / f"{name}.png"
-        words = ("--width", "200", "--height", "120", "--samples", "3", "-o", str(path))
-        run("render", "weekend", "--backend", "cuda", *words, **environment)
+        words = "-m raytracer render weekend --backend cuda --width 200 --height 120 --samples 3"
+        python(*words.split(), "-o", str(path), env=environment)
         with Pillow.open(path) as read:  # whose text has the time that it took
             pictures.append(np.asarray(read))
     assert pictures[0].any()
     assert np.array_equal(pictures[0], pictures[1])
-
-
-def run(*words: str, **environment: str) -> str:
-    """Output of the command in a process of its own."""
-    command = [sys.executable, "-m", "raytracer", *words]
-    env = os.environ | environment
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 TABLE = {
