@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from support.chromium import browser
 from support.display import drawing_missing, missing
 from support.pictures import Bench
 from support.probe import TARGETS, Probe, cpu
@@ -169,6 +170,13 @@ def default_isa() -> Iterator[None]:
     before = _core.isa()
     yield
     _core.use_isa(before)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A headless Chromium with WebGL; skips with the reason where there is none."""
+    with browser() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,6 @@
 """What `raytracer info` tells of data files, scenes and films."""
 
 import json
-import subprocess
-import sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -13,6 +11,7 @@ import pytest
 
 from raytracer.cli import main
 from raytracer.commands.info import WHOLE_BYTES
+from support.commands import python
 
 POINTS = np.array([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
 XYZ = (
@@ -115,10 +114,7 @@ def test_of_a_large_file_only_the_headers_are_read() -> None:
     np.savez("a.npz", centers=np.zeros((count, 3)), mass=np.zeros(count, np.float32))
     Path("a.toml").write_text("[[spheres]]\nfile = 'a.npz'\n")
     for name in ("a.npz", "a.toml"):
-        done = subprocess.run(
-            [sys.executable, "-c", RUN, "info", name, "--json"],
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
+        done = python("-c", RUN, "info", name, "--json")
         found = json.loads(done.stdout)
         assert f"`raytracer scene check {name}` reads all" in found["read"]
         (data,) = found["data"].values()

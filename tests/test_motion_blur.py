@@ -358,33 +358,30 @@ def test_a_particle_that_a_frame_lacks_rests(tmp_path: Path) -> None:
 VELOCITIES = "x,y,z,vx,vy,vz,u\n0,0,0,1,2,3,4\n1,0,0,0,0,0,5\n"
 
 
-def test_velocities_are_columns_vectors_or_numbers(tmp_path: Path) -> None:
-    table = tmp_path / "data.csv"
-    table.write_text(VELOCITIES)
-    for velocity, expected in (
-        (None, [1.0, 2.0, 3.0]),
-        ("velocity", [1.0, 2.0, 3.0]),
-        ("u,0,-vz", [4.0, 0.0, -3.0]),
-        (("u", 0, 2.5), [4.0, 0.0, 2.5]),
-    ):
-        settings: dict[str, Any] = {"velocity": velocity, "shutter": 1.0, "radius": 0.1}
-        _, keys = _keys_of(table, **settings)
-        np.testing.assert_allclose(keys.at(np.zeros((2, 3)), 0.5)[0], np.array(expected) / 2)
+WATER = "water\n1\n    1SOL     OW    1   0.126   1.624   1.679  0.1227 -0.0580  0.0434\n 2 2 2\n"
 
 
-def test_velocities_are_converted_with_the_positions(tmp_path: Path) -> None:
-    """From nanometres to angstrom, but not numbers that the caller states."""
-    gro = tmp_path / "water.gro"
-    row = "    1SOL     OW    1   0.126   1.624   1.679  0.1227 -0.0580  0.0434"
-    gro.write_text(f"water\n1\n{row}\n   1.86206   1.86206   1.86206\n")
-    for velocity, expected in (
-        (None, (1.227, -0.58, 0.434)),
-        (("vx", "0", "1"), (1.227, 0.0, 10.0)),
-        ((1, 0, 0), (1.0, 0.0, 0.0)),
-    ):
-        settings: dict[str, Any] = {"velocity": velocity, "shutter": 1.0}
-        _, keys = _keys_of(gro, **settings)
-        np.testing.assert_allclose(keys.at(np.zeros((1, 3)), 1.0)[0], expected, rtol=1e-6)
+@pytest.mark.parametrize(
+    ("name", "velocity", "expected"),
+    [
+        ("data.csv", None, (1.0, 2.0, 3.0)),
+        ("data.csv", "velocity", (1.0, 2.0, 3.0)),
+        ("data.csv", "u,0,-vz", (4.0, 0.0, -3.0)),
+        ("data.csv", ("u", 0, 2.5), (4.0, 0.0, 2.5)),
+        # From nanometres to angstrom, but not numbers that the caller states.
+        ("water.gro", None, (1.227, -0.58, 0.434)),
+        ("water.gro", ("vx", "0", "1"), (1.227, 0.0, 10.0)),
+        ("water.gro", (1, 0, 0), (1.0, 0.0, 0.0)),
+    ],
+)
+def test_velocities_are_columns_vectors_or_numbers(
+    tmp_path: Path, name: str, velocity: Any, expected: tuple[float, ...]
+) -> None:
+    path = write(tmp_path / name, VELOCITIES if name == "data.csv" else WATER)
+    settings: dict[str, Any] = {"velocity": velocity, "shutter": 1.0, "radius": 0.1}
+    ids, keys = _keys_of(path, **settings)
+    offsets = keys.at(np.zeros((len(ids), 3)), 0.5)
+    np.testing.assert_allclose(offsets[0], np.array(expected) / 2, rtol=1e-6)
 
 
 # Animations

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from raytracer.process import Terminated
+from support.commands import python
 
 COMMAND = f"{shlex.quote(sys.executable)} -m raytracer"
 RENDER = f"{COMMAND} render three_balls --width 64 --height 48 --samples 1 --backend cpu -o a.png"
@@ -126,13 +127,7 @@ def test_ctrl_c_while_modules_are_imported_is_one_sentence() -> None:
         "from raytracer.__main__ import main; sys.exit(main())"
     )
     for module in ("raytracer.process", "raytracer.errors", "click", "raytracer.synonyms"):
-        done = subprocess.run(
-            [sys.executable, "-c", code, module, "bnch"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 130
+        done = python("-c", code, module, "bnch", code=130)
         assert done.stderr.lstrip("\n") == "raytracer: stopped by Ctrl-C\n"
 
 

@@ -4,7 +4,6 @@ import ast
 import json
 import os
 import shutil
-import subprocess
 import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import raytracer
+from support.commands import python
 from support.modules import PACKAGE, graph, imports, sources
 
 # From the bottom up: a module imports from its own layer and from those below. On the layer of
@@ -77,31 +77,26 @@ def test_every_public_name_is_importable() -> None:
         raytracer.no_such_name  # type: ignore[attr-defined]  # noqa: B018
 
 
-def test_sources_without_the_extension_say_what_to_do(tmp_path: Path) -> None:
+def test_sources_without_the_extension_say_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As in a checkout after `pip install .`: Python finds the sources there first."""
     ignored = shutil.ignore_patterns("_core*", "__pycache__", "kernels", "scenes")
     shutil.copytree(PACKAGE, tmp_path / "raytracer", ignore=ignored)
     (tmp_path / "a.toml").write_text("")
 
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        # -S keeps out the finder of an editable install; its libraries are on the path again.
-        path = os.pathsep.join([str(tmp_path), *(p for p in sys.path if "site-packages" in p)])
-        return subprocess.run(
-            [sys.executable, "-S", *arguments],
-            cwd=tmp_path,
-            env=os.environ | {"PYTHONPATH": path},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
+    monkeypatch.chdir(tmp_path)
+    # -S keeps out the finder of an editable install; its libraries are on the path again.
+    path = [str(tmp_path), *(p for p in sys.path if "site-packages" in p)]
+    env = {"PYTHONPATH": os.pathsep.join(path)}
     for scene in ("a.toml", "three_balls"):
-        done = run("-m", "raytracer", "render", scene, "--backend", "cpu")
-        assert done.returncode == 2
+        words = ("-S", "-m", "raytracer", "render", scene, "--backend", "cpu")
+        done = python(*words, code=2, env=env)
         assert done.stderr.startswith(f"raytracer: {tmp_path / 'raytracer'} has the sources")
         assert done.stderr.count("\n") == 1
     code = "import raytracer\ntry: raytracer.devices()\nexcept ImportError as e: print(e)"
-    assert "install them with `pip install -e .`" in run("-c", code).stdout
+    done = python("-S", "-c", code, env=env)
+    assert "install them with `pip install -e .`" in done.stdout
 
 
 def test_importing_the_package_and_asking_for_help_is_cheap() -> None:
@@ -115,8 +110,7 @@ def test_importing_the_package_and_asking_for_help_is_cheap() -> None:
         " 'raytracer.progress'}"
         " & {*sys.modules}, *early)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == ""
+    assert python("-c", code).stdout.splitlines()[-1] == ""
 
 
 def test_a_small_render_imports_what_it_needs(tmp_path: Path) -> None:
@@ -126,14 +120,12 @@ def test_a_small_render_imports_what_it_needs(tmp_path: Path) -> None:
         " '--backend', 'cpu', '--quiet', '--output', sys.argv[1]]);"
         "print(*{'zipfile', 'csv', 'difflib', 'PIL', 'pydantic', 'rich',"
         " 'raytracer.scene.view_settings', 'raytracer.scene.glyphs.settings',"
-        " 'raytracer.scene.coloring.style', 'raytracer.scene.clip'}"
-        " & {*sys.modules})"
+        " 'raytracer.scene.coloring.style', 'raytracer.scene.clip'} & {*sys.modules},"
+        " *(name for name in sys.modules if 'annotation' in name))"
     )
     picture = tmp_path / "a.png"
-    command = [sys.executable, "-c", code, str(picture)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert python("-c", code, str(picture)).stdout.strip() == ""
     assert picture.stat().st_size > 0
-    assert done.stdout.strip() == ""
 
 
 def test_imports_go_one_way() -> None:
@@ -196,9 +188,7 @@ EXTRAS = (
 
 
 def test_modules_need_an_extra_only_where_they_are_for_it() -> None:
-    command = [sys.executable, "-c", IMPORTS, json.dumps(EXTRAS)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert set(json.loads(done.stdout)) == {
+    assert set(json.loads(python("-c", IMPORTS, json.dumps(EXTRAS)).stdout)) == {
         "raytracer.backends.cuda.cuda_bindings",
         "raytracer.browser.server",
         "raytracer.browser.widget",

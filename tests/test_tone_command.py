@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image as Pillow
 
 import raytracer
 from raytracer.cli import main
@@ -15,6 +14,7 @@ from raytracer.film.film import Film
 from raytracer.film.statistics import FIRST
 from support.commands import error_of, run_json
 from support.films import natural
+from support.previews import pixels_of
 
 SCENE = """
 [render]
@@ -44,11 +44,6 @@ def run(*words: str) -> None:
     assert main([*words, *more]) == 0
 
 
-def pixels(path: str) -> Any:
-    with Pillow.open(path) as read:
-        return np.asarray(read).copy()
-
-
 def test_statistics_are_in_json_and_in_the_picture(capsys: pytest.CaptureFixture[str]) -> None:
     found = run_json(capsys, "render", "balls.toml", "--exposure", "auto", "--tone", "agx")
     assert found["tone"]["tone"] == "agx"
@@ -65,9 +60,9 @@ def test_exposure_and_curve_change_the_picture_as_the_film_does() -> None:
     words = ["--exposure", "-1.5", "--tone", "reinhard", "--white", "2", "--dither"]
     run("render", "balls.toml", "-q", "--film", "f.npz", "-o", "a.png", *words)
     settings: Any = {"exposure": -1.5, "tone": "reinhard", "white": 2.0, "dither": True}
-    assert np.array_equal(pixels("a.png"), Film.load("f.npz").tonemap(**settings))
+    assert np.array_equal(pixels_of("a.png"), Film.load("f.npz").tonemap(**settings))
     run("tone", "f.npz", "-q", "-o", "b.png", *words)
-    assert np.array_equal(pixels("a.png"), pixels("b.png"))
+    assert np.array_equal(pixels_of("a.png"), pixels_of("b.png"))
 
 
 def test_a_film_is_resumed_bit_for_bit() -> None:
@@ -79,7 +74,7 @@ def test_a_film_is_resumed_bit_for_bit() -> None:
     assert (resumed.samples, whole.samples) == (7, 7)
     assert set(resumed.aovs) == {"id", "samples"}
     assert (resumed.aovs["samples"] == 7).all()
-    assert np.array_equal(pixels("balls.png"), pixels("g.png"))
+    assert np.array_equal(pixels_of("balls.png"), pixels_of("g.png"))
 
 
 def test_tone_of_a_film(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,7 +83,7 @@ def test_tone_of_a_film(capsys: pytest.CaptureFixture[str]) -> None:
     assert said.startswith("wrote a.png: 33x22, 3 samples per pixel, aces, exposure ")
     assert "metered" in said
     wanted = Film.load("a.npz").tonemap(exposure="auto", tone="aces")
-    assert np.array_equal(pixels("a.png"), wanted)
+    assert np.array_equal(pixels_of("a.png"), wanted)
     found = run_json(capsys, "tone", "a.npz", "--bits", "16", "-o", "b.png")
     assert found["films"][0]["output"] == "b.png"
     assert Path("b.png").read_bytes()[24] == 16
@@ -140,7 +135,7 @@ def test_bloom_and_denoising_of_a_film(
     monkeypatch.setattr(denoise, "filtered", filtered)
     monkeypatch.setattr(denoise, "require_denoiser", lambda: None)
     run("tone", "a.npz", "--denoise", "-o", "black.png", "--bloom", "0.1")
-    assert np.asarray(Pillow.open("black.png")).max() == 0
+    assert pixels_of("black.png").max() == 0
     assert asked == [None, None]
     assert "no albedo and normal" in capsys.readouterr().err
     run("render", "balls.toml", "--film", "b.npz", "--aov", "denoising_albedo,denoising_normal")
@@ -148,7 +143,7 @@ def test_bloom_and_denoising_of_a_film(
     assert asked[2][0].shape == (12, 16, 3)
     assert "no albedo" not in capsys.readouterr().err
     run("render", "balls.toml", "--denoise", "-o", "also_black.png", "--film", "c.npz")
-    assert np.asarray(Pillow.open("also_black.png")).max() == 0
+    assert pixels_of("also_black.png").max() == 0
     assert Film.load("c.npz").sums.max() > 0
 
 

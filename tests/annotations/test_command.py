@@ -1,6 +1,5 @@
 """Annotations from scene files and the command line; SVG, PDF, and legends saved alone."""
 
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -92,16 +91,6 @@ def test_a_png_states_its_dpi() -> None:
         assert "dpi" not in picture.info
 
 
-def test_a_picture_without_annotations_loads_nothing_for_them() -> None:
-    code = (
-        "import sys; from raytracer.cli import main;"
-        "main(['render', 'ball.toml', '-q', '--backend', 'cpu']);"
-        "print([name for name in sys.modules if 'annotation' in name or name == 'PIL'])"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert result.stdout.strip() == "[]", result.stderr
-
-
 SVG = "{http://www.w3.org/2000/svg}"
 SCALE = ColorScale("magma", "linear", 0.0, 10.0, "speed", "m/s")
 
@@ -153,8 +142,6 @@ def test_a_pdf(tmp_path: Path) -> None:
 def test_a_pdf_without_matplotlib_is_refused_before_rendering(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import sys
-
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(OutputError, match=r"pip install 'raytracer\[plot\]'"):
         picture(None).save(tmp_path / "a.pdf")

@@ -10,21 +10,25 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer import Transform, UserError, layout
+from raytracer import UserError, layout
 from raytracer.device_array import DeviceArray, device_array
-from raytracer.render_space import Space
 from raytracer.scene.colors import linear_rgb
-from raytracer.scene.packing.pack import place
 from raytracer.sphere_update import SphereUpdate
 from raytracer.warning import RaytracerWarning
-from support.device_arrays import OnGpu
+from support.device_arrays import (
+    KINDS,
+    SPACE,
+    STRIDES,
+    TURNED,
+    OnGpu,
+    check_packed,
+    hosts,
+    numbers,
+)  # fmt: skip
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]
 
 COUNT = 100_000
-SPACE = Space((0.25, -3.0, 1e3), 8.0)
-TURNED = Transform(rotate=(10.0, 20.0, 30.0), scale=3.0, translate=(-1.0, 0.0, 7.0))
-KINDS = ["float32", "float64", "float16", "int32", "int64", "uint8"]
 
 
 def package(name: str) -> Callable[[NDArray[Any]], Any]:
@@ -105,13 +109,6 @@ def packing() -> Iterator[Packing]:
     packing._memory.close()
 
 
-def numbers(kind: str, shape: tuple[int, ...], seed: int = 1) -> NDArray[Any]:
-    rng = np.random.default_rng(seed)
-    if np.dtype(kind).kind in "iu":
-        return rng.integers(1, 200, shape).astype(kind)
-    return (rng.normal(0.0, 10.0, shape) + 100.0).astype(kind)
-
-
 def update(positions: Any = None, radii: Any = None, colors: Any = None, **more: Any) -> Any:
     """An update by arrays of any package; those of NumPy stay on the host."""
     linear, offset = SPACE.placing(TURNED)
@@ -129,11 +126,6 @@ def update(positions: Any = None, radii: Any = None, colors: Any = None, **more:
     return replace(change, **more)
 
 
-def hosts(positions: NDArray[Any], radii: Any) -> NDArray[np.float32]:
-    spheres = raytracer.SphereSet(positions, radii, transform=TURNED)
-    return np.stack(place([spheres], SPACE), axis=1)
-
-
 @pytest.mark.parametrize("name", PACKAGES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_records_have_the_bytes_of_the_host(packing: Packing, name: str, kind: str) -> None:
@@ -142,20 +134,7 @@ def test_records_have_the_bytes_of_the_host(packing: Packing, name: str, kind: s
     there = package(name)
     positions, radii = numbers(kind, (COUNT, 3)), np.abs(numbers(kind, (COUNT,), 2))
     records, _, info = packing(update(there(positions), there(radii)))
-    expected = hosts(positions, radii)
-    assert records.tobytes() == expected.tobytes()
-    assert info.wrong == {}
-    assert info.low.tolist() == expected[:, :3].min(axis=0).tolist()
-    assert info.high.tolist() == expected[:, :3].max(axis=0).tolist()
-    assert (info.min_radius, info.max_radius) == (expected[:, 3].min(), expected[:, 3].max())
-
-
-STRIDES: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
-    "by columns": lambda a: np.asfortranarray(a),
-    "of wider rows": lambda a: np.concatenate([a, a, a[:, :1]], axis=1)[:, : a.shape[1]],
-    "every third": lambda a: np.repeat(a, 3, axis=0)[::3],
-    "backwards": lambda a: np.ascontiguousarray(a[::-1, ::-1])[::-1, ::-1],
-}
+    check_packed(records, info, hosts(positions, radii))
 
 
 @pytest.mark.parametrize("strides", STRIDES)

@@ -1,9 +1,6 @@
 """The bindings of the driver, and sentences for what CUDA says."""
 
 import atexit
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -22,6 +19,8 @@ from raytracer.backends.cuda.kernel import check_layout
 from raytracer.backends.cuda.run import check_memory
 from raytracer.cuda_driver import explain
 from raytracer.errors import BackendError, MemoryNeedError
+from support.commands import python
+from support.fake_cuda import cleared
 
 Installed = Callable[..., None]
 
@@ -44,13 +43,9 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Installed]:
         monkeypatch.setattr(driver, "import_module", load)
 
     monkeypatch.delenv(driver.VARIABLE, raising=False)
-    caches = driver.load, driver.chosen, driver.label
-    for cached in caches:
-        cached.cache_clear()
-    yield pretend
-    monkeypatch.undo()
-    for cached in caches:
-        cached.cache_clear()
+    with cleared(driver.load, driver.chosen, driver.label):
+        yield pretend
+        monkeypatch.undo()
 
 
 @pytest.mark.parametrize(
@@ -74,12 +69,7 @@ def test_pycuda_is_taken_where_it_loads(
 @pytest.mark.parametrize(
     ("names", "broken", "wanted", "words"),
     [
-        (
-            (),
-            (),
-            "",
-            "no Python binding of the driver: pycuda does not .*: `pip inst",
-        ),
+        ((), (), "", "no Python binding of the driver: pycuda does not .*: `pip inst"),
         (("pycuda",), (), "cuda-bindings", r"cuda-bindings does not load \(No module"),
         (("pycuda",), ("pycuda",), "", r"pycuda does not load \(undefined.*: `pip"),
         (("pycuda",), (), "cupy", "RAYTRACER_CUDA_BINDING is 'cupy': set it to pycuda or cuda-b"),
@@ -186,26 +176,17 @@ def test_both_bindings_render_the_same_picture(cuda: str, tmp_path: Path, bindin
     """As the product is used: a process that takes the binding, and tells which."""
     pytest.importorskip(driver.MODULES[binding])
     chosen = {driver.VARIABLE: binding}
-    devices = run("devices", **chosen)
+    devices = python("-m", "raytracer", "devices", env=chosen).stdout
     assert f"{binding} " in devices.split("binding", 1)[1].splitlines()[0]
     pictures = []
     for name, environment in (("own", chosen), ("any", {driver.VARIABLE: ""})):
         path = tmp_path / f"{name}.png"
-        words = ("--width", "200", "--height", "120", "--samples", "3", "-o", str(path))
-        run("render", "weekend", "--backend", "cuda", *words, **environment)
+        words = "-m raytracer render weekend --backend cuda --width 200 --height 120 --samples 3"
+        python(*words.split(), "-o", str(path), env=environment)
         with Pillow.open(path) as read:  # whose text has the time that it took
             pictures.append(np.asarray(read))
     assert pictures[0].any()
     assert np.array_equal(pictures[0], pictures[1])
-
-
-def run(*words: str, **environment: str) -> str:
-    """Output of the command in a process of its own."""
-    command = [sys.executable, "-m", "raytracer", *words]
-    env = os.environ | environment
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 TABLE = {
@@ -257,11 +238,8 @@ ptxas info    : Used 32 registers, used 0 barriers, 560 bytes cmem[0]
 """
 
 
-def test_usage_of_each_entry() -> None:
+def test_usage_of_a_log_and_of_each_entry() -> None:
     assert by_entry(LOG) == {"mass": Usage(40, 2048, 24), "mass_2": Usage(32, 0, 0)}
-
-
-def test_usage_of_a_log() -> None:
     assert usage(LOG) == Usage(40, 2048, 24)
     assert usage("") == Usage(0, 0, 0)
     assert by_entry("") == {}

@@ -6,6 +6,7 @@ Graphs are captured through the driver itself, as any package does it, and by Py
 import ctypes
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,33 @@ def tree_bytes(live: raytracer.LiveScene) -> list[bytes]:
     return found
 
 
+@dataclass(frozen=True)
+class Moving:
+    """A scene whose spheres a graph moves to an array, and one that is updated plainly."""
+
+    positions: NDArray[np.float32]
+    array: Array
+    live: raytracer.LiveScene
+    plain: raytracer.LiveScene
+    graph: Graph
+
+    def check(self, *update: Any, **more: Any) -> None:
+        """Assert that the pictures are the same after a plain update, but for ties."""
+        found = sums(self.live)
+        self.plain.update(*update, **more)
+        assert (found != sums(self.plain)).any(-1).mean() < 2e-3
+
+
+@pytest.fixture
+def moving(captured: Callable[..., Graph]) -> Iterator[Moving]:
+    positions, _, _ = cloud()
+    array = Array(positions)
+    with live_scene() as live, live_scene() as plain:
+        live.update(array)
+        graph = captured(lambda stream: live.update(array, stream=stream))
+        yield Moving(positions, array, live, plain, graph)
+
+
 @pytest.mark.parametrize("mode", [GLOBAL, THREAD_LOCAL, RELAXED])
 def test_a_graph_moves_spheres(mode: int, captured: Callable[..., Graph]) -> None:
     positions, radii, colors = cloud()
@@ -182,81 +210,54 @@ def test_values_and_one_array_alone(captured: Callable[..., Graph]) -> None:
             assert sums(live).tobytes() == sums(plain).tobytes()
 
 
-def test_many_launches_without_a_picture(captured: Callable[..., Graph]) -> None:
-    positions, _, _ = cloud()
-    array = Array(positions)
-    with live_scene() as live, live_scene() as plain:
-        live.update(array)
-        graph = captured(lambda stream: live.update(array, stream=stream))
-        made: Any = live._open().scene
-        before = made.nbytes
-        for step in range(50):
-            array.set(stepped(positions, step))
-            graph.launch(step % 2)
-            graph.launch(step % 2)
-        found = sums(live)
-        plain.update(stepped(positions, 49))
-        assert (found != sums(plain)).any(-1).mean() < 2e-3
-        assert made.nbytes == before
+def test_many_launches_without_a_picture(moving: Moving) -> None:
+    made: Any = moving.live._open().scene
+    before = made.nbytes
+    for step in range(50):
+        moving.array.set(stepped(moving.positions, step))
+        moving.graph.launch(step % 2)
+        moving.graph.launch(step % 2)
+    moving.check(stepped(moving.positions, 49))
+    assert made.nbytes == before
 
 
-def test_a_picture_builds_the_tree_that_graphs_made_bad(captured: Callable[..., Graph]) -> None:
-    positions, _, _ = cloud()
-    array = Array(positions)
-    with live_scene() as live, live_scene() as plain:
-        live.update(array)
-        sums(live)
-        graph = captured(lambda stream: live.update(array, stream=stream))
-        for seed in range(2, 6):
-            others, _, _ = cloud(seed)
-            before = tree_bytes(live)[2]
-            array.set(others)
-            graph.launch()
-            found = sums(live)
-            assert tree_bytes(live)[2] != before, "in another order"
-            plain.update(others)
-            assert (found != sums(plain)).any(-1).mean() < 2e-3
+def test_a_picture_builds_the_tree_that_graphs_made_bad(moving: Moving) -> None:
+    sums(moving.live)
+    for seed in range(2, 6):
+        others, _, _ = cloud(seed)
+        before = tree_bytes(moving.live)[2]
+        moving.array.set(others)
+        moving.graph.launch()
+        moving.check(others)
+        assert tree_bytes(moving.live)[2] != before, "in another order"
 
 
-def test_what_is_wrong_is_told_by_the_next_picture(captured: Callable[..., Graph]) -> None:
-    positions, _, _ = cloud()
-    bad = stepped(positions, 1)
+def test_what_is_wrong_is_told_by_the_next_picture(moving: Moving) -> None:
+    bad = stepped(moving.positions, 1)
     bad[4321, 1] = np.nan
-    array = Array(positions)
-    with live_scene() as live, live_scene() as plain:
-        live.update(array)
-        graph = captured(lambda stream: live.update(array, stream=stream))
-        array.set(bad)
-        graph.launch()
-        array.set(bad)  # after it was read
-        graph.launch()
-        with pytest.raises(UserError, match="positions: sphere 4321"):
-            sums(live)
-        bad[4321] = positions[4321]
-        plain.update(bad)
-        assert (sums(live) != sums(plain)).any(-1).mean() < 2e-3
-        array.set(positions)
-        graph.launch()
-        plain.update(positions)
-        assert (sums(live) != sums(plain)).any(-1).mean() < 2e-3
+    for _ in range(2):
+        moving.array.set(bad)  # again after it was read
+        moving.graph.launch()
+    with pytest.raises(UserError, match="positions: sphere 4321"):
+        sums(moving.live)
+    bad[4321] = moving.positions[4321]
+    moving.check(bad)
+    moving.array.set(moving.positions)
+    moving.graph.launch()
+    moving.check(moving.positions)
 
 
-def test_graphs_and_other_updates_in_turn(captured: Callable[..., Graph]) -> None:
+def test_graphs_and_other_updates_in_turn(moving: Moving) -> None:
     positions, radii, colors = cloud()
-    array = Array(positions)
-    with live_scene() as live, live_scene() as plain:
-        live.update(array)
-        graph = captured(lambda stream: live.update(array, stream=stream))
-        for step in range(12):
-            moved = stepped(positions, step)
-            array.set(moved)
-            live.update(radii=radii * (1 + 0.02 * step))  # which the graph must wait for
-            graph.launch(step % 2)
-            live.update(colors=np.roll(colors, step, axis=0))  # which must wait for the graph
-            found = sums(live)
-            plain.update(moved, radii=radii * (1 + 0.02 * step), colors=np.roll(colors, step, 0))
-            assert (found != sums(plain)).any(-1).mean() < 2e-3
-        assert np.array_equal(live.scene.spheres[0].centers, moved)
+    for step in range(12):
+        moved = stepped(positions, step)
+        moving.array.set(moved)
+        sizes, paint = radii * (1 + 0.02 * step), np.roll(colors, step, axis=0)
+        moving.live.update(radii=sizes)  # which the graph must wait for
+        moving.graph.launch(step % 2)
+        moving.live.update(colors=paint)  # which must wait for the graph
+        moving.check(moved, radii=sizes, colors=paint)
+    assert np.array_equal(moving.live.scene.spheres[0].centers, moved)
 
 
 def test_others_work_is_no_part_of_a_capture(captured: Callable[..., Graph]) -> None:

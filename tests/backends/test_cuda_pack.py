@@ -13,25 +13,23 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer import ColorScale, SphereSet, Transform, UserError, layout
+from raytracer import ColorScale, Transform, UserError, layout
 from raytracer._native import core
 from raytracer.backends.cuda.pack import Packed, arrays_of, decoded, described, pack_arguments
 from raytracer.device_array import DeviceArray
 from raytracer.render_space import Space
 from raytracer.scene.colors import linear_rgb, srgb_to_linear
-from raytracer.scene.packing.pack import place
 from raytracer.sphere_update import SphereUpdate
+from support.device_arrays import KINDS, SPACE, STRIDES, TURNED, check_packed, hosts, numbers
 from support.libraries import FOR_CUDA, kernel, library
 
 BLOCKS, THREADS = 3, 64
 COUNT = 1000
-SPACE = Space((0.25, -3.0, 1e3), 8.0)
-KINDS = ["float32", "float64", "float16", "int32", "int64", "uint8"]
 SETTING = {
     "as it is": Transform(),
     "scaled": Transform(scale=0.3, translate=(1.0, 2.0, 3.0)),
     "a quarter turn": Transform(rotate=(0.0, 90.0, 0.0)),
-    "turned": Transform(rotate=(10.0, 20.0, 30.0), scale=3.0, translate=(-1.0, 0.0, 7.0)),
+    "turned": TURNED,
 }
 
 Records = tuple[NDArray[np.float32], NDArray[np.float32], Packed]
@@ -73,26 +71,11 @@ def here(update: SphereUpdate) -> dict[str, DeviceArray | None]:
     return {name: None if each is None else described(each) for name, each in arrays.items()}
 
 
-def numbers(kind: str, shape: tuple[int, ...], seed: int = 1) -> NDArray[Any]:
-    rng = np.random.default_rng(seed)
-    if np.dtype(kind).kind in "iu":
-        return rng.integers(1, 200, shape).astype(kind)
-    return (rng.normal(0.0, 30.0, shape) + 100.0).astype(kind)
-
-
 LAYOUTS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
     "packed": lambda a: np.ascontiguousarray(a),
-    "by columns": lambda a: np.asfortranarray(a),
-    "of wider rows": lambda a: np.concatenate([a, a, a[:, :1]], axis=1)[:, : a.shape[1]],
-    "every third": lambda a: np.repeat(a, 3, axis=0)[::3],
-    "backwards": lambda a: np.ascontiguousarray(a[::-1, ::-1])[::-1, ::-1],
+    **STRIDES,
     "one row for all": lambda a: np.broadcast_to(a[:1], a.shape),
 }
-
-
-def hosts(positions: Any, radii: Any, transform: Transform) -> NDArray[np.float32]:
-    spheres = SphereSet(np.array(positions), radii, transform=transform)
-    return np.stack(place([spheres], SPACE), axis=1)
 
 
 def moved(
@@ -120,12 +103,7 @@ def test_records_have_the_bytes_of_the_host(pack: Pack, kind: str, setting: str)
     positions, radii = numbers(kind, (COUNT, 3)), np.abs(numbers(kind, (COUNT,), 2))
     transform = SETTING[setting]
     records, _, info = pack(moved(positions, radii, transform))
-    expected = hosts(positions, radii, transform)
-    assert records.tobytes() == expected.tobytes()
-    assert info.wrong == {}
-    assert info.low.tolist() == expected[:, :3].min(axis=0).tolist()
-    assert info.high.tolist() == expected[:, :3].max(axis=0).tolist()
-    assert (info.min_radius, info.max_radius) == (expected[:, 3].min(), expected[:, 3].max())
+    check_packed(records, info, hosts(positions, radii, transform))
 
 
 @pytest.mark.parametrize("order", LAYOUTS)
@@ -133,8 +111,8 @@ def test_records_have_the_bytes_of_the_host(pack: Pack, kind: str, setting: str)
 def test_arrays_of_any_layout(pack: Pack, kind: str, order: str) -> None:
     positions = LAYOUTS[order](numbers(kind, (COUNT, 3)))
     radii = LAYOUTS[order](np.abs(numbers(kind, (COUNT, 1), 2)))[:, 0]
-    records, _, _ = pack(moved(positions, radii, SETTING["turned"]))
-    assert records.tobytes() == hosts(positions, radii, SETTING["turned"]).tobytes()
+    records, _, _ = pack(moved(positions, radii, TURNED))
+    assert records.tobytes() == hosts(positions, radii).tobytes()
 
 
 def test_zeros_have_the_sign_of_the_host(pack: Pack) -> None:
@@ -167,8 +145,8 @@ def test_every_half_is_read_exactly(pack: Pack) -> None:
 
 def test_one_radius_of_all(pack: Pack) -> None:
     positions = numbers("float32", (COUNT, 3))
-    records, _, _ = pack(moved(positions, 0.1, SETTING["turned"]))
-    assert records.tobytes() == hosts(positions, 0.1, SETTING["turned"]).tobytes()
+    records, _, _ = pack(moved(positions, 0.1, TURNED))
+    assert records.tobytes() == hosts(positions, 0.1).tobytes()
 
 
 def test_records_of_solids_keep_what_follows(launch: Launch) -> None:
@@ -183,11 +161,11 @@ def test_records_of_solids_keep_what_follows(launch: Launch) -> None:
 
 def test_what_is_not_given_stays(pack: Pack) -> None:
     positions, radii = numbers("float32", (COUNT, 3)), np.abs(numbers("float32", (COUNT,), 2))
-    first, color, _ = pack(moved(positions, radii, SETTING["turned"]))
-    other, _, _ = pack(moved(positions + 1, None, SETTING["turned"]), first)
-    assert other.tobytes() == hosts(positions + 1, radii, SETTING["turned"]).tobytes()
-    grown, _, info = pack(moved(None, radii * 2, SETTING["turned"]), other)
-    assert grown.tobytes() == hosts(positions + 1, radii * 2, SETTING["turned"]).tobytes()
+    first, color, _ = pack(moved(positions, radii, TURNED))
+    other, _, _ = pack(moved(positions + 1, None, TURNED), first)
+    assert other.tobytes() == hosts(positions + 1, radii).tobytes()
+    grown, _, info = pack(moved(None, radii * 2, TURNED), other)
+    assert grown.tobytes() == hosts(positions + 1, radii * 2).tobytes()
     assert info.low.tolist() == grown[:, :3].min(axis=0).tolist()
     same, color, info = pack(colored(np.ones((COUNT, 3), np.float32), "linear"), grown)
     assert same.tobytes() == grown.tobytes()

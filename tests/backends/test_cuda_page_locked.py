@@ -1,9 +1,6 @@
 """Page-locked arrays: whose they are, when they come back, and what is copied into them."""
 
 import gc
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -18,6 +15,7 @@ from raytracer.backends.cuda import driver, transfer
 from raytracer.backends.cuda.transfer import MAX_ARRAYS, MIN_BYTES, PageLockedPool
 from raytracer.errors import BackendError
 from raytracer.film.film import Film
+from support.commands import python
 from support.fake_cuda import FakeDriver
 
 SIZE = MIN_BYTES + 12  # no multiple of a page
@@ -205,11 +203,5 @@ print(sum(int(each.sum()) for each in kept))
             import_module(module)
         except ImportError:
             continue
-        environment = os.environ | {driver.VARIABLE: name}
-        done = subprocess.run(
-            [sys.executable, "-c", program], env=environment, capture_output=True, text=True,
-            check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        first, last = done.stdout.split()
+        first, last = python("-c", program, env={driver.VARIABLE: name}).stdout.split()
         assert first == last

@@ -21,7 +21,7 @@ from raytracer.benchmark.cuda import session as device
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operation_benchmark import measure
 from raytracer.variants import Variant, discover
-from support.fake_cuda import FakeDriver
+from support.fake_cuda import FakeDriver, cleared
 
 # Views of a launch's vectors a, b, c (n,) and n itself.
 Compute = Callable[[NDArray[Any], NDArray[Any], NDArray[Any], int], None]
@@ -31,10 +31,7 @@ class BenchDriver(FakeDriver):
     """A driver whose every kernel is `compute`, with the bench's further calls."""
 
     device_attribute = SimpleNamespace(
-        KERNEL_EXEC_TIMEOUT=1,
-        MULTIPROCESSOR_COUNT=2,
-        L2_CACHE_SIZE=3,
-        MAX_SHARED_MEMORY_PER_BLOCK_OPTIN=4,
+        **vars(FakeDriver.device_attribute), L2_CACHE_SIZE=3, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN=4
     )
 
     def __init__(self, compute: Compute) -> None:
@@ -95,8 +92,6 @@ def greedy(a: Any, b: Any, c: Any, n: int) -> None:
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
-    caches = binding.primary_context, transfer.staging
-
     def make(compute: Compute) -> BenchDriver:
         driver = BenchDriver(compute)
         monkeypatch.setattr(binding, "load", lambda: driver)
@@ -107,13 +102,10 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
         monkeypatch.setattr(device, "SCRATCH", 4096)
         cubin = Cubin(b"", LOG, compiler="nvcc 13.0.88")
         monkeypatch.setattr(bench_kernel.compiler, "load", lambda *_, **__: cubin)  # type: ignore[attr-defined]
-        for cached in caches:
-            cached.cache_clear()
         return driver
 
-    yield make
-    for cached in caches:
-        cached.cache_clear()
+    with cleared(binding.primary_context, transfer.staging):
+        yield make
 
 
 def variant(number: int = 2) -> Variant:

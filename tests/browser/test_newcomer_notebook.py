@@ -11,19 +11,16 @@ import subprocess
 import sys
 import time
 import urllib.request
-from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from PIL import Image
 
 from raytracer.browser.server import bound
+from support.chromium import canvas, decoded
 from support.display import missing
 from support.newcomer import SCENES, left_behind
 
@@ -199,18 +196,6 @@ def save(page: Page, path: Path) -> list[dict[str, Any]]:
     return outputs
 
 
-def pixels(png: str) -> NDArray[np.uint8]:
-    """The pixels of a PNG in base64."""
-    with Image.open(BytesIO(b64decode(png))) as image:
-        return np.asarray(image.convert("RGB"))
-
-
-def shown(page: Page) -> NDArray[np.uint8]:
-    """The pixels that the view shows."""
-    url = page.evaluate(f"{VIEW}.raytracerView.picture.canvas.toDataURL('image/png')")
-    return pixels(url.partition(",")[2])
-
-
 def test_a_notebook_keeps_what_was_seen_last(
     chromium: Browser, server: Lab, tmp_path: Path
 ) -> None:
@@ -222,7 +207,9 @@ def test_a_notebook_keeps_what_was_seen_last(
         page.evaluate(f"{VIEW}.isTheSame = true")
         (output,) = save(page, path)
         assert output["data"].keys() == {"image/png", "text/plain"}
-        np.testing.assert_array_equal(pixels(output["data"]["image/png"]), shown(page))
+        np.testing.assert_array_equal(
+            decoded(output["data"]["image/png"]), canvas(page, f"{VIEW}.raytracerView")
+        )
         assert page.evaluate(f"{VIEW}.isTheSame && {VIEW}.contains(document.activeElement)")
 
         page.reload()  # the kernel has the view
@@ -231,8 +218,8 @@ def test_a_notebook_keeps_what_was_seen_last(
         turn(page)
         (output,) = save(page, path)
         png = output["data"]["image/png"]
-        last = shown(page)
-        np.testing.assert_array_equal(pixels(png), last)
+        last = canvas(page, f"{VIEW}.raytracerView")
+        np.testing.assert_array_equal(decoded(png), last)
 
     server.end_kernels()
     with opened(chromium, server.page(path), tmp_path) as page:
@@ -262,7 +249,7 @@ def test_a_simulation_is_followed_while_its_cell_runs(
         page.wait_for_function(f"document.querySelectorAll('{CELL}')[1].innerText.includes('[*]')")
         pictures = set[bytes]()
         while len(pictures) < 8:
-            pictures.add(shown(page).tobytes())
+            pictures.add(canvas(page, f"{VIEW}.raytracerView").tobytes())
             page.wait_for_timeout(100)
         assert "[*]" in cell.locator(".jp-InputPrompt").inner_text()
         server.end_kernels()

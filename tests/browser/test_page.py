@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +16,7 @@ from raytracer.browser.link import MIN_BYTES
 from raytracer.viewer.orbit_camera import project
 from raytracer.viewer.panel import state_of
 from raytracer.viewer.session import Session
-from support.chromium import Site
+from support.chromium import Site, canvas
 from support.previews import first_camera
 
 pytest.importorskip("aiohttp", reason="the extra serve is missing")
@@ -71,13 +69,6 @@ def page(chromium: Browser, site: Site) -> Iterator[Page]:
     assert [url for url in foreign if not url.startswith(("data:", "blob:"))] == [site.address]
 
 
-def shown(page: Page) -> NDArray[np.uint8]:
-    """The pixels of the canvas, uint8 (h, w, 3)."""
-    address = page.evaluate("raytracerView.picture.canvas.toDataURL('image/png')")
-    with Image.open(BytesIO(b64decode(address.partition(",")[2]))) as image:
-        return np.asarray(image.convert("RGB"))
-
-
 def finished(page: Page, act: Any) -> None:
     """Do something that changes the picture, and wait until the new one is finished."""
     before = page.evaluate("raytracerView.header.number")
@@ -120,7 +111,7 @@ def test_the_finished_picture_is_that_of_render(page: Page, atoms: Path, site: S
         brightness=brightness,
         backend="cpu",
     )  # the page shows its first sample sooner with one occlusion ray
-    np.testing.assert_array_equal(shown(page), image.to_uint8()[..., :3])
+    np.testing.assert_array_equal(canvas(page), image.to_uint8()[..., :3])
 
 
 def test_shift_picks_one_more_and_a_box_selects(page: Page, site: Site) -> None:

@@ -9,6 +9,7 @@ import raytracer
 from raytracer.exporting import occlusion
 from raytracer.exporting.occlusion import even_directions, sky_visibility
 from raytracer.pipeline import prepare
+from reference.scene import unit
 
 ABOVE_A_BALL = [[0.0, 0.0, 1.0], [0.0, 0.0, -10_000.0]]
 
@@ -44,15 +45,13 @@ def test_visible_surfaces_have_the_mean_that_brute_force_finds() -> None:
     seen = found(raytracer.Scene.from_arrays(centers, radius))
     shares, expected = [], []
     for number in range(20):
-        normals = directions(rng, 3000)
-        towards = directions(rng, 3000)
+        normals, towards = unit(rng.normal(size=(2, 3000, 3)))
         facing = np.einsum("ij,ij->i", normals, towards) > 0
         points = (centers[number] + radius * normals)[facing]
         others = np.delete(centers, number, axis=0)
         visible = ~blocked(points, towards[facing], others, radius)
         shown = points[visible]
-        cosine = normals[facing][visible] + directions(rng, len(shown))
-        cosine /= np.linalg.norm(cosine, axis=1, keepdims=True)
+        cosine = unit(normals[facing][visible] + unit(rng.normal(size=(len(shown), 3))))
         expected.append(1.0 - blocked(shown, cosine, others, radius).mean())
         shares.append((seen[number, 0] + normals[facing][visible] @ seen[number, 1:]).mean())
     np.testing.assert_allclose(shares, expected, atol=0.3)
@@ -65,12 +64,6 @@ def test_what_nobody_sees_is_black() -> None:
     inner = np.flatnonzero((offsets == 0).all(axis=1))
     np.testing.assert_array_equal(seen[inner], 0.0)
     assert (np.delete(seen, inner, axis=0)[:, 0] >= occlusion.LEAST).all()
-
-
-def directions(rng: np.random.Generator, count: int) -> np.ndarray:
-    """Return unit vectors, even on the sphere, (N, 3)."""
-    found = rng.normal(size=(count, 3))
-    return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True))
 
 
 def blocked(points: np.ndarray, rays: np.ndarray, centers: np.ndarray, radius: float) -> np.ndarray:

@@ -19,6 +19,7 @@ from raytracer.film import png
 from raytracer.scene.source import Source
 from raytracer.trajectory.source import FileSource
 from raytracer.warning import RaytracerWarning
+from support.particle_files import npz
 
 BALL = b"[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
 
@@ -88,12 +89,6 @@ def standard_input(monkeypatch: pytest.MonkeyPatch) -> io.BytesIO:
     return stream
 
 
-def npz() -> bytes:
-    stream = io.BytesIO()
-    np.savez(stream, centers=np.zeros((2, 3)), radii=np.ones(2))
-    return stream.getvalue()
-
-
 @pytest.mark.parametrize(
     ("content", "count"),
     [
@@ -101,7 +96,7 @@ def npz() -> bytes:
         (b'{"spheres": [{"centers": [[0, 0, 0]], "radius": 1}]}', 1),
         (b"2\nwater\nO 0 0 0\nH 0 0 1\n", 2),
         (b"x,y,z,radius\n0,0,0,1\n1,1,1,1\n2,2,2,1\n", 3),
-        (npz(), 2),
+        (npz(centers=np.zeros((2, 3)), radii=np.ones(2)), 2),
     ],
 )
 def test_standard_input_is_what_its_start_says(

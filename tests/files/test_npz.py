@@ -13,39 +13,32 @@ from raytracer import load
 from raytracer.errors import DataFileError, UserError
 from raytracer.files.access import opened
 from raytracer.files.npz import Archive
+from support.particle_files import npz, write
 
 CENTERS = np.arange(3000.0).reshape(-1, 3)
-
-
-def npz(compressed: bool = False, /, **arrays: Any) -> bytes:
-    stream = io.BytesIO()
-    (np.savez_compressed if compressed else np.savez)(stream, **arrays)
-    return stream.getvalue()
+saves = pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 
 
 def sentence(path: Path, content: bytes) -> str:
-    path.write_bytes(content)
     with pytest.raises(DataFileError) as caught:
-        load(path)
+        load(write(path, content))
     return str(caught.value)
 
 
-@pytest.mark.parametrize("compressed", [False, True])
-def test_each_flipped_byte_of_the_values_is_noticed(tmp_path: Path, compressed: bool) -> None:
-    whole = npz(compressed, centers=CENTERS, radii=np.ones(1000))
-    (tmp_path / "a.npz").write_bytes(whole)
-    assert load(tmp_path / "a.npz").count == 1000
+@saves
+def test_each_flipped_byte_of_the_values_is_noticed(tmp_path: Path, save: Any) -> None:
+    whole = npz(save, centers=CENTERS, radii=np.ones(1000))
+    assert load(write(tmp_path / "a.npz", whole)).count == 1000
     with zipfile.ZipFile(io.BytesIO(whole)) as archive:
         end = archive.start_dir
     for at in range(200, end, 997):
         broken = bytearray(whole)
         broken[at] ^= 4
         try:
-            found = load(tmp_path / "a.npz") if (tmp_path / "a.npz").write_bytes(broken) else None
+            found = load(write(tmp_path / "a.npz", bytes(broken)))
         except UserError:
             continue
         # What is not summed: the local header's time, sizes and extra field, which nobody reads.
-        assert found is not None
         assert np.array_equal(found.spheres[0].centers, CENTERS)
 
 
@@ -104,19 +97,16 @@ def test_encrypted_and_unknown_methods_are_sentences(tmp_path: Path) -> None:
     assert "cannot be read" in sentence(tmp_path / "a.npz", bytes(unknown))
 
 
-@pytest.mark.parametrize("compressed", [False, True])
+@saves
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_arrays_are_those_of_numpy(
-    compressed: bool, order: Literal["C", "F"], tmp_path: Path
-) -> None:
+def test_arrays_are_those_of_numpy(save: Any, order: Literal["C", "F"], tmp_path: Path) -> None:
     arrays = {
         "flat": np.arange(6, dtype=">i2"),
         "cube": np.asarray(np.arange(24.0).reshape(4, 3, 2), order=order),
         "none": np.zeros((0, 3), np.float32),
         "one": np.array(7),
     }
-    path = tmp_path / "a.npz"
-    path.write_bytes(npz(compressed, **arrays))
+    path = write(tmp_path / "a.npz", npz(save, **arrays))
     with opened(path) as file, Archive(file) as archive:
         for name, array in arrays.items():
             found = archive.array(name)

@@ -39,32 +39,6 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
-LINKS = {"soft.png": "stars.npz", "film.png": "film.npz"}
-
-
-@pytest.mark.parametrize(
-    ("command", "says"),
-    [
-        ("render ./stars.npz --film ../{name}/stars.npz", "would be overwritten"),
-        ("render scene.toml --film film.npz -o film.png", "give two names"),
-        ("preview scene.toml --screenshot soft.png", ""),
-    ],
-)
-def test_no_output_is_an_input_or_another_output(
-    command: str, says: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = command.format(name=folder.name).split()
-    for name, target in LINKS.items():
-        Path(name).symlink_to(target)
-    before = contents(folder)
-    capsys.readouterr()
-    assert main(words) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert says in said
-    assert contents(folder) == before
-
-
 @pytest.mark.parametrize(
     ("command", "name"),
     [
@@ -84,15 +58,6 @@ def test_texts_and_data_that_exist_are_replaced_with_force_alone(
     if command.startswith("scene"):
         assert main([*command.split(), "--force"]) == 0
         assert Path(name).read_bytes() != before[Path(name).name]
-
-
-def test_a_film_may_replace_the_one_that_it_continues(folder: Path) -> None:
-    Path("same.npz").symlink_to("film.npz")
-    again = ["render", "scene.toml", "-q", *SMALL, "--resume", "film.npz", "--film"]
-    assert main([*again, "film.npz"]) == 0
-    assert main([*again, "same.npz"]) == 0
-    assert Film.load("film.npz").samples == 3
-    assert Path("same.npz").is_symlink()
 
 
 def test_links_stay_and_what_they_point_at_is_replaced(tmp_path: Path) -> None:

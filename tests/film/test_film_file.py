@@ -15,6 +15,7 @@ from raytracer.errors import DataFileError, UserError
 from raytracer.film import film_file, formats
 from raytracer.film.film import Film
 from support.films import wild
+from support.previews import pixels_of
 
 exr_only = pytest.mark.skipif(
     find_spec("OpenEXR") is None, reason="the extra `exr` is not installed"
@@ -183,18 +184,12 @@ def cut_out() -> raytracer.Image:
     return raytracer.render(scene, transparent=True, width=40, height=30, samples=4)
 
 
-def shown(path: Path) -> Any:
-    with Pillow.open(path) as opened:
-        opened.load()
-        return np.asarray(opened)
-
-
 @pytest.mark.parametrize("name", ["a.png", "a.tiff", "a.TIF"])
 def test_formats_that_keep_every_value(
     name: str, picture: raytracer.Image, cut_out: raytracer.Image, tmp_path: Path
 ) -> None:
     for image in (picture, cut_out):
-        assert np.array_equal(shown(image.save(tmp_path / name)), image.to_uint8())
+        assert np.array_equal(pixels_of(image.save(tmp_path / name)), image.to_uint8())
 
 
 @pytest.mark.parametrize(
@@ -205,7 +200,7 @@ def test_formats_that_lose_some(
     name: str, quality: int | None, most: int, picture: raytracer.Image, tmp_path: Path
 ) -> None:
     path = picture.save(tmp_path / name, quality=quality)
-    off = np.abs(shown(path).astype(int) - picture.to_uint8())
+    off = np.abs(pixels_of(path).astype(int) - picture.to_uint8())
     assert off.max() <= max(most * 8, 0)
     assert off.mean() <= most
 
@@ -214,7 +209,7 @@ def test_formats_that_lose_some(
 def test_alpha_is_kept_where_the_format_has_it(
     name: str, cut_out: raytracer.Image, tmp_path: Path
 ) -> None:
-    found = shown(cut_out.save(tmp_path / name, quality=100))
+    found = pixels_of(cut_out.save(tmp_path / name, quality=100))
     assert found.shape == (30, 40, 4)
     assert found[0, 0, 3] == 0
     assert found[15, 20, 3] == 255
@@ -290,7 +285,7 @@ def test_a_name_without_a_request_replaces_nothing_of_another_scene(
     assert written("two/a.xyz", "-o", "a.png") == "a.png"  # as was asked
     assert written("one/a.xyz") == "a-3.png"
     assert written("b.xyz") == "b-2.png"
-    assert shown(Path("b.png")).shape == (2, 2, 3)
+    assert pixels_of(Path("b.png")).shape == (2, 2, 3)
     Path("b-2.png").unlink()
     Path("b-2.png").mkdir()  # whatever it is, it stays
     assert written("b.xyz") == "b-3.png"

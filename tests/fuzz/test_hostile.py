@@ -4,17 +4,17 @@ Each case runs in a process and a folder of its own. What one reader or one fiel
 beside it, and by `mutate.py`.
 """
 
-import io
 import os
 import struct
 import subprocess
 import sys
 import zlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+
+from support.particle_files import npz
 
 RUN = """
 import resource, runpy
@@ -28,12 +28,6 @@ RENDER = ["render", "a.toml", "--size", "16x12", "--samples", "1", "--backend", 
 POINTS = np.array([[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [0.0, 3.0, 0.0]])
 MARKER = "\x1b]0;owned\x07"
 EVIL = "\\u001b]0;owned\\u0007\\nraytracer: all is well\\u202e\\u009b31m"
-
-
-def npz(save: Any = np.savez, **arrays: Any) -> bytes:
-    stream = io.BytesIO()
-    save(stream, **arrays)
-    return stream.getvalue()
 
 
 def npy(shape: str, descr: str = "'<f8'") -> bytes:

@@ -22,7 +22,6 @@ from raytracer import (
     SphereSet,
 )
 from raytracer.layout import code
-from raytracer.scene.colors import linear_to_srgb
 from raytracer.scene.lights import Ambient
 from reference import View
 from reference import path_scene as exact
@@ -30,18 +29,13 @@ from reference.path_tracer import agree, estimate_of, trace
 from reference.radiometry import sphere_irradiance
 from reference.scene import unit
 from support.probe import Probe
+from support.project import srgb
 
 PATH: dict[str, Any] = {"integrator": "path"}
 DIFFUSE = Material(ambient=1.0, diffuse=1.0, specular=0.0)
 BLACK = Background(color="#000000")
 DARK = Ambient(intensity=0.0)
 Pixels = NDArray[np.float32]
-
-
-def srgb(linear: Any) -> tuple[float, float, float]:
-    """The colour that a user writes for a linear one of at most 1."""
-    red, green, blue = linear_to_srgb(np.array(linear, np.float64)).tolist()
-    return red, green, blue
 
 
 def ball(center: Any, radius: float, material: Any, color: Any = (1, 1, 1)) -> SphereSet:

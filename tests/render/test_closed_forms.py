@@ -1,5 +1,7 @@
 """One sphere by formula: outline, terminator, highlight, and the shadow it casts."""
 
+from typing import Literal
+
 import numpy as np
 import pytest
 
@@ -36,31 +38,22 @@ def test_orthographic_outline_does_not_depend_on_distance(backend: str, distance
     outline_is_exact(view, backend, rounding=1e-5 + 4e-7 * distance)
 
 
-def test_terminator_is_the_great_circle_facing_the_light(backend: str) -> None:
+@pytest.mark.parametrize("kind", ["directional", "point"])
+def test_terminator(backend: str, kind: Literal["directional", "point"]) -> None:
+    """The great circle that faces a light far away, or the tangent cone of a near one."""
     view = View((0, 0, 5), (0, 0, 0), vertical_fov=26.0)
-    towards = unit((1.0, 0.4, 0.3))
-    light = Light("directional", tuple((-towards).tolist()))
+    towards = np.array([1.5, 0.5, 0.8]) if kind == "point" else unit((1.0, 0.4, 0.3))
+    light = Light(kind, tuple((towards if kind == "point" else -towards).tolist()))
     scene = one_ball(view).but(ambient=(0, 0, 0), lights=(light,))
     picture = shoot(scene, WIDTH, HEIGHT, backend=backend)[..., 0].ravel()
     normal, power = ball_normals(view, WIDTH, HEIGHT)
     hit = power > 1e-4
-    cosine = normal @ towards
-    np.testing.assert_allclose(picture[hit], np.maximum(cosine[hit], 0), atol=2e-5)
-    assert (picture[hit & (cosine < -1e-5)] == 0).all(), "the night side is dark"
-    assert (picture[hit & (cosine > 1e-5)] > 0).all(), "no acne on the day side"
-
-
-def test_terminator_of_a_near_point_light_lies_on_the_tangent_cone(backend: str) -> None:
-    view = View((0, 0, 5), (0, 0, 0), vertical_fov=26.0)
-    light = np.array([1.5, 0.5, 0.8])
-    scene = one_ball(view).but(ambient=(0, 0, 0), lights=(Light("point", tuple(light.tolist())),))
-    picture = shoot(scene, WIDTH, HEIGHT, backend=backend)[..., 0].ravel()
-    normal, power = ball_normals(view, WIDTH, HEIGHT)
-    hit = power > 1e-4
-    # A point of the unit sphere sees the light where its plane does: n . light > 1.
-    facing = normal @ light - 1
-    assert (picture[hit & (facing < -1e-5)] == 0).all()
-    assert (picture[hit & (facing > 1e-5)] > 0).all()
+    # A point of the unit sphere sees the near light where its plane does: n . light > 1.
+    facing = normal @ towards - (kind == "point")
+    assert (picture[hit & (facing < -1e-5)] == 0).all(), "the night side is dark"
+    assert (picture[hit & (facing > 1e-5)] > 0).all(), "no acne on the day side"
+    if kind == "directional":
+        np.testing.assert_allclose(picture[hit], np.maximum(facing[hit], 0), atol=2e-5)
 
 
 def test_the_highlight_lies_where_the_normal_halves_the_angle(backend: str) -> None:

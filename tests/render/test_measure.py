@@ -10,6 +10,7 @@ import raytracer
 from raytracer import CapsuleSet, Scene, SphereSet, Transform
 from raytracer.cli import main
 from reference import occluded
+from reference.scene import unit
 
 SIGMAS = 5.0
 
@@ -18,12 +19,6 @@ def overlapping(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return centres and radii of spheres of which some overlap."""
     random = np.random.default_rng(seed)
     return random.uniform(-1, 1, (count, 3)), random.uniform(0.1, 0.5, count)
-
-
-def directions(count: int, seed: int) -> np.ndarray:
-    """Return unit vectors, even on the sphere, (N, 3)."""
-    found = np.random.default_rng(seed).normal(size=(count, 3))
-    return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True))
 
 
 def is_covered(points: np.ndarray, centers: np.ndarray, radii: np.ndarray) -> np.ndarray:
@@ -36,14 +31,13 @@ def expected(
     number: int, centers: np.ndarray, radii: np.ndarray, length: float
 ) -> tuple[float, float]:
     """Return the exposed part of a sphere, and the part of an even sky that does not reach it."""
-    count = 8_000
-    normals = directions(count, number)
+    random = np.random.default_rng(number)
+    normals, scatter = unit(random.normal(size=(2, 8_000, 3)))
     points = centers[number] + radii[number] * normals
     others = np.arange(len(radii)) != number
     around = centers[others], radii[others]
     free = ~is_covered(points, *around)
-    rays = normals + directions(count, number + 1000)  # with the density of the cosine
-    rays /= np.linalg.norm(rays, axis=1, keepdims=True)
+    rays = unit(normals + scatter)  # with the density of the cosine
     free_points, none = points[free], np.zeros(free.sum())
     blocked = occluded(*around, free_points, rays[free], none + length, none)
     return float(free.mean()), float(blocked.mean()) if len(blocked) else 1.0

@@ -1,10 +1,10 @@
 """What happens on the worker threads: memory that runs out, and settings changed meanwhile."""
 
-import os
-import subprocess
 import sys
 
 import pytest
+
+from support.commands import python
 
 STARVED = """
 import resource
@@ -49,13 +49,7 @@ print(threads)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts threads in /proc")
 def test_a_fork_after_a_render_finds_no_other_thread() -> None:
     """From 3.12 on, Python warns of a fork with threads; the child would lack them."""
-    done = subprocess.run(
-        [sys.executable, "-c", FORKS],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
-    )
+    done = python("-c", FORKS, env={"OPENBLAS_NUM_THREADS": "1"})
     assert (done.stdout, done.stderr) == ("{1}\n", "")
 
 
@@ -64,11 +58,5 @@ def test_a_fork_after_a_render_finds_no_other_thread() -> None:
 def test_no_memory_is_a_memory_error(threads: int) -> None:
     """An exception on a worker comes back to the caller, and the next render works."""
     # One arena: others hold address space in reserve, from which a thread would be served.
-    done = subprocess.run(
-        [sys.executable, "-c", STARVED % threads],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"MALLOC_ARENA_MAX": "1"},
-    )
+    done = python("-c", STARVED % threads, env={"MALLOC_ARENA_MAX": "1"})
     assert done.stdout.split() == ["refused", "rendered"], done.stderr

@@ -15,6 +15,7 @@ from raytracer.cli import main
 from raytracer.errors import DataFileError, MemoryNeedError, SceneError, UserError
 from raytracer.scene.packing.pack import pack
 from raytracer.scene.particles.formats.xyz import pairs_of
+from support.particle_files import npz, write
 
 BALL = "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
 
@@ -28,6 +29,7 @@ SETS = {
     "lines": "[[capsules]]; radius = 1; file",
     "far": "[[spheres]]; centers = [[0, 0, 0], [1, 0, 0]]; radius = 0.1",
     "bulb": "[[lights]]; type = 'point'",
+    "lamp": "[[lights]]; position = [0, 0, 3]; direction = [0, 0, -1]",
     "speck": "[[spheres]]; centers = [[0, 0, 0]]; radius = 1e-30",
 }
 
@@ -123,12 +125,6 @@ def npy(array: Any, **options: Any) -> bytes:
     return file.getvalue()
 
 
-def npz(**arrays: Any) -> bytes:
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    return file.getvalue()
-
-
 def doubled(*names: str) -> bytes:
     """An archive with an array of centres under each of these names."""
     file = io.BytesIO()
@@ -205,8 +201,7 @@ DATA: list[tuple[str, bytes | str, str]] = [
 
 @pytest.mark.parametrize(("file", "content", "said"), DATA)
 def test_broken_data_file(file: str, content: bytes | str, said: str, tmp_path: Path) -> None:
-    path = tmp_path / file
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    path = write(tmp_path / file, content)
     with pytest.raises(UserError) as caught:
         load(path)
     message = str(caught.value)
@@ -228,8 +223,7 @@ def test_broken_data_file(file: str, content: bytes | str, said: str, tmp_path: 
 def test_a_file_that_cannot_fit_is_refused_before_it_is_read(
     file: str, content: bytes | str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / file
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    path = write(tmp_path / file, content)
     load(path)
     monkeypatch.setattr("raytracer.memory.available_memory", lambda: 20)
     for reader in ("numpy.load", "numpy.loadtxt", "numpy.lib.format.read_array"):
@@ -265,6 +259,9 @@ camera.position: too far | <far>; [camera]; position = [1e40, 0, 0]; look_at = [
 camera.up: is parallel | <ball>; [camera]; position = [0, 9, 0]
 camera.look_at: is missing | <ball>; [camera]; position = [0, 0, 0]
 sphere 0 is too far away, too large or | <ball>; <speck>
+lights[0].radius: 1e+30 is too large | <ball>; <bulb>; position = [0, 0, 3]; radius = 1e30
+lights[0].height: 1e+30 is too large | <ball>; <lamp>; type = 'rectangle'; height = 1e30
+lights[0].radius: 1e+30 is too large | <ball>; <lamp>; type = 'disk'; radius = 1e30
 the spheres extend over 1e+305 scene units | [[spheres]]; centers = [[0, 0, 0]]; radius = 1e305
 """
 
@@ -300,7 +297,6 @@ def test_a_comment_is_read_in_linear_time(comment: str) -> None:
 
 @pytest.mark.parametrize("width", ["10001", "99999999999", "9" * 5000, "\u0660"])
 def test_declared_columns_are_limited(width: str, tmp_path: Path) -> None:
-    path = tmp_path / "a.xyz"
-    path.write_text(f"1\nProperties=species:S:1:pos:R:3:radius:R:{width}\nC 0 0 0 1\n")
+    text = f"1\nProperties=species:S:1:pos:R:3:radius:R:{width}\nC 0 0 0 1\n"
     with pytest.raises(DataFileError, match=r"line 2: Properties"):
-        load(path)
+        load(write(tmp_path / "a.xyz", text))

@@ -65,20 +65,6 @@ def test_background_edges() -> None:
 
 
 @pytest.mark.parametrize(
-    ("light", "field"),
-    [
-        (PointLight((0, 0, 3), radius=1e30), "radius"),
-        (RectangleLight((0, 0, 3), (0, 0, -1), height=1e30), "height"),
-        (DiskLight((0, 0, 3), (0, 0, -1), radius=1e30), "radius"),
-    ],
-)
-def test_a_light_larger_than_numbers(light: Any, field: str) -> None:
-    scene = Scene([SphereSet([[0, 0, 0]], 1)], lights=[light])
-    with pytest.raises(SceneError, match=rf"lights\[0\]\.{field}: 1e\+30 is too large"):
-        render(scene, width=4, height=4, samples=1)
-
-
-@pytest.mark.parametrize(
     "light",
     [
         PointLight((0, 0, 3), radius=1e-30),

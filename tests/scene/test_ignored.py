@@ -67,29 +67,22 @@ def test_types_have_colours_of_their_own_and_a_warning(
     assert not any(np.allclose(c, find("H").color or ()) for c in colors)
 
 
-@pytest.mark.parametrize("labels", [("6", "1", "8", "1"), ("79", "79", "79", "79")])
-def test_numbers_with_gaps_are_atomic_numbers(tmp_path: Path, labels: tuple[str, ...]) -> None:
-    scene, found = loaded(xyz(tmp_path, *labels))
-    assert "are taken as atomic numbers (" in found[0]
-    assert 'labels = "types"' in found[0]
-    assert np.divide(radii_of(scene), ATOM) == pytest.approx(
-        [find(label).radius for label in labels]
-    )
-
-
 @pytest.mark.parametrize(
-    ("labels", "comment"),
+    ("labels", "comment", "is_guess"),
     [
-        (("O", "H", "H", "79"), ""),
-        (("1", "2", "1", "2"), "Properties=Z:I:1:pos:R:3"),
-        (("Fe", "C12", "D", "h"), ""),
+        (("6", "1", "8", "1"), "", True),  # numbers with gaps
+        (("79", "79", "79", "79"), "", True),
+        (("O", "H", "H", "79"), "", False),
+        (("1", "2", "1", "2"), "Properties=Z:I:1:pos:R:3", False),
+        (("Fe", "C12", "D", "h"), "", False),
     ],
 )
-def test_certain_elements_need_no_warning(
-    tmp_path: Path, labels: tuple[str, ...], comment: str
+def test_elements_and_atomic_numbers_of_which_those_without_a_word_of_the_file_are_told(
+    tmp_path: Path, labels: tuple[str, ...], comment: str, is_guess: bool
 ) -> None:
     scene, found = loaded(xyz(tmp_path, *labels, comment=comment))
-    assert found == []
+    assert ["are taken as atomic numbers (" in each for each in found] == [True] * is_guess
+    assert all('labels = "types"' in each for each in found)
     assert np.divide(radii_of(scene), ATOM) == pytest.approx(
         [find(label).radius for label in labels]
     )

@@ -3,65 +3,60 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import threading
+from base64 import b64decode
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from support.display import missing
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Playwright
+    from playwright.sync_api import Browser, Page
 
     from raytracer.browser.server import Server
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-SANDBOX = ["--no-sandbox", "--disable-dev-shm-usage"]  # containers, as root
-OPTIONS = ["--disable-gpu"]
-DRAWS = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-"""Options for WebGL without a GPU."""
-
-REQUIRED = "RAYTRACER_REQUIRE_WINDOW"
-"""Environment variable that makes a missing browser a failure, as for windows."""
-
-
-def executable() -> str | None:
-    """The path of a Chromium of this machine; None where Playwright has to have its own."""
-    return next(filter(None, map(shutil.which, NAMES)), None)
-
-
-_playwright: list[Playwright] = []
-"""That of this process, which may run once, for all browsers."""
+OPTIONS = [
+    "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",  # WebGL, no GPU
+    "--no-sandbox", "--disable-dev-shm-usage",  # containers, as root
+]  # fmt: skip
 
 
 @contextmanager
-def browser(*options: str) -> Iterator[Browser]:
-    """A running browser; skips with the reason where there is none."""
+def browser() -> Iterator[Browser]:
+    """A running browser, of this machine or Playwright's; skips with the reason where none is."""
     try:
         from playwright.sync_api import Error, sync_playwright
     except ImportError:
-        _missing("Playwright is missing: pip install playwright")
-    with ExitStack() as stack:
-        if not _playwright:
-            _playwright.append(stack.enter_context(sync_playwright()))
-            stack.callback(_playwright.clear)
+        missing("Playwright is missing: pip install playwright")
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    with sync_playwright() as playwright:
         try:
-            running = _playwright[0].chromium.launch(
-                executable_path=executable(), args=[*(options or OPTIONS), *SANDBOX]
-            )
+            running = playwright.chromium.launch(executable_path=path, args=OPTIONS)
         except Error as error:
-            _missing(f"no Chromium: {str(error).splitlines()[0]}")
+            missing(f"no Chromium: {str(error).splitlines()[0]}")
         yield running
         running.close()
 
 
-def _missing(reason: str) -> None:
-    if os.environ.get(REQUIRED):
-        pytest.fail(reason)
-    pytest.skip(reason)
+def canvas(page: Page, view: str = "raytracerView") -> NDArray[np.uint8]:
+    """The pixels of the canvas of a view, uint8 (h, w, 3)."""
+    url = page.evaluate(f"{view}.picture.canvas.toDataURL('image/png')")
+    return decoded(url.partition(",")[2])
+
+
+def decoded(png: str) -> NDArray[np.uint8]:
+    """The pixels of a PNG in base64, uint8 (h, w, 3)."""
+    with Image.open(BytesIO(b64decode(png))) as image:
+        return np.asarray(image.convert("RGB"))
 
 
 class Site:

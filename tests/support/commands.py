@@ -1,6 +1,10 @@
-"""Commands in this process: the JSON that they print, and the sentence of a mistake."""
+"""Commands, in this process and in one of their own: what they print, and how they end."""
 
 import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +13,18 @@ import pytest
 from raytracer.cli import main
 
 Captured = pytest.CaptureFixture[str]
+
+
+def python(
+    *words: str, code: int = 0, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Another Python, which must end with a code; env: variables beside those of this one."""
+    done = subprocess.run(
+        [sys.executable, *words], env=os.environ | (env or {}), capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    return done
 
 
 def run_json(capsys: Captured, *words: str) -> Any:

@@ -1,6 +1,7 @@
 """Arrays on a GPU, of other packages or the driver: in the host's memory, and on a real GPU."""
 
 import ctypes
+from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
@@ -10,15 +11,51 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer import cuda_driver
+from raytracer import SphereSet, Transform, cuda_driver
 from raytracer.backends.base import CpuScene
 from raytracer.device_array import CUDA, capsule_of, on_host
 from raytracer.in_situ import memory as gpu_memory
+from raytracer.render_space import Space
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_rgb
+from raytracer.scene.packing.pack import place
 from raytracer.sphere_update import SphereUpdate
 
 GPU = CUDA, 0
+
+SPACE = Space((0.25, -3.0, 1e3), 8.0)
+"""In which the bytes of packed spheres are compared."""
+
+TURNED = Transform(rotate=(10.0, 20.0, 30.0), scale=3.0, translate=(-1.0, 0.0, 7.0))
+KINDS = ["float32", "float64", "float16", "int32", "int64", "uint8"]
+STRIDES: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
+    "by columns": lambda a: np.asfortranarray(a),
+    "of wider rows": lambda a: np.concatenate([a, a, a[:, :1]], axis=1)[:, : a.shape[1]],
+    "every third": lambda a: np.repeat(a, 3, axis=0)[::3],
+    "backwards": lambda a: np.ascontiguousarray(a[::-1, ::-1])[::-1, ::-1],
+}
+
+
+def numbers(kind: str, shape: tuple[int, ...], seed: int = 1) -> NDArray[Any]:
+    rng = np.random.default_rng(seed)
+    if np.dtype(kind).kind in "iu":
+        return rng.integers(1, 200, shape).astype(kind)
+    return (rng.normal(0.0, 10.0, shape) + 100.0).astype(kind)
+
+
+def hosts(positions: Any, radii: Any, transform: Transform = TURNED) -> NDArray[np.float32]:
+    """Records that the host packs."""
+    spheres = SphereSet(np.array(positions), radii, transform=transform)
+    return np.stack(place([spheres], SPACE), axis=1)
+
+
+def check_packed(records: NDArray[np.float32], info: Any, expected: NDArray[np.float32]) -> None:
+    """Assert that records are those expected, and what is told of them."""
+    assert records.tobytes() == expected.tobytes()
+    assert info.wrong == {}
+    assert info.low.tolist() == expected[:, :3].min(axis=0).tolist()
+    assert info.high.tolist() == expected[:, :3].max(axis=0).tolist()
+    assert (info.min_radius, info.max_radius) == (expected[:, 3].min(), expected[:, 3].max())
 
 
 def copies_to_host(calls: list[tuple[Any, ...]], base: int = 0) -> dict[str, Any]:

@@ -1,7 +1,10 @@
 """Particle files for tests: writing them, and what reading or rendering says of them."""
 
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from raytracer import load
@@ -13,6 +16,13 @@ from raytracer.warning import collected
 def write(path: Path, content: str | bytes) -> Path:
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
+
+
+def npz(save: Any = np.savez, /, **arrays: Any) -> bytes:
+    """Return an archive of arrays, as a function of NumPy saves them."""
+    stream = BytesIO()
+    save(stream, **arrays)
+    return stream.getvalue()
 
 
 def dump(

@@ -10,7 +10,7 @@ from reference import Light, RefScene, View
 from reference.curves import srgb_encode
 
 
-def _srgb(linear: tuple[float, float, float]) -> tuple[float, float, float]:
+def srgb(linear: tuple[float, float, float]) -> tuple[float, float, float]:
     """The colour a user would write for a linear one."""
     red, green, blue = srgb_encode(np.array(linear)).tolist()
     return (red, green, blue)
@@ -24,7 +24,7 @@ def _camera(view: View) -> raytracer.Camera:
 
 
 def _light(light: Light) -> raytracer.Light:
-    color, intensity = _srgb(light.color), light.intensity
+    color, intensity = srgb(light.color), light.intensity
     if light.kind == "directional":
         return raytracer.DirectionalLight(light.vector, color=color, intensity=intensity)
     falloff = "inverse-square" if light.inverse_square else "none"
@@ -51,15 +51,13 @@ def to_project(scene: RefScene) -> raytracer.Scene:
     background = (
         raytracer.Background(transparent=True, up=scene.world_up)
         if scene.transparent
-        else raytracer.Background(
-            bottom=_srgb(scene.bottom), top=_srgb(scene.top), up=scene.world_up
-        )
+        else raytracer.Background(bottom=srgb(scene.bottom), top=srgb(scene.top), up=scene.world_up)
     )
     return raytracer.Scene(
         spheres=sets,
         camera=_camera(scene.view),
         lights=[_light(light) for light in scene.lights],
-        ambient=Ambient(color=_srgb(scene.ambient), intensity=1.0),
+        ambient=Ambient(color=srgb(scene.ambient), intensity=1.0),
         background=background,
     )
 
