@@ -12,9 +12,9 @@ from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile, opened
 from raytracer.memory import require_room
 from raytracer.scene.colors import color_numbers
+from raytracer.scene.particles.array_source import library
 from raytracer.scene.particles.columns import wrong_colors
 from raytracer.scene.particles.isolated import call
-from raytracer.scene.particles.loaded import library
 
 Arrays = dict[str, NDArray[Any]]
 

@@ -29,7 +29,7 @@ from raytracer.files import inputs
 from raytracer.files.access import OpenFile, reopened, require_file
 from raytracer.memory import require_room
 from raytracer.resources import is_lack_of_memory
-from raytracer.scene.particles import loaded
+from raytracer.scene.particles import array_source
 from raytracer.scene.particles.source import Particles, ParticleSource, Value, moment_of
 from raytracer.warning import collected, warn
 
@@ -335,6 +335,6 @@ def main(descriptor: int) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
     warnings.simplefilter("ignore")
-    loaded.is_isolated = True
+    array_source.is_isolated = True
     with suppress(EOFError, OSError):
         _Server(descriptor).serve()

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import shown
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.array_source import are_frames, is_across
-from raytracer.scene.particles.loaded import LoadedSource, texts
+from raytracer.scene.particles.array_source import ArraySource, are_frames, is_across, texts
 from raytracer.scene.particles.source import Notes
 
 MAX_DEPTH = 8  # most levels that are searched
@@ -31,7 +30,7 @@ CELLS = ("box", "cell", "lattice", "unit_cell", "simulation_box", "box_vectors",
 Columns = dict[str, NDArray[Any]]
 
 
-class NestedSource(LoadedSource):
+class NestedSource(ArraySource):
     """A source whose file holds nested data.
 
     Attributes:

@@ -19,10 +19,9 @@ from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile, is_file, opened
 from raytracer.memory import require_room
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.array_source import ArraySource
+from raytracer.scene.particles.array_source import ArraySource, texts
 from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.labels import Labels
-from raytracer.scene.particles.loaded import texts
 from raytracer.scene.particles.source import Column, Particles, ParticleSource, Value, of
 
 MAX_PARTS = 10_000  # most files of a snapshot

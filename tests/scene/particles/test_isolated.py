@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from raytracer.errors import UserError
-from raytracer.scene.particles import isolated, loaded
+from raytracer.scene.particles import array_source, isolated
 from raytracer.scene.particles.read import read
 from raytracer.scene.particles.registry import FORMATS, LIBRARIES
 from support.particle_files import complaint, write
@@ -32,9 +32,9 @@ MISSING = "raise ImportError"
 
 
 def test_a_library_is_not_imported_here() -> None:
-    assert not loaded.is_isolated
+    assert not array_source.is_isolated
     with pytest.raises(RuntimeError, match="only for worker processes"):
-        loaded.library("h5py", "a.h5", "hdf5")
+        array_source.library("h5py", "a.h5", "hdf5")
 
 
 def fake(folder: Path, package: str, code: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.particles.loaded import LoadedSource
+from raytracer.scene.particles.array_source import ArraySource
 
 POS = [(name, ">f4") for name in ("x", "y", "z", "mass_to_charge")]
 EPOS = [
@@ -17,7 +17,7 @@ EPOS = [
 """Fields of a particle, big endian; x_d and y_d are places on the detector."""
 
 
-class Source(LoadedSource):
+class Source(ArraySource):
     noun = "field"
     memory = 3
 

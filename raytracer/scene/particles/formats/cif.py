@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.scene.particles.array_source import ArraySource, Frame, library, texts
 from raytracer.scene.particles.cell import cell_of
-from raytracer.scene.particles.loaded import Frame, LoadedSource, library, texts
 from raytracer.scene.particles.secondary_structure import Stretch, add_structure
 from raytracer.scene.particles.source import Box
 from raytracer.scene.particles.text_table import counted_values
@@ -33,7 +33,7 @@ indices in `NAMES`."""
 ROUNDING = 1e-6  # fraction of the cell edge within which a coordinate at its end counts as 0
 
 
-class Source(LoadedSource):
+class Source(ArraySource):
     memory = 30
 
     @cached_property

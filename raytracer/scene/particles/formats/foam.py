@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile, is_file, opened
 from raytracer.memory import require_room
+from raytracer.scene.particles.array_source import ArraySource, Frame
 from raytracer.scene.particles.compressed import unpacked
-from raytracer.scene.particles.loaded import Frame, LoadedSource
 from raytracer.scene.particles.source import moment_of
 
 MEMORY = 12  # bytes of memory per byte of a file while it is parsed
@@ -25,7 +25,7 @@ _LIST = r"\s*(\d+)\s*([({])"
 _PLACE = r"\(\s*\S+\s+\S+\s+\S+\s*\)"
 
 
-class Source(LoadedSource):
+class Source(ArraySource):
     def read(self) -> Frame:
         _, values = _values(self.file)
         columns = {"position": values[:, :3]}

@@ -24,6 +24,8 @@ from raytracer.scene.particles.array_source import (
     ArraySource,
     coordinates,
     is_across,
+    library,
+    texts,
     vectors,
 )
 from raytracer.scene.particles.cell import cell_box, cell_of
@@ -38,7 +40,6 @@ from raytracer.scene.particles.hdf5_members import (
     unit_of,
     values_of,
 )
-from raytracer.scene.particles.loaded import library, texts
 from raytracer.scene.particles.source import (
     NANOMETRE,
     Box,

@@ -5,8 +5,8 @@ from xml.etree import ElementTree
 import numpy as np
 
 from raytracer.errors import shown
+from raytracer.scene.particles.array_source import ArraySource, Frame, texts
 from raytracer.scene.particles.cell import hoomd_box
-from raytracer.scene.particles.loaded import Frame, LoadedSource, texts
 from raytracer.scene.particles.source import moment_of
 
 SHAPES: dict[str, tuple[int, ...]] = {
@@ -16,7 +16,7 @@ SHAPES: dict[str, tuple[int, ...]] = {
 """Shapes of the values of a particle, by the name of the element."""
 
 
-class Source(LoadedSource):
+class Source(ArraySource):
     noun = "element"
     memory = 12
 

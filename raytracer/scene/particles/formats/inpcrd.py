@@ -5,14 +5,14 @@ MDAnalysis would leave out velocities and box.
 
 import numpy as np
 
+from raytracer.scene.particles.array_source import ArraySource, Frame
 from raytracer.scene.particles.cell import cell_of
-from raytracer.scene.particles.loaded import Frame, LoadedSource
 from raytracer.scene.particles.source import moment_of
 
 WIDTH = 12  # width of a number in characters
 
 
-class Source(LoadedSource):
+class Source(ArraySource):
     lacks_atoms = True
     memory = 16
 

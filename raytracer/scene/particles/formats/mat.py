@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from raytracer.memory import require_room
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.array_source import are_frames
-from raytracer.scene.particles.loaded import library
+from raytracer.scene.particles.array_source import are_frames, library
 from raytracer.scene.particles.nested import NestedSource
 
 

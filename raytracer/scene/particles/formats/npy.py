@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.files.npz import Header, read_header, read_npy
-from raytracer.scene.particles.loaded import LoadedSource
+from raytracer.scene.particles.array_source import ArraySource
 from raytracer.scene.particles.nested import MIN_ACROSS, of_rows, told_of_rows
 from raytracer.scene.particles.objects.arrays import columns_of, is_series
 
 MAX_COLUMNS = 99  # most columns of particles; others are pictures and the like
 
 
-class Source(LoadedSource):
+class Source(ArraySource):
     noun = "field"
 
     @cached_property

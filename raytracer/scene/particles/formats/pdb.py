@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.scene.particles.array_source import NO_BONDS, ArraySource, Bonds, Frame
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.lines import starts_with
-from raytracer.scene.particles.loaded import NO_BONDS, Bonds, Frame, LoadedSource
 from raytracer.scene.particles.secondary_structure import Stretch, add_structure
 from raytracer.scene.particles.source import Box
 from raytracer.scene.particles.text_table import (
@@ -51,7 +51,7 @@ LAST_RESIDUE = 33  # column of the last residue in both records
 MAX_RECORD = 256  # bytes of a line that are read at a time; a record has 80
 
 
-class Source(LoadedSource):
+class Source(ArraySource):
     """A .pdb file; with the variant "names", elements follow from the names of atoms only."""
 
     has_pieces = True

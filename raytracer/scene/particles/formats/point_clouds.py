@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import counted, shown
 from raytracer.memory import require_room
-from raytracer.scene.particles.loaded import LoadedSource, library
+from raytracer.scene.particles.array_source import ArraySource, library
 
 POINT_MEMORY = 120  # bytes of memory per point while laspy or pye57 reads a file
 LAS_HEAD = 247  # bytes of the header up to the number of extended records, which LAS 1.4 has
@@ -18,7 +18,7 @@ E57_COLORS = ("colorRed", "colorGreen", "colorBlue")
 Columns = dict[str, NDArray[Any]]
 
 
-class Source(LoadedSource):
+class Source(ArraySource):
     """A point cloud; the variant is the ending of its format."""
 
     noun = "field"

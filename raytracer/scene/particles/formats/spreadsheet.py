@@ -11,8 +11,8 @@ from typing import IO, Any
 from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile, copied
 from raytracer.memory import require_room
+from raytracer.scene.particles.array_source import library
 from raytracer.scene.particles.formats import csv
-from raytracer.scene.particles.loaded import library
 from raytracer.scene.particles.table_layout import table_of
 
 MEMORY = 60  # bytes of memory per byte of the file, which is compressed

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.particles.loaded import Frame, LoadedSource
+from raytracer.scene.particles.array_source import ArraySource, Frame
 from raytracer.scene.particles.source import moment_of
 
 _ZONE = rb"(?im)^[ \t]*zone\b"
@@ -32,7 +32,7 @@ class Zone(NamedTuple):
     values: bytes
 
 
-class Source(LoadedSource):
+class Source(ArraySource):
     noun = "variable"
     memory = 4
 

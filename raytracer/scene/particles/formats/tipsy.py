@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.particles.loaded import LoadedSource
+from raytracer.scene.particles.array_source import ArraySource
 
 HEAD_BYTES = 32  # time, numbers of particles, dimensions, of gas, dark matter and stars, padding
 _COMMON = "mass x y z vx vy vz"
@@ -36,7 +36,7 @@ def order_of(head: bytes, size: int) -> str:
     return ""
 
 
-class Source(LoadedSource):
+class Source(ArraySource):
     memory = 3
 
     def read(self) -> dict[str, NDArray[Any]]:

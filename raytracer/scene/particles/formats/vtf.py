@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import shown
+from raytracer.scene.particles.array_source import ArraySource, Frame, texts
 from raytracer.scene.particles.cell import cell_of
-from raytracer.scene.particles.loaded import Frame, LoadedSource, texts
 from raytracer.scene.particles.source import Box
 
 MAX_ATOMS = 100_000_000
@@ -21,7 +21,7 @@ NUMBERS = ("radius", "charge", "mass")
 _STEP = re.compile(r"(?:timestep|coordinates|t|c)?\s*(ordered|indexed|o|i)?\b\s*$")
 
 
-class Source(LoadedSource):
+class Source(ArraySource):
     memory = 30
 
     def __init__(self, file: Any, variant: str = "") -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile, opened
 from raytracer.memory import require_room
-from raytracer.scene.particles.loaded import Frame, LoadedSource, library
+from raytracer.scene.particles.array_source import ArraySource, Frame, library
 from raytracer.scene.particles.source import ParticleSource, moment_of
 
 LEGACY = ".vtk"  # variant of files with sections after lines of words
@@ -36,7 +36,7 @@ def opened_source(file: OpenFile, variant: str) -> ParticleSource:
     return Collection(file, variant, listed) if listed else Source(file, variant)
 
 
-class Source(LoadedSource):
+class Source(ArraySource):
     memory = 10
 
     def read(self) -> dict[str, NDArray[Any]]:
@@ -72,7 +72,7 @@ class Source(LoadedSource):
         return reader.GetOutput()
 
 
-class Collection(LoadedSource):
+class Collection(ArraySource):
     """The files of a list, each with its time; those of one time are the parts of a frame."""
 
     def __init__(self, file: OpenFile, variant: str, listed: Sequence[tuple[float, Path]]) -> None:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.loaded import LoadedSource, texts
+from raytracer.scene.particles.array_source import ArraySource, texts
 
 
-class Source(LoadedSource):
+class Source(ArraySource):
     """The commonest element whose attributes, or inner elements, are coordinates."""
 
     noun = "attribute"

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.memory import require_room
+from raytracer.scene.particles.array_source import library
 from raytracer.scene.particles.cell import cell_box, lammps_box
 from raytracer.scene.particles.lines import starts_with
-from raytracer.scene.particles.loaded import library
 from raytracer.scene.particles.nested import NestedSource
 from raytracer.scene.particles.source import Box, Moment, moment_of
 

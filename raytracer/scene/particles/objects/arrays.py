@@ -10,8 +10,7 @@ import numpy as np
 from raytracer.errors import DataFileError, counted
 from raytracer.scene.arrays import Where, as_array
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.array_source import are_frames, coordinates, is_across
-from raytracer.scene.particles.loaded import ObjectSource
+from raytracer.scene.particles.array_source import ObjectSource, are_frames, coordinates, is_across
 from raytracer.scene.particles.source import Particles
 
 if TYPE_CHECKING:

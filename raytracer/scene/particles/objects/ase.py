@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from raytracer.files.access import OpenFile
 from raytracer.scene.elements import table
-from raytracer.scene.particles.cell import cell_box
-from raytracer.scene.particles.loaded import (
+from raytracer.scene.particles.array_source import (
     Entry,
     Frame,
     LibraryFile,
     ObjectSource,
     library,
 )
+from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.source import moment_of
 
 DATABASES = ("db", "json")  # formats of databases; each row is a frame

@@ -7,9 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.files.access import OpenFile
+from raytracer.scene.particles.array_source import (
+    Bonds,
+    Frame,
+    LibraryFile,
+    ObjectSource,
+    library,
+    texts,
+)
 from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_box
-from raytracer.scene.particles.loaded import Bonds, Frame, LibraryFile, ObjectSource, library, texts
 from raytracer.scene.particles.source import moment_of
 
 ALIASES = {".mol": ".sdf", ".txyz": ".arc"}  # endings unknown to chemfiles

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.memory import require_room
-from raytracer.scene.particles.cell import hoomd_box
-from raytracer.scene.particles.loaded import (
+from raytracer.scene.particles.array_source import (
     NO_BONDS,
     Bonds,
     Frame,
@@ -20,6 +19,7 @@ from raytracer.scene.particles.loaded import (
     library,
     texts,
 )
+from raytracer.scene.particles.cell import hoomd_box
 from raytracer.scene.particles.source import moment_of
 
 COLUMNS = ("position", "diameter", "mass", "charge", "velocity", "orientation", "body", "image",

@@ -6,9 +6,7 @@ import numpy as np
 
 from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile
-from raytracer.scene.particles.atom_names import elements_of
-from raytracer.scene.particles.cell import cell_of
-from raytracer.scene.particles.loaded import (
+from raytracer.scene.particles.array_source import (
     NO_BONDS,
     Bonds,
     Entry,
@@ -18,6 +16,8 @@ from raytracer.scene.particles.loaded import (
     library,
     texts_of,
 )
+from raytracer.scene.particles.atom_names import elements_of
+from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.source import moment_of
 
 ATTRIBUTES = {

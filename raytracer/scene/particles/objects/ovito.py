@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.scene.particles.loaded import Bonds, Frame, ObjectSource
+from raytracer.scene.particles.array_source import Bonds, Frame, ObjectSource
 from raytracer.scene.particles.source import Box, moment_of
 
 TYPE = "Particle Type"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.memory import require_room
-from raytracer.scene.particles.loaded import Entry, Frame, LibraryFile, ObjectSource, library
+from raytracer.scene.particles.array_source import Entry, Frame, LibraryFile, ObjectSource, library
 
 MEMORY = 16  # bytes of memory per cell of a column while it is read
 TEXT_BYTES = 64  # longest text of a column that is kept; the rest is cut off

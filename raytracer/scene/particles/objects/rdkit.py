@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.scene.particles.loaded import (
+from raytracer.scene.particles.array_source import (
     NO_BONDS,
     Bonds,
     Entry,

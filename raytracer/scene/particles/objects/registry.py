@@ -11,9 +11,9 @@ from typing import Any
 from raytracer.errors import SceneError, shown_value, type_name
 from raytracer.files.access import reading
 from raytracer.scene.arrays import is_array
+from raytracer.scene.particles.array_source import ObjectSource
 from raytracer.scene.particles.frames import checked
 from raytracer.scene.particles.labels import MEANINGS
-from raytracer.scene.particles.loaded import ObjectSource
 from raytracer.scene.particles.read import complete, spheres_of
 from raytracer.scene.particles.source import Particles, ParticleSource
 from raytracer.scene.source_settings import COLUMN_NAMES

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.scene.particles import celestial, naming
-from raytracer.scene.particles.loaded import Entry, Frame, LibraryFile, ObjectSource, library
+from raytracer.scene.particles.array_source import Entry, Frame, LibraryFile, ObjectSource, library
 
 
 class Source(ObjectSource):
