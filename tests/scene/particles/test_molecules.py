@@ -15,7 +15,7 @@ from raytracer.files import inputs
 from raytracer.pipeline import prepare
 from raytracer.scene.bare import ATOM
 from raytracer.scene.elements import find
-from raytracer.scene.particles.atom_names import element_of
+from raytracer.scene.particles.molecules import element_of
 from raytracer.scene.particles.read import frame_count, read, source_of
 from raytracer.scene.particles.source import Box
 from raytracer.scene.source import Source

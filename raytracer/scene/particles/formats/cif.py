@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from raytracer.scene.particles.array_source import ArraySource, Frame, library, texts
 from raytracer.scene.particles.cell import cell_of
-from raytracer.scene.particles.secondary_structure import Stretch, add_structure
+from raytracer.scene.particles.molecules import Stretch, add_structure
 from raytracer.scene.particles.source import Box
 from raytracer.scene.particles.text_table import counted_values
 

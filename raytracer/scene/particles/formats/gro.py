@@ -12,9 +12,9 @@ import numpy as np
 from raytracer.errors import shown
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.array_source import ArraySource, Frame
-from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.lines import MAX_DIGITS, LineEnds, counted_frames, first_line_from
+from raytracer.scene.particles.molecules import elements_of
 from raytracer.scene.particles.source import (
     NANOMETRE,
     Box,

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.scene.particles.array_source import NO_BONDS, ArraySource, Bonds, Frame
-from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.lines import starts_with
-from raytracer.scene.particles.secondary_structure import Stretch, add_structure
+from raytracer.scene.particles.molecules import Stretch, add_structure, elements_of
 from raytracer.scene.particles.source import Box
 from raytracer.scene.particles.text_table import (
     FIXED,

@@ -15,8 +15,8 @@ from raytracer.scene.particles.array_source import (
     library,
     texts,
 )
-from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_box
+from raytracer.scene.particles.molecules import elements_of
 from raytracer.scene.particles.source import moment_of
 
 ALIASES = {".mol": ".sdf", ".txyz": ".arc"}  # endings unknown to chemfiles

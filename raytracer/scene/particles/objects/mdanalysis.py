@@ -16,8 +16,8 @@ from raytracer.scene.particles.array_source import (
     library,
     texts_of,
 )
-from raytracer.scene.particles.atom_names import elements_of
 from raytracer.scene.particles.cell import cell_of
+from raytracer.scene.particles.molecules import elements_of
 from raytracer.scene.particles.source import moment_of
 
 ATTRIBUTES = {

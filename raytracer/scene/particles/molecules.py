@@ -1,5 +1,7 @@
-"""Elements from atom names, for files with only names ("CA", "HB2", "OW")."""
+"""Molecules: elements from the names of atoms ("CA", "HB2", "OW"), and the column `structure`:
+helices and strands that the records of a file state by residues."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,12 @@ TWO_LETTERS = frozenset(
 """Atom names that are elements of two letters: no atom of the first letter has such a name."""
 
 _CHARMM = {"CLA": "Cl", "SOD": "Na", "POT": "K", "CAL": "Ca", "CES": "Cs"}
+
+NAMES = (b"coil", b"helix", b"strand")
+
+
+Stretch = tuple[int, bytes, int, int]
+"""Residues of a helix or a strand: its index in `NAMES`, chain, first and last number."""
 
 
 def elements_of(names: NDArray[Any], residues: NDArray[Any]) -> NDArray[Any]:
@@ -58,3 +66,20 @@ def element_of(name: str, residue: str = "") -> str:
         if symbol is not None and symbol.upper() == letters[:length].upper():
             return symbol
     return name.strip()
+
+
+def add_structure(columns: dict[str, NDArray[Any]], stretches: Iterable[Stretch]) -> None:
+    """Add the structure of each atom, one of `NAMES`, as bytes (N,), to columns of chains and
+    residues, if there are any, and stretches, which may overlap."""
+    if not {"chain", "residue_id"} <= columns.keys():
+        return
+    known = sorted(stretches)  # strands take precedence where they overlap
+    if not known:
+        return
+    chains, residues = columns["chain"], columns["residue_id"]
+    kinds = np.zeros(len(chains), np.int64)
+    atoms = {chain: np.flatnonzero(chains == chain) for chain in {each[1] for each in known}}
+    for kind, chain, first, last in known:
+        numbers = residues[atoms[chain]]
+        kinds[atoms[chain][(first <= numbers) & (numbers <= last)]] = kind
+    columns["structure"] = np.array(NAMES)[kinds]
