@@ -190,7 +190,7 @@ DATA: list[tuple[str, bytes | str, str]] = [
     ("a.VTI", "", "files ending in '.vti' cannot"),
     ("a.top", "", "atoms without coordinates"),
     ("a.tpr", "", "is damaged, or not a valid TPR file"),
-    ("a.xyz.zip", "", "it is empty or damaged"),
+    ("a.xyz.zip", "", "files ending in '.zip' cannot be read; supported are"),
     ("a.xzy", "", "files ending in '.xzy' cannot be read; supported are"),
     ("a.json", "[1, 2]", "does not hold an object"),
     ("a.json", f'{{"title": {"1" * 10_000}}}', "is not JSON: Exceeds the limit"),

@@ -6,7 +6,7 @@ The lines contain all that selects a reader, so that no reader is imported befor
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
@@ -71,7 +71,8 @@ class Format(NamedTuple):
     def starts(self, start: bytes) -> bool:
         """Whether a file of this format can start like this."""
         if self.pattern:
-            return bool(re.match(self.pattern.encode("latin-1"), _text_of(start)))
+            text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+            return bool(re.match(self.pattern.encode("latin-1"), text))
         return not self.magic or start.startswith(self.magic)
 
     def open(self, file: OpenFile, inner: str = "") -> ParticleSource:
@@ -293,13 +294,6 @@ WAYS = {
 }
 """What to do with files of other programs that cannot be read, by ending."""
 
-LAST_WAYS = {
-    ".inp .mop .gin .zmat": "it may be the input of a program: save its positions as .xyz",
-    ".zip": "it is empty or damaged",
-    ".plt .szplt": "write it as text from Tecplot",
-}
-"""The same, for endings of which some files can be read by their content."""
-
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".avif", ".exr", ".svg", ".pdf")
 
 
@@ -342,11 +336,6 @@ def by_content(start: bytes, weak: bool = True) -> Format | None:
     return form and form.named()
 
 
-def _text_of(start: bytes) -> bytes:
-    """Remove a byte order mark and white space from the start of a text."""
-    return start.removeprefix(b"\xef\xbb\xbf").lstrip()
-
-
 def start_of(file: OpenFile) -> bytes:
     """Return the first bytes of a file, at least its first line if that is not too long."""
     file.file.seek(0)
@@ -372,20 +361,17 @@ def format_of(file: OpenFile, suffix: str, others: tuple[str, ...] = ()) -> Form
         if is_known and form.starts(start):
             return form
         return by_content(start, weak=not is_open) or form
-    if (way := _way(WAYS, suffix)) is None:
+    way = next((way for endings, way in WAYS.items() if suffix in endings.split()), None)
+    if way is None:
         if form := by_content(start) or next(_further(file, suffix, None), None):
             return form
         known = [*others, *SUFFIXES]
-        way = _way(LAST_WAYS, suffix) or (
+        way = (
             f"supported are {', '.join(known[:MAX_SUFFIXES])} and {len(known) - MAX_SUFFIXES} "
             "others; if it is one of them, use --format SUFFIX"
         )
     what = f"ending in '{shown(suffix)}'" if suffix else "without an ending"
     raise DataFileError(f"{file.source}: files {what} cannot be read; {way}")
-
-
-def _way(ways: Mapping[str, str], suffix: str) -> str | None:
-    return next((way for endings, way in ways.items() if suffix in endings.split()), None)
 
 
 def opened_as(
@@ -420,7 +406,7 @@ def _further(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[For
         yield Format("table", TABLE, ())
     if (failed is None and is_text) or (failed and failed.module.startswith("objects.")):
         yield from _by_library(file, suffix, failed)
-    if _text_of(start).startswith(b"<"):
+    if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
         yield Format("XML", "formats.xml", ())
     elif table is not None:
         yield Format("table", TABLE, ())
@@ -432,18 +418,15 @@ def _further(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[For
 
 
 def _table_in(file: OpenFile, failed: Format | None) -> Table | None:
-    """Return the layout of a text that is certainly a table; one of a format that states the number
-    of its rows is none if that format has failed, nor is one of numbers alone with a known ending.
-    """
+    """Return the layout of a text that is certainly a table. Where a format has failed, one that
+    states the number of its rows is none, nor is one of numbers alone with a known ending."""
     from raytracer.scene.particles.rewritten import tabular
 
+    is_known = failed is not None and by_suffix(file.path.suffix.lower()) is not None
     with suppress(DataFileError):
         _, table = tabular(file)
-        is_known = by_suffix(file.path.suffix.lower()) is not None
-        if failed is None:
-            return table if table.has_rows or table.is_bare else None
-        if not table.is_counted and (table.has_rows or (table.is_bare and not is_known)):
-            return table
+        if table.has_rows or (table.is_bare and not is_known):
+            return None if failed is not None and table.is_counted else table
     return None
 
 

@@ -24,8 +24,8 @@ GULP = "opti\ncell\n9 9 9 90 90 90\nfractional\nNa core 0.0 0.1 0.2\nCl core 0.5
     [
         ("molecule.txt", TEMPLATE, "molecule template: read it with LAMMPS, and write it by write"),
         ("state.xml", STATE, "this kind of XML is not known: save its positions as .xyz or .csv"),
-        ("job.mop", MOPAC, "may be the input of a program: save its positions as .xyz"),
-        ("job.gin", GULP, "may be the input of a program: save its positions as .xyz"),
+        ("job.mop", MOPAC, "files ending in '.mop' cannot be read; supported are"),
+        ("job.gin", GULP, "files ending in '.gin' cannot be read; supported are"),
         ("run.xdmf", "<Xdmf/>", "lists other files: name these"),
         ("a.pkl", "?", "cannot be read; it can run programs when it is opened: save its arrays"),
         ("a.sav", "?", "cannot be read; save its columns as .csv"),
