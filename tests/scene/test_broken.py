@@ -189,7 +189,7 @@ DATA: list[tuple[str, bytes | str, str]] = [
     ("a.xyz", "0\n\n", "holds no particles"),
     ("a.VTI", "", "files ending in '.vti' cannot"),
     ("a.top", "", "atoms without coordinates"),
-    ("a.tpr", "", "is damaged, or not a valid TPR file"),
+    ("a.tpr", "", "cannot be read as TPR"),
     ("a.xyz.zip", "", "files ending in '.zip' cannot be read; supported are"),
     ("a.xzy", "", "files ending in '.xzy' cannot be read; supported are"),
     ("a.json", "[1, 2]", "does not hold an object"),

@@ -24,11 +24,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from raytracer.errors import NO_MEMORY, DataFileError, MemoryNeedError, UserError, shown
+from raytracer.errors import DataFileError, MemoryNeedError, UserError, shown
 from raytracer.files import inputs
-from raytracer.files.access import OpenFile, reopened, require_file
+from raytracer.files.access import OpenFile, reading, reopened, require_file
 from raytracer.memory import require_room
-from raytracer.resources import is_lack_of_memory
 from raytracer.scene.particles import array_source
 from raytracer.scene.particles.source import Particles, ParticleSource, Value, moment_of
 from raytracer.warning import collected, warn
@@ -255,7 +254,7 @@ class _Server:
     ) -> Any:
         """Call a function, or the class of a source, with a file; keep a source."""
         self._close()
-        path, self._name, is_standard_input, self._what, atoms = about
+        path, _, is_standard_input, _, atoms = about
         self._file = reopened(descriptor, path, self._name)
         self._file.is_standard_input = is_standard_input
         self._file.atoms = None if atoms is None else lambda: atoms
@@ -280,31 +279,24 @@ class _Server:
 
     def _answer(self, operation: str, arguments: tuple[Any, ...]) -> Answer:
         value, error = None, None
+        if operation == "open":
+            _, (_, self._name, _, self._what, _), *_ = arguments
         with collected() as warnings:
             try:
-                value = getattr(self, operation)(*arguments)
+                with reading(self._name, self._what):
+                    value = getattr(self, operation)(*arguments)
             except UserError as problem:  # its traceback would keep a library's file open
                 error = problem.with_traceback(None)
                 error.__cause__ = error.__context__ = None
             except BaseException as problem:  # chemfiles' is not an Exception
-                error = self._error(problem)
+                why = shown(str(problem), 160)
+                error = DataFileError(f"{self._name}: cannot be read as {self._what} ({why})")
         read = [(each.path, each.name) for each in inputs.noted()]
         inputs.forget()
         notes = []
         if self._source is not None:
             notes, self._source.notes = self._source.notes, []
         return Answer(value, error, notes, read, warnings)
-
-    def _error(self, problem: BaseException) -> UserError:
-        if isinstance(problem, Exception) and is_lack_of_memory(problem):
-            return MemoryNeedError(f"{self._name}: {NO_MEMORY}")
-        try:
-            reason = getattr(problem, "strerror", None) or problem  # without errno and file name
-            text = str(reason).strip().partition("\n")[0]
-        except Exception:  # an exception that cannot be printed
-            text = ""
-        why = shown(text or type(problem).__name__, 160)
-        return DataFileError(f"{self._name}: is damaged, or not a valid {self._what} file ({why})")
 
     def _send(self, answer: Answer) -> None:
         buffers: list[pickle.PickleBuffer] = []

@@ -120,7 +120,7 @@ def test_hdf5_that_holds_no_particles(tmp_path: Path, h5py: Any) -> None:
         file["temperature"] = MASSES
     assert "no group has coordinates (N, 3) with a usual name" in complaint(path)
     cut = write(path, path.read_bytes()[:700])
-    assert "is damaged, or not a valid HDF5 file" in complaint(cut)
+    assert "cannot be read as HDF5" in complaint(cut)
     table = write(tmp_path / "a.csv", "x,y,z\n1,2,3\n")
     assert "a path after a colon is for HDF5" in complaint(Path(f"{table}:x"))
 

@@ -352,9 +352,9 @@ def test_elements_by_names(name: str, residue: str, element: str) -> None:
         ("a.gro", GRO.replace("1.661", "1.6.1"), "line 4, column 'y': '1.6.1' is not"),
         ("a.data", LAMMPS_DATA.replace("3 atoms", "4 atoms"), "line 23: too few columns"),
         ("a.data", LAMMPS_DATA.replace("# full", "# fulll"), "no atom style 'fulll'; did you mean"),
-        ("a.xtc", "no trajectory", "is damaged, or not a valid XTC file"),
-        ("a.gsd", "no trajectory", "is damaged, or not a valid GSD file"),
-        ("a.cif", "data_a\nloop_\n_x\n'1\n", "is damaged, or not a valid CIF file"),
+        ("a.xtc", "no trajectory", "cannot be read as XTC"),
+        ("a.gsd", "no trajectory", "cannot be read as GSD"),
+        ("a.cif", "data_a\nloop_\n_x\n'1\n", "cannot be read as CIF"),
         # whose pattern would otherwise try every way to part the digits
         ("POSCAR", "a\n" + "1" * 400 + "\n" + ("1" * 1000 + "\n") * 3, ""),
     ],
