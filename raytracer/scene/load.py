@@ -7,7 +7,7 @@ are made, with defaults filled in and data files read.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from os import PathLike
@@ -332,7 +332,7 @@ class _Composer:
         wanted = [name for style in styles if style is not None for name in style.columns]
         source, name = data_of(values, self.path.parent), values["file"]
         data = read(
-            source.file(self.frame_of(source, name), name), values.get("arrays", {}),
+            source.file(self.frame_of(values, source), name), values.get("arrays", {}),
             self.elements, values.get("labels"), wanted_of([*self.wanted, *wanted]),
         )  # fmt: skip
         if len(styles) > 1:
@@ -409,24 +409,25 @@ class _Composer:
             data = replace(data, notes=_left(data.notes, values))
         return SphereSet.of_particles(data, **_arguments(given))
 
-    def frame_of(self, source: Source, name: str) -> int | None:
-        """Return the frame to read of a data file: the scene's, or the set's, which a set that
-        states its frame keeps if other sets have several frames."""
-        if self.frame is None or source.count_frames(name) == 1:
-            return source.frame
-        if source.frame is not None and self.others_move:
+    def frame_of(self, values: Values, source: Source) -> int | None:
+        """Return the frame to read of a set's file: the scene's if it moves, or its own."""
+        if self.frame is None or values not in [each for each, _ in self.moving]:
             return source.frame
         self.moves = True
         return self.frame
 
     @cached_property
-    def others_move(self) -> bool:
-        """Whether a set without a stated frame has a file with several."""
-        return any(
-            data_of(values, self.path.parent).count_frames(values["file"]) > 1
-            for values in self.sets
-            if "file" in values and "frame" not in values
-        )
+    def moving(self) -> list[tuple[Values, int]]:
+        return moving(self.sets, self.path.parent)
+
+
+def moving(sets: Iterable[Values], folder: Path) -> list[tuple[Values, int]]:
+    """Return the sets whose files have several frames, with their numbers. Sets that state their
+    frame stand still beside those that do not."""
+    counts = [(each, data_of(each, folder).count_frames(each["file"]))
+              for each in sets if each.get("file") is not None]  # fmt: skip
+    several = [(each, count) for each, count in counts if count > 1]
+    return [(each, count) for each, count in several if each.get("frame") is None] or several
 
 
 def data_of(values: Values, folder: Path) -> Source:

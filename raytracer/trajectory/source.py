@@ -9,7 +9,7 @@ from typing import Any
 from raytracer.errors import DataFileError, SceneError, UserError, shown
 from raytracer.files.access import STANDARD_INPUT, opened
 from raytracer.scene.animation import AnimationSettings
-from raytracer.scene.load import data_of, is_scene, load_file, parts_of, read_table
+from raytracer.scene.load import is_scene, load_file, moving, parts_of, read_table
 from raytracer.scene.particles.data_file import split_inner
 from raytracer.scene.particles.frames import checked
 from raytracer.scene.particles.objects.registry import is_sequence
@@ -85,18 +85,12 @@ class FileSource(FrameSource):
 
     def _count_in(self, values: dict[str, Any], folder: Path) -> int:
         """Return the common number of frames of a scene's data files that have several."""
-        stated: dict[str, int] = {}
-        free: dict[str, int] = {}
-        for each in values.get("spheres", ()):
+        sets = values.get("spheres", ())
+        for each in sets:
             for key in ("file", "topology"):
                 if each.get(key) is not None:
                     self._data += _files_of(folder / each[key])
-            if (name := each.get("file")) is not None:
-                counts = free if each.get("frame") is None else stated
-                counts[name] = data_of(each, folder).count_frames(name)
-        several = {name: count for name, count in free.items() if count > 1}
-        # Sets that state their frame stand still beside those that do not.
-        several = several or {name: count for name, count in stated.items() if count > 1}
+        several = {each["file"]: count for each, count in moving(sets, folder)}
         if len(set(several.values())) > 1:
             listed = ", ".join(f"{shown(name)} {count:,}" for name, count in several.items())
             raise SceneError(
