@@ -39,13 +39,7 @@ def read_npy(file: OpenFile, index: int | None = None) -> NDArray[Any]:
         file.file.seek(0)
         header = read_header(file.file, file.source)
         require_bytes(header, file.size - file.file.tell(), file.source)
-        if index is not None and not header.fortran_order:
-            header = header._replace(shape=header.shape[1:])
-            file.file.seek(index * header.nbytes, io.SEEK_CUR)
-            index = None
-        require_room(file.source, header.nbytes)
-        array = _values(file.file, header, file.source)
-        return array if index is None else array[index]
+        return _values(file.file, header, index, file.source)
 
 
 def read_header(stream: IO[bytes], label: str) -> Header:
@@ -71,7 +65,13 @@ def require_bytes(header: Header, there: int, label: str) -> None:
         )
 
 
-def _values(stream: IO[bytes], header: Header, label: str) -> NDArray[Any]:
+def _values(stream: IO[bytes], header: Header, index: int | None, label: str) -> NDArray[Any]:
+    """Return the array whose values follow in a stream, or one item along its first axis."""
+    if index is not None and not header.fortran_order:
+        header = header._replace(shape=header.shape[1:])
+        stream.seek(index * header.nbytes, io.SEEK_CUR)
+        index = None
+    require_room(label, header.nbytes)
     values = np.empty(header.nbytes, np.uint8)
     left = memoryview(values)  # type: ignore[arg-type]
     while len(left):  # in pieces, so that Ctrl-C is heard
@@ -79,8 +79,10 @@ def _values(stream: IO[bytes], header: Header, label: str) -> NDArray[Any]:
         if not count:
             raise DataFileError(f"{label}: is incomplete")
         left = left[count:]
-    array: NDArray[Any] = values.view(header.dtype)
-    return array.reshape(header.shape, order="F" if header.fortran_order else "C")
+    array = values.view(header.dtype).reshape(
+        header.shape, order="F" if header.fortran_order else "C"
+    )
+    return array if index is None else array[index]
 
 
 class Archive:
@@ -119,38 +121,23 @@ class Archive:
         entries = [self._entry(name) for name in names]
         require_room(self.source, sum(entry.file_size for entry in entries))
 
-    def array(self, name: str) -> NDArray[Any]:
-        """Read one array. Raises DataFileError: there is none, or it is damaged or has a wrong
-        CRC-32."""
-        entry, label = self._entry(name), self.label(name)
+    def array(self, name: str, index: int | None = None) -> NDArray[Any]:
+        """Read one array, or an item along its first axis; of a stored member, only the item is
+        read. Raises DataFileError: there is none, or it is damaged or has a wrong CRC-32."""
+        label, entry = self.label(name), self._entry(name)
         with self.stream(entry) as stream, reading(label, ".npy"):
             header = read_header(stream, label)
             require_bytes(header, entry.file_size - stream.tell(), label)
-            values = _values(stream, header, label)
-            while stream.read(PIECE):  # the sum is compared at the end
+            if index is not None and entry.compress_type == zipfile.ZIP_STORED:
+                file = self.file.file  # some versions of `zipfile` seek slowly
+                file.seek(entry.header_offset + 26)
+                names = sum(struct.unpack("<2H", file.read(4)))
+                file.seek(entry.header_offset + 30 + names + stream.tell())
+                return _values(file, header, index, label)
+            values = _values(stream, header, index, label)
+            while index is None and stream.read(PIECE):  # the sum is compared at the end
                 pass
         return values
-
-    def item(self, name: str, index: int) -> NDArray[Any]:
-        """Return one item of an array along its first axis; of a stored member, only it is read."""
-        label, entry = self.label(name), self._entry(name)
-        with reading(label, ".npz"), self.stream(entry) as stream:
-            header = read_header(stream, label)
-            require_bytes(header, entry.file_size - stream.tell(), label)
-            item = header._replace(shape=header.shape[1:])
-            require_room(label, item.nbytes)
-            place, values = stream.tell(), stream
-            is_stored = entry.compress_type == zipfile.ZIP_STORED
-            if is_stored:  # some versions of `zipfile` seek slowly
-                values = self.file.file
-                values.seek(entry.header_offset + 26)
-                place += entry.header_offset + 30 + sum(struct.unpack("<2H", values.read(4)))
-            if header.fortran_order:
-                array = np.memmap(values, header.dtype, "r", place, header.shape, "F") if (
-                    is_stored) else self.array(name)  # fmt: skip
-                return np.array(array[index])
-            values.seek(place + index * item.nbytes)
-            return _values(values, item, label)
 
     def stream(self, entry: zipfile.ZipInfo) -> IO[bytes]:
         """Return a stream of a member; its CRC is checked at the end. Raises DataFileError."""

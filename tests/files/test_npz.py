@@ -113,7 +113,7 @@ def test_arrays_are_those_of_numpy(save: Any, order: Literal["C", "F"], tmp_path
             np.testing.assert_array_equal(found, array)
             assert found.dtype == array.dtype
         if order == "C":
-            np.testing.assert_array_equal(archive.item("cube", 2), arrays["cube"][2])
+            np.testing.assert_array_equal(archive.array("cube", 2), arrays["cube"][2])
 
 
 def test_a_frame_beyond_the_end_of_its_array_is_refused(tmp_path: Path) -> None:

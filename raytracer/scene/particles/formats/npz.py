@@ -49,7 +49,7 @@ class Source(ArraySource):
         return {name: self.oriented(name) for name in names}
 
     def values(self, name: str, frame: int | None) -> NDArray[Any]:
-        return self._archive.array(name) if frame is None else self._archive.item(name, frame)
+        return self._archive.array(name, frame)
 
     @property
     def box(self) -> Box | None:
