@@ -1,23 +1,16 @@
 """Arrays: records, (N, 3), (N, 4) with radii, (T, N, 3) frames, and dictionaries of arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, counted
 from raytracer.scene.arrays import Where, as_array
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.array_source import ObjectSource, are_frames, coordinates, is_across
 from raytracer.scene.particles.source import Particles
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from raytracer.files.npz import Header
-
 
 _STYLES = {*naming.USUAL["radius"], *naming.USUAL["diameter"], *naming.USUAL["color"]}
 
@@ -36,7 +29,8 @@ class Source(ObjectSource):
         if isinstance(self.value, Mapping):
             return self._of_dictionary()
         array = as_array(self.value, "centers", Where(self.name))
-        return {"centers": array} if is_series(array) else columns_of(array, self.name)
+        is_series = are_frames(array.shape) and not array.dtype.names
+        return {"centers": array} if is_series else columns_of(array, self.name)
 
     def _of_dictionary(self) -> dict[str, NDArray[Any]]:
         arrays = {str(name): as_array(value, str(name), Where(self.name))
@@ -52,11 +46,6 @@ class Source(ObjectSource):
                 has = f"has {counted(len(arrays[name]), 'value')}"
                 raise self.error(f"array '{name}': {has} for {counted(count, 'particle')}")
         return sized
-
-
-def is_series(array: Header | NDArray[Any]) -> bool:
-    """Whether an array has frames, (T, N, 3) or (T, N, 2)."""
-    return are_frames(array.shape) and not array.dtype.names
 
 
 def columns_of(array: NDArray[Any], source: str) -> dict[str, NDArray[Any]]:
