@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.errors import DataFileError, shown
+from raytracer.errors import shown
 
 MAX_OBJECTS = 10_000  # most groups and datasets that are examined
 VIRTUAL = 3  # HDF5's number of the layout of virtual datasets, whose values are in others
@@ -31,21 +31,15 @@ def names_in(group: Any) -> list[str]:
     return list(islice(group, MAX_OBJECTS))
 
 
-def values_of(dataset: Any, source: str, frame: int | None = None) -> Any:
-    """Return the values of a dataset in the byte order of the machine. Raises DataFileError: the
-    values are in other files, or there is no such frame.
-
-    Args:
-        dataset: of h5py.
-        source: the file, for messages.
-        frame: index along the first axis; None is all.
-    """
+def values_of(dataset: Any, frame: int | None = None) -> Any:
+    """Return the values of a dataset of h5py, or of an item along its first axis, in the byte order
+    of the machine. Raises ValueError: they are in other files, or there is no such frame."""
     stored = dataset.id.get_create_plist()
     name = shown(dataset.name.strip("/"))
     if stored.get_layout() == VIRTUAL or stored.get_external_count() > 0:
-        raise DataFileError(f"{source}: '{name}' is stored in other files, which are not read")
+        raise ValueError(f"'{name}' is stored in other files, which are not read")
     if frame is not None and frame >= len(dataset):
-        raise DataFileError(f"{source}: '{name}' has {len(dataset)} frames, but no frame {frame}")
+        raise ValueError(f"'{name}' has {len(dataset)} frames, but no frame {frame}")
     values = np.asarray(dataset[()] if frame is None else dataset[frame])
     return values.astype(values.dtype.newbyteorder("="), copy=False)
 

@@ -22,6 +22,7 @@ from raytracer.files.access import OpenFile
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.array_source import (
     ArraySource,
+    Entry,
     coordinates,
     is_across,
     library,
@@ -55,7 +56,7 @@ MAX_COLUMNS = 100  # columns from which a matrix is none of particles
 MDTRAJ = "Pande"  # in the attribute `conventions` of files of MDTraj
 MASSES = "Masses"  # name of the column of masses that Gadget's header states once for all
 VALUE = "value"  # dataset of a quantity that is a group, as in H5MD; its first axis is time
-OPENPMD, RECORDS = "openPMD", (openpmd.Component, openpmd.Vectors)
+OPENPMD = "openPMD"
 _TYPE = re.compile(r"PartType\d+")
 _STEP = re.compile(
     r"(?i)(.*?)(step|frame|time|snap|snapshot|iteration|iter|cycle|dump)[^a-z\d]*(\d+(?:\.\d+)?)(.*)"
@@ -137,7 +138,7 @@ def _without_names(file: OpenFile, root: Any, groups: Mapping[str, Any]) -> Part
     """Return the source of a file without usual names: its only vectors (N, 3) or (T, N, 3), or
     rows of numbers."""
     arrays = {each.name.strip("/"): each for group in groups.values() for each in group.values()
-              if not isinstance(each, RECORDS)}  # fmt: skip
+              if not isinstance(each, Entry)}  # fmt: skip
     if len(alone := vectors(arrays)) == 1:
         source = Source(file, alone, root)
         source.note(f"'{shown(alone[0])}' is taken as the coordinates")
@@ -211,11 +212,9 @@ class Source(Snapshot, ArraySource):
 
     def values(self, name: str, frame: int | None) -> NDArray[Any]:
         stored = self.stored[name]
-        if isinstance(stored, RECORDS):
-            return stored.values(self.name)
-        if isinstance(stored, np.ndarray):
-            return stored
-        values: NDArray[Any] = values_of(stored, self.name, frame)
+        if isinstance(stored, (Entry, np.ndarray)):
+            return super().values(name, frame)
+        values: NDArray[Any] = values_of(stored, frame)
         return values * values.dtype.type(self.length) if self._is_scaled(name) else values
 
     @cached_property

@@ -41,7 +41,7 @@ class Source(NestedSource):
     def _values(self, value: Any, depth: int) -> Any:
         """Return the datasets of a group by name, and the columns of a data frame."""
         if not is_group(value):
-            values = values_of(value, self.name)
+            values = values_of(value)
             if "MATLAB_class" in value.attrs and values.ndim == 2 and (
                 values.shape[1] != 3 or values.shape[0] == 3
             ):  # fmt: skip

@@ -5,11 +5,13 @@ the attributes `value` and `shape`. Stored values times `unitSI` are in SI units
 particle is the sum of `position` and `positionOffset`.
 """
 
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.scene.particles.array_source import Entry
 from raytracer.scene.particles.hdf5_members import (
     found_at,
     is_group,
@@ -26,39 +28,6 @@ AXES = "xyz"
 MAX_RECORDS = 1_000  # most records of a species that are columns
 
 
-class Component(NamedTuple):
-    """A component of a record."""
-
-    stored: Any  # the dataset, or the group of a constant one
-    dtype: np.dtype[Any]  # type of the values
-    shape: tuple[int, ...]  # (N,)
-    factor: float  # to SI units
-    unit: str
-
-    def values(self, source: str) -> NDArray[Any]:
-        """Return the values in SI units, (N,); unchanged if the factor is 1."""
-        if is_group(self.stored):
-            stored = np.broadcast_to(np.ravel(self.stored.attrs["value"]), self.shape)
-        else:
-            stored = values_of(self.stored, source)
-        return stored if self.factor == 1.0 else stored * np.float64(self.factor)
-
-
-class Vectors(NamedTuple):
-    """A record with the components x, y and z, and those of an offset that is added."""
-
-    parts: list[tuple[int, Component]]  # with the number of the axis
-    shape: tuple[int, ...]  # (N, 3)
-    unit: str
-    dtype: np.dtype[Any] = np.dtype(float)
-
-    def values(self, source: str) -> NDArray[np.float64]:
-        values = np.zeros(self.shape)
-        for axis, each in self.parts:
-            values[:, axis] += each.values(source)
-        return values
-
-
 def steps(root: Any) -> list[dict[str, str]]:
     """Return the paths of the species at each iteration with some, by their names."""
     path = text_of(root.attrs.get("particlesPath", "particles/")).strip("/")
@@ -70,21 +39,30 @@ def steps(root: Any) -> list[dict[str, str]]:
             if (known := members(group))]  # fmt: skip
 
 
-def records(species: Any) -> dict[str, Component | Vectors]:
+def records(species: Any) -> dict[str, Entry]:
     """Return the records of a group of h5py that is a species, by name."""
     stored = dict(list(members(species).items())[:MAX_RECORDS])
     components = {name: _components(each) for name, each in stored.items()}
     offset = components.pop(OFFSET, {})
-    known: dict[str, Component | Vectors] = {}
+    known: dict[str, Entry] = {}
     for name, parts in components.items():
         if set(parts) != set(AXES) and not (name == POSITION and parts and set(parts) < set(AXES)):
             known |= {f"{name}_{key}" if key else name: each for key, each in parts.items()}
             continue
         every = [*parts.items(), *(offset.items() if name == POSITION else ())]
-        (rows,) = next(iter(parts.values())).shape
+        shape = (*next(iter(parts.values())).shape, 3)
         axes = [(AXES.index(key), each) for key, each in every if key in AXES]
-        known[name] = Vectors(axes, (rows, 3), _unit(stored[name]))
+        read = partial(_vectors, shape, axes)
+        known[name] = Entry(np.dtype(float), shape, read, _unit(stored[name]))
     return known
+
+
+def _vectors(shape: tuple[int, ...], parts: list[tuple[int, Entry]]) -> NDArray[np.float64]:
+    """Return the sum of components, each with the number of its axis, (N, 3)."""
+    values = np.zeros(shape)
+    for axis, each in parts:
+        values[:, axis] += each.read()
+    return values
 
 
 def time_of(iteration: Any) -> Moment | None:
@@ -93,7 +71,7 @@ def time_of(iteration: Any) -> Moment | None:
     return None if time is None or unit is None else Moment(time.value * unit.value, "s")
 
 
-def _components(record: Any) -> dict[str, Component]:
+def _components(record: Any) -> dict[str, Entry]:
     """Return the components of a record by name; "" for a scalar."""
     inner = {"": record}
     if is_group(record) and "value" not in record.attrs:
@@ -102,7 +80,8 @@ def _components(record: Any) -> dict[str, Component]:
     return {key: each for key, each in known.items() if each is not None}
 
 
-def _component(stored: Any, unit: str) -> Component | None:
+def _component(stored: Any, unit: str) -> Entry | None:
+    """Return a dataset, or the group of a constant one, in SI units, (N,)."""
     factor, attributes = moment_of(stored.attrs.get("unitSI", 1.0)), stored.attrs
     if factor is None or (is_group(stored) and not {"value", "shape"} <= set(attributes)):
         return None
@@ -115,8 +94,12 @@ def _component(stored: Any, unit: str) -> Component | None:
         dtype, rows = stored.dtype, stored.shape[0] if is_numeric else 0
     if not is_numeric or dtype.kind not in "iufb":
         return None
-    dtype = dtype if factor.value == 1.0 else np.dtype(float)
-    return Component(stored, dtype, (rows,), factor.value, unit)
+
+    def read() -> NDArray[Any]:
+        values = np.full(rows, value) if is_group(stored) else values_of(stored)
+        return values if factor.value == 1.0 else values * np.float64(factor.value)
+
+    return Entry(dtype if factor.value == 1.0 else np.dtype(float), (rows,), read, unit)
 
 
 def _unit(record: Any) -> str:
