@@ -203,7 +203,7 @@ FORMATS = (
     Format("VTF", "formats.vtf", (".vtf",)),
     Format("atom probe", "formats.atom_probe", (".pos",)),
     Format("atom probe", "formats.atom_probe", (".epos",), variant=".epos"),
-    Format("HOOMD XML", "formats.hoomd_xml", (".hoomd",), pattern=_HOOMD),
+    Format("HOOMD XML", "formats.xml", (".hoomd",), pattern=_HOOMD),
     Format("LAMMPS dump in YAML", "formats.yaml", (".yaml", ".yml"), pattern=_DUMP_OF),
     Format("XYZ", "formats.xyz", (".xyz", ".extxyz"), pattern=_XYZ),
     Format(
