@@ -23,7 +23,7 @@ GULP = "opti\ncell\n9 9 9 90 90 90\nfractional\nNa core 0.0 0.1 0.2\nCl core 0.5
     ("name", "content", "sentence"),
     [
         ("molecule.txt", TEMPLATE, "molecule template: read it with LAMMPS, and write it by write"),
-        ("state.xml", STATE, "this kind of XML is not known: save its positions as .xyz or .csv"),
+        ("state.xml", STATE, "is not XML .no element found"),
         ("job.mop", MOPAC, "files ending in '.mop' cannot be read; supported are"),
         ("job.gin", GULP, "files ending in '.gin' cannot be read; supported are"),
         ("run.xdmf", "<Xdmf/>", "lists other files: name these"),
