@@ -6,29 +6,21 @@ tile are those of a plain render with as many samples, so the film has the same 
 number of threads.
 """
 
-from __future__ import annotations
-
 import time
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.backends.base import DeviceFilm, ProgressCall
 from raytracer.errors import UserError, naming
 from raytracer.film.film import Crop, Film
 from raytracer.film.noise import TileNoise, most_around
+from raytracer.pipeline import Job
 from raytracer.warning import warn
 
-if TYPE_CHECKING:
-    from raytracer.backends.base import DeviceFilm, ProgressCall
-
 Counts = NDArray[np.int64]  # a number for each tile, (tiles down, tiles across)
-
-AddTo = Callable[["DeviceFilm", int, "ProgressCall | None", int], float]
-"""Adds samples to a film, beginning with the number in the last argument; returns the seconds."""
-
-OpenFilm = Callable[[Film], "DeviceFilm"]
 
 TILE = 32  # side of a tile in pixels; its 3,072 channels determine the noise to 3%
 RESERVE = 1.05  # factor on the samples that the noise asks for, because its estimate has noise too
@@ -55,6 +47,86 @@ def areas(
         left[y:bottom, x:right] = False
         ends = min(right * TILE, shape[1]), min(bottom * TILE, shape[0])
         yield slice(y, bottom), slice(x, right), (x * TILE, y * TILE, *ends)
+
+
+class FilmAreas:
+    """A film of a job to whose tiles different numbers of samples are added. `there` are the
+    samples of the tiles, `seconds` the rendering time, and `work` the added samples of all pixels.
+    `offset` is the number of a pixel's first sample."""
+
+    def __init__(self, job: Job, film: DeviceFilm, offset: int) -> None:
+        self._job, self._device_film, self._offset = job, film, offset
+        self.host = film.to_host()
+        height, width = self.host.sums.shape[:2]
+        self._shape = height, width
+        self.there = self.host.pixel_counts()[::TILE, ::TILE].astype(np.int64)
+        if self.host.counts is not None and not np.array_equal(self._counts(), self.host.counts):
+            with naming(self.host.source):
+                raise UserError(
+                    f"counts: differ within tiles of {TILE}x{TILE} pixels: add to a film of a "
+                    "render with a noise level, or render anew"
+                )
+        self.seconds = 0.0
+        self.work = 0
+
+    def work_of(self, added: NDArray[Any]) -> float:
+        return float((added * self._pixels()).sum())
+
+    def _pixels(self) -> Counts:
+        (height, width), (down, across) = self._shape, self.there.shape
+        rows = np.diff([*(TILE * np.arange(down)), height])
+        columns = np.diff([*(TILE * np.arange(across)), width])
+        return np.multiply.outer(rows, columns)
+
+    def expose(self, added: Counts | int, progress: ProgressCall | None = None) -> float:
+        """Add samples to tiles, and store the film; return the seconds of rendering."""
+        added = np.broadcast_to(added, self.there.shape)
+        total, begun = self.work_of(added), self.work
+
+        def report(done: float) -> None:
+            if progress is not None:
+                progress((self.work - begun + done) / total)
+
+        try:
+            for rows, columns, crop in areas(self._shape, self.there, added):
+                self._add_to(crop, int(added[rows, columns][0, 0]), rows, columns, report)
+        finally:
+            self._store()
+        return self.seconds
+
+    def _add_to(
+        self, crop: Crop, count: int, rows: slice, columns: slice, report: ProgressCall
+    ) -> None:
+        film, (x0, y0, x1, y1), there = self.host, crop, self.there[rows, columns]
+        part, first = film.sums[y0:y1, x0:x1], int(there[0, 0])
+        piece = Film(
+            np.ascontiguousarray(part), first, film.x0 + x0, film.y0 + y0, film.width, film.height,
+            backdrop=film.backdrop,
+        )  # fmt: skip
+        work = part[..., 0].size * count
+        with self._job.device.film(piece) as on_device:
+            self.seconds += self._job.add(
+                on_device, count, lambda done: report(work * done), first + self._offset
+            )
+            sums = on_device.to_host().sums
+        if sums is not part:
+            part[:] = sums
+        there += count
+        self.work += work
+        film.backdrop = piece.backdrop
+
+    def _store(self) -> None:
+        """Store the sums on the device, and the numbers of samples in the film."""
+        film = self.host
+        film.samples, film.counts = int(self.there.max()), None
+        if (self.there != film.samples).any():
+            film.counts = self._counts()
+        self._device_film.restore(film.sums)
+
+    def _counts(self) -> NDArray[np.uint32]:
+        height, width = self._shape
+        rows = np.repeat(self.there.astype(np.uint32), TILE, axis=0)[:height]
+        return np.repeat(rows, TILE, axis=1)[:, :width].copy()
 
 
 class Passes:
@@ -153,83 +225,3 @@ class Passes:
                 self._progress(self._fraction)
 
         film.expose(added, report)
-
-
-class FilmAreas:
-    """A film to whose tiles different numbers of samples are added. `there` are the samples of the
-    tiles, `seconds` the rendering time, and `work` the added samples of all pixels. `offset` is the
-    number of a pixel's first sample."""
-
-    def __init__(self, film: DeviceFilm, add: AddTo, opened: OpenFilm, offset: int) -> None:
-        self._device_film, self._add, self._opened, self._offset = film, add, opened, offset
-        self.host = film.to_host()
-        height, width = self.host.sums.shape[:2]
-        self._shape = height, width
-        self.there = self.host.pixel_counts()[::TILE, ::TILE].astype(np.int64)
-        if self.host.counts is not None and not np.array_equal(self._counts(), self.host.counts):
-            with naming(self.host.source):
-                raise UserError(
-                    f"counts: differ within tiles of {TILE}x{TILE} pixels: add to a film of a "
-                    "render with a noise level, or render anew"
-                )
-        self.seconds = 0.0
-        self.work = 0
-
-    def work_of(self, added: NDArray[Any]) -> float:
-        return float((added * self._pixels()).sum())
-
-    def _pixels(self) -> Counts:
-        (height, width), (down, across) = self._shape, self.there.shape
-        rows = np.diff([*(TILE * np.arange(down)), height])
-        columns = np.diff([*(TILE * np.arange(across)), width])
-        return np.multiply.outer(rows, columns)
-
-    def expose(self, added: Counts | int, progress: ProgressCall | None = None) -> float:
-        """Add samples to tiles, and store the film; return the seconds of rendering."""
-        added = np.broadcast_to(added, self.there.shape)
-        total, begun = self.work_of(added), self.work
-
-        def report(done: float) -> None:
-            if progress is not None:
-                progress((self.work - begun + done) / total)
-
-        try:
-            for rows, columns, crop in areas(self._shape, self.there, added):
-                self._add_to(crop, int(added[rows, columns][0, 0]), rows, columns, report)
-        finally:
-            self._store()
-        return self.seconds
-
-    def _add_to(
-        self, crop: Crop, count: int, rows: slice, columns: slice, report: ProgressCall
-    ) -> None:
-        film, (x0, y0, x1, y1), there = self.host, crop, self.there[rows, columns]
-        part, first = film.sums[y0:y1, x0:x1], int(there[0, 0])
-        piece = Film(
-            np.ascontiguousarray(part), first, film.x0 + x0, film.y0 + y0, film.width, film.height,
-            backdrop=film.backdrop,
-        )  # fmt: skip
-        work = part[..., 0].size * count
-        with self._opened(piece) as on_device:
-            self.seconds += self._add(
-                on_device, count, lambda done: report(work * done), first + self._offset
-            )
-            sums = on_device.to_host().sums
-        if sums is not part:
-            part[:] = sums
-        there += count
-        self.work += work
-        film.backdrop = piece.backdrop
-
-    def _store(self) -> None:
-        """Store the sums on the device, and the numbers of samples in the film."""
-        film = self.host
-        film.samples, film.counts = int(self.there.max()), None
-        if (self.there != film.samples).any():
-            film.counts = self._counts()
-        self._device_film.restore(film.sums)
-
-    def _counts(self) -> NDArray[np.uint32]:
-        height, width = self._shape
-        rows = np.repeat(self.there.astype(np.uint32), TILE, axis=0)[:height]
-        return np.repeat(rows, TILE, axis=1)[:, :width].copy()

@@ -11,22 +11,17 @@ neighbouring rays meet other spheres.)
 The factor is rounded, so that devices, whose sums differ in the last bits, find the same one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from raytracer.backends.base import Device, DeviceScene
+from raytracer.buffers import SceneBuffers
 from raytracer.film.film import Crop, Film
 from raytracer.layout import code
 from raytracer.settings import RenderSettings
-
-if TYPE_CHECKING:
-    from raytracer.backends.base import Device, DeviceScene
-    from raytracer.buffers import SceneBuffers
-    from raytracer.view import View
+from raytracer.view import View
 
 COLUMNS, ROWS = 12, 8  # number of tiles across and down the picture
 SIDE = 8  # of a tile in pixels: about as many as a packet of rays

@@ -5,11 +5,9 @@ interface (`__cuda_array_interface__`). Both become a `DeviceArray`, which descr
 ways, so that these packages take ours too.
 """
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -74,7 +72,7 @@ class DeviceArray:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, rows: slice) -> DeviceArray:
+    def __getitem__(self, rows: slice) -> Self:
         """Return some rows where they are."""
         start, stop, step = rows.indices(len(self))
         return replace(

@@ -43,7 +43,6 @@ from raytracer.warning import collected, warn
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.adaptive import FilmAreas
     from raytracer.annotations.plan import Plan
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
     from raytracer.buffers import Bvh, SceneBuffers
@@ -386,24 +385,19 @@ class Job:
         settings = self.settings
         if settings.noise is None and seconds is None:
             return self.expose(on_device, settings.samples, progress, first=first)
-        from raytracer.adaptive import Passes
+        from raytracer.adaptive import FilmAreas, Passes  # late: few pictures
 
         offset = 0 if first is None else first - on_device.samples
         self._check_samples_of(on_device.host, on_device.samples + offset, 1)
         most = MAX_SAMPLES if settings.noise is None else settings.max_samples or MAX_FOR_NOISE
         passes = Passes(
-            self._areas(on_device, offset), settings.samples, settings.noise, most, seconds,
+            FilmAreas(self, on_device, offset), settings.samples, settings.noise, most, seconds,
             progress,
         )  # fmt: skip
         spent = passes.run()
         self._describe(on_device.host)
         self.noise = passes.noise
         return spent
-
-    def _areas(self, on_device: DeviceFilm, offset: int) -> FilmAreas:
-        from raytracer.adaptive import FilmAreas
-
-        return FilmAreas(on_device, self._add, self.device.film, offset)
 
     def expose(
         self, on_device: DeviceFilm, count: int, progress: ProgressCall | None = None, *,
@@ -415,13 +409,16 @@ class Job:
         first = film.samples if first is None else first
         self._check_samples_of(film, first, count)
         if film.counts is None:
-            seconds = self._add(on_device, count, progress, first)
+            seconds = self.add(on_device, count, progress, first)
         else:
-            seconds = self._areas(on_device, first - film.samples).expose(count, progress)
+            from raytracer.adaptive import FilmAreas  # late: few films
+
+            areas = FilmAreas(self, on_device, first - film.samples)
+            seconds = areas.expose(count, progress)
         self._describe(film)
         return seconds
 
-    def _add(
+    def add(
         self, on_device: DeviceFilm, count: int, progress: ProgressCall | None, first: int
     ) -> float:
         """Add samples to a film of which all pixels have as many, and return the seconds."""

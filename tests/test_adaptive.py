@@ -1,6 +1,7 @@
 """Adaptive sampling: tiles get samples until their noise is at most a level; passes for a time."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -213,10 +214,10 @@ def test_time_of_passes(monkeypatch: pytest.MonkeyPatch) -> None:
         report(1.0)
         return float(count)
 
-    device = CpuDevice()
-    on_device = device.film(Film.blank(2, 2))
+    job: Any = SimpleNamespace(add=add, device=CpuDevice())
+    on_device = job.device.film(Film.blank(2, 2))
     for seconds, expected in ((11.5, [1, 1, 2, 4, 3]), (0.5, [1])):
-        areas = FilmAreas(on_device, add, device.film, 0)
+        areas = FilmAreas(job, on_device, 0)
         assert Passes(areas, 1, None, 100, seconds, fractions.append).run() == sum(expected)
         assert parts == expected
         assert fractions == sorted(fractions)

@@ -4,12 +4,11 @@ Keyframes, or the scene's camera, define the pose; turntable, orbit, dolly and z
 there about the point it looks at, and it follows the mean of all centres or one particle.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import acos, atan, cos, degrees, pi, radians, sin, tan
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +48,7 @@ class Stand:
     half: float  # tangent of half the field of view; orthographic: half the height
 
     @classmethod
-    def of(cls, camera: Camera) -> Stand:
+    def of(cls, camera: Camera) -> Self:
         position, target = np.array(camera.position, float), np.array(camera.look_at, float)
         half = tan(radians(camera.vertical_fov) / 2.0)
         if camera.height is not None:

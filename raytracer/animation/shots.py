@@ -4,8 +4,6 @@ While one frame is rendered, a thread reads and packs the next one and builds it
 code releases the interpreter.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -14,7 +12,7 @@ from contextlib import ExitStack
 from contextvars import copy_context
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,7 +145,7 @@ class Renderer:
             before.scene.close()
         return self._render(job, bits)
 
-    def __enter__(self) -> Renderer:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,9 +1,7 @@
 """Points that a simulation logs, checked and read when something shows them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -30,7 +28,7 @@ class Points(NamedTuple):
     stream: int = LEGACY_STREAM  # on which arrays of a GPU are complete
 
     @classmethod
-    def of(cls, name: str, given: Given) -> Points:
+    def of(cls, name: str, given: Given) -> Self:
         """Return what was logged, with the shapes of its arrays checked. Raises UserError."""
         if not text(name, "name"):
             raise UserError("name: is empty; give the set of points a name, as 'grains'")
@@ -61,7 +59,7 @@ class Points(NamedTuple):
             arrays[COLUMN + key] = array(part, value, f"({count:,},)", lambda s: s[:1] == (count,))
         return cls(arrays, values, handle)
 
-    def near(self, name: str, gpu: int | None = None) -> Points:
+    def near(self, name: str, gpu: int | None = None) -> Self:
         """Return the same with arrays on a GPU that it reads where they are, and others of NumPy.
         name: of the set; gpu: its number, or None. Raises UserError."""
         where, count = Where(f"log_points '{shown(name)}'"), len(self.arrays["positions"])
