@@ -23,7 +23,6 @@ from raytracer.settings import RenderSettings
 from raytracer.viewer import orbit_camera
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import Content
-from raytracer.viewer.messages import RenderRequest
 from raytracer.viewer.session import Session
 from raytracer.viewer.worker import Deliver, SaveJob
 
@@ -88,14 +87,9 @@ def _text(value: Any) -> str:
         return str(value).lower()
     if not isinstance(value, str):
         return repr(value)
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise UserError(
-            f"{json.dumps(value)}: is not text in UTF-8, which TOML needs: give another name"
-        ) from None
-    # as in JSON, but TOML has no surrogate pairs, and DEL is a control character
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+    # as in JSON, but TOML has no surrogates, and DEL is a control character
+    text = value.encode("utf-8", "replace").decode()
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
 def camera_values(camera: Camera) -> dict[str, Any]:
@@ -279,33 +273,26 @@ def save(
     path: Path | None = None,
     deliver: Deliver | None = None,
 ) -> None:
-    """Render the current view to a PNG in the background.
+    """Render the current view to a PNG in the background. Raises UserError.
 
     path: None makes a new name, STEM-view-1.png, STEM-view-2.png, ...
     deliver: takes the picture instead of the file; see `SaveJob`.
-
-    Raises:
-        UserError: the file cannot be written, or another one is being rendered.
     """
-    if session.worker.save_job is not None:
-        path = session.worker.save_job.path
-        raise UserError(f"{path} is not finished: wait for it, or press Esc")
+    require_no_save(session)
     shown, scene = session.view, session.loaded_scene
     if shown.fits_all and size[0] * session.size[1] != size[1] * session.size[0]:  # another shape
-        aspect, around = size[0] / size[1], scene.surroundings(size)
-        shown = orbit_camera.to_all(shown, scene.packed, aspect, around=around)
-    buffers = scene.buffers_for(shown, size, session.edits)
+        shown = scene.showing_all(shown, size)
+    view = scene.view_for(shown, size, session.edits)
     if path is None:  # the first new one
-        names = (Path(f"{file_name(scene.stem)}-view-{n}.png") for n in count(1))
+        names = (Path(f"{scene.stem}-view-{n}.png") for n in count(1))
         path = next(each for each in names if not os.path.lexists(each))
-    request = RenderRequest(scene, buffers, session.tone, samples, settings=session.edited.render)
     camera = orbit_camera.camera_of(shown, scene.buffers)
-    session.worker.save(SaveJob(request, path, camera, deliver))
+    session.worker.save(SaveJob(session.request(view, samples), path, camera, deliver))
 
 
-def file_name(stem: str) -> str:
-    """Replace wildcards and slashes in a file name."""
-    return re.sub(r"[*?%#/]", "_", stem)
+def require_no_save(session: Session) -> None:
+    if (job := session.worker.save_job) is not None:
+        raise UserError(f"{job.path} is still being saved: wait for it, or press Esc")
 
 
 def parse_size(text: str, size: tuple[int, int], samples: int) -> tuple[tuple[int, int], int]:

@@ -26,7 +26,7 @@ from raytracer.scene.simulation_box import triple
 from raytracer.scene.source import Source
 from raytracer.view import View as PackedView
 from raytracer.viewer.content import Content, Edits
-from raytracer.viewer.orbit_camera import Giants, View
+from raytracer.viewer.orbit_camera import Giants, View, initial_view, to_all
 from raytracer.warning import collected
 
 RAYS_PER_AXIS = 5
@@ -82,10 +82,7 @@ class LoadedScene:
         notice: Notice | None = None,
         annotations: Annotations | Mapping[str, Any] | None = None,
     ) -> Self:
-        """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`.
-
-        Its warnings are in `job.warnings`.
-        """
+        """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`."""
         source = Source.of(source)
         with collected() as warnings:
             job = prepare(
@@ -114,11 +111,8 @@ class LoadedScene:
         return replace(self, scene=shown, job=job, closed=False, owns_memory=False, _packed=None)
 
     def take_over(self, before: Self) -> None:
-        """Show this state in the memory of another, while no film adds samples of that.
-
-        Raises:
-            SceneError: a sphere that cannot be shown; the memory stays as it was.
-        """
+        """Show this state in the memory of another, while no film adds samples of that. Raises
+        SceneError for a sphere that cannot be shown; the memory stays as it was."""
         before.owns_memory, self.owns_memory = False, True
         shown, self.on_device = self.on_device, before.on_device
         follow(self.job.scene, self.buffers, before.on_device, shown)
@@ -144,14 +138,24 @@ class LoadedScene:
 
     @property
     def stem(self) -> str:
-        """Start of the names of its pictures; characters invalid in file names are replaced."""
+        """Start of the names of its pictures, without wildcards and slashes."""
         if self.path:  # for a series, the common part
-            return re.sub(r"[*?\[\]]", "", self.path.stem).strip(" _-.") or "series"
+            common = re.sub(r"[*?\[\]]", "", self.path.stem).strip(" _-.") or "series"
+            return re.sub(r"[%#]", "_", common)
         return re.sub(r"[^\w +-]", "_", self.scene.title)[:TEXT_LETTERS].strip() or "scene"
 
     def surroundings(self, size: tuple[int, int]) -> Surroundings:
         """Return what a fitted camera shows beside the spheres; `size` of the picture in pixels."""
         return with_boxes(self.scene, surroundings(self.job.plan, *size))
+
+    def initial_view(self, size: tuple[int, int]) -> View:
+        """Return the view of the scene's camera, in a picture of a size in pixels."""
+        aspect, around = size[0] / size[1], self.surroundings(size)
+        return initial_view(self.scene.camera, self.packed, aspect, around)
+
+    def showing_all(self, view: View, size: tuple[int, int], whole: bool = True) -> View:
+        """Return a view of all spheres from the same direction; see `to_all`."""
+        return to_all(view, self.packed, size[0] / size[1], whole, self.surroundings(size))
 
     @property
     def all_particles(self) -> Scene:
@@ -176,8 +180,8 @@ class LoadedScene:
         place = int(np.searchsorted(self.numbers, number))
         return place if number in self.numbers[place : place + 1] else None
 
-    def buffers_for(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
-        """Return the packed scene for a view and edits; it shares the spheres."""
+    def view_for(self, view: View, size: tuple[int, int], edits: Edits) -> PackedView:
+        """Return the packed view of a camera and edits, a new object each time."""
         shown = large_shown(self.buffers.large, self.buffers.has_ground, view.pose)
         cached = self._cached
         # the frame lists the glass around the camera
@@ -191,7 +195,7 @@ class LoadedScene:
         if edits.lights is None and self.scene.lights is None:
             settings, axes = edits.applied_to(self.scene).render, self.rig_axes(view, edits)
             changes["lights"] = pack_lights(None, self.buffers.space, axes, settings)
-        return replace(self.buffers, view=replace(retaken, **changes))
+        return replace(retaken, **changes)
 
     def rig_axes(self, view: View, edits: Edits) -> Basis:
         """Return the axes relative to which the lights of the look are placed."""
@@ -200,17 +204,17 @@ class LoadedScene:
         up = world_up(self.scene.background, self.scene.camera, shown)
         return rig_axes(settings, view.pose.axes, up)
 
-    def hit(self, seen_buffers: SceneBuffers, x: int, y: int, reach: int = 0) -> Hit | None:
+    def hit(self, seen: PackedView, x: int, y: int, reach: int = 0) -> Hit | None:
         """Return the sphere nearest to the centre of a pixel; None also for a closed scene."""
         if self.closed:
             return None
         fine = RAYS_PER_AXIS if reach else 1
-        width, height = (side * fine for side in seen_buffers.view.size)
+        width, height = (side * fine for side in seen.size)
         x0, y0 = (max((side - reach) * fine, 0) for side in (x, y))
         x1, y1 = min((x + reach + 1) * fine, width), min((y + reach + 1) * fine, height)
         if x1 <= x0 or y1 <= y0:
             return None
-        view = seen_buffers.view.with_size(width, height).with_crop((x0, y0, x1, y1))
+        view = seen.with_size(width, height).with_crop((x0, y0, x1, y1))
         hits = self.job.scene.first_hits(view)
         rows, columns = np.nonzero(hits["id"] != NO_SPHERE)
         if not len(rows):

@@ -27,6 +27,7 @@ from raytracer.settings import RenderSettings
 from raytracer.viewer.frames import Frames
 from raytracer.viewer.keep import camera_toml, print_camera
 from raytracer.viewer.loaded_scene import LoadedScene
+from raytracer.viewer.presenters import Presenter
 from raytracer.viewer.session import Session
 from raytracer.viewer.watch import CHECK_INTERVAL
 from raytracer.warning import warn
@@ -156,8 +157,6 @@ def preview(
             notice("")  # the window shows the progress from now on
         for sentence in loaded_scene.job.warnings:
             warn(sentence)  # also in the terminal: window messages disappear
-        from raytracer.viewer.presenters import Presenter
-
         size = window.get_framebuffer_size()
         shown_by = Presenter(loaded_scene.job.device, window.picture_canvas, interop)
         session = Session.start(frames, loaded_scene, size, window.wake, say)

@@ -6,7 +6,6 @@ so a draft samples pixel centres. The finished picture starts again from zero sa
 """
 
 from collections import deque
-from dataclasses import replace
 from statistics import median_low
 
 from raytracer.backends.base import Device, DeviceFilm, Picture, ProgressCall
@@ -22,27 +21,23 @@ LEVELS = (1.0, 0.75, 0.6, 0.5, 0.375, 0.25, 0.1875, 0.125)  # fractions of width
 HALF = LEVELS.index(0.5)
 BUDGETS = [COARSE_FRAME_BUDGET if n >= HALF else FRAME_BUDGET for n in range(len(LEVELS))]
 
-FINER_MARGIN = 0.8  # fraction of a finer level's budget below which that level is tried
 SMOOTHING = 0.5  # weight of the latest frame in the time per pixel (exponential moving average)
 HISTORY = 3  # frames that judge a level: single ones may be disturbed
 SLACK = 1.1  # hysteresis: factor of the budget up to which a level is kept
-ABANDON_FACTOR = 2.0  # factor of the budget above which a single frame is enough to leave a level
-RETRY_FRAMES, MAX_RETRY_FRAMES = 8, 64  # before a level that was too slow is tried again
 
 
 class ResolutionController:
-    """Chooses the resolution of the next frame during interaction.
+    """Chooses the resolution of the next frame during interaction: the finest level within its
+    budget, if a pixel takes as long as in the latest frames.
 
-    The time of a frame is not proportional to its pixels, because rays of a coarse picture are less
-    coherent. So a finer level is tried when there is time left, and abandoned if it is too slow.
+    A pixel of a finer picture takes less, because its rays are more coherent.
     """
 
     def __init__(self, level: int = LEVELS.index(0.25)) -> None:
         self.level = level
         self.per_pixel = 0.0  # seconds per sample of a pixel; 0 before the first frame
-        # Of the last frames at this level: seconds of rendering, and of presenting.
+        # Of the last frames: seconds of rendering per pixel, and of presenting.
         self._frames: deque[tuple[float, float]] = deque(maxlen=HISTORY)
-        self._retry, self._wait = RETRY_FRAMES, 0  # frames before a finer level is tried
 
     def choose(self, full: Size, seconds: float = 0.0) -> Size:
         """Return width and height of the next frame, in pixels, in a window of size `full`.
@@ -54,27 +49,17 @@ class ResolutionController:
         return next(fitting, size_at(self.level, full))
 
     def record(self, pixels: int, rendering: float, presenting: float = 0.0) -> None:
-        """Learn from a frame of one sample per pixel."""
+        """Learn from a frame of one sample per pixel, and choose the level of the next."""
         self.learn(pixels, rendering)
-        self._frames.append((rendering, presenting))
-        self._wait = max(self._wait - 1, 0)
-        rendering, presenting = map(median_low, zip(*self._frames, strict=True))
-        # Presenting takes the same at any level; rendering should be proportional to pixels.
-        budgets = [max(each - presenting, MIN_RENDER_BUDGET) for each in BUDGETS]
-        expected = [rendering * (each / LEVELS[self.level]) ** 2 for each in LEVELS]
-        level, last = self.level, len(LEVELS) - 1
-        slack = SLACK if len(self._frames) == HISTORY else ABANDON_FACTOR
-        if rendering > slack * budgets[level]:
-            self._wait, self._retry = self._retry, min(2 * self._retry, MAX_RETRY_FRAMES)
-            fitting = (n for n in range(level + 1, last) if expected[n] <= budgets[n])
-            level = next(fitting, last)
-        elif level and not self._wait and rendering <= FINER_MARGIN * budgets[level - 1]:
-            level -= 1
-            while level and expected[level - 1] <= FINER_MARGIN * budgets[level - 1]:
-                level -= 1
-        if level != self.level:
-            self.level = level
-            self._frames.clear()
+        self._frames.append((rendering / pixels, presenting))
+        cost, presenting = map(median_low, zip(*self._frames, strict=True))
+        full = cost * pixels / LEVELS[self.level] ** 2  # seconds at full size
+        for level, share in enumerate(LEVELS):
+            # presenting takes the same at any level
+            budget = max(BUDGETS[level] - presenting, MIN_RENDER_BUDGET)
+            if full * share**2 <= budget * (SLACK if level == self.level else 1.0):
+                break
+        self.level = level
 
     def learn(self, pixels: int, seconds: float) -> None:
         """Update the time per pixel from any picture of one sample per pixel."""
@@ -136,10 +121,9 @@ class ProgressiveFilm:
 
     def restart(self, request: RenderRequest, size: Size, draft: bool) -> None:
         """Discard the samples and start at a size, in pixels."""
-        view = request.buffers.view
+        view, device = request.job.view, request.job.device
         final = view.centered and not view.occlusion_rays and size == request.size
         self.draft = draft and not final
-        device = request.loaded_scene.job.device
         if self.film is None or (self.size, self._device) != (size, device):
             self.drop()
             self.film, self.size = device.film(Film.blank(*size)), size
@@ -155,15 +139,14 @@ class ProgressiveFilm:
         If the pass is interrupted, the film is restored with a backup, or dropped.
         """
         assert self.film is not None
-        view, scene, sums = request.buffers.view, request.loaded_scene.job.scene, None
-        if backup and self.samples and request.loaded_scene.job.device.can_interrupt:
+        job, sums = request.job, None
+        if backup and self.samples and job.device.can_interrupt:
             sums = self.film.to_host().sums.copy()
         self.can_yield = sums is not None or not self.samples
         self._clean = None
-        if self.draft:
-            view = view.as_draft(self.size[0] / request.size[0])
+        view = job.view.as_draft(self.size[0] / request.size[0]) if self.draft else job.view
         try:
-            return self.film.add(scene, view, count, check)
+            return self.film.add(job.scene, view, count, check)
         except Superseded:
             if sums is None:
                 self.drop()
@@ -176,7 +159,7 @@ class ProgressiveFilm:
         from raytracer.film.denoise import denoised
 
         assert self.film is not None
-        job = replace(request.loaded_scene.job, view=request.buffers.view)
+        job = request.job
         if self._clean is None:
             host = self.film.to_host()
             job.find_aovs(host, tuple(GUIDES))

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import SceneBuffers
 from raytracer.errors import RaytracerError, SceneError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.render_space import Space
 from raytracer.scene.camera import Camera
 from raytracer.scene.scene import Scene
+from raytracer.view import View as PackedView
 from raytracer.viewer import actions, messages, orbit_camera
 from raytracer.viewer.content import Content, Edits
 from raytracer.viewer.frames import FrameLoader, Frames
@@ -81,18 +81,12 @@ class History:
     latest: tuple[str, float] = "", 0.0  # name of the latest action, and when it was repeated
 
 
-@dataclass(frozen=True, eq=False)
-class Picture:
+class Picture(NamedTuple):
+    """A frame on the host; a draft has fewer pixels than its request, to be stretched."""
+
+    frame: Frame  # whose own picture is overwritten later
     pixels: NDArray[np.uint8]  # uint8 (h, w, 4), straight alpha, row 0 on top; owned by the caller
-    # Width and height of the full picture; a draft has fewer pixels, to be stretched.
-    size: tuple[int, int]
-    samples: int  # per pixel so far
-    of: int  # samples per pixel of the finished picture
-    draft: bool  # whether a finer one replaces it soon
-    finished: bool  # whether it has its full size and all samples
-    opaque: bool  # whether its alpha may be ignored
     number: int  # counts the pictures of a session from 1
-    stamp: float  # time of the action that it shows, `time.perf_counter`
 
 
 @dataclass(eq=False)
@@ -138,7 +132,7 @@ class Session:
         self.initial_tone = self.tone
         self.samples = self.loaded_scene.job.settings.samples
         self.content = self.loaded_scene.content
-        self.view = self.initial_view()
+        self.view = self.loaded_scene.initial_view(self.size)
         self.vertical_fov = (self.loaded_scene.scene.camera or Camera()).vertical_fov
         self.submit(self.pack())
         self.notify_of_scene()
@@ -204,23 +198,20 @@ class Session:
         """Run an action of `ACTIONS`, with positional or named arguments.
 
         Raises:
-            UserError: there is no such action, or its arguments are wrong.
+            UserError: there is no such action, its arguments are wrong, or it cannot be done now.
         """
         action = actions.named(name)
-        arguments = action.bound(values, named)
+        arguments, before = action.bound(values, named), self.snapshot()
+        result = action.function(self, **arguments)
         if action.undo:
-            self.record(action.name)
-        return action.function(self, **arguments)
+            self.record(action.name, before)
+        return result
 
     # The scene, its camera and its light
 
     @property
     def space(self) -> Space:
         return self.loaded_scene.buffers.space
-
-    @property
-    def aspect(self) -> float:
-        return self.size[0] / self.size[1]
 
     @property
     def camera(self) -> Camera:
@@ -250,18 +241,6 @@ class Session:
             frame = self.loader.frames.initial or 0
         return frame + self.time.count if frame < 0 else frame
 
-    def initial_view(self) -> View:
-        """Return the view of the scene's camera."""
-        scene = self.loaded_scene
-        around = scene.surroundings(self.size)
-        return orbit_camera.initial_view(scene.scene.camera, scene.packed, self.aspect, around)
-
-    def showing_all(self, start: View, whole: bool = True) -> View:
-        """Return a view of all spheres from the same direction; see `view.to_all`."""
-        scene = self.loaded_scene
-        around = scene.surroundings(self.size)
-        return orbit_camera.to_all(start, scene.packed, self.aspect, whole, around)
-
     def set_view(self, changed: View) -> None:
         self.view = changed
         self.request_render()
@@ -280,32 +259,36 @@ class Session:
             return
         self.size = width, height
         if self.view.fits_all:
-            self.view = self.showing_all(self.view)
+            self.view = self.loaded_scene.showing_all(self.view, self.size)
         self.request_render()
 
     # Rendering
 
-    def pack(self) -> SceneBuffers:
-        """Return the packed scene of the current state. Raises SceneError."""
-        return self.loaded_scene.buffers_for(self.view, self.size, self.edits)
+    def pack(self) -> PackedView:
+        """Return the packed view of the current state. Raises SceneError."""
+        return self.loaded_scene.view_for(self.view, self.size, self.edits)
 
-    def submit(self, buffers: SceneBuffers) -> None:
-        self.buffers = buffers  # those of the latest request
-        self._requested = self.view, self.edits
-        settings = self.edited.render
-        self.worker.show(
-            RenderRequest(self.loaded_scene, buffers, self.tone, self.samples, settings=settings)
-        )
+    def request(self, view: PackedView, samples: int) -> RenderRequest:
+        """Return a request for the picture of a view with the current edits and tone."""
+        width, height = view.size
+        settings = self.edited.render.override(width=width, height=height, samples=samples)
+        job = replace(self.loaded_scene.job, view=view, settings=settings)
+        return RenderRequest(self.loaded_scene, job, self.tone)
+
+    def submit(self, view: PackedView) -> None:
+        self.requested = view  # that of the latest request
+        self._before = self.view, self.edits
+        self.worker.show(self.request(view, self.samples))
 
     def request_render(self) -> None:
         """Submit the current state; a state that cannot be packed is undone, with a message."""
         try:
-            buffers = self.pack()
+            view = self.pack()
         except SceneError as error:
-            self.view, self.edits = self._requested
+            self.view, self.edits = self._before
             self.notify(str(error))
             return
-        self.submit(buffers)
+        self.submit(view)
 
     def show(self, content: Content) -> None:
         """Request a content; it is shown once loaded."""
@@ -364,13 +347,13 @@ class Session:
     def snapshot(self) -> Snapshot:
         return Snapshot(self.view, self.space, self.edits, self.tone, self.content)
 
-    def record(self, name: str) -> None:
-        """Store the current state before an action, unless it continues the previous action."""
+    def record(self, name: str, before: Snapshot) -> None:
+        """Store the state before an action, unless it continues the previous action."""
         history, now = self.history, perf_counter()
-        before, when = history.latest
+        latest, when = history.latest
         history.latest = name, now
-        if name != before or now - when >= SAME_SECONDS:
-            history.before = [*history.before[1 - MAX_STEPS :], self.snapshot()]
+        if name != latest or now - when >= SAME_SECONDS:
+            history.before = [*history.before[1 - MAX_STEPS :], before]
             history.after = []
 
     # Pictures
@@ -407,10 +390,7 @@ class Session:
         pixels = drawn_over(pixels, frame.marks)
         self.worker.release(self.present(frame))
         self._pictures += 1
-        return Picture(
-            pixels, frame.request.size, frame.samples, frame.request.samples, frame.draft,
-            frame.finished, not frame.transparent, self._pictures, frame.request.stamp,
-        )  # fmt: skip
+        return Picture(frame, pixels, self._pictures)
 
     # Messages of other threads
 
@@ -464,9 +444,9 @@ class Session:
         old, self.loaded_scene = self.loaded_scene, loaded
         other_box = old.content.settings.get("box") != loaded.content.settings.get("box")
         if reloaded and old.scene.camera != loaded.scene.camera:
-            self.view = self.initial_view()
+            self.view = loaded.initial_view(self.size)
         elif self.view.fits_all and (reloaded or other_box):
-            self.view = self.showing_all(self.view)
+            self.view = loaded.showing_all(self.view, self.size)
         else:
             same = orbit_camera.rebased(self.view, old.buffers.space, loaded.buffers.space)
             self.view = loaded.giants.kept_out(same, same)
@@ -483,7 +463,7 @@ class Session:
         try:
             self.submit(self.pack())
         except SceneError:  # view or edits are invalid in the new scene
-            self.edits, self.view = Edits(), self.initial_view()
+            self.edits, self.view = Edits(), loaded.initial_view(self.size)
             self.submit(self.pack())
         self.notify_of_scene()
         if reloaded and self.content != loaded.content:  # another one was requested meanwhile

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import raytracer
 from raytracer import Ambient, DirectionalLight, PointLight, Scene
-from raytracer.exporting import head
+from raytracer.exporting.page import ACTIONS as OF_PAGES
 from raytracer.scene.lights import Light
 from raytracer.scene.packing.pack import pack, retake
 from raytracer.scene.packing.pose import posed
@@ -20,9 +20,9 @@ from raytracer.viewer import (
     content as edits,
 )
 from raytracer.viewer import (
-    session,  # noqa: F401 - it imports all actions
+    panel,  # noqa: F401 - it imports all actions
 )
-from raytracer.viewer.actions import ACTIONS
+from raytracer.viewer.actions import named
 from raytracer.viewer.content import Edits
 from raytracer.viewer.controls import CONTROLS, GROUPS, MIN_MEANING, help_groups, help_pages
 from support.previews import assert_same_view, balls, view_of
@@ -115,13 +115,13 @@ def test_looks() -> None:
 
 def test_every_action_is_a_method_that_takes_these_arguments() -> None:
     for control in CONTROLS:
-        action = ACTIONS[control.action]
+        action = named(control.action)
         action.bound(control.amount, {})
         assert action.function.__doc__, control
         assert control.amount or not control.held, "a held key needs an amount a second"
-    named = {each.action for each in CONTROLS}
-    assert {each.action for each in CONTROLS if each.help} == named
-    assert set(head.ACTIONS) <= named, "an exported page has keys of the window"
+    words = {each.action for each in CONTROLS}
+    assert {each.action for each in CONTROLS if each.help} == words
+    assert set(OF_PAGES) <= words, "an exported page has keys of the window"
 
 
 def test_no_key_has_two_meanings() -> None:
