@@ -197,7 +197,7 @@ def wrong(session: Session, op: Op, variant: Variant) -> str:
 
 def checks(op: Op) -> list[Op]:
     """Return the sizes at which a variant is checked, with the machine code that is timed."""
-    distribution = op.distribution if op.distribution in ("few", "sorted") else "normal"
+    distribution = "sorted" if op.distribution == "sorted" else "normal"
     checked = [op.at(axes, distribution=distribution) for axes in op.awkward]
     macros = op.macros(op.axes, op.dtype)
     compiled_alike = [each for each in checked if op.macros(each.axes, op.dtype) == macros]

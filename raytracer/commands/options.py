@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial, reduce
 from inspect import cleandoc
 from itertools import pairwise
@@ -263,30 +264,17 @@ DRAWN = [name for name in ANNOTATIONS if name != "texts"]
 SWITCHES = {flag(name) for name in (*DRAWN, "ribbons")}  # options that need no value
 
 
+@dataclass(eq=False)
 class OptionGroup:
-    """Options that are made when one of them is used or the help is printed.
+    """Options that are made when one of them is used or the help is printed."""
 
-    Args:
-        owner: "module:Class" of the settings.
-        names: the fields that are options; all by default.
-        panel: title of their part of the help; `panels` has exceptions by field.
-        extra: further options, which stand first.
-        part: the argument of the command that gets the values.
-        finish: makes these values of those that are given.
-    """
-
-    def __init__(
-        self,
-        owner: str,
-        names: Sequence[str] = (),
-        panel: str = "",
-        panels: Mapping[str, str] | None = None,
-        extra: Sequence[click.Option] = (),
-        part: str = "settings",
-        finish: Callable[[dict[str, Any]], dict[str, Any]] = dict,
-    ) -> None:
-        self.owner, self.panel, self.panels, self.part = owner, panel, panels or {}, part
-        self._names, self._extra, self._finish = names, extra, finish
+    owner: str  # "module:Class" of the settings
+    chosen: Sequence[str] = ()  # the fields that are options; all by default
+    panel: str = ""  # title of their part of the help
+    panels: Mapping[str, str] = field(default_factory=dict)  # exceptions by field
+    extra: Sequence[click.Option] = ()  # further options, which stand first
+    part: str = "settings"  # the argument of the command that gets the values
+    finish: Callable[[dict[str, Any]], dict[str, Any]] = dict  # of those that are given
 
     @cached_property
     def _known(self) -> Mapping[str, Definition]:
@@ -298,27 +286,27 @@ class OptionGroup:
     @property
     def names(self) -> Sequence[str]:
         """Names of the fields that are options."""
-        return self._names or list(self._known)
+        return self.chosen or list(self._known)
 
     def flags(self) -> set[str]:
         """Return the options as they are typed."""
-        known = () if self._names else self._known.values()
-        words = {flag(name) for name in self._names} | {each.option_name for each in known}
+        known = () if self.chosen else self._known.values()
+        words = {flag(name) for name in self.chosen} | {each.option_name for each in known}
         words |= {word for name in self.names for word in FLAGS.get(name, ())}
-        words |= {word for option in self._extra for word in option.opts}
+        words |= {word for option in self.extra for word in option.opts}
         return words | {f"--no-{word[2:]}" for word in words}
 
     @cached_property
     def options(self) -> list[click.Option]:
         made = [_option(self._known[n], self.panels.get(n, self.panel)) for n in self.names]
-        return [*self._extra, *made]
+        return [*self.extra, *made]
 
     def take(self, options: dict[str, Any]) -> dict[str, Any]:
         """Remove the settings from a command's options; return those that are given."""
-        names = [*self.names, *(str(option.name) for option in self._extra)]
+        names = [*self.names, *(str(option.name) for option in self.extra)]
         values = {name: options.pop(name, None) for name in names}
         given = {name: value for name, value in values.items() if value is not None}
-        return self._finish(given) if given else given
+        return self.finish(given) if given else given
 
 
 def _sized(given: dict[str, Any]) -> dict[str, Any]:
