@@ -48,6 +48,12 @@ COMMON_OF_VIEWS = (
 """Options that most users need, shown in the short help."""
 
 
+backend_option = click.option(
+    "--backend", metavar="[auto|cpu|cuda]", default="auto", show_default=True,
+    shell_complete=lambda *_: ["auto", "cpu", "cuda"],
+    help="Where to render; cuda:1 is the GPU with number 1, cuda:0,1 are two, cuda:all are all.",
+)  # fmt: skip
+
 threads_option = click.option(
     "--threads", type=int, default=0, help="CPU threads; default: every core, or RAYTRACER_THREADS."
 )
@@ -57,23 +63,9 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print only J
 
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print only errors.")
 
-progress_option = click.option(
-    "--progress/--no-progress", default=None,
-    help="Show a progress bar; default: on a terminal, if rendering takes longer than a second.",
-)  # fmt: skip
-
 scenes_argument = click.argument(
     "scenes", nargs=-1, required=True, type=FILE, metavar="SCENE|DATA..."
 )
-
-watch_option = click.option(
-    "--watch", is_flag=True, help="Reload the scene when one of its files changes."
-)
-
-adaptive_option = click.option(
-    "--adaptive/--full", default=True, show_default=True,
-    help="Reduce the resolution while the camera moves, where needed.",
-)  # fmt: skip
 
 force_option = click.option("--force", is_flag=True, help="Replace files that exist.")
 
@@ -81,6 +73,25 @@ force_option = click.option("--force", is_flag=True, help="Replace files that ex
 def _added(options: Sequence[Callable[[Function], Function]]) -> Callable[[Function], Function]:
     return lambda function: reduce(lambda made, add: add(made), reversed(options), function)
 
+
+run_options = _added((
+    backend_option, threads_option, json_option, quiet_option,
+    click.option(
+        "--progress/--no-progress", default=None,
+        help="Show a progress bar; default: on a terminal, if rendering takes longer than a "
+        "second.",
+    ),
+))  # fmt: skip
+
+live_options = _added((
+    backend_option,
+    click.option("--watch", is_flag=True, help="Reload the scene when one of its files changes."),
+    threads_option,
+    click.option(
+        "--adaptive/--full", default=True, show_default=True,
+        help="Reduce the resolution while the camera moves, where needed.",
+    ),
+))  # fmt: skip
 
 picture_options = _added((
     click.option("--bits", type=click.Choice([8, 16]), default=8, show_default=True,
@@ -249,13 +260,6 @@ class SettingOption(click.Option):
         self.panel = panel
 
 
-backend_option = click.option(
-    "--backend", metavar="[auto|cpu|cuda]", default="auto", show_default=True,
-    shell_complete=lambda *_: ["auto", "cpu", "cuda"],
-    help="Where to render; cuda:1 is the GPU with number 1, cuda:0,1 are two, cuda:all are all.",
-)  # fmt: skip
-
-
 def flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
@@ -382,7 +386,9 @@ annotation_options = OptionGroup(
     part="annotations",
 )  # fmt: skip
 
-window_options = (
+picture_groups = (view_options, style_options, render_options, annotation_options, tone_options)
+
+window_groups = (
     source_options, view_options, style_options, preview_options, preview_tone_options,
     annotation_options,
 )  # fmt: skip
