@@ -305,16 +305,13 @@ def whole_numbers(text: str, names: Mapping[str, int]) -> tuple[int, ...]:
     """
     if not re.fullmatch(r"[\w\s+\-*/(),]+", text):
         raise VariantError(f"{text!r} is not understood here")
-    for name in re.findall(r"[^\W\d]\w*", text):
-        if name not in (*names, *_FUNCTIONS):
-            raise VariantError(f"{name!r} has no value; {suggestion(name, sorted(names))}")
     known = _FUNCTIONS | {name: Fraction(value) for name, value in names.items()}
     try:
         values = [Fraction(v) for v in eval(f"({text},)", {"__builtins__": {}}, known)]
     except ZeroDivisionError:
         raise VariantError(f"{text!r} divides by zero") from None
-    except (SyntaxError, TypeError):
-        raise VariantError(f"{text!r} is not understood here") from None
+    except (NameError, SyntaxError, TypeError) as error:
+        raise VariantError(f"{text!r} is not understood here: {error}") from None
     for value in values:
         if value.denominator != 1:
             raise VariantError(f"{text!r} gives {value}, not a whole number: use ceil( )")

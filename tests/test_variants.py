@@ -189,7 +189,7 @@ def test_values(text: str, values: tuple[int, ...]) -> None:
         ("", "not understood"),
         ("n / (m - m)", "divides by zero"),
         ("'os'", "not understood"),
-        ("k + 1", "'k' has no value"),
+        ("k + 1", "'k' is not defined"),
         ("ceil(1, 2)", "not understood"),
     ],
 )

@@ -3,6 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -10,10 +11,11 @@ from textwrap import wrap
 from typing import Any, TypeVar
 
 from raytracer.arguments import items, mapping, one_of, real, text, truth, whole
-from raytracer.benchmark.cuda.session import Enqueue, Session
+from raytracer.backends.cuda.compile import NoCompilerError
+from raytracer.benchmark.cuda.session import Enqueue, RefusedError, Session
 from raytracer.benchmark.op import DISTRIBUTIONS, Op
-from raytracer.benchmark.record import Result
-from raytracer.errors import UserError, suggestion
+from raytracer.benchmark.record import Result, Row
+from raytracer.errors import RaytracerError, UserError, suggestion
 from raytracer.files.access import path_of
 from raytracer.variants import Kernel, Variant
 
@@ -180,6 +182,19 @@ class Benchmark(ABC):
     def launches(self, session: Session, options: BenchOptions) -> Iterator[tuple[str, Enqueue]]:
         """Yield the label and the launch of each kernel, for a profiler."""
         raise UserError(f"{self.name} has no kernels of its own; profile render or tone")
+
+
+@contextmanager
+def reported(row: Row) -> Iterator[None]:
+    """Report an error of a kernel or a library in its row, whose measurement it ends."""
+    try:
+        yield
+    except Exception as error:
+        if row["kind"] != "peer" and not isinstance(error, RaytracerError):
+            raise  # a defect of the bench
+        cannot_run = isinstance(error, (RefusedError, NoCompilerError, ImportError))
+        row["status"] = "skipped" if cannot_run else "failed"
+        row["reason"] = str(error).split("\n")[0]
 
 
 def kernel_lines(kernels: Iterable[Kernel], ideas: bool) -> Iterator[str]:

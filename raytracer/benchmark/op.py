@@ -20,8 +20,7 @@ Axes = Mapping[str, int]
 Arrays = dict[str, "NDArray[Any]"]
 
 # Distributions of input values. They affect power and bank conflicts, so records state them.
-DISTRIBUTIONS = ("normal", "uniform", "constant", "few", "sorted", "zeros")
-FEW = 4  # distinct values of "few", in random order
+DISTRIBUTIONS = ("normal", "uniform", "constant", "sorted", "zeros")
 PERIOD = 4_194_301  # distinct values, a prime: rows of larger arrays, which repeat them, differ
 
 
@@ -187,7 +186,7 @@ def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> ND
     """Draw random values, reproducible by arguments.
 
     dtype: "float32", "float64" or "uint8" (normal: mean 110, sigma 25, like grey levels).
-    distribution: one of DISTRIBUTIONS; uniform is -1..1, or 0..255 for bytes; few are FEW of these.
+    distribution: one of DISTRIBUTIONS; uniform is -1..1, or 0..255 for bytes.
     """
     count, is_byte = prod(shape), dtype == "uint8"
     generator = np.random.default_rng(seed)
@@ -196,16 +195,12 @@ def draw(shape: tuple[int, ...], dtype: str, distribution: str, seed: int) -> ND
         return np.zeros(shape, dtype)
     if distribution == "constant":
         return np.full(shape, 110 if is_byte else 0.5, dtype)
-    if distribution == "few":  # some on either side of the middle
-        some = generator.uniform(np.arange(FEW), np.arange(1, FEW + 1)) * 2 / FEW - 1
-        values = generator.choice(some, distinct)
-    elif distribution == "uniform":
-        values = generator.uniform(-1, 1, distinct)
+    if distribution == "uniform":
+        values = generator.uniform(*((0, 256) if is_byte else (-1, 1)), distinct)
     else:
         values = generator.standard_normal(distinct)
-    if is_byte:
-        is_even = distribution in ("uniform", "few")
-        values = 128 * (values + 1) if is_even else np.clip(110 + 25 * values, 0, 255)
+        if is_byte:
+            values = np.clip(110 + 25 * values, 0, 255)
     values = values.astype(dtype)
     if count > distinct:
         values = np.resize(values, count)

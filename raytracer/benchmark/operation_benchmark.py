@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.backends.cuda.compile import NoCompilerError
 from raytracer.backends.cuda.probe import why_not
 from raytracer.benchmark import record
 from raytracer.benchmark.benchmark import (
@@ -22,6 +21,7 @@ from raytracer.benchmark.benchmark import (
     kernel_lines,
     matching,
     names_of,
+    reported,
 )
 from raytracer.benchmark.cuda.kernel import LoadedKernel
 from raytracer.benchmark.cuda.session import (
@@ -105,23 +105,14 @@ class Entry:
     launch: Enqueue | None = None
     sampler: Turn | None = None
 
-    def reject(self, status: record.Status, error: Exception) -> None:
-        """Leave it out of the measurement, with the reason in its row."""
-        self.launch = None
-        self.row["status"], self.row["reason"] = status, str(error).split("\n")[0]
-
     def turn(self, session: Session, mode: str, flush: bool, seconds: float) -> list[float]:
-        """Take samples; an error ends this entry, not the run."""
-        if self.launch is None:
-            return []
-        try:
-            self.sampler = self.sampler or session.sampler(self.launch, mode, flush)
-            return self.sampler(seconds)
-        except Exception as error:
-            if self.row["kind"] != "peer" and not isinstance(error, RaytracerError):
-                raise  # a defect of the bench; errors of libraries are reported in their row
-            self.reject("failed", error)
-            return []
+        """Take samples; none after an error."""
+        with reported(self.row):
+            if self.launch:
+                self.sampler = self.sampler or session.sampler(self.launch, mode, flush)
+                return self.sampler(seconds)
+        self.launch = None
+        return []
 
 
 @contextmanager
@@ -197,7 +188,7 @@ def wrong(session: Session, op: Op, variant: Variant) -> str:
 
 def checks(op: Op) -> list[Op]:
     """Return the sizes at which a variant is checked, with the machine code that is timed."""
-    distribution = op.distribution if op.distribution in ("few", "sorted") else "normal"
+    distribution = "sorted" if op.distribution == "sorted" else "normal"
     checked = [op.at(axes, distribution=distribution) for axes in op.awkward]
     macros = op.macros(op.axes, op.dtype)
     compiled_alike = [each for each in checked if op.macros(each.axes, op.dtype) == macros]
@@ -225,11 +216,9 @@ def measure(
     with loaded(session, op, arrays) as memory:
         for variant, entry in zip(variants, entries, strict=True):
             if entry.row["status"] == "ok":
-                try:
+                with reported(entry.row):
                     found = launcher(session, op, variant, memory)
                     entry.launch, entry.row["resources"] = found
-                except RaytracerError as error:
-                    entry.reject("skipped", error)
         for peer in op.peers if options.peers else ():
             if op.dtype in (peer.dtypes or op.dtypes):
                 tell(f"preparing {peer.name}")
@@ -264,24 +253,19 @@ def kernels_of(op: Op, options: BenchOptions) -> Iterator[list[Variant]]:
 def _checked(session: Session, op: Op, variant: Variant) -> Entry:
     """Check a variant; return its row with the status ok, wrong, skipped or failed."""
     row = record.row(variant.label, variant.title, "mine" if variant.folder else "variant")
-    entry = Entry(row)
-    try:
+    with reported(row):
         for each in checks(op):
             with suppress(SizeError):  # raised again if it concerns the timed size
                 if reason := wrong(session, each, variant):
                     row["status"], row["reason"] = "wrong", reason
                     break
-    except (RefusedError, NoCompilerError) as error:
-        entry.reject("skipped", error)
-    except RaytracerError as error:
-        entry.reject("failed", error)
-    return entry
+    return Entry(row)
 
 
 def _peer(session: Session, peer: Peer, arrays: Arrays) -> Entry:
     """Prepare an implementation by PyTorch, on copies of the inputs and the stream of the bench."""
     entry = Entry(record.row(peer.name, peer.name, "peer"))
-    try:
+    with reported(entry.row):
         torch: Any = import_module("torch")
         if not torch.cuda.is_available():
             raise ImportError("this PyTorch has no CUDA")
@@ -294,15 +278,12 @@ def _peer(session: Session, peer: Peer, arrays: Arrays) -> Entry:
             work = peer.make(torch, tensors)
             work()
         stream.synchronize()
-    except Exception as error:  # an error of a library must not end the run
-        entry.reject("skipped", error)
-        return entry
 
-    def enqueue() -> None:
-        with torch.cuda.stream(stream):
-            work()
+        def enqueue() -> None:
+            with torch.cuda.stream(stream):
+                work()
 
-    entry.launch, entry.row["version"] = enqueue, str(torch.__version__)
+        entry.launch, entry.row["version"] = enqueue, str(torch.__version__)
     return entry
 
 

@@ -7,7 +7,6 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from raytracer.benchmark.op import (
     DISTRIBUTIONS,
@@ -125,10 +124,16 @@ class HistogramBins(Op):
 
     def check(self, inputs: Arrays) -> None:
         """Raise UserError for edges that are not evenly spaced: the kernels divide by the width."""
-        edges = inputs["edges"]
-        if not 0 < float(edges[-1]) - float(edges[0]) < float(np.finfo(np.float32).max):
+        edges, bins = inputs["edges"], len(inputs["edges"]) - 1
+        lower, upper = float(edges[0]), float(edges[-1])
+        if not 0 < upper - lower < float(np.finfo(np.float32).max):
             raise UserError("histogram_bins: edges: give finite numbers that ascend")
-        even, allowed = _even(edges)
+        if edges.dtype == np.float32:
+            even = lower + (upper - lower) / bins * np.arange(bins + 1)
+            allowed = EDGE_ROUNDING * max(abs(lower), abs(upper)) + UNEVEN * (upper - lower) / bins
+        else:
+            even, allowed = lower + max((upper - lower) // bins, 1) * np.arange(bins + 1), 0.0
+            even = even.clip(max=np.iinfo(edges.dtype).max)
         far = ~(np.abs(edges.astype(np.float64) - even) <= allowed)  # NaN is far, too
         if far.any():
             at = int(far.argmax())
@@ -163,18 +168,6 @@ def count_bins(arrays: Arrays) -> Arrays:
             bin_of = bin_of[(bin_of >= 0) & (bin_of < bins)]
         total += np.bincount(bin_of, minlength=bins)
     return {"counts": total.astype(np.uint32)}
-
-
-def _even(edges: NDArray[Any]) -> tuple[NDArray[Any], float]:
-    """Return the edges that the kernels count by, and how far given ones may be from them."""
-    numbers = np.arange(len(edges))
-    lower, upper, bins = float(edges[0]), float(edges[-1]), len(edges) - 1
-    if edges.dtype == np.float32:
-        width = (upper - lower) / bins
-        allowed = EDGE_ROUNDING * max(abs(lower), abs(upper)) + UNEVEN * width
-        return lower + width * numbers, allowed
-    width = max((upper - lower) // bins, 1)
-    return (lower + width * numbers).clip(max=np.iinfo(edges.dtype).max), 0.0
 
 
 def torch_bincount(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:

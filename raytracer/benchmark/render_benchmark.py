@@ -28,11 +28,11 @@ from raytracer.benchmark.benchmark import (
     matching,
     names_of,
     picture_size,
+    reported,
 )
 from raytracer.benchmark.cuda.session import Enqueue, Session
 from raytracer.benchmark.record import Resources, Result, Row
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
-from raytracer.errors import BackendError, RaytracerError
 from raytracer.film.film import Film
 from raytracer.layout import code
 from raytracer.scene.load import load
@@ -178,7 +178,7 @@ class Ladder:
                 row = record.row(rung.label, rung.title, "variant" if rung.variant else "cpu")
                 row["shows"] = rung.level
                 rows.append(row)
-                try:
+                with reported(row):
                     if rung.variant is not None:  # the pictures of the CPU are the reference
                         self._check(rung, row)
                     if row["status"] == "ok":
@@ -186,9 +186,6 @@ class Ladder:
                         frames.append((rung, row, partial(expose, *opened)))
                         nbytes = self.arranged(rung.layout).nbytes
                         row["bytes_per_sphere"] = nbytes / max(self.buffers.count, 1)
-                except RaytracerError as error:  # ends the measurement of this kernel alone
-                    row["status"] = "failed" if isinstance(error, BackendError) else "skipped"
-                    row["reason"] = str(error).split("\n")[0]
             tell("timing render")
             for *_, frame in frames:
                 frame()

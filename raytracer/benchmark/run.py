@@ -95,8 +95,7 @@ def bench(
         size: sizes of the largest axes.
         dtype: one of the operation's; its first by default.
         backend: "auto" (a GPU if there is one, else the CPU), "cuda" or "cpu".
-        input: "normal", "uniform", "constant", "few" (four values), "sorted" or "zeros"; affects
-            the results.
+        input: "normal", "uniform", "constant", "sorted" or "zeros"; affects the results.
         mode: "cold" (L2 cache flushed before each launch) or "hot" (back to back).
         min_time: minimum seconds of measurement for each row.
         peers: whether libraries are timed too.

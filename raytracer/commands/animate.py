@@ -18,9 +18,8 @@ from raytracer.warning import passed_to
 @click.command(
     cls=options.SettingsCommand,
     settings=(
-        options.file_options, options.animation_options, options.view_options,
-        options.motion_options, options.style_options, options.render_options,
-        options.tone_options, options.annotation_options,
+        options.file_options, options.animation_options, *options.picture_groups,
+        options.motion_options,
     ),
     common=(
         "output", "backend", "frames", "fps", "duration", "turntable", "follow", "view", "up",
@@ -33,16 +32,12 @@ from raytracer.warning import passed_to
     "'frames/####.png' or .exr; default: NAME.mp4 in the current folder, or NAME-2.mp4 if that "
     "exists."
 )
-@options.backend_option
-@options.threads_option
+@options.run_options
 @click.option("--part", metavar="K/N",
               help="Render every N-th frame alone, from the K-th on; a run without it joins them."
               )  # fmt: skip
 @click.option("--resume/--fresh", default=True, show_default=True,
               help="Use the finished frames of an interrupted run.")  # fmt: skip
-@options.json_option
-@options.quiet_option
-@options.progress_option
 def animate(scenes: tuple[str, ...], **given: Any) -> None:
     """Render the frames of a trajectory, or a moving camera, to a movie.
 

@@ -11,7 +11,7 @@ from raytracer.commands.options import SettingsCommand, force_option
 from raytracer.progress import StageLine
 
 BACKENDS, FORMS = click.Choice(["auto", "cpu", "cuda"]), click.Choice(["table", "markdown", "json"])
-INPUTS = click.Choice(["normal", "uniform", "constant", "few", "sorted", "zeros"])
+INPUTS = click.Choice(["normal", "uniform", "constant", "sorted", "zeros"])
 COMMON = (
     "listed", "variant", "size", "scene", "axis", "dtype", "backend", "hot", "save", "form",
     "with_file",

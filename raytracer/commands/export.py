@@ -10,21 +10,14 @@ from raytracer.commands.report import file_size, print_json, print_lines
 
 @click.command(
     cls=options.SettingsCommand,
-    settings=(
-        options.source_options, options.view_options, options.style_options,
-        options.render_options, options.annotation_options, options.tone_options,
-    ),
+    settings=(options.source_options, *options.picture_groups),
     common=("output", "frame", "backend", *options.COMMON_OF_VIEWS, "exposure"),
-)  # fmt: skip
+)
 @options.scenes_argument
 @options.output_option(
     help="The page, .html, or points: .usdc, .usda, .usd; default: NAME.html here."
 )
-@options.backend_option
-@options.threads_option
-@options.json_option
-@options.quiet_option
-@options.progress_option
+@options.run_options
 def export(
     scenes: tuple[str, ...], output: str | None, settings: dict[str, Any], as_json: bool,
     quiet: bool, progress: bool | None, **given: Any,

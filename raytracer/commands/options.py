@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, partial, reduce
 from inspect import cleandoc
 from itertools import pairwise
@@ -47,6 +48,12 @@ COMMON_OF_VIEWS = (
 """Options that most users need, shown in the short help."""
 
 
+backend_option = click.option(
+    "--backend", metavar="[auto|cpu|cuda]", default="auto", show_default=True,
+    shell_complete=lambda *_: ["auto", "cpu", "cuda"],
+    help="Where to render; cuda:1 is the GPU with number 1, cuda:0,1 are two, cuda:all are all.",
+)  # fmt: skip
+
 threads_option = click.option(
     "--threads", type=int, default=0, help="CPU threads; default: every core, or RAYTRACER_THREADS."
 )
@@ -56,23 +63,9 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print only J
 
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print only errors.")
 
-progress_option = click.option(
-    "--progress/--no-progress", default=None,
-    help="Show a progress bar; default: on a terminal, if rendering takes longer than a second.",
-)  # fmt: skip
-
 scenes_argument = click.argument(
     "scenes", nargs=-1, required=True, type=FILE, metavar="SCENE|DATA..."
 )
-
-watch_option = click.option(
-    "--watch", is_flag=True, help="Reload the scene when one of its files changes."
-)
-
-adaptive_option = click.option(
-    "--adaptive/--full", default=True, show_default=True,
-    help="Reduce the resolution while the camera moves, where needed.",
-)  # fmt: skip
 
 force_option = click.option("--force", is_flag=True, help="Replace files that exist.")
 
@@ -80,6 +73,25 @@ force_option = click.option("--force", is_flag=True, help="Replace files that ex
 def _added(options: Sequence[Callable[[Function], Function]]) -> Callable[[Function], Function]:
     return lambda function: reduce(lambda made, add: add(made), reversed(options), function)
 
+
+run_options = _added((
+    backend_option, threads_option, json_option, quiet_option,
+    click.option(
+        "--progress/--no-progress", default=None,
+        help="Show a progress bar; default: on a terminal, if rendering takes longer than a "
+        "second.",
+    ),
+))  # fmt: skip
+
+live_options = _added((
+    backend_option,
+    click.option("--watch", is_flag=True, help="Reload the scene when one of its files changes."),
+    threads_option,
+    click.option(
+        "--adaptive/--full", default=True, show_default=True,
+        help="Reduce the resolution while the camera moves, where needed.",
+    ),
+))  # fmt: skip
 
 picture_options = _added((
     click.option("--bits", type=click.Choice([8, 16]), default=8, show_default=True,
@@ -248,13 +260,6 @@ class SettingOption(click.Option):
         self.panel = panel
 
 
-backend_option = click.option(
-    "--backend", metavar="[auto|cpu|cuda]", default="auto", show_default=True,
-    shell_complete=lambda *_: ["auto", "cpu", "cuda"],
-    help="Where to render; cuda:1 is the GPU with number 1, cuda:0,1 are two, cuda:all are all.",
-)  # fmt: skip
-
-
 def flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
@@ -263,30 +268,17 @@ DRAWN = [name for name in ANNOTATIONS if name != "texts"]
 SWITCHES = {flag(name) for name in (*DRAWN, "ribbons")}  # options that need no value
 
 
+@dataclass(eq=False)
 class OptionGroup:
-    """Options that are made when one of them is used or the help is printed.
+    """Options that are made when one of them is used or the help is printed."""
 
-    Args:
-        owner: "module:Class" of the settings.
-        names: the fields that are options; all by default.
-        panel: title of their part of the help; `panels` has exceptions by field.
-        extra: further options, which stand first.
-        part: the argument of the command that gets the values.
-        finish: makes these values of those that are given.
-    """
-
-    def __init__(
-        self,
-        owner: str,
-        names: Sequence[str] = (),
-        panel: str = "",
-        panels: Mapping[str, str] | None = None,
-        extra: Sequence[click.Option] = (),
-        part: str = "settings",
-        finish: Callable[[dict[str, Any]], dict[str, Any]] = dict,
-    ) -> None:
-        self.owner, self.panel, self.panels, self.part = owner, panel, panels or {}, part
-        self._names, self._extra, self._finish = names, extra, finish
+    owner: str  # "module:Class" of the settings
+    chosen: Sequence[str] = ()  # the fields that are options; all by default
+    panel: str = ""  # title of their part of the help
+    panels: Mapping[str, str] = field(default_factory=dict)  # exceptions by field
+    extra: Sequence[click.Option] = ()  # further options, which stand first
+    part: str = "settings"  # the argument of the command that gets the values
+    finish: Callable[[dict[str, Any]], dict[str, Any]] = dict  # of those that are given
 
     @cached_property
     def _known(self) -> Mapping[str, Definition]:
@@ -298,27 +290,27 @@ class OptionGroup:
     @property
     def names(self) -> Sequence[str]:
         """Names of the fields that are options."""
-        return self._names or list(self._known)
+        return self.chosen or list(self._known)
 
     def flags(self) -> set[str]:
         """Return the options as they are typed."""
-        known = () if self._names else self._known.values()
-        words = {flag(name) for name in self._names} | {each.option_name for each in known}
+        known = () if self.chosen else self._known.values()
+        words = {flag(name) for name in self.chosen} | {each.option_name for each in known}
         words |= {word for name in self.names for word in FLAGS.get(name, ())}
-        words |= {word for option in self._extra for word in option.opts}
+        words |= {word for option in self.extra for word in option.opts}
         return words | {f"--no-{word[2:]}" for word in words}
 
     @cached_property
     def options(self) -> list[click.Option]:
         made = [_option(self._known[n], self.panels.get(n, self.panel)) for n in self.names]
-        return [*self._extra, *made]
+        return [*self.extra, *made]
 
     def take(self, options: dict[str, Any]) -> dict[str, Any]:
         """Remove the settings from a command's options; return those that are given."""
-        names = [*self.names, *(str(option.name) for option in self._extra)]
+        names = [*self.names, *(str(option.name) for option in self.extra)]
         values = {name: options.pop(name, None) for name in names}
         given = {name: value for name, value in values.items() if value is not None}
-        return self._finish(given) if given else given
+        return self.finish(given) if given else given
 
 
 def _sized(given: dict[str, Any]) -> dict[str, Any]:
@@ -394,7 +386,9 @@ annotation_options = OptionGroup(
     part="annotations",
 )  # fmt: skip
 
-window_options = (
+picture_groups = (view_options, style_options, render_options, annotation_options, tone_options)
+
+window_groups = (
     source_options, view_options, style_options, preview_options, preview_tone_options,
     annotation_options,
 )  # fmt: skip

@@ -23,19 +23,16 @@ NEW_OBJECTS = 700  # for garbage collection, as by default: replaced scenes must
 
 @click.command(
     cls=options.SettingsCommand,
-    settings=options.window_options,
+    settings=options.window_groups,
     common=("frame", "backend", "watch", *options.COMMON_OF_VIEWS),
 )
 @options.scenes_argument
-@options.backend_option
-@options.watch_option
-@options.threads_option
+@options.live_options
 @click.option("--offscreen", type=click.IntRange(0), metavar="FRAMES",
               help="Without a display (EGL): turn for FRAMES frames, rest, end.")  # fmt: skip
 @options.file_option(
     "--screenshot", help="Write a screenshot of the window at the end.", metavar="FILE.png"
 )
-@options.adaptive_option
 @click.option("--interop/--no-interop", default=True, show_default=True,
               help="CUDA: pass frames to the window within the GPU.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object at the end.")

@@ -33,20 +33,15 @@ CAMERA = ("up", "view", "camera")  # options of which each says what is up
 
 @click.command(
     cls=options.SettingsCommand,
-    settings=(
-        options.source_options, options.view_options, options.motion_options,
-        options.style_options, options.render_options, options.annotation_options,
-        options.tone_options,
-    ),
+    settings=(options.source_options, *options.picture_groups, options.motion_options),
     common=("output", "frame", "backend", *options.COMMON_OF_VIEWS, "exposure"),
-)  # fmt: skip
+)
 @options.scenes_argument
 @options.output_option(
     help="The picture: .png, .jpg, .tiff, .webp, .avif, .exr; default: NAME.png in the current "
     "folder, or NAME-2.png if that shows another scene."
 )
-@options.backend_option
-@options.threads_option
+@options.run_options
 @options.picture_options
 @options.file_option("--film", help="Also save the film, .npz, or .exr for others.")
 @click.option("--aov", metavar="LIST",
@@ -64,9 +59,6 @@ CAMERA = ("up", "view", "camera")  # options of which each says what is up
                         )  # fmt: skip
 @click.option("--repeat", type=click.IntRange(1), default=1, metavar="N",
               help="Render the frame N times and print statistics of the time.")  # fmt: skip
-@options.json_option
-@options.quiet_option
-@options.progress_option
 def render(scenes: tuple[str, ...], **given: Any) -> None:
     """Render a scene file (TOML or JSON) or a particle file (npz, csv, xyz, ...) to a PNG.
 

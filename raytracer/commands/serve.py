@@ -13,17 +13,14 @@ from raytracer.progress import StageLine
 
 @click.command(
     cls=options.SettingsCommand,
-    settings=options.window_options,
+    settings=options.window_groups,
     common=("frame", "port", "open_browser", "backend", *options.COMMON_OF_VIEWS),
 )
 @options.scenes_argument
 @click.option("--port", type=int, metavar="PORT",
               help="Listen on this port of 127.0.0.1; default: 8765, or a free one.")  # fmt: skip
 @click.option("--open", "open_browser", is_flag=True, help="Open the browser of this machine.")
-@options.backend_option
-@options.watch_option
-@options.threads_option
-@options.adaptive_option
+@options.live_options
 def serve(scenes: tuple[str, ...], settings: dict[str, Any], **given: Any) -> None:
     """Show a scene or a particle file in a web browser, here or through an SSH tunnel.
 
