@@ -209,12 +209,7 @@ def _scale(style: SetStyle, colors: Any, unit: str, **values: Any) -> ColorScale
 
 
 def _recolored(spheres: SphereSet, values: Any, scale: ColorScale) -> SphereSet:
-    if isinstance(values, Texts):
-        places = {name: place for place, name in enumerate(scale.names)}
-        known = np.array([places.get(name, len(places)) for name in values.names], np.int32)
-        ids = known[values.ids]
-    else:
-        ids = scale.ids(values)
+    ids = scale.ids(values)
     return spheres.changed(color=scale.palette, color_space="srgb", color_id=ids)
 
 
