@@ -1,9 +1,7 @@
 """Sheets: shapes with the size of a point, the ink colour, and the room that is left."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from raytracer.drawing.shapes import RGB, Shape, point_of
 from raytracer.errors import SceneError
@@ -28,7 +26,7 @@ class Taken(NamedTuple):
     width: float
     height: float
 
-    def overlaps(self, other: Taken) -> bool:
+    def overlaps(self, other: Self) -> bool:
         """Return whether two boxes have an area in common."""
         return (
             self.x < other.x + other.width and other.x < self.x + self.width

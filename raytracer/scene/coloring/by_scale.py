@@ -1,10 +1,8 @@
 """Colours by a scale: numbers by a colour map, texts and types as categories."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +16,8 @@ from raytracer.scene.coloring.style import SetStyle
 from raytracer.scene.elements import colors_of_elements, symbol_of, table
 from raytracer.scene.inferred import inferred
 from raytracer.scene.particles.labels import element_symbols, styles_of
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.warning import warn
-
-if TYPE_CHECKING:
-    from raytracer.scene.sphere_set import SphereSet
 
 MAX_CATEGORIES = 1000
 

@@ -1,12 +1,10 @@
 """Colour scales: values to colours, and the content of their legends."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite, log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +20,7 @@ from raytracer.scene.coloring.scale_types import MAP
 from raytracer.scene.coloring.ticks import Tick
 from raytracer.scene.colors import RGB, Color, parse_color, srgb_to_linear
 from raytracer.scene.key_types import ColorValue, Rows
-
-if TYPE_CHECKING:
-    from raytracer.sphere_update import ColorMap
+from raytracer.sphere_update import ColorMap
 
 KINDS = ("linear", "log", "symlog", "discrete", "categorical")
 STEPS = 5  # default number of colours of a discrete scale
@@ -185,8 +181,6 @@ class ColorScale(Defined):
     def color_map(self) -> ColorMap:
         """Return what a kernel needs to colour values by this scale. Raises SceneError: the scale
         is categorical."""
-        from raytracer.sphere_update import ColorMap
-
         if self.is_categorical:
             raise SceneError("values: a categorical scale has names: give an array on the host")
         kind = "linear" if self.kind == "discrete" else self.kind

@@ -1,7 +1,5 @@
 """Trails: paths of particles over the frames of their file, as tubes."""
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from typing import Any, NamedTuple
 
@@ -34,6 +32,48 @@ class _Frame(NamedTuple):
 
 _kept: OrderedDict[tuple[Any, ...], _Frame] = OrderedDict()
 """Recently read frames, the latest last: each frame of a movie needs most of them."""
+
+
+class _Files:
+    """Frames of the file or of the file series of a set."""
+
+    def __init__(self, spheres: SphereSet) -> None:
+        from raytracer.scene.particles.read import frame_count
+
+        assert spheres.file is not None
+        file = spheres.file
+        self._file, self._box = file, spheres.box  # of frames that state none
+        self._series = file.series if len(file.series) > 1 else ()
+        self.count = len(self._series) or frame_count(
+            file.named, ending=file.ending, topology=file.topology
+        )
+        self.shown = file.frame_of(self.count)
+
+    def at(self, frame: int, ids: NDArray[Any] | None, rows: Rows) -> tuple[Doubles, Box | None]:
+        """Return the positions of particles in a frame, (M, 3), NaN if missing, by ids or else
+        rows; and the box."""
+        data = self._read(frame)
+        if ids is not None and data.ids is not None:
+            rows = shared.rows_by_id(data.ids, ids)
+        return shared.taken(data.centers, rows, np.nan), data.box or self._box
+
+    def _read(self, frame: int) -> _Frame:
+        from raytracer.scene.columns import columns_for
+        from raytracer.scene.particles.read import read
+
+        changes: Any = {"path": self._series[frame], "name": None} if self._series else {}
+        file = self._file._replace(**changes or {"frame": frame})
+        status = file.path.stat()
+        key = (file.named, frame, status.st_size, status.st_mtime_ns)
+        if key not in _kept:
+            with collected():
+                data = read(file, wanted=lambda about: columns_for(["id"], about))
+            name = next(iter(columns_for(["id"], data.about or {})), "")
+            _kept[key] = _Frame(np.asarray(data.centers), data.extra.get(name), data.box)
+        _kept.move_to_end(key)
+        while sum(each.centers.nbytes for each in _kept.values()) > MAX_KEPT and len(_kept) > 1:
+            _kept.popitem(last=False)
+        return _kept[key]
 
 
 def trails_of(scene: Scene, trails: Trails) -> Glyphs:
@@ -117,45 +157,3 @@ def _places(
         if frame == now:
             moves = np.where(np.isfinite(there), shown - there, 0.0)
     return places + moves, whole
-
-
-class _Files:
-    """Frames of the file or of the file series of a set."""
-
-    def __init__(self, spheres: SphereSet) -> None:
-        from raytracer.scene.particles.read import frame_count
-
-        assert spheres.file is not None
-        file = spheres.file
-        self._file, self._box = file, spheres.box  # of frames that state none
-        self._series = file.series if len(file.series) > 1 else ()
-        self.count = len(self._series) or frame_count(
-            file.named, ending=file.ending, topology=file.topology
-        )
-        self.shown = file.frame_of(self.count)
-
-    def at(self, frame: int, ids: NDArray[Any] | None, rows: Rows) -> tuple[Doubles, Box | None]:
-        """Return the positions of particles in a frame, (M, 3), NaN if missing, by ids or else
-        rows; and the box."""
-        data = self._read(frame)
-        if ids is not None and data.ids is not None:
-            rows = shared.rows_by_id(data.ids, ids)
-        return shared.taken(data.centers, rows, np.nan), data.box or self._box
-
-    def _read(self, frame: int) -> _Frame:
-        from raytracer.scene.columns import columns_for
-        from raytracer.scene.particles.read import read
-
-        changes: Any = {"path": self._series[frame], "name": None} if self._series else {}
-        file = self._file._replace(**changes or {"frame": frame})
-        status = file.path.stat()
-        key = (file.named, frame, status.st_size, status.st_mtime_ns)
-        if key not in _kept:
-            with collected():
-                data = read(file, wanted=lambda about: columns_for(["id"], about))
-            name = next(iter(columns_for(["id"], data.about or {})), "")
-            _kept[key] = _Frame(np.asarray(data.centers), data.extra.get(name), data.box)
-        _kept.move_to_end(key)
-        while sum(each.centers.nbytes for each in _kept.values()) > MAX_KEPT and len(_kept) > 1:
-            _kept.popitem(last=False)
-        return _kept[key]
