@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import SceneError, counted, naming, shown
+from raytracer.errors import SceneError, counted, naming, shown, suggestion
+from raytracer.scene import GLYPHS
 from raytracer.scene.arrays import extremes as extremes_of
 from raytracer.scene.coloring.expression import Texts, evaluate, texts_of
 from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, distinct, name_of
@@ -25,6 +26,12 @@ MAX_CATEGORIES = 1000
 def by_scale(sets: Sequence[SphereSet], style: SetStyle) -> tuple[list[SphereSet], ColorScale]:
     """Colour sets by one scale of `color_by`."""
     by, place = style.settings.color_by or "", style.named("color_by")
+    may_be_color = style.table == "bond_color" or style.place in GLYPHS
+    if may_be_color and by.isidentifier() and sets and not any(by in s.columns for s in sets):
+        from PIL.ImageColor import colormap  # late: a tenth of the time of a small render
+
+        hint = suggestion(by, [*sets[0].columns, *colormap])
+        raise style.wrong("color_by", f"'{shown(by)}' is neither a colour nor a column; {hint}")
     values: list[Any] = []
     for spheres in sets:
         texts = texts_of(by, spheres.columns)
