@@ -92,4 +92,5 @@ def _name(sheet: Sheet, start: Point, along: Point, size: float, name: str, colo
     beyond = long + BEYOND * size
     x, y = start[0] + ux * beyond, start[1] + uy * beyond
     place = x, y + CAP_HEIGHT * size / 2.0
-    sheet.shapes.append(Text(name, *place, size, color, 0.5, sheet.rim))
+    rim = sheet.halo(sheet.ink(None))
+    sheet.shapes.append(Text(name, *place, size, color, 0.5, rim))

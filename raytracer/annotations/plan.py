@@ -3,13 +3,11 @@
 A plan is made when a scene is loaded; the scene may be released afterwards.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,41 +38,6 @@ from raytracer.warning import warn
 
 AIR = 4.0  # distance that a fitted camera leaves between the spheres and texts or legend, in points
 MAX_ROOM = 0.35  # maximum part of the width or the height of a picture that is left free at a side
-
-
-def plan_of(
-    scene: Scene,
-    settings: RenderSettings,
-    annotations: Annotations,
-    values: Mapping[str, Any] | None = None,
-) -> Plan:
-    """Return the plan of what is drawn over the pictures of a scene; values: further ones that
-    texts may name in braces. Raises SceneError: the scene lacks something that is to be drawn."""
-    bar, box, tripod = annotations.scale_bar, annotations.box, annotations.axes
-    if bar is not None and bar.unit is None and bar.factor == 1.0:
-        annotations = replace(annotations, scale_bar=replace(bar, unit=length_unit(scene)))
-    if bar is not None and (scene.camera is None or scene.camera.type == "perspective"):
-        warn(
-            "scale_bar: with perspective, the bar is valid only at the distance of the point that "
-            'the camera looks at: use --ortho, or type = "orthographic" under [camera]'
-        )
-    tips = None
-    if tripod is not None and tripod.place in IN_SCENE:
-        from raytracer.scene.glyphs.box import axes_at
-
-        tips = axes_at(replace(scene, annotations=annotations), tripod)
-    target = scene.camera.look_at if scene.camera is not None else None
-    counts = [mesh.count for mesh in scene.meshes if mesh.count]
-    return Plan(
-        annotations, settings.dpi,
-        None if scene.background.transparent else scene.background.edges(),
-        None if target is None else triple(target),
-        legend.scales_of(scene) if annotations.legend is not None else (),
-        box_of(scene, box) if box is not None and box.style == "lines" else None,
-        labelled(scene, annotations.labels.by) if annotations.labels is not None else None,
-        tips, {**texts.values_of(scene), **(values or {})},
-        tuple(accumulate(counts, initial=scene.count + scene.solid_count - sum(counts))),
-    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +111,7 @@ class Plan:
         sheet = replace(self.over(view), dpi=dpi).sheet(*view.size)
         return BoxLines(self.box, self.annotations.box, sheet, Projection.of(view, space))
 
-    def over(self, view: View) -> Plan:
+    def over(self, view: View) -> Self:
         """Return the plan of pictures with the background of a view, which a window changes."""
         if view.backdrop is None:
             return replace(self, backdrop=None)
@@ -216,6 +179,41 @@ class Plan:
         if depth <= 0.0:  # the target is behind a camera that was moved: the spheres' middle
             depth = max(float(projection.depth(np.zeros((1, 3)))[0]), 1e-6)
         return depth
+
+
+def plan_of(
+    scene: Scene,
+    settings: RenderSettings,
+    annotations: Annotations,
+    values: Mapping[str, Any] | None = None,
+) -> Plan:
+    """Return the plan of what is drawn over the pictures of a scene; values: further ones that
+    texts may name in braces. Raises SceneError: the scene lacks something that is to be drawn."""
+    bar, box, tripod = annotations.scale_bar, annotations.box, annotations.axes
+    if bar is not None and bar.unit is None and bar.factor == 1.0:
+        annotations = replace(annotations, scale_bar=replace(bar, unit=length_unit(scene)))
+    if bar is not None and (scene.camera is None or scene.camera.type == "perspective"):
+        warn(
+            "scale_bar: with perspective, the bar is valid only at the distance of the point that "
+            'the camera looks at: use --ortho, or type = "orthographic" under [camera]'
+        )
+    tips = None
+    if tripod is not None and tripod.place in IN_SCENE:
+        from raytracer.scene.glyphs.box import axes_at
+
+        tips = axes_at(replace(scene, annotations=annotations), tripod)
+    target = scene.camera.look_at if scene.camera is not None else None
+    counts = [mesh.count for mesh in scene.meshes if mesh.count]
+    return Plan(
+        annotations, settings.dpi,
+        None if scene.background.transparent else scene.background.edges(),
+        None if target is None else triple(target),
+        legend.scales_of(scene) if annotations.legend is not None else (),
+        box_of(scene, box) if box is not None and box.style == "lines" else None,
+        labelled(scene, annotations.labels.by) if annotations.labels is not None else None,
+        tips, {**texts.values_of(scene), **(values or {})},
+        tuple(accumulate(counts, initial=scene.count + scene.solid_count - sum(counts))),
+    )  # fmt: skip
 
 
 def _with_meshes_as_one(numbers: NDArray[np.uint32], meshes: Sequence[int]) -> NDArray[np.uint32]:

@@ -1,8 +1,7 @@
 """Projects points of a scene to pixels, along the camera rays of the kernels."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,7 @@ class Projection:
     space: Space
 
     @classmethod
-    def of(cls, view: View, space: Space) -> Projection:
+    def of(cls, view: View, space: Space) -> Self:
         camera = view.camera[0]
         origin, right, up, forward = (
             np.asarray(camera[name], np.float64) for name in ("origin", "right", "up", "forward")

@@ -1,9 +1,7 @@
 """Sheets: shapes with the size of a point, the ink colour, and the room that is left."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from raytracer.drawing.shapes import RGB, Shape, point_of
 from raytracer.errors import SceneError
@@ -28,7 +26,7 @@ class Taken(NamedTuple):
     width: float
     height: float
 
-    def overlaps(self, other: Taken) -> bool:
+    def overlaps(self, other: Self) -> bool:
         """Return whether two boxes have an area in common."""
         return (
             self.x < other.x + other.width and other.x < self.x + self.width
@@ -68,30 +66,19 @@ class Sheet:
         ink = self.ink(text.color, text.place)
         return self.letters(text.size, text._place), ink, self.halo(ink)
 
-    @property
-    def paper(self) -> RGB | None:
-        """The background's middle, sRGB; None if it is transparent."""
-        if self.backdrop is None:
-            return None
-        return triple(linear_to_srgb(srgb_to_linear(self.backdrop).mean(axis=0)))
-
     def ink(self, color: Color | None, place: str = "") -> RGB:
         """Return a colour; by default black or white, for contrast with the background there."""
         if color is not None:
             return parse_color(color)
-        paper = self.paper
-        if self.backdrop is not None and place.startswith(("bottom", "top")):
-            paper = self.backdrop[place.startswith("top")]
-        return BLACK if paper is None else contrast(paper)
+        if self.backdrop is None:
+            return BLACK
+        if place.startswith(("bottom", "top")):
+            return contrast(self.backdrop[place.startswith("top")])
+        return contrast(triple(linear_to_srgb(srgb_to_linear(self.backdrop).mean(axis=0))))
 
     def halo(self, ink: RGB) -> RGB | None:
         """Return the colour of the rim around letters; None over a transparent background."""
         return None if self.backdrop is None else contrast(ink)
-
-    @property
-    def rim(self) -> RGB | None:
-        """Colour of the rim around coloured letters: black or white."""
-        return None if self.paper is None else contrast(contrast(self.paper))
 
     def room(self, place: str) -> float:
         """Return the free height at a place, pixels."""

@@ -5,8 +5,6 @@ it is exact for straight edges along rows and columns. Colours are mixed as sRGB
 do that show a transparent picture on a page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import ceil, floor, hypot

@@ -249,9 +249,10 @@ def _tripod(plan: Plan, sheet: Sheet) -> dict[str, Any]:
     wanted = plan.annotations.axes
     assert wanted is not None
     length, size, names, reach, (x, y), colors = axes.take(sheet, wanted)
+    rim = sheet.halo(sheet.ink(None))
     return {
         "place": wanted.place, "x": x, "y": y, "reach": reach, "length": length,
         "size": size, "names": names, "colors": [hex_color(color) for color in colors],
-        "rim": None if sheet.rim is None else hex_color(sheet.rim),
+        "rim": None if rim is None else hex_color(rim),
         "shaft": axes.SHAFT, "head": axes.HEAD, "beyond": axes.BEYOND, "cap": CAP_HEIGHT,
     }  # fmt: skip

@@ -1,9 +1,7 @@
 """Bonds between particles, from the file or by distance."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +50,8 @@ class Pairs(NamedTuple):
     rows: NDArray[np.int32]
     columns: dict[str, NDArray[Any]]
 
-    def taken(self, chosen: NDArray[Any]) -> Pairs:
-        return Pairs(self.rows[chosen], {n: each[chosen] for n, each in self.columns.items()})
+    def taken(self, chosen: NDArray[Any]) -> Self:
+        return type(self)(self.rows[chosen], {n: each[chosen] for n, each in self.columns.items()})
 
     def spans(self, spheres: SphereSet) -> NDArray[np.float64]:
         """Return vectors from the first atom to the second, float64 (M, 3), in units of the set."""

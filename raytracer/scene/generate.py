@@ -12,7 +12,7 @@ from raytracer.errors import OutputError
 from raytracer.files import output
 from raytracer.files.access import path_of
 from raytracer.memory import require_room
-from raytracer.scene.generators._base import SPHERE, Part, indices, join
+from raytracer.scene.generators._base import SPHERE, Part, join
 
 # The hash takes the sphere's index and the seed as 32-bit words.
 MAX_WORD = 2**32 - 1
@@ -68,7 +68,7 @@ def build(name: str, count: int | None = None, seed: int | None = None) -> list[
     centers, colors = np.empty((count, 3), np.float32), np.empty((count, 3), np.uint8)
     made = Part("default", centers, np.empty(count, np.float32), colors)
     for begin in range(0, count, BLOCK):
-        index = indices(begin, min(begin + BLOCK, count))
+        index = np.arange(begin, min(begin + BLOCK, count), dtype=np.uint32)
         rows = slice(begin, begin + len(index))
         block = module.block(index, count, seed)
         made.centers[rows], made.radii[rows] = block.centers, block.radii

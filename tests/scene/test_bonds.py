@@ -272,7 +272,7 @@ def test_bonds_are_chosen_and_coloured_by_their_values(tmp_path: Path) -> None:
     assert lengths(short) == pytest.approx([1.0817] * 6, abs=1e-3)
     with pytest.raises(SceneError, match="bond_select: 'length' is not a condition"):
         plain.styled(bonds="auto", bond_select="length")
-    with pytest.raises(SceneError, match=r"bond_color\.by: there is no column 'ordr'"):
+    with pytest.raises(SceneError, match="'ordr' is neither a colour nor a column"):
         plain.styled(bonds="auto", bond_color={"by": "ordr"})
 
 

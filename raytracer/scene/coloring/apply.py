@@ -1,11 +1,9 @@
 """Apply styles to sphere sets: selection, radii, opacities and colours."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,17 +14,15 @@ from raytracer.scene.coloring.by_scale import by_scale, limits_of, with_palette
 from raytracer.scene.coloring.expression import Texts, evaluate, names_in, rows_of
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import SetStyle, StyleSettings, columns_in
+from raytracer.scene.columns import Columns
 from raytracer.scene.inferred import making_set
 from raytracer.scene.key_types import Expression, Share
 from raytracer.scene.replicated_set import replicated
+from raytracer.scene.scene import Scene
 from raytracer.scene.set_colors import opacities_of
 from raytracer.scene.simulation_box import wrapped
-
-if TYPE_CHECKING:
-    from raytracer.scene.columns import Columns
-    from raytracer.scene.scene import Scene
-    from raytracer.scene.solids import CapsuleSet
-    from raytracer.scene.sphere_set import SphereSet
+from raytracer.scene.solids import CapsuleSet
+from raytracer.scene.sphere_set import SphereSet
 
 MAX_SHOWN = 4  # most columns whose ranges a message about an empty selection states
 

@@ -1,15 +1,14 @@
 """Colours by a scale: numbers by a colour map, texts and types as categories."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import inf, isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import SceneError, counted, naming, shown
+from raytracer.errors import SceneError, counted, naming, shown, suggestion
+from raytracer.scene import GLYPHS
 from raytracer.scene.arrays import extremes as extremes_of
 from raytracer.scene.coloring.expression import Texts, evaluate, texts_of
 from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, distinct, name_of
@@ -18,10 +17,8 @@ from raytracer.scene.coloring.style import SetStyle
 from raytracer.scene.elements import colors_of_elements, symbol_of, table
 from raytracer.scene.inferred import inferred
 from raytracer.scene.particles.labels import element_symbols, styles_of
+from raytracer.scene.sphere_set import SphereSet
 from raytracer.warning import warn
-
-if TYPE_CHECKING:
-    from raytracer.scene.sphere_set import SphereSet
 
 MAX_CATEGORIES = 1000
 
@@ -29,6 +26,12 @@ MAX_CATEGORIES = 1000
 def by_scale(sets: Sequence[SphereSet], style: SetStyle) -> tuple[list[SphereSet], ColorScale]:
     """Colour sets by one scale of `color_by`."""
     by, place = style.settings.color_by or "", style.named("color_by")
+    may_be_color = style.table == "bond_color" or style.place in GLYPHS
+    if may_be_color and by.isidentifier() and sets and not any(by in s.columns for s in sets):
+        from PIL.ImageColor import colormap  # late: a tenth of the time of a small render
+
+        hint = suggestion(by, [*sets[0].columns, *colormap])
+        raise style.wrong("color_by", f"'{shown(by)}' is neither a colour nor a column; {hint}")
     values: list[Any] = []
     for spheres in sets:
         texts = texts_of(by, spheres.columns)
@@ -209,12 +212,7 @@ def _scale(style: SetStyle, colors: Any, unit: str, **values: Any) -> ColorScale
 
 
 def _recolored(spheres: SphereSet, values: Any, scale: ColorScale) -> SphereSet:
-    if isinstance(values, Texts):
-        places = {name: place for place, name in enumerate(scale.names)}
-        known = np.array([places.get(name, len(places)) for name in values.names], np.int32)
-        ids = known[values.ids]
-    else:
-        ids = scale.ids(values)
+    ids = scale.ids(values)
     return spheres.changed(color=scale.palette, color_space="srgb", color_id=ids)
 
 

@@ -93,8 +93,8 @@ _MISTAKES = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 def _parsed(text: str) -> ast.expr:
-    """Return the tree of an expression, where "every 10" and "random 0.1" become calls, and names
-    are those of columns, whatever characters they have."""
+    """Return the tree of an expression, where "every 10" and "random 0.1" become calculations, and
+    names are those of columns, whatever characters they have."""
     quoted: dict[str, str] = {}
 
     def plain(match: re.Match[str]) -> str:
@@ -103,7 +103,8 @@ def _parsed(text: str) -> ast.expr:
         return name
 
     text = re.sub(r"`([^`]+)`", plain, text)
-    text = re.sub(r"(?<![\w.'\"])(every|random)\s+(\d[\d.e-]*)", r"\1(\2)", text)
+    text = re.sub(r"(?<![\w.'\"])every\s+([1-9]\d*)(?![\w.])", r"(index % \1 == 0)", text)
+    text = re.sub(r"(?<![\w.'\"])random\s+(\d[\d.e-]*)", r"random(\1)", text)
     tree = ast.parse(text.strip(), mode="eval").body
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
@@ -179,8 +180,7 @@ class _Evaluator:
         self.source, self.place = source, place
         self.kept: dict[Hashable, Any] = {}
         self.calls: dict[str, tuple[Callable[..., Any], int, int]] = {
-            "where": (self.where, 3, 3), "norm": (self.norm, 1, 1),
-            "every": (self.every, 1, 1), "random": (self.random, 1, 2),
+            "where": (self.where, 3, 3), "norm": (self.norm, 1, 1), "random": (self.random, 1, 2)
         }  # fmt: skip
         if len(text) > MAX_LETTERS:
             raise self.wrong(f"the expression is longer than {MAX_LETTERS:,} letters")
@@ -359,13 +359,6 @@ class _Evaluator:
             raise self.wrong(f"'{_text(vector)}' is no vector")
         block = np.asarray(value, np.float64)
         return np.sqrt(np.einsum("ij,ij->i", block, block))
-
-    def every(self, rows: slice, number: ast.expr) -> Any:
-        """Return whether the index of a particle is a multiple of n."""
-        step = self.value(number, rows)
-        if type(step) is not int or step < 1:
-            raise self.wrong("every() takes a whole number from 1: every 10")
-        return self.column("index", rows) % step == 0
 
     def random(self, rows: slice, *arguments: ast.expr) -> Any:
         """Return whether a particle is in a random fraction, chosen by a hash of index and seed."""

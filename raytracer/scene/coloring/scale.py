@@ -1,12 +1,10 @@
 """Colour scales: values to colours, and the content of their legends."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isfinite, log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +15,12 @@ from raytracer.field_types import Choice, Integer, Number, Text
 from raytracer.fields import Defined, setting
 from raytracer.scene.arrays import Where, as_array, each_block, quiet
 from raytracer.scene.coloring import maps, ticks
+from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.coloring.scale_types import MAP
 from raytracer.scene.coloring.ticks import Tick
 from raytracer.scene.colors import RGB, Color, parse_color, srgb_to_linear
 from raytracer.scene.key_types import ColorValue, Rows
-
-if TYPE_CHECKING:
-    from raytracer.sphere_update import ColorMap
+from raytracer.sphere_update import ColorMap
 
 KINDS = ("linear", "log", "symlog", "discrete", "categorical")
 STEPS = 5  # default number of colours of a discrete scale
@@ -133,6 +130,8 @@ class ColorScale(Defined):
     def ids(self, values: Any) -> NDArray[np.int32]:
         """Return the row of `palette` for each value, int32 (N,); values: numbers, or names of
         categories."""
+        if isinstance(values, Texts):
+            return self._rows_of(values.names)[values.ids]
         array = as_array(values, "values", Where())
         if array.ndim != 1 or array.dtype.kind not in ("iufbSU" if self.is_categorical else "iufb"):
             raise SceneError("values: give an array (N,) of numbers, or of names of categories")
@@ -149,16 +148,14 @@ class ColorScale(Defined):
         return result
 
     def _category_ids(self, values: NDArray[Any]) -> NDArray[np.int32]:
-        places = {name: place for place, name in enumerate(self.names)}
-
-        def of(known: NDArray[Any]) -> NDArray[np.int32]:
-            ids = [places.get(name_of(each), len(self.names)) for each in known.tolist()]
-            return np.array(ids, np.int32)
-
         if (ends := few_integers(values)) is not None:
-            return _looked_up(of(np.arange(ends[0], ends[1] + 1)), values, ends[0])
+            return _looked_up(self._rows_of(range(ends[0], ends[1] + 1)), values, ends[0])
         known, inverse = np.unique(values, return_inverse=True)
-        return of(known)[inverse.reshape(-1)]
+        return self._rows_of(known.tolist())[inverse.reshape(-1)]
+
+    def _rows_of(self, known: Iterable[Any]) -> NDArray[np.int32]:
+        places = {name: place for place, name in enumerate(self.names)}
+        return np.array([places.get(name_of(each), len(self.names)) for each in known], np.int32)
 
     def rgb(self, values: Any) -> NDArray[np.float32]:
         """Return the colours of values as for `ids`, linear RGB, float32 (N, 3)."""
@@ -184,8 +181,6 @@ class ColorScale(Defined):
     def color_map(self) -> ColorMap:
         """Return what a kernel needs to colour values by this scale. Raises SceneError: the scale
         is categorical."""
-        from raytracer.sphere_update import ColorMap
-
         if self.is_categorical:
             raise SceneError("values: a categorical scale has names: give an array on the host")
         kind = "linear" if self.kind == "discrete" else self.kind

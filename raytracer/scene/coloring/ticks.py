@@ -4,6 +4,8 @@ from itertools import pairwise
 from math import ceil, floor, isfinite, log10
 from typing import NamedTuple
 
+import numpy as np
+
 ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)  # steps between ticks, times a power of ten
 PLAIN = (-4, 5)  # powers of ten of the largest tick without an exponent
 
@@ -65,14 +67,8 @@ def texts(values: list[float]) -> list[str]:
             plain = [f"{value:.{decimals}f}" for value in values]
             if all(abs(float(t) - v) <= 1e-4 * gap for t, v in zip(plain, values, strict=True)):
                 return plain
-    return [_exponential(value) for value in values]
-
-
-def _exponential(value: float) -> str:
-    if value == 0.0:
-        return "0"
-    mantissa, _, exponent = f"{value:.6e}".partition("e")
-    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+    short = [np.format_float_scientific(v, 6, trim="-", exp_digits=1) for v in values]
+    return [text.replace("e+", "e") if v else "0" for v, text in zip(values, short, strict=True)]
 
 
 def _step(least: float) -> float:

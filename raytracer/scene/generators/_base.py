@@ -83,10 +83,6 @@ def normals(index: ArrayLike, stream: int, seed: int) -> tuple[Reals, Reals]:
     return length * np.cos(angle), length * np.sin(angle)
 
 
-def indices(begin: int, end: int) -> Words:
-    return np.arange(begin, end, dtype=np.uint32)
-
-
 def rgb(text: str) -> tuple[int, int, int]:
     red, green, blue = bytes.fromhex(text[1:])
     return red, green, blue

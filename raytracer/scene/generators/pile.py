@@ -10,15 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene.generators._base import (
-    Part,
-    Reals,
-    indices,
-    normals,
-    part,
-    ramp,
-    uniforms,
-)
+from raytracer.scene.generators._base import Part, Reals, normals, part, ramp, uniforms
 
 Index = NDArray[np.int64]
 Pairs = tuple[Index, Index]
@@ -48,18 +40,13 @@ COLORS = (
 
 def build(count: int, seed: int) -> list[Part]:
     """Return the heap; the radius of its base is about 1 for any count."""
-    index = indices(0, count)
-    radii = grain_radii(index, seed)
+    index = np.arange(count, dtype=np.uint32)
+    wide = np.clip(normals(index, 0, seed)[0], -CUT, CUT)
+    radii = np.exp(SIGMA * wide).astype(np.float32).astype(np.float64)  # hides the last bits of exp
     base = float((np.sum(radii**3) * 4.0 / (FILL * SLOPE)) ** (1.0 / 3.0))
     centers = settle(_start(count, base), radii)
     shade = uniforms(index, 1, seed)[0]
     return [part("default", centers / base, radii / base, ramp(shade, COLORS))]
-
-
-def grain_radii(index: NDArray[np.uint32], seed: int) -> NDArray[np.float64]:
-    """Return log-normal radii (N,), median 1; rounding to float32 hides the last bits of exp."""
-    wide = np.clip(normals(index, 0, seed)[0], -CUT, CUT)
-    return np.exp(SIGMA * wide).astype(np.float32).astype(np.float64)
 
 
 def settle(start: NDArray[np.float64], radii: NDArray[np.float64]) -> NDArray[np.float64]:

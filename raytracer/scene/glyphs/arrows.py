@@ -1,6 +1,6 @@
 """Arrows along vectors of particles: velocities, forces, dipoles, displacements."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,14 +28,6 @@ MIN_SHARE = 1e-3  # arrows shorter than this fraction of the longest one are lef
 COLOR = "#e0a020"  # colour of arrows if all particles have one colour
 
 
-class _Field(NamedTuple):
-    """Vectors of a set, (N, 3) in its units; the column `length` of `spheres` has `lengths`."""
-
-    spheres: SphereSet
-    vectors: Doubles
-    lengths: Doubles
-
-
 def arrows_of(scene: Scene, arrows: Arrows) -> Glyphs:
     """Return the arrows of a scene's sets that have the vectors."""
     made = [_field(spheres, arrows) for spheres in scene.spheres if spheres.count]
@@ -46,21 +38,22 @@ def arrows_of(scene: Scene, arrows: Arrows) -> Glyphs:
         raise SceneError(
             f"arrows.vector: there is no column '{shown(name)}'; {suggestion(name, known)}"
         )
-    longest = max((float(f.lengths.max()) for f in fields if len(f.lengths)), default=0.0)
+    lengths = [np.linalg.norm(vectors, axis=1) for _, vectors in fields]
+    longest = max(float(each.max(initial=0.0)) for each in lengths)
     _, longest = inferred().range("arrows.vector", lambda: (0.0, longest))
     if not longest > 0.0:
         warn("arrows: all vectors are zero, so there are no arrows")
         return Glyphs([])
-    sets, scales = shared.colored([f.spheres for f in fields], arrows.color, "arrows", COLOR)
+    sets, scales = shared.colored([each for each, _ in fields], arrows.color, "arrows", COLOR)
     _, size = inferred().range("arrows.scale", lambda: (0.0, _longest(sets)))
     scale = arrows.scale or size / longest
     radius = arrows.radius or scale * longest / SLENDER
     back = {"tail": 0.0, "center": 0.5, "tip": 1.0}[arrows.anchor]
     solids = []
-    for field, spheres in zip(fields, sets, strict=True):
-        rows = np.flatnonzero(field.lengths > MIN_SHARE * longest)
+    for (_, vectors), length, spheres in zip(fields, lengths, sets, strict=True):
+        rows = np.flatnonzero(length > MIN_SHARE * longest)
         shared.require_capsules(2 * len(rows), "arrows")
-        steps = field.vectors[rows] * scale
+        steps = vectors[rows] * scale
         tails = shared.placed(spheres)[rows] - back * steps
         if len(rows):
             colors = shared.colors_of(spheres, rows)
@@ -68,7 +61,9 @@ def arrows_of(scene: Scene, arrows: Arrows) -> Glyphs:
     return Glyphs(solids, scales)
 
 
-def _field(spheres: SphereSet, arrows: Arrows) -> _Field | None:
+def _field(spheres: SphereSet, arrows: Arrows) -> tuple[SphereSet, Doubles] | None:
+    """Return the particles with arrows, with the column `length`, and their vectors, (N, 3), in
+    units of the set; None without the columns."""
     vectors = vectors_of(spheres.columns, arrows.vector, "arrows.vector")
     if vectors is None:
         return None
@@ -76,7 +71,7 @@ def _field(spheres: SphereSet, arrows: Arrows) -> _Field | None:
     rows = rows[np.isfinite(vectors.sum(axis=1))[rows]]
     vectors = affine_rows(vectors[rows], spheres.transform.linear() / spheres.transform.scale)
     lengths = np.linalg.norm(vectors, axis=1)
-    return _Field(shared.with_column(spheres.taken(rows), "length", lengths), vectors, lengths)
+    return shared.with_column(spheres.taken(rows), "length", lengths), vectors
 
 
 def _longest(sets: list[SphereSet]) -> float:

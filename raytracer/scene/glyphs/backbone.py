@@ -1,8 +1,6 @@
 """Backbones of proteins and nucleic acids: residues, chains without a break, their structure."""
 
-from __future__ import annotations
-
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,10 +49,10 @@ class Backbone(NamedTuple):
     atoms: Rows
     structure: Rows
 
-    def taken(self, kept: NDArray[np.bool_]) -> Backbone:
+    def taken(self, kept: NDArray[np.bool_]) -> Self:
         """Return the residues that are kept and not alone between breaks."""
         rows = (each[kept] for each in self[3:])
-        made = Backbone(*self[:3], *rows)
+        made = type(self)(*self[:3], *rows)
         sizes = np.bincount(made.pieces)[made.pieces] if len(made.guides) else np.zeros(0)
         return made if (sizes > 1).all() else made.taken(sizes > 1)
 

@@ -1,6 +1,7 @@
 """Settings of arrows, trails, contacts, ellipsoids, ribbons, polyhedra and isosurfaces."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -8,7 +9,6 @@ from typing import Any
 from raytracer.arguments import items
 from raytracer.errors import SceneError, UserError
 from raytracer.field_types import (
-    NUMBER,
     TEXT,
     Choice,
     Integer,
@@ -16,13 +16,13 @@ from raytracer.field_types import (
     Number,
     Text,
     Truth,
-    number_of,
 )
 from raytracer.fields import Defined, setting
 from raytracer.scene.bond_settings import LENGTH, LENGTHS, lengths
 from raytracer.scene.coloring.style import StyleSettings, columns_in
-from raytracer.scene.colors import Color, parse_color
+from raytracer.scene.colors import Color
 from raytracer.scene.key_types import ColorRule, ColorValue, Components
+from raytracer.scene.option_text import parts_of
 
 ANCHORS = ("tail", "center", "tip")  # points of an arrow that can be at its particle
 
@@ -43,37 +43,22 @@ CENTER_PAIRS = Kind(
 """Pairs of a central and a neighbouring type: "Ti-O", "Ti-O=2.4,Al-O", {Ti-O = 2.4}."""
 
 
-def _levels(value: Any, name: str) -> tuple[float, ...]:
-    given = value
-    if isinstance(value, str):
-        given = [number_of(each) for each in value.split(",")]
-    rows = [given] if isinstance(given, (int, float)) else items(given, name)
-    levels = tuple(Number().checked(each, name) for each in rows)
-    if not levels or 0.0 in levels:
-        raise SceneError(f"{name}: needs at least one level other than 0")
-    return levels
+def Several(item: Kind, most: int, noun: str) -> Kind:  # noqa: N802
+    """A value or a list of at most some; "0.1,0.2" as a text."""
+
+    def check(value: Any, name: str) -> tuple[Any, ...]:
+        with suppress(UserError):
+            return (item.checked(item.typed(value) if isinstance(value, str) else value, name),)
+        parts = [item.typed(p) for p in parts_of(value)] if isinstance(value, str) else value
+        if not 1 <= len(items(parts, name)) <= most:
+            raise SceneError(f"{name}: takes {noun}, not {len(parts)}")
+        return tuple(item.checked(each, name) for each in parts)
+
+    return Kind({**item.plain, list: {"type": "array", "minItems": 1}}, check, noun=noun)
 
 
-LEVELS = Kind(
-    {float: NUMBER, list: {"type": "array", "items": NUMBER, "minItems": 1}}, _levels,
-    noun="a number or a list of numbers",
-)  # fmt: skip
-
-
-def _surface_colors(value: Any, name: str) -> tuple[Color, ...]:
-    try:
-        return (parse_color(value),)
-    except UserError:
-        pair = [value] if isinstance(value, str) else items(value, name)
-    if len(pair) not in (1, 2):
-        raise SceneError(f"{name}: takes one or two colours, not {len(pair)}")
-    return tuple(ColorValue().checked(each, name) for each in pair)
-
-
-SURFACE_COLORS = Kind(
-    {str: TEXT, list: {"type": "array"}}, _surface_colors,
-    noun="a colour, or two: of positive and of negative levels",
-)  # fmt: skip
+LEVELS = Several(Number(), 100, "a number or a list of numbers")
+SURFACE_COLORS = Several(ColorValue(), 2, "a colour, or two: of positive and of negative levels")
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)

@@ -7,20 +7,22 @@ import numpy as np
 from raytracer.errors import SceneError, shown
 from raytracer.scene.glyphs.settings import Shape
 from raytracer.scene.glyphs.shared import Glyphs, colors_of, require_capsules
-from raytracer.scene.glyphs.vectors import are_ellipsoids, axes_of, has_axes, orientations_of
+from raytracer.scene.glyphs.vectors import axes_of, has_axes, orientations_of
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import EllipsoidSet
 from raytracer.scene.sphere_set import SphereSet
 
 
 def default_shape(spheres: SphereSet) -> Shape | None:
-    """Return the default shape of particles with axes and orientations; None if some have neither,
-    such as points and spheres beside ellipsoids in LAMMPS files."""
+    """Return the default shape of particles with axes and orientations in columns with usual names;
+    None if some have neither, such as points and spheres beside ellipsoids in LAMMPS files."""
     columns = spheres.columns
-    if not are_ellipsoids(columns.about):
+    try:
+        axes = axes_of(columns, None, None) if has_axes(columns, None) else None
+        turns = orientations_of(columns, None)
+    except SceneError:  # other columns with such names
         return None
-    axes, turns = axes_of(columns, None, None), orientations_of(columns, None)
-    if turns is None or not (np.isfinite(axes) & (axes > 0.0)).all():
+    if axes is None or turns is None or not (np.isfinite(axes) & (axes > 0.0)).all():
         return None
     lengths = np.square(turns).sum(axis=1)
     return Shape() if (np.isfinite(lengths) & (lengths > 0.0)).all() else None

@@ -1,9 +1,7 @@
 """Common functions of glyphs: positions, conditions, columns, colours."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +17,7 @@ from raytracer.scene.colors import Color, linear_to_srgb, parse_color
 from raytracer.scene.columns import Columns
 from raytracer.scene.particles.source import Box, Column, kind_of
 from raytracer.scene.simulation_box import nearest_boxes
-
-if TYPE_CHECKING:
-    from raytracer.scene.sphere_set import SphereSet
+from raytracer.scene.sphere_set import SphereSet
 
 Doubles = NDArray[np.float64]
 Rows = NDArray[np.int64]

@@ -1,6 +1,6 @@
 """Vectors, axes and orientations of particles, by the names of columns in various programs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,6 @@ from raytracer.errors import SceneError, shown
 from raytracer.scene.coloring.expression import Texts, evaluate
 from raytracer.scene.coloring.style import columns_in
 from raytracer.scene.columns import Columns
-from raytracer.scene.particles.source import Column
 
 Doubles = NDArray[np.float64]
 Names = str | tuple[str, ...] | None
@@ -121,19 +120,6 @@ def ellipsoid_columns(axes: Names, orientation: Names) -> list[str]:
         usual = [name for columns, _ in known for name in columns]
         names += usual if stated is None else [stated] if isinstance(stated, str) else stated
     return names
-
-
-def are_ellipsoids(columns: Mapping[str, Column]) -> bool:
-    """Whether numeric columns with usual names hold axes and orientations, each one of rows or
-    several side by side."""
-
-    def are_numbers(names: tuple[str, ...], width: int) -> bool:
-        shape = (width,) if len(names) == 1 else ()
-        kinds = [columns[name][:2] for name in names if name in columns]
-        return len(kinds) == len(names) and {*kinds} <= {("number", shape), ("", shape)}
-
-    usual = ((AXES, 3), (TURNS, 4))
-    return all(any(are_numbers(names, width) for names, _ in known) for known, width in usual)
 
 
 def has_axes(columns: Columns, axes: Names) -> bool:
