@@ -558,14 +558,11 @@ class LiveScene:
             colored = colors_of(colors, None, space, count, WHERE)
         if colored is None:
             return moved
-        rows, ids, opacity = colored  # without an alpha the opacity stays
-        rows, opacity = (
-            rows if ids is None else rows[ids],
-            moved.opacity if opacity is None else opacity,
-        )
+        rows, ids, opacity = colored
         return moved.changed(
-            color=rows, color_id=None, color_space=space, has_color=True, opacity=opacity
-        )
+            color=rows if ids is None else rows[ids], color_id=None, color_space=space,
+            opacity=moved.opacity if opacity is None else opacity, has_color=True,
+        )  # fmt: skip
 
     def _examine(self) -> None:
         """Find out how the spheres lie in the packed scene, and whether they change in place."""
@@ -627,11 +624,11 @@ class LiveScene:
             buffers, camera = pack.pack_with_camera(scene, settings, around, job.device)
         on_device = job.device.scene(buffers, job.device.build(buffers))
         buffers.release()
-        job.scene.close()
         self._job = replace(
             job, scene=on_device, view=buffers.view, space=buffers.space, camera=camera, plan=plan,
             kept=(scene, buffers), about=job.about | {"spheres": scene.count} | camera.about,
         )  # fmt: skip
+        job.scene.close()
         self._examine()
         self._is_torn = False
 

@@ -55,43 +55,30 @@ class SphereUpdate:
     """New positions, radii and colours of spheres `first` to `first + count - 1` of a scene.
 
     What is None stays. Arrays are of the host (NumPy), or of the device that has the scene
-    (`DeviceArray`). Shapes and dtypes are checked, numbers are not.
-
-    Args:
-        first: number of the first of the spheres in the scene.
-        count: N, how many they are.
-        positions: (N, 3), any strides, own units. Of the host float32 or float64; of a device of
-            any type of the kernels' `NumberKind`: also float16, int32, int64 and uint8.
-        radii: (N,), any strides, or (1,) of one radius for all, own units; types as of positions.
-        colors: (N, 3), or (1, 3) of one colour for all. Of the host float32, linear RGB; of a
-            device float16, float32 or float64 in 0..1, or uint8 in 0..255, as `color_space` says.
-        color_space: "linear" or "srgb": what the numbers of `colors` are.
-        first_color: row of the first of the N colours in `SceneBuffers.color`.
-        linear: float64 (3, 3); with `offset` it takes positions to render space, in float64:
-            `linear @ position + offset`, whose terms are added in this order, zeros left out.
-        offset: float64 (3,).
-        scale: by which radii are multiplied, in float64.
-        stream: handle of the stream on which arrays of a device are complete, and which waits until
-            they have been read; None is the default stream.
-        color_map: `colors` are values (N,), and their colours are those of this map; types as of
-            positions.
-        in_graph: the stream is being captured into a CUDA graph, of which the update becomes a
-            part: all arrays are of the device.
+    (`DeviceArray`), with any strides. Shapes and dtypes are checked, numbers are not.
     """
 
     first: int
-    count: int
+    count: int  # N
+    # (N, 3), own units. Of the host float32 or float64; of a device of any type of the kernels'
+    # `NumberKind`: also float16, int32, int64 and uint8.
     positions: Array | None = None
-    radii: Array | None = None
+    radii: Array | None = None  # (N,), or (1,) of one radius for all, own units; types as above
+    # (N, 3), or (1, 3) of one colour for all. Of the host float32, linear RGB; of a device float16,
+    # float32 or float64 in 0..1, or uint8 in 0..255; or values (N,), types as of positions.
     colors: Array | None = None
-    color_space: str = "linear"
-    first_color: int = 0
-    linear: Doubles = field(default_factory=lambda: np.eye(3))
-    offset: Doubles = field(default_factory=lambda: np.zeros(3))
-    scale: float = 1.0
+    color_space: str = "linear"  # or "srgb": of the colours of a device
+    first_color: int = 0  # row of the first of the N colours in `SceneBuffers.color`
+    # They take positions to render space, in float64: `linear @ position + offset`, whose terms are
+    # added in this order, zeros left out.
+    linear: Doubles = field(default_factory=lambda: np.eye(3))  # (3, 3)
+    offset: Doubles = field(default_factory=lambda: np.zeros(3))  # (3,)
+    scale: float = 1.0  # by which radii are multiplied, in float64
+    # Handle of the stream on which arrays of a device are complete, and which waits until they have
+    # been read; None is the default stream.
     stream: int | None = None
-    color_map: ColorMap | None = None
-    in_graph: bool = False
+    color_map: ColorMap | None = None  # that of values
+    in_graph: bool = False  # the stream is being captured into a CUDA graph: all arrays are there
 
     @property
     def is_on_host(self) -> bool:

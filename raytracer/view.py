@@ -41,28 +41,19 @@ class _Field(Generic[Value]):
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Everything that may change between two pictures of the same spheres.
+    """Everything that may change between two pictures of the same spheres."""
 
-    Args:
-        camera: structured (1,), `Camera`.
-        lights: structured (L,), `Light`.
-        materials: structured (M,), `Material`.
-        frame: structured (1,), `Frame`: film (size, crop), sampler, integrator, environment
-            (background, ambient light), and what the scene's tables have.
-        sky: structured (M,), `EnvironmentTexel`: the corners of the environment map, row by row,
-            then the `EnvironmentQuad` of its blocks, made of them; (0,) without.
-        draft: whether it is a draft whose ambient occlusion is filtered (`as_draft`).
-        neighbor_weight: weight of a neighbouring pixel's samples in a draft, relative to the
-            pixel's own.
-    """
-
-    camera: NDArray[np.void]
-    lights: NDArray[np.void]
-    materials: NDArray[np.void]
+    camera: NDArray[np.void]  # structured (1,), `Camera`
+    lights: NDArray[np.void]  # structured (L,), `Light`
+    materials: NDArray[np.void]  # structured (M,), `Material`
+    # Structured (1,), `Frame`: film (size, crop), sampler, integrator, environment (background,
+    # ambient light), and what the scene's tables have.
     frame: NDArray[np.void]
+    # Structured (M,), `EnvironmentTexel`: the corners of the environment map, row by row, then the
+    # `EnvironmentQuad` of its blocks, made of them; (0,) without.
     sky: NDArray[np.void] = field(default_factory=partial(none_of, "EnvironmentTexel"))
-    draft: bool = False
-    neighbor_weight: float = 0.0
+    draft: bool = False  # whether it is a draft whose ambient occlusion is filtered (`as_draft`)
+    neighbor_weight: float = 0.0  # of a neighbouring pixel's samples in a draft; the own have 1
 
     width = _Field("width", int)
     height = _Field("height", int)

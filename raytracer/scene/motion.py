@@ -35,16 +35,10 @@ FIXED = {
 
 @dataclass(frozen=True, eq=False)
 class Keys:
-    """Positions of spheres at two or more times, between and beyond which they move linearly.
+    """Positions of spheres at two or more times, between and beyond which they move linearly."""
 
-    Args:
-        times: ascending; the centres of the set are those of time 0.
-        offsets: from the centres, float64 (N, 3) for each time, or (1, 3) of all spheres, in the
-            units of the set.
-    """
-
-    times: tuple[float, ...]
-    offsets: tuple[Doubles, ...]
+    times: tuple[float, ...]  # ascending; the centres of the set are those of time 0
+    offsets: tuple[Doubles, ...]  # from the centres, own units, (N, 3) each or (1, 3) of all
 
     def at(self, centers: NDArray[np.floating[Any]], time: float) -> NDArray[np.floating[Any]]:
         """Return centres, (N, 3), at a time; at time 0 they are the array itself."""

@@ -23,26 +23,15 @@ MIN_ANGLE, MAX_ANGLE = 0.001, 179.0  # limits of `Camera.vertical_fov` in degree
 
 @dataclass(frozen=True, eq=False)
 class Pose:
-    """A camera in render space.
+    """A camera in render space."""
 
-    Args:
-        kind: "perspective", "orthographic" or "panorama".
-        eye: float64 (3,); for an orthographic camera the middle of the plane where rays start.
-        axes: of the view.
-        half: tangent of half the vertical field of view, or, orthographic, half the height of the
-            picture in render space.
-        outliers: spheres that a fitted camera leaves out; None if it frames all.
-        aperture: diameter of the lens relative to the focus distance; 0: a pinhole.
-        focus: float64 (3,), a point in focus; None: the centre of the spheres.
-    """
-
-    kind: str
-    eye: Doubles
-    axes: Basis
-    half: float
-    outliers: Outliers | None = None
-    aperture: float = 0.0
-    focus: Doubles | None = None
+    kind: str  # "perspective", "orthographic" or "panorama"
+    eye: Doubles  # (3,); for an orthographic camera the middle of the plane where rays start
+    axes: Basis  # of the view
+    half: float  # tangent of half the vertical field of view, or half the height of the picture
+    outliers: Outliers | None = None  # spheres that a fitted camera leaves out
+    aperture: float = 0.0  # diameter of the lens relative to the focus distance; 0: a pinhole
+    focus: Doubles | None = None  # (3,), a point in focus; None: the centre of the spheres
 
     def pack(self, aspect: float) -> NDArray[np.void]:
         """Return the camera for the kernels, structured (1,); `aspect` is width by height."""
