@@ -18,7 +18,7 @@ from raytracer.fields import check_names, split, takes
 from raytracer.files import output
 from raytracer.files.access import path_of
 from raytracer.memory import Need
-from raytracer.pipeline import VIEW_SETTINGS, Job, prepare
+from raytracer.pipeline import VIEW_SETTINGS, prepare
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.columns import shared_names, shared_values
@@ -143,31 +143,23 @@ def measure(
     with prepare(source, given | traced, **options) as job:
         assert job.kept is not None
         loaded = job.kept[0]
-        counts = _counts(job, loaded.count, count)
+        counts = job.scene.exposures(job.view.with_samples(0, count), loaded.count)
         columns = columns_of(loaded.spheres)
     positions = np.concatenate([np.zeros((0, 3)), *map(placed, loaded.spheres)])
     radius = np.concatenate([np.zeros(0), *map(radii_of, loaded.spheres)])
-    exposed, area = counts["exposed"], 4.0 * pi * radius**2
+    exposed = accessible = counts["exposed"]
     if ball:
-        enlarged = _enlarged(loaded, ball)
-        with prepare(enlarged, traced, **options) as job:
-            accessible = _counts(job, loaded.count, count)
-        whole_area = 4.0 * pi * (radius + ball) ** 2
-        accessible_area = _shares(accessible["exposed"], count, whole_area)
-    else:
-        accessible_area = _shares(exposed, count, area)
+        with prepare(_enlarged(loaded, ball), traced, **options) as job:
+            view = job.view.with_samples(0, count)
+            accessible = job.scene.exposures(view, loaded.count)["exposed"]
     occlusion, occlusion_error = _shares(exposed - counts["open"], exposed, np.ones_like(radius))
     occlusion[exposed == 0] = 1.0
     sets = np.repeat(np.arange(len(loaded.spheres)), [each.count for each in loaded.spheres])
     return Measurements(
-        positions, radius, sets, occlusion, occlusion_error, *accessible_area,
-        *_shares(counts["visible"], count, area), columns,
+        positions, radius, sets, occlusion, occlusion_error,
+        *_shares(accessible, count, 4.0 * pi * (radius + ball) ** 2),
+        *_shares(counts["visible"], count, 4.0 * pi * radius**2), columns,
     )  # fmt: skip
-
-
-def _counts(job: Job, spheres: int, samples: int) -> NDArray[np.void]:
-    """Return the counts of the points of the spheres, structured (N,), Exposure."""
-    return job.scene.exposures(job.view.with_samples(0, samples), spheres)
 
 
 def _shares(

@@ -23,16 +23,12 @@ class FrameSource(ABC):
 
     count: int
     name: str
+    animation: AnimationSettings | None = None  # those of the scene
 
     @abstractmethod
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
         """Return a frame, counted from 0, with these columns of its file. Raises UserError: it
         cannot be read."""
-
-    @property
-    def animation(self) -> AnimationSettings | None:
-        """The animation settings of the scene, or None."""
-        return None
 
     def signature(self) -> str | None:
         """Return a text that changes with the frames; None if changes cannot be detected."""
@@ -46,12 +42,7 @@ class FileSource(FrameSource):
     def __init__(self, source: Source) -> None:
         self._source, self.name = source, str(source.scene)
         self._data: list[Path] = []
-        self._animation: AnimationSettings | None = None
         self.count = self._count(source.scene)
-
-    @property
-    def animation(self) -> AnimationSettings | None:
-        return self._animation
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
         return load_file(self._source, frame if self.count > 1 else None, columns)
@@ -80,7 +71,7 @@ class FileSource(FrameSource):
             return self._source.count_frames()
         with opened(path, error=SceneError) as file:
             parts = parts_of(read_table(file, suffix), str(path))
-        self._animation = parts.get("animation", self._animation)
+        self.animation = parts.get("animation")
         return self._count_in(parts, path.parent)
 
     def _count_in(self, values: dict[str, Any], folder: Path) -> int:
@@ -112,11 +103,8 @@ class SceneSource(FrameSource):
         self._scenes = scenes
         self.name = "the scenes"
         self.count = len(scenes)
-
-    @property
-    def animation(self) -> AnimationSettings | None:
-        first = self._scenes[0]
-        return first.animation if isinstance(first, Scene) else None
+        if isinstance(scenes, (list, tuple)) and isinstance(scenes[0], Scene):
+            self.animation = scenes[0].animation
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
         made = self._scenes[frame]

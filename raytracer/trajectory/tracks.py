@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, SceneError, counted
 from raytracer.files.access import STANDARD_INPUT
-from raytracer.scene.animation import AnimationSettings
 from raytracer.scene.glyphs.shared import jumps, rows_by_id, taken
 from raytracer.scene.motion import Keys
 from raytracer.scene.particles.frames import checked
@@ -148,7 +147,7 @@ class TrackedSource(FrameSource):
     def __init__(
         self, source: FrameSource, frames: Sequence[int], smoothing: int, unwrap: bool
     ) -> None:
-        self.count, self.name = source.count, source.name
+        self.count, self.name, self.animation = source.count, source.name, source.animation
         self._source, self._unwrap = source, unwrap
         self._before, self._after = (smoothing - 1) // 2, smoothing // 2
         self._first = max(min(frames) - self._before, 0)
@@ -157,10 +156,6 @@ class TrackedSource(FrameSource):
         self._jumps: list[Jumps] = []
         read = partial(tracks_of, source)
         self._read = lru_cache(self._before + self._after + 1)(read)
-
-    @property
-    def animation(self) -> AnimationSettings | None:
-        return self._source.animation
 
     def signature(self) -> str | None:
         return self._source.signature()
