@@ -466,17 +466,12 @@ class SceneBuffers:
 
 @dataclass(frozen=True)
 class Bvh:
-    """A bounding volume hierarchy: wide nodes, and the spheres in the order of the leaves.
+    """A bounding volume hierarchy: wide nodes, and the spheres in the order of the leaves."""
 
-    Args:
-        nodes: uint8 (M, 80), one node a row, in the layout of the kernels.
-        order: int32 (N,), primitive index of each sphere in leaf order.
-        spheres: float32 (N, 4), centre and radius in leaf order, render space; with other solids
-            (N + S, 8), as `kernels/geom/solid.h` reads them: records, then further numbers.
-    """
-
-    nodes: NDArray[np.uint8]
-    order: NDArray[np.int32]
+    nodes: NDArray[np.uint8]  # (M, 80), one node a row, in the layout of the kernels
+    order: NDArray[np.int32]  # (N,), primitive index of each sphere in leaf order
+    # (N, 4), centre and radius in leaf order, render space; with other solids (N + S, 8), as
+    # `kernels/geom/solid.h` reads them: records, then further numbers.
     spheres: NDArray[np.float32]
 
     @property

@@ -287,7 +287,7 @@ class LiveView:
         settings = {k: v for k, v in self._settings.items() if k not in of_window}
         threads = _spared(self._settings["threads"])
         widget = show(runner.feed, height=height, **settings | threads)
-        runner.is_closed = lambda: widget.closed
+        runner.has_ended = lambda: widget.closed
         self._outlets.append(view)
         ipython = sys.modules.get("IPython")
         self._shell = None if ipython is None else ipython.get_ipython()

@@ -99,7 +99,6 @@ class ProcessRunner:
             raise UserError(f"live: the view ended at once ({self._how()})") from None
         return self._address
 
-    @property
     def has_ended(self) -> bool:
         return self._process.poll() is not None
 
@@ -140,14 +139,10 @@ class InlineRunner:
         self.gpu = gpu
         self.writer, reader = mailbox()
         self.feed = Feed(reader)
-        self.is_closed: Callable[[], bool] = lambda: False  # whether what shows the feed was
+        self.has_ended: Callable[[], bool] = lambda: False
 
     def ready(self) -> str:
         return ""
-
-    @property
-    def has_ended(self) -> bool:
-        return self.is_closed()
 
     def close(self) -> None:
         """The last state stays shown."""
@@ -178,7 +173,7 @@ class _Outlet:
         given = self._sent[name] = self._logged[name]  # what is wrong is said once
         points = Points.of(name, given).near(name, self.runner.gpu)
         while not self.writer.write(name, points.arrays, points.values, points.stream):
-            if self.runner.has_ended or perf_counter() >= until:
+            if self.runner.has_ended() or perf_counter() >= until:
                 del self._sent[name]
                 return
             sleep(LOOK)
@@ -190,7 +185,7 @@ class _Outlet:
 
     def look(self) -> bool:
         """Return whether it still shows something; warn once of an error that ended it."""
-        if not self.has_ended and self.runner.has_ended:
+        if not self.has_ended and self.runner.has_ended():
             self.has_ended = True
             if (error := self.runner.error()) is not None:
                 warn(str(error))

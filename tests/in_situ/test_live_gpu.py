@@ -40,7 +40,7 @@ def test_a_page_and_a_movie_share_the_gpu_and_end(tmp_path: Path) -> None:
         with urllib.request.urlopen(view.address, timeout=PATIENCE) as answer:
             assert b"simulation - raytracer" in answer.read()
         outlets = list(view._outlets)
-    assert all(each.runner.has_ended for each in outlets)
+    assert all(each.runner.has_ended() for each in outlets)
     assert len(list(tmp_path.iterdir())) == 3
     np.testing.assert_array_equal(pixels_of(tmp_path / "2.png"), image.to_uint8())
 

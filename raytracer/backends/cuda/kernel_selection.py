@@ -109,7 +109,7 @@ def _missing_with_paths(view: View) -> tuple[str, ...]:
     is_path = view.integrator == "path"
     if view.nests:
         return WITHOUT_LOCAL if is_path else ()
-    light = () if view.has_principled or view.has_emitters else MATERIALS_AND_EMITTERS
+    light = () if view.has_principled_or_emitters else MATERIALS_AND_EMITTERS
     if view.draft:
         return COMMON_DRAFTS if light else ()
     if view.hides or view.transparent_shadows:
@@ -129,7 +129,7 @@ def missing_with_capsules(view: View, has_forms: bool) -> tuple[str, ...]:
             return ()
         if view.integrator == "path":
             return (*WITHOUT_LOCAL, *RARE)
-        if view.has_principled or view.has_emitters:
+        if view.has_principled_or_emitters:
             return ()
         drafts = () if view.draft else DRAFTS
         return (*WITHOUT_PATHS, *drafts, *RARE, *MATERIALS_AND_EMITTERS)
@@ -153,8 +153,9 @@ def every_variant(kernel: str) -> list[tuple[str, ...]]:
 
 
 _READ = (
-    "needs_path_tracing", "draft", "catches_shadows", "nests", "hides", "has_principled",
-    "has_emitters", "transparent_shadows", "light_count", "large_count", "mirrors", "has_mirrors",
+    "needs_path_tracing", "draft", "catches_shadows", "nests", "hides",
+    "has_principled_or_emitters", "transparent_shadows", "light_count", "large_count", "mirrors",
+    "has_mirrors",
 )  # fmt: skip
 """What of a view these functions read."""
 
