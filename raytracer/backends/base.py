@@ -218,13 +218,6 @@ class DeviceFilm(Closeable, ABC):
         """Copy the sums to `host`, if they are newer, and return it; bands: at least these rows."""
         return self.host
 
-    def take(self, other: DeviceFilm, bands: Bands) -> None:
-        """Replace some rows by those of a film of the same size on another device."""
-        sums, others = self.to_host().sums, other.to_host(bands).sums
-        for begin, end in bands:
-            sums[begin:end] = others[begin:end]
-        self.restore(sums)
-
     def develop(self, settings: ToneSettings, bits: int = 8, *, measured: bool = True) -> Developed:
         """Return the picture of the film and its histogram, as `film.develop` does."""
         return develop(self.to_host(), settings, bits, self._threads, measured=measured)

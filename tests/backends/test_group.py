@@ -71,6 +71,12 @@ class ApartFilm(CpuFilm):
         self.to_host()
         super().develop_into(settings, picture)
 
+    def take(self, other: ApartFilm, bands: Bands) -> None:
+        sums, others = self.to_host().sums, other.to_host(bands).sums
+        for begin, end in bands:
+            sums[begin:end] = others[begin:end]
+        self.restore(sums)
+
     def clear(self) -> None:
         self._own.clear()
         self.host.samples, self.host.counts = 0, None
