@@ -302,7 +302,7 @@ def _packed(
         need = replace(need, kept=kept)
     memory.require_host(need)
     around = surroundings(plan, settings.width, settings.height)
-    return pack.pack_with_camera(scene, settings, around, device, cell)
+    return pack.pack_with_camera(scene, settings, around, device.place, cell)
 
 
 @dataclass
