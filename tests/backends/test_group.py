@@ -98,6 +98,9 @@ class ApartDevice(CpuDevice):
         self.is_stuck = False
         self.scenes: list[CpuScene] = []
 
+    def place(self, *_: Any) -> None:  # type: ignore[override]
+        """Leave it to the host."""
+
     def film(self, host: Film) -> ApartFilm:
         return ApartFilm(self, host)
 
@@ -121,7 +124,7 @@ def several(request: pytest.FixtureRequest) -> DeviceGroup:
 
 
 def group_of(count: int) -> DeviceGroup:
-    return DeviceGroup([ApartDevice() for _ in range(count)])  # type: ignore[misc]
+    return DeviceGroup([ApartDevice() for _ in range(count)], is_striped=False)  # type: ignore[misc]
 
 
 def balls(**settings: Any) -> raytracer.Scene:
