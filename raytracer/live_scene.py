@@ -618,10 +618,10 @@ class LiveScene:
         if buffers.count:
             aspect = settings.width / settings.height
             pose = posed(camera, buffers.balls, buffers.space, aspect)[0]
-            buffers = pack.repack(buffers, scene, settings, pose, job.device)
+            buffers = pack.repack(buffers, scene, settings, pose, job.device.place)
         else:  # there was nothing that space and camera could be fitted to
             around = surroundings(job.plan, *job.view.size)
-            buffers, camera = pack.pack_with_camera(scene, settings, around, job.device)
+            buffers, camera = pack.pack_with_camera(scene, settings, around, job.device.place)
         on_device = job.device.scene(buffers, job.device.build(buffers))
         buffers.release()
         self._job = replace(

@@ -133,7 +133,7 @@ class MotionBlur:
     def _packed(self, moment: float, device: Device) -> DeviceScene:
         """Return a scene on a device that is packed at a time."""
         scene = at_time(self._scene, moment)
-        buffers = repack(self._buffers, scene, scene.render, None, device)
+        buffers = repack(self._buffers, scene, scene.render, None, device.place)
         there = device.scene(buffers, device.build(buffers))
         buffers.release()
         return there

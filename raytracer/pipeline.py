@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from copy import copy
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 from zlib import crc32
 
 import numpy as np
@@ -31,7 +31,6 @@ from raytracer.film.film import (
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant
-from raytracer.resources import thread_count
 from raytracer.scene import GLYPHS
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.overrides import SceneOverrides
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 
     from raytracer.annotations.plan import Plan
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
-    from raytracer.buffers import Bvh, SceneBuffers
+    from raytracer.buffers import SceneBuffers
     from raytracer.drawing.overlay import Overlay
     from raytracer.keywords import FileKeywords
     from raytracer.motion_blur import MotionBlur
@@ -61,8 +60,6 @@ if TYPE_CHECKING:
 
 
 Notice = Callable[[str], None]
-Given = ParamSpec("Given")
-Result = TypeVar("Result")
 
 MAX_NUMBER = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
 VIEW_SETTINGS = "raytracer.scene.view_settings:ViewSettings"
@@ -201,11 +198,14 @@ def prepare(
         blurs: whether to find out how particles move while the shutter is open; otherwise those
             with motion keys move, and pictures of others show the middle of the shutter.
     """
-    source, stage = Source.of(scene), Stages(notice)
-    device = stage("start", "looking for a GPU", _device, backend, threads)
+    source, timings = Source.of(scene), dict[str, float]()
+    stage = partial(_stage, notice, timings)
+    with stage("start", "looking for a GPU"):
+        device = select(backend, threads)
     about_device = {"name": device.name} | device.describe()
     settled = SceneOverrides.of(overrides, annotations)
-    loaded, plan = stage("load", "loading the scene", load_applied, source, settled, values, blurs)
+    with stage("load", "loading the scene"):
+        loaded, plan = load_applied(source, settled, values, blurs)
     counts, settings, tone = loaded.counts(), loaded.render, loaded.tone
     spheres = ", ".join(counted(count, noun) for noun, count in counts.items())
     with naming(loaded.source):
@@ -213,16 +213,22 @@ def prepare(
         need = memory_of or memory.Need()
         need = replace(need, moves=need.moves or moving is not None, threads=threads)
         keeps, is_file = keep or moving is not None, source.path is not None
-        buffers, camera = stage(
-            "pack", f"packing {spheres}", _packed, loaded, need, crop, plan, device, keeps, is_file
-        )
+        with stage("pack", f"packing {spheres}"):
+            buffers, camera = _packed(loaded, need, crop, plan, device, keeps, is_file)
         settings = settings.override(brightness=_brightness(loaded, settings))
         kept = (loaded, buffers) if keep else None
         del loaded
-        digest = stage("digest", f"hashing {spheres}", buffers.digest) if hashed else ""
-        tree = stage("build", f"building the hierarchy over {spheres}", device.build, buffers)
-        text = f"uploading {spheres} to the {device.name} backend"
-        on_device = stage("upload", text, _uploaded, device, buffers, tree, need.window)
+        digest = ""
+        if hashed:
+            with stage("digest", f"hashing {spheres}"):
+                digest = buffers.digest()
+        with stage("build", f"building the hierarchy over {spheres}"):
+            tree = device.build(buffers)
+        with stage("upload", f"uploading {spheres} to the {device.name} backend"):
+            if need.window:  # which should not wait for a compiler
+                device.compile_ahead()
+            on_device = device.scene(buffers, tree)
+            buffers.release()
         blur = None
         if moving is not None:
             from raytracer.motion_blur import MotionBlur  # late: few scenes move
@@ -232,8 +238,8 @@ def prepare(
         if settings.brightness == AUTO:
             from raytracer.brightness import balanced  # late: not for scene files
 
-            text = "measuring the light"
-            buffers, settings = stage("light", text, balanced, device, on_device, buffers, settings)
+            with stage("light", "measuring the light"):
+                buffers, settings = balanced(device, on_device, buffers, settings)
             if kept:
                 render = kept[0].render.override(brightness=settings.brightness)
                 kept = replace(kept[0], render=render), buffers
@@ -247,35 +253,19 @@ def prepare(
         "resident": on_device.nbytes,
     }
     return Job(
-        settings, device, on_device, buffers.view, threads, stage.seconds, sizes, about,
+        settings, device, on_device, buffers.view, threads, timings, sizes, about,
         buffers.space, camera, kept, tone=tone, plan=plan, blur=blur,
     )  # fmt: skip
 
 
-class Stages:
-    """Calls the stages of a job: each is announced when it begins, and timed."""
-
-    def __init__(self, notice: Notice | None) -> None:
-        self._notice = notice
-        self.seconds: dict[str, float] = {}
-
-    def __call__(
-        self, name: str, text: str, call: Callable[Given, Result], *given: Given.args,
-        **named: Given.kwargs,
-    ) -> Result:  # fmt: skip
-        if self._notice is not None:
-            self._notice(text)
-        start = time.perf_counter()
-        result = call(*given, **named)
-        self.seconds[name] = time.perf_counter() - start
-        return result
-
-
-def _device(backend: str | Device, threads: int) -> Device:
-    """Return the device of a name, or that of an earlier job."""
-    thread_count(threads)
-    is_device = hasattr(backend, "max_spheres")
-    return backend if is_device else select(backend, threads)  # type: ignore[return-value,arg-type]
+@contextmanager
+def _stage(notice: Notice | None, spent: dict[str, float], name: str, text: str) -> Iterator[None]:
+    """Announce a stage of a job, and time it."""
+    if notice is not None:
+        notice(text)
+    start = time.perf_counter()
+    yield
+    spent[name] = time.perf_counter() - start
 
 
 def _packed(
@@ -312,7 +302,7 @@ def _packed(
         need = replace(need, kept=kept)
     memory.require_host(need)
     around = surroundings(plan, settings.width, settings.height)
-    return pack.pack_with_camera(scene, settings, around, device, cell)
+    return pack.pack_with_camera(scene, settings, around, device.place, cell)
 
 
 @dataclass
@@ -465,11 +455,15 @@ class Job:
         about = self.about | samples_about(film) | {"crop": list(film.crop)}
         if self.noise is not None:
             about["noise"] = self.noise
-        settings, denoise = settings or self.tone, self.settings.denoise
+        settings, denoise, upload = settings or self.tone, self.settings.denoise, None
+        if self.device.has_own_memory:
+            from raytracer.backends.cuda import transfer  # late: the CPU does without
+
+            upload = partial(transfer.upload, self.device.number)
         image = Image(
             film, self.view.transparent, self.timings, about, self.threads, settings, self.camera,
             denoise, self._overlay(film.crop),
-            gpu=self.device.number if self.device.has_own_memory else None,
+            upload=upload,
         )  # fmt: skip
         if denoise:
             self.find_aovs(on_device.to_host(), [name for name in GUIDES if name not in film.aovs])
@@ -622,17 +616,6 @@ def _with_glyphs(scene: Scene) -> Scene:
 
     with naming(scene.source):
         return with_glyphs(scene)
-
-
-def _uploaded(
-    device: Device, buffers: SceneBuffers, tree: Bvh | None, is_shown: bool
-) -> DeviceScene:
-    """Return a scene on a device; is_shown: by a window, which should not wait for a compiler."""
-    if is_shown:
-        device.compile_ahead()
-    on_device = device.scene(buffers, tree)
-    buffers.release()
-    return on_device
 
 
 def load_applied(

@@ -1,11 +1,13 @@
 """Updates of spheres on a device: positions, radii and colours."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.buffers import Columns, DeviceRecords
 from raytracer.device_array import DeviceArray
 from raytracer.errors import SceneError
 from raytracer.layout import enum
@@ -84,3 +86,15 @@ class SphereUpdate:
     def is_on_host(self) -> bool:
         """Whether positions or radii are arrays of the host."""
         return any(isinstance(array, np.ndarray) for array in (self.positions, self.radii))
+
+
+Placer = Callable[
+    [Sequence[SphereUpdate], Sequence[SphereUpdate], Callable[[slice], Columns]],
+    DeviceRecords | None,
+]
+"""Packs the spheres of a scene without solids in the memory of a device.
+
+The arguments are the spheres of each set, in order; the colours of each surface, or () to leave
+them to the host; and what returns the columns of some rows on the host. None if the host places
+them: because that is as fast, or because one cannot be shown, for which the host has the sentence.
+"""

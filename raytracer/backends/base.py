@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer._native import core
-from raytracer.buffers import Bvh, Columns, DeviceRecords, SceneBuffers, build_bvh
+from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.device_array import DeviceArray
 from raytracer.film.film import Developed, Film, develop
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant, draft_shape, dtype
 from raytracer.resources import thread_count
-from raytracer.sphere_update import OutOfRangeError, SphereUpdate
+from raytracer.sphere_update import OutOfRangeError, Placer, SphereUpdate
 from raytracer.view import View
 
 ProgressCall = Callable[[float], None]
@@ -218,13 +218,6 @@ class DeviceFilm(Closeable, ABC):
         """Copy the sums to `host`, if they are newer, and return it; bands: at least these rows."""
         return self.host
 
-    def take(self, other: DeviceFilm, bands: Bands) -> None:
-        """Replace some rows by those of a film of the same size on another device."""
-        sums, others = self.to_host().sums, other.to_host(bands).sums
-        for begin, end in bands:
-            sums[begin:end] = others[begin:end]
-        self.restore(sums)
-
     def develop(self, settings: ToneSettings, bits: int = 8, *, measured: bool = True) -> Developed:
         """Return the picture of the film and its histogram, as `film.develop` does."""
         return develop(self.to_host(), settings, bits, self._threads, measured=measured)
@@ -276,19 +269,9 @@ class Device(Protocol):
         """Compile the kernels of all views, so that none to come waits for a compiler."""
         return
 
-    def place(
-        self, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
-        on_host: Callable[[slice], Columns],
-    ) -> DeviceRecords | None:  # fmt: skip
-        """Pack the spheres of a scene without solids in the memory of the device.
-
-        spheres: of each set, in order. colors: of each surface; () leaves them to the host.
-        on_host: returns the columns of some rows on the host.
-
-        None if the host places them: because that is as fast, or because one cannot be shown, for
-        which the host has the sentence.
-        """
-        return None
+    @property
+    def place(self) -> Placer | None:
+        """Packs spheres in its memory; None: the host does."""
 
     def build(self, buffers: SceneBuffers) -> Bvh | None:
         """Build the tree over a scene on the host; None: `scene` builds it on the device."""
@@ -460,6 +443,7 @@ class CpuDevice(Device):
     max_spheres = MAX_SPHERES
     can_interrupt = True
     has_own_memory = False
+    place = None
     pass_seconds = 0.1
 
     def __init__(self, threads: int = 0, passed_over: dict[str, str] | None = None) -> None:

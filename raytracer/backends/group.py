@@ -136,7 +136,7 @@ class GroupFilm(DeviceFilm):
     """A film of each device, of whose rows it renders some; that of the first one takes the rows of
     the others when a picture is developed. All share the sums of the host."""
 
-    def __init__(self, devices: Sequence[Device], host: Film) -> None:
+    def __init__(self, devices: Sequence[CudaDevice], host: Film) -> None:
         super().__init__(host)
         others = [device.film(replace(host)) for device in devices[1:]]
         self._films = [devices[0].film(host), *others]

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import BackendError, shown_value
+from raytracer.resources import thread_count
 
 if TYPE_CHECKING:
     from raytracer.backends.base import Device
@@ -14,10 +15,13 @@ NAMES = ("auto", "cpu", "cuda")
 GPUS = re.compile(r"cuda:(all|[0-9]{1,4}(,[0-9]{1,4})*)")  # GPUs by their numbers, or all of them
 
 
-def select(name: str = "auto", threads: int = 0) -> Device:
-    """Return the device of a name."""
+def select(name: str | Device = "auto", threads: int = 0) -> Device:
+    """Return the device of a name, or one that is there."""
     from raytracer.backends.base import CpuDevice
 
+    thread_count(threads)
+    if hasattr(name, "max_spheres"):
+        return name  # type: ignore[return-value]
     if not isinstance(name, str) or (name not in NAMES and not GPUS.fullmatch(name)):
         raise BackendError(
             f"there is no backend {shown_value(name)}: choose one of {', '.join(NAMES)}, a GPU by "

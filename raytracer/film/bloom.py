@@ -28,8 +28,6 @@ def bloomed(film: Film, amount: float) -> Film:
     An opaque background counts as light; over a transparent one, the glow has coverage too. Pixels
     that are not finite are unchanged and spread no light.
     """
-    if amount == 0:
-        return film
     light = film.sums if film.backdrop is None else film.sums[..., :3]
     finite = np.isfinite(light).all(axis=-1, keepdims=True)
     source = np.where(finite, light, np.float32(0))

@@ -387,9 +387,9 @@ def with_bloom(film: Film, settings: ToneSettings) -> tuple[Film, ToneSettings]:
     """Return a checked film with equal samples and with bloom, and settings without bloom."""
     film.require_whole()
     film = film.evened()
-    if settings.bloom == 0:
-        return film, settings
-    return bloomed(film, settings.bloom), replace(settings, bloom=0.0)
+    if settings.bloom > 0:
+        film, settings = bloomed(film, settings.bloom), replace(settings, bloom=0.0)
+    return film, settings
 
 
 def non_finite_pixels(film: Film) -> tuple[int, tuple[int, int]] | None:

@@ -58,7 +58,7 @@ class Image:
             makes the same picture to the last bit if the proportions are the same.
         denoise: whether the picture is denoised; the film keeps its noise.
         overlay: what is drawn over the picture, or None.
-        gpu: number of the GPU that rendered it, or None.
+        upload: copies a picture to the GPU that rendered it; None of other pictures.
         picked: describes what a pixel shows.
     """
 
@@ -71,7 +71,9 @@ class Image:
     camera: Camera | None = None
     denoise: bool = False
     overlay: Overlay | None = field(default=None, repr=False, compare=False)
-    gpu: int | None = field(default=None, repr=False, compare=False)
+    upload: Callable[[NDArray[np.uint8]], DeviceArray] | None = field(
+        default=None, repr=False, compare=False
+    )
     picked: Callable[[int, int], SphereInfo | None] | None = field(
         default=None, repr=False, compare=False
     )
@@ -162,14 +164,12 @@ class Image:
         Raises:
             BackendError: the picture was not rendered on a GPU.
         """
-        if self.gpu is None:
+        if self.upload is None:
             raise BackendError(
                 'the picture was not rendered on a GPU: render it with backend="cuda", or take it '
                 "from the host with `to_uint8`"
             )
-        from raytracer.backends.cuda import transfer
-
-        return transfer.upload(self.gpu, np.ascontiguousarray(self.pixels(8), np.uint8))
+        return self.upload(np.ascontiguousarray(self.pixels(8), np.uint8))
 
     def pick(self, x: int, y: int) -> SphereInfo | None:
         """Return what the centre of a pixel shows; with a shutter, in its middle.

@@ -80,8 +80,6 @@ class Gpu:
         self.driver.view(address, source.nbytes)[:] = source.view(np.uint8).ravel()
         return replace(described(source), address=address, device=0)
 
-    has_own_memory = True
-
     def place(self, *given: Any) -> Any:
         return placed.placed(0, *given)
 
@@ -93,7 +91,7 @@ def gpu(kernels: dict[str, ctypes.CDLL], monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 def packed_by(device: Any, scene: Scene) -> tuple[SceneBuffers, Camera]:
-    return pack_with_camera(scene, scene.render, device=device)
+    return pack_with_camera(scene, scene.render, placer=device and device.place)
 
 
 def there_of(buffers: SceneBuffers) -> placed.PlacedSpheres:

@@ -71,6 +71,12 @@ class ApartFilm(CpuFilm):
         self.to_host()
         super().develop_into(settings, picture)
 
+    def take(self, other: ApartFilm, bands: Bands) -> None:
+        sums, others = self.to_host().sums, other.to_host(bands).sums
+        for begin, end in bands:
+            sums[begin:end] = others[begin:end]
+        self.restore(sums)
+
     def clear(self) -> None:
         self._own.clear()
         self.host.samples, self.host.counts = 0, None
@@ -91,6 +97,9 @@ class ApartDevice(CpuDevice):
         self.error: BaseException | None = None
         self.is_stuck = False
         self.scenes: list[CpuScene] = []
+
+    def place(self, *_: Any) -> None:  # type: ignore[override]
+        """Leave it to the host."""
 
     def film(self, host: Film) -> ApartFilm:
         return ApartFilm(self, host)
@@ -115,7 +124,7 @@ def several(request: pytest.FixtureRequest) -> DeviceGroup:
 
 
 def group_of(count: int) -> DeviceGroup:
-    return DeviceGroup([ApartDevice() for _ in range(count)])  # type: ignore[misc]
+    return DeviceGroup([ApartDevice() for _ in range(count)], is_striped=False)  # type: ignore[misc]
 
 
 def balls(**settings: Any) -> raytracer.Scene:

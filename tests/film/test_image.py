@@ -51,17 +51,16 @@ def test_numpy_takes_a_picture_as_its_array(transparent: bool) -> None:
     assert np.array(image, copy=True).any()
 
 
-def test_a_picture_goes_to_the_device_that_rendered_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    def upload(number: int, pixels: NDArray[np.uint8]) -> DeviceArray:
+def test_a_picture_goes_to_the_device_that_rendered_it() -> None:
+    def upload(pixels: NDArray[np.uint8]) -> DeviceArray:
         assert pixels.flags.c_contiguous
-        place = pixels.ctypes.data, pixels.shape, pixels.strides
-        return DeviceArray(*place, pixels.dtype, number, owner=pixels)
+        address = pixels.ctypes.data
+        return DeviceArray(address, pixels.shape, pixels.strides, pixels.dtype, 3, owner=pixels)
 
-    monkeypatch.setattr("raytracer.backends.cuda.transfer.upload", upload)
     with pytest.raises(BackendError, match="was not rendered on a GPU: render it with"):
         picture().device_array()
     image = picture(transparent=True)
-    image.gpu = 3
+    image.upload = upload
     for each in (image, image.tonemap(exposure=1.0)):
         made = each.device_array()
         assert made.__dlpack_device__() == (2, 3)

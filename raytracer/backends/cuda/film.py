@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import chain
 from math import prod
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,8 +52,10 @@ class CudaFilm(DeviceFilm):
             scene.fill(kernel, view)
             sums = self._on_device()
             try:
-                draft = self._planes() if view.draft else 0
-                seconds = _launch_all(kernel, scene, view, sums, progress, draft, bands)
+                draft, picture = self._planes() if view.draft else 0, picture_of(view, bands)
+                arguments = scene.arguments(view, picture, sums)
+                arguments["draft"] = draft
+                seconds = _launch_all(kernel, arguments, picture, scene.pacer, progress)
                 if draft:
                     height, width = self.host.sums.shape[:2]
                     tone_kernels(self._number).denoise_draft(sums, draft, width, height)
@@ -106,9 +109,9 @@ class CudaFilm(DeviceFilm):
             self._is_here = bands is None
         return self.host
 
-    def take(self, other: DeviceFilm, bands: Bands) -> None:
-        """Copy rows from the memory of another GPU, directly where the hardware can."""
-        assert isinstance(other, CudaFilm)
+    def take(self, other: Self, bands: Bands) -> None:
+        """Copy rows of a film of the same size from the memory of another GPU, directly where the
+        hardware can."""
         source = other._memory.address("sums")
         connect(self._number, other._number)
         with self._context.lock, self._context.active() as driver:
@@ -177,20 +180,16 @@ class CudaFilm(DeviceFilm):
 
 
 def _launch_all(
-    kernel: RenderKernel, scene: CudaScene, view: View, sums: int, progress: ProgressCall | None,
-    draft: int, bands: Bands | None,
+    kernel: RenderKernel, arguments: NDArray[np.void], picture: launch.Picture,
+    pacer: launch.Pacer, progress: ProgressCall | None,
 ) -> float:  # fmt: skip
     """Render a picture launch by launch, or bands of it side by side; return the seconds. Python
     takes signals between."""
-    picture = picture_of(view, bands)
-    arguments = scene.arguments(view, picture, sums)
-    arguments["draft"] = draft
     seconds, done, total = 0.0, 0, picture.tiles * picture.sample_count
-    for group in launch.launches(picture, scene.pacer):
+    for group in launch.launches(picture, pacer):
         taken = kernel.render(arguments, group)
         work = sum(piece.tiles * piece.sample_count for piece in chain.from_iterable(group))
-        samples = work * picture.tile_pixels
-        scene.pacer.record(samples // picture.length, taken / picture.length)
+        pacer.record(work * picture.tile_pixels // picture.length, taken / picture.length)
         seconds += taken
         done += work
         if progress is not None:

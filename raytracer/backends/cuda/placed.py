@@ -97,7 +97,7 @@ def placed(
     number: int, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
     on_host: Callable[[slice], Columns], gpus: Sequence[int] = (),
 ) -> PlacedSpheres | None:  # fmt: skip
-    """Pack spheres in the memory of a GPU, or striped over several; see `Device.place`."""
+    """Pack spheres in the memory of a GPU, or striped over several; see `Placer`."""
     context = primary_context(number)
     memory, parts = DeviceMemory(context, gpus), []
     count, rows = (sum(each.count for each in updates) for updates in (spheres, colors))

@@ -136,12 +136,17 @@ class CudaScene(DeviceScene):
         """Return the bytes of each array by name; only before `upload`."""
         sizes = {name: int(array.nbytes) for name, array in self._arrays.items()}
         if (buffers := self._buffers) is not None:
-            record = buffers.record_bytes
-            sizes |= build_sizes(self.count, record)
-            if not isinstance(buffers.placed, PlacedSpheres):
-                sizes["records"] = record * self.count
+            sizes |= self._build_sizes(buffers)
             if isinstance(buffers.colors, DeviceColors):
                 sizes["color"] = COLOR_BYTES * len(buffers.colors)
+        return sizes
+
+    def _build_sizes(self, buffers: SceneBuffers) -> dict[str, int]:
+        """Return the bytes of what a build on the device takes, by name."""
+        sizes = build_sizes(self.count, self._record_bytes)
+        sizes["spheres"] += buffers.shapes.nbytes
+        if not isinstance(buffers.placed, PlacedSpheres):
+            sizes["records"] = self._record_bytes * self.count
         return sizes
 
     def upload(self) -> None:
@@ -169,11 +174,8 @@ class CudaScene(DeviceScene):
         count, memory, record = self.count, self._memory, self._record_bytes
         ground, placed = buffers.ground_record, buffers.placed
         with self._context.lock, self._context.active():
-            tree, sizes = self._tree(), build_sizes(count, record)
-            sizes["spheres"] += buffers.shapes.nbytes
-            if not isinstance(placed, PlacedSpheres):
-                sizes["records"] = record * count
-            for name, size in sizes.items():
+            tree = self._tree()
+            for name, size in self._build_sizes(buffers).items():
                 memory.allocate(name, size)
         if isinstance(placed, PlacedSpheres):
             records = self._take_placed(placed, buffers.colors)

@@ -58,13 +58,12 @@ from raytracer.warning import warn
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from raytracer.backends.base import Device
     from raytracer.scene.clip import Clip
     from raytracer.scene.replicated_set import ReplicatedSet
     from raytracer.scene.scene import Scene
     from raytracer.scene.solids import SolidSet
     from raytracer.scene.sphere_set import SphereSet
-    from raytracer.sphere_update import SphereUpdate
+    from raytracer.sphere_update import Placer, SphereUpdate
 
 MAX_SAMPLE = 1 << 14  # spheres sampled for centre and scale: more change them below a percent
 OPAQUE = 65535  # opacity 1, the kernels' `kOpaque`
@@ -80,7 +79,7 @@ def pack_with_camera(
     scene: Scene,
     settings: RenderSettings | None = None,
     around: Surroundings = NOTHING,
-    device: Device | None = None,
+    placer: Placer | None = None,
     repeated: tuple[Scene, ReplicatedSet] | None = None,
 ) -> tuple[SceneBuffers, Camera]:
     """Return the arrays that a backend renders, and the camera with its fitted position.
@@ -88,12 +87,12 @@ def pack_with_camera(
     Args:
         scene, settings: None takes the settings of the scene.
         around: what a fitted camera shows beside the spheres.
-        device: may pack spheres in its own memory (`Device.place`).
+        placer: packs spheres in the memory of a device (`Device.place`).
         repeated: one periodic box whose arrays are enough (`images.cell_of`).
     """
     with naming(scene.source), quiet():
         settings = settings or scene.render
-        return _packed(scene, settings, around, device, repeated)
+        return _packed(scene, settings, around, placer, repeated)
 
 
 def repack(
@@ -101,19 +100,19 @@ def repack(
     scene: Scene,
     settings: RenderSettings,
     pose: Pose | None,
-    device: Device | None = None,
+    placer: Placer | None = None,
 ) -> SceneBuffers:
     """Pack a scene whose spheres have changed; render space, ground and environment stay those of
     the buffers before. pose: the camera; None leaves the view as it was."""
     with naming(scene.source), quiet():
-        return _packed(scene, settings, NOTHING, device, None, buffers, pose)[0]
+        return _packed(scene, settings, NOTHING, placer, None, buffers, pose)[0]
 
 
 def _packed(
     scene: Scene,
     settings: RenderSettings,
     around: Surroundings,
-    device: Device | None,
+    placer: Placer | None,
     repeated: tuple[Scene, ReplicatedSet] | None,
     before: SceneBuffers | None = None,
     pose: Pose | None = None,
@@ -129,8 +128,8 @@ def _packed(
     surfaces = scene.surfaces()
     has_ground = len(surfaces) > len(sets) + len(solid_sets)
     there = None
-    if device is not None and device.has_own_memory and not solid_sets:
-        there = _placed_there(device, sets, surfaces, space)
+    if placer is not None and not solid_sets:
+        there = _placed_there(placer, sets, surfaces, space)
     spheres, painted = (place(sets, space), None) if there is None else there
     number = spheres.size
     color: NDArray[np.float32] | DeviceColors
@@ -147,7 +146,7 @@ def _packed(
         from raytracer.scene.packing.images import pack_images  # late: few scenes
 
         if len(large_id) or spheres.radii()[1] > GIANT_RADIUS:  # no part of the subject
-            return _packed(all_images, settings, around, device, None, before, pose)
+            return _packed(all_images, settings, around, placer, None, before, pose)
         balls, of_solids["images"] = pack_images(spheres, images, space, has_ground)
     materials, material_id = _pack_materials(scene, surfaces, space.scale)
     camera = scene.camera or Camera()
@@ -441,7 +440,7 @@ def _rows(spheres: SphereSet, name: str, rows: slice, *, checked: bool = True) -
 
 
 def _placed_there(
-    device: Device, sets: Sequence[SphereSet], surfaces: Sequence[SphereSet], space: Space
+    placer: Placer, sets: Sequence[SphereSet], surfaces: Sequence[SphereSet], space: Space
 ) -> tuple[DeviceRecords, tuple[DeviceColors, NDArray[np.int32], str] | None] | None:
     """Return spheres, and their colours if they are arrays of a GPU, in the memory of a device, as
     `pack_colors`; None where it leaves that to the host, which also says what is wrong."""
@@ -453,7 +452,7 @@ def _placed_there(
         changes.append(space.update([each], first, positions=centers, radii=radii))
         first += each.count
     paints = _paints(surfaces)
-    placed = device.place(changes, paints, lambda rows: place(sets, space, rows))
+    placed = placer(changes, paints, lambda rows: place(sets, space, rows))
     if placed is None:
         return None
     count = sum(each.count for each in surfaces)
