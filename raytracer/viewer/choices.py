@@ -23,7 +23,7 @@ from raytracer.settings import INTEGRATORS, LOOKS
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import BACKGROUNDS, SCENES
 from raytracer.viewer.data_actions import columns, sets_of
-from raytracer.viewer.keep import parse_size, save
+from raytracer.viewer.keep import parse_size, require_no_save, save
 from raytracer.viewer.session import Prompt, Session
 from raytracer.viewer.view_actions import set_tone
 
@@ -104,8 +104,7 @@ class Choice:
     def step(self, session: Session, step: int) -> None:
         """Set the following value, or with `step` -1 the one before."""
         if not self.exists(session):
-            session.notify(f"{self.name.replace('-', ' ')}: none in this scene")
-            return
+            raise UserError(f"{self.name.replace('-', ' ')}: none in this scene")
         values, now = list(self.values(session)), self.now(session)
         place = values.index(now) if now is not None and now in values else self.start
         self.set(session, values[(place + step) % len(values)])
@@ -268,9 +267,7 @@ def ask(session: Session, what: str) -> None:
     hint, default = examples[what], ""
     answer: Callable[[str], None] = partial(session.do, what)
     if what == "size":
-        if session.worker.save_job is not None:
-            session.notify(f"{session.worker.save_job.path} is still being saved; Esc cancels it")
-            return
+        require_no_save(session)
         default = f"{session.size[0]}x{session.size[1]}"
 
         def answer(text: str) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.arguments import one_of, real
-from raytracer.errors import counted
+from raytracer.errors import UserError, counted
 from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.viewer import orbit_camera
@@ -76,10 +76,9 @@ def select_box(session: Session, x0: int, y0: int, x1: int, y1: int) -> None:
 @action(undo=True)
 def select_picked(session: Session) -> None:
     """Select the picked particles."""
-    if chosen := _of_picks(session):
-        _select(session, chosen)
-    else:
-        session.notify("click a particle first")
+    if (chosen := _of_picks(session)) is None:
+        raise UserError("click a particle first")
+    _select(session, chosen)
 
 
 @action(undo=True)
@@ -123,8 +122,7 @@ def _define(how: str, which: str, about: str) -> None:
     def leave_out(session: Session) -> None:
         chosen = session.content.selection or _of_picks(session)
         if chosen is None:
-            session.notify("select or click particles first")
-            return
+            raise UserError("select or click particles first")
         parts = (*getattr(session.content, name), (chosen, which == "rest", *more))
         said = "rest" if which == "rest" else "selection"
         _change(session, f"the {said} is {name}", selection=None, **{name: parts})
@@ -177,18 +175,18 @@ def next_slice(session: Session) -> None:
 @action(undo=True)
 def flip_slice(session: Session) -> None:
     """Show the other side of the slice."""
-    if now := _sliced(session):
-        slice_(session, now.axis, keep=KEPT_SIDES[1 - KEPT_SIDES.index(now.keep)])
+    now = _sliced(session)
+    slice_(session, now.axis, keep=KEPT_SIDES[1 - KEPT_SIDES.index(now.keep)])
 
 
 @action(undo=True)
 def move_slice(session: Session, amount: float) -> None:
     """Move the slice by a fraction of the extent."""
-    if now := _sliced(session):
-        slice_(session, now.axis, min(max(now.position + amount, 0.0), 1.0))
+    now = _sliced(session)
+    slice_(session, now.axis, min(max(now.position + amount, 0.0), 1.0))
 
 
-def _sliced(session: Session) -> Slice | None:
+def _sliced(session: Session) -> Slice:
     if session.content.slice is None:
-        session.notify("there is no slice")
+        raise UserError("there is no slice")
     return session.content.slice

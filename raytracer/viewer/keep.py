@@ -287,9 +287,7 @@ def save(
     Raises:
         UserError: the file cannot be written, or another one is being rendered.
     """
-    if session.worker.save_job is not None:
-        path = session.worker.save_job.path
-        raise UserError(f"{path} is not finished: wait for it, or press Esc")
+    require_no_save(session)
     shown, scene = session.view, session.loaded_scene
     if shown.fits_all and size[0] * session.size[1] != size[1] * session.size[0]:  # another shape
         aspect, around = size[0] / size[1], scene.surroundings(size)
@@ -301,6 +299,11 @@ def save(
     request = RenderRequest(scene, buffers, session.tone, samples, settings=session.edited.render)
     camera = orbit_camera.camera_of(shown, scene.buffers)
     session.worker.save(SaveJob(request, path, camera, deliver))
+
+
+def require_no_save(session: Session) -> None:
+    if (job := session.worker.save_job) is not None:
+        raise UserError(f"{job.path} is still being saved: wait for it, or press Esc")
 
 
 def file_name(stem: str) -> str:

@@ -204,13 +204,14 @@ class Session:
         """Run an action of `ACTIONS`, with positional or named arguments.
 
         Raises:
-            UserError: there is no such action, or its arguments are wrong.
+            UserError: there is no such action, its arguments are wrong, or it cannot be done now.
         """
         action = actions.named(name)
-        arguments = action.bound(values, named)
+        arguments, before = action.bound(values, named), self.snapshot()
+        result = action.function(self, **arguments)
         if action.undo:
-            self.record(action.name)
-        return action.function(self, **arguments)
+            self.record(action.name, before)
+        return result
 
     # The scene, its camera and its light
 
@@ -364,13 +365,13 @@ class Session:
     def snapshot(self) -> Snapshot:
         return Snapshot(self.view, self.space, self.edits, self.tone, self.content)
 
-    def record(self, name: str) -> None:
-        """Store the current state before an action, unless it continues the previous action."""
+    def record(self, name: str, before: Snapshot) -> None:
+        """Store the state before an action, unless it continues the previous action."""
         history, now = self.history, perf_counter()
-        before, when = history.latest
+        latest, when = history.latest
         history.latest = name, now
-        if name != before or now - when >= SAME_SECONDS:
-            history.before = [*history.before[1 - MAX_STEPS :], self.snapshot()]
+        if name != latest or now - when >= SAME_SECONDS:
+            history.before = [*history.before[1 - MAX_STEPS :], before]
             history.after = []
 
     # Pictures

@@ -77,7 +77,7 @@ def along(session: Session, x: float, y: float, z: float) -> None:
     before = session.view
     session.move(moves.along(before, (x / length, y / length, z / length)))
     if session.view is before:
-        session.notify("a large sphere is in the way: look along the opposite axis")
+        raise UserError("a large sphere is in the way: look along the opposite axis")
 
 
 @action(undo=True)
@@ -97,8 +97,8 @@ def fit_giants(session: Session) -> None:
 def fit_picked(session: Session) -> None:
     """Centre the picked sphere; for a giant, the point that was hit."""
     if session.picked is None:
-        session.notify("click a sphere first")
-    elif giant_picked(session):
+        raise UserError("click a sphere first")
+    if giant_picked(session):
         session.move(moves.to_point(session.view, hit_place(session)))
     else:
         session.move(moves.to_sphere(session.view, *sphere_of(session, session.picked)))
@@ -109,8 +109,8 @@ def focus_picked(session: Session) -> None:
     """Focus on the picked sphere through a lens; without one, all is sharp."""
     pose = session.view.pose
     if pose.kind != "perspective":
-        session.notify("a perspective camera has a lens: press O")
-    elif session.picked is None:
+        raise UserError("a perspective camera has a lens: press O")
+    if session.picked is None:
         session.set_view(replace(session.view, pose=replace(pose, aperture=0.0)))
         session.notify("all is in focus; click a sphere to focus on it")
     else:
@@ -133,7 +133,7 @@ def view(session: Session, name: str) -> None:
         x, y, z = (-part / hypot(*towards) for part in towards)
         along(session, x, y, z)
     elif name and name in DIGITS:
-        session.notify(f"view {name} is not saved yet: Ctrl {name} saves it")
+        raise UserError(f"view {name} is not saved yet: Ctrl {name} saves it")
     else:
         one_of(name, "view: name", [*VIEWS, *DIGITS], "view")
 
@@ -161,8 +161,7 @@ def redo(session: Session) -> None:
 
 def _swap(session: Session, source: list[Snapshot], target: list[Snapshot], what: str) -> None:
     if not source:
-        session.notify(f"there is nothing to {what}")
-        return
+        raise UserError(f"there is nothing to {what}")
     target.append(session.snapshot())
     shown_view, space, session.edits, session.tone, content = source.pop()
     session.history.latest, session.turning = ("", 0.0), False
@@ -183,8 +182,7 @@ def turn_light(session: Session, right: float, up: float) -> None:
     placed = session.loaded_scene.rig_axes(session.view, session.edits)
     lights = lights_of(session.loaded_scene.scene, session.edits, placed)
     if not lights:
-        session.notify("the scene has no light to turn")
-        return
+        raise UserError("the scene has no light to turn")
     pivot = session.view.pivot * buffers.space.scale + buffers.space.center
     first = turned(lights[0], axes, right, up, pivot)
     session.set_edits(replace(session.edits, lights=(first, *lights[1:])))
@@ -197,8 +195,7 @@ def expose(session: Session, stops: float) -> None:
     now = tone.exposure
     if tone.automatic:
         if frame is None or not frame.request.tone.automatic or frame.draft:
-            session.notify("the exposure is not metered yet: press it again")
-            return
+            raise UserError("the exposure is not metered yet: press it again")
         now = frame.stops
     exposure = float(now) + stops
     exposure = round(exposure, 2) if tone.automatic else round(exposure * 3) / 3
@@ -235,21 +232,22 @@ def frame(session: Session, number: int) -> None:
 def step(session: Session, count: int) -> None:
     """Step forward by a number of frames, or back if it is negative; playing ends."""
     session.time.playing = False
-    if session.time.count == 1:
-        session.notify("there is one frame")
-        return
+    _require_frames(session)
     frame(session, session.frame_number + count)
 
 
 @action()
 def play(session: Session, on: bool | None = None) -> None:
     """Play the frames, or pause; without an argument, toggle."""
+    _require_frames(session)
     time = session.time
-    if time.count == 1:
-        session.notify("there is one frame")
-        return
     time.playing = not time.playing if on is None else on
     time.waited = 0.0
+
+
+def _require_frames(session: Session) -> None:
+    if session.time.count == 1:
+        raise UserError("there is one frame")
 
 
 @action()

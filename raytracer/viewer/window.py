@@ -335,7 +335,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             self._gesture = DRAG
             right, up = dx / self.height, dy / self.height
             if buttons & mouse.LEFT and modifiers & key.MOD_ACCEL:
-                self.session.do("turn-light", right * pi, up * pi)
+                self._do("turn-light", right * pi, up * pi)
             elif buttons & mouse.LEFT and not modifiers & key.MOD_SHIFT:
                 self.session.do("orbit", -right * pi, -up * pi)
             else:
