@@ -13,7 +13,7 @@ import secrets
 import socket as sockets
 from contextlib import suppress
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from aiohttp import WSMsgType, web
 
@@ -37,7 +37,6 @@ MAX_CLIENTS = 16
 MAX_BACKLOG = 64  # waiting messages from which the next is not read from a socket
 MAX_UNSENT = 64  # most messages waiting to be sent to a client, before it is dropped
 ENDED = 4001  # close code of a socket when the server ends
-MAX_FILES = 8  # most files waiting for download; one more drops the oldest
 CLOSE_SECONDS = 1.0  # seconds to wait for clients when the server ends
 
 
@@ -46,7 +45,6 @@ class Server:
         self.host = host
         self.token = token
         self.sockets: dict[web.WebSocketResponse, web.Request] = {}  # open, with their requests
-        self._files: dict[str, tuple[dict[str, Any], bytes]] = {}  # for one download each
         self._runner: web.AppRunner | None = None
         self.port = 0
 
@@ -54,21 +52,12 @@ class Server:
     def address(self) -> str:
         return address_of(self.port, self.token)
 
-    def keep(self, message: dict[str, Any], data: bytes) -> dict[str, Any]:
-        """Store a file for download outside the socket, where it would delay pictures."""
-        if len(self._files) >= MAX_FILES:
-            del self._files[next(iter(self._files))]
-        key = secrets.token_urlsafe(16)
-        self._files[key] = message, data
-        return message | {"key": key}
-
     async def start(self, listening: sockets.socket) -> None:
         """Start on a socket; see `bound`."""
         self.port = listening.getsockname()[1]
         app = web.Application(middlewares=[self._guard])
         app.router.add_get("/", self._page)
         app.router.add_get("/socket", self._socket)
-        app.router.add_get("/file/{key}", self._file)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=CLOSE_SECONDS)
         await self._runner.setup()
         await web.SockSite(self._runner, listening).start()
@@ -103,14 +92,6 @@ class Server:
         answer.enable_compression()
         return answer
 
-    async def _file(self, request: web.Request) -> web.Response:
-        message, data = self._files.pop(request.match_info["key"], (None, b""))
-        if message is None:
-            raise web.HTTPNotFound(text="this file was already downloaded\n")
-        own = headers("", request.headers["Host"])
-        own["Content-Disposition"] = f"attachment; filename*=UTF-8''{quote(message['name'])}"
-        return web.Response(body=data, content_type=message["mime"], headers=own)
-
     async def _socket(self, request: web.Request) -> web.StreamResponse:
         given = request.headers
         if not is_same_origin(given.get("Origin", ""), given["Host"]):
@@ -123,8 +104,6 @@ class Server:
         loop, unsent = asyncio.get_running_loop(), asyncio.Queue[str | bytes](MAX_UNSENT)
 
         def put(message: dict[str, Any], data: bytes | None) -> None:
-            if message["type"] == "file" and data is not None:
-                message, data = self.keep(message, data), None
             try:
                 unsent.put_nowait(packed(message, data))
             except asyncio.QueueFull:

@@ -215,20 +215,6 @@ def test_two_pages_see_one_state_and_a_lost_one_finds_it_again() -> None:
     run(test)
 
 
-def test_a_saved_picture_is_downloaded_once() -> None:
-    async def test(site: Site) -> None:
-        async with site.connect() as page:
-            await page.send_str('{"type":"save","width":24,"height":18,"samples":1}')
-            file = await next_of(page, "file")
-        address = f"{site.base}/file/{file['key']}?token={TOKEN}"
-        async with site.browser.get(address) as answer:
-            assert answer.headers["Content-Disposition"].endswith("balls.png")
-            assert (await answer.read()).startswith(b"\x89PNG")
-        assert (await site.browser.get(address)).status == 404
-
-    run(test)
-
-
 def test_a_defect_ends_the_host_and_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise ZeroDivisionError("a defect")

@@ -61,7 +61,7 @@ class View {
     else if (message.type === "state") this.show(message.state);
     else if (message.type === "hello") this.onHello(message);
     else if (message.type === "text") this.copy(message.text);
-    else if (message.type === "file") this.takeFile(message, bytes);
+    else if (message.type === "file") this.download(message.name, message.mime, bytes);
     else if (message.type === "error") this.complain(message.sentence);
   }
 
@@ -230,23 +230,13 @@ class View {
     }
   }
 
-  // A file comes with its bytes, or waits at the server for a download.
-  takeFile({ name, mime, key }, bytes) {
-    if (bytes) this.download(name, mime, bytes);
-    else this.follow(`file/${key}${location.search}`, name);
-  }
-
   // The link is within the view, because VS Code saves what links of its document point at.
   download(name, mime, bytes) {
     const href = URL.createObjectURL(new Blob([bytes], { type: mime }));
-    this.follow(href, name);
-    setTimeout(() => URL.revokeObjectURL(href), 10000);
-  }
-
-  follow(href, name) {
     const link = element("a", "", this.root, { href, download: name, hidden: true });
     link.click();
     link.remove();
+    setTimeout(() => URL.revokeObjectURL(href), 10000);
   }
 
   fillHelp(controls, mouse) {
