@@ -104,7 +104,7 @@ class Drafts:
         job = request.loaded_scene.job
         picture = job.device.picture()
         with job.device.film(Film.blank(*request.size)) as film:
-            film.add(job.scene, request.buffers.view, samples)
+            film.add(job.scene, request.job.view, samples)
             film.develop_into(replace(request.tone, bloom=0.0), picture)
             return picture.to_host()
 

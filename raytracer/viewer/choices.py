@@ -115,7 +115,7 @@ def _set_denoise(session: Session, name: str, wanted: bool) -> None:
     if wanted:
         require_denoiser()
     session.edits = session.edits.rendered(denoise=wanted)
-    session.submit(session.buffers)
+    session.submit(session.requested)
 
 
 def _catches_shadows(session: Session, name: str) -> bool:

@@ -23,7 +23,6 @@ from raytracer.settings import RenderSettings
 from raytracer.viewer import orbit_camera
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import Content
-from raytracer.viewer.messages import RenderRequest
 from raytracer.viewer.session import Session
 from raytracer.viewer.worker import Deliver, SaveJob
 
@@ -292,13 +291,12 @@ def save(
     if shown.fits_all and size[0] * session.size[1] != size[1] * session.size[0]:  # another shape
         aspect, around = size[0] / size[1], scene.surroundings(size)
         shown = orbit_camera.to_all(shown, scene.packed, aspect, around=around)
-    buffers = scene.buffers_for(shown, size, session.edits)
+    view = scene.view_for(shown, size, session.edits)
     if path is None:  # the first new one
         names = (Path(f"{file_name(scene.stem)}-view-{n}.png") for n in count(1))
         path = next(each for each in names if not os.path.lexists(each))
-    request = RenderRequest(scene, buffers, session.tone, samples, settings=session.edited.render)
     camera = orbit_camera.camera_of(shown, scene.buffers)
-    session.worker.save(SaveJob(request, path, camera, deliver))
+    session.worker.save(SaveJob(session.request(view, samples), path, camera, deliver))
 
 
 def require_no_save(session: Session) -> None:

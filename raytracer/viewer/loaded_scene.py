@@ -176,8 +176,8 @@ class LoadedScene:
         place = int(np.searchsorted(self.numbers, number))
         return place if number in self.numbers[place : place + 1] else None
 
-    def buffers_for(self, view: View, size: tuple[int, int], edits: Edits) -> SceneBuffers:
-        """Return the packed scene for a view and edits; it shares the spheres."""
+    def view_for(self, view: View, size: tuple[int, int], edits: Edits) -> PackedView:
+        """Return the packed view of a camera and edits, a new object each time."""
         shown = large_shown(self.buffers.large, self.buffers.has_ground, view.pose)
         cached = self._cached
         # the frame lists the glass around the camera
@@ -191,7 +191,7 @@ class LoadedScene:
         if edits.lights is None and self.scene.lights is None:
             settings, axes = edits.applied_to(self.scene).render, self.rig_axes(view, edits)
             changes["lights"] = pack_lights(None, self.buffers.space, axes, settings)
-        return replace(self.buffers, view=replace(retaken, **changes))
+        return replace(retaken, **changes)
 
     def rig_axes(self, view: View, edits: Edits) -> Basis:
         """Return the axes relative to which the lights of the look are placed."""
@@ -200,17 +200,17 @@ class LoadedScene:
         up = world_up(self.scene.background, self.scene.camera, shown)
         return rig_axes(settings, view.pose.axes, up)
 
-    def hit(self, seen_buffers: SceneBuffers, x: int, y: int, reach: int = 0) -> Hit | None:
+    def hit(self, seen: PackedView, x: int, y: int, reach: int = 0) -> Hit | None:
         """Return the sphere nearest to the centre of a pixel; None also for a closed scene."""
         if self.closed:
             return None
         fine = RAYS_PER_AXIS if reach else 1
-        width, height = (side * fine for side in seen_buffers.view.size)
+        width, height = (side * fine for side in seen.size)
         x0, y0 = (max((side - reach) * fine, 0) for side in (x, y))
         x1, y1 = min((x + reach + 1) * fine, width), min((y + reach + 1) * fine, height)
         if x1 <= x0 or y1 <= y0:
             return None
-        view = seen_buffers.view.with_size(width, height).with_crop((x0, y0, x1, y1))
+        view = seen.with_size(width, height).with_crop((x0, y0, x1, y1))
         hits = self.job.scene.first_hits(view)
         rows, columns = np.nonzero(hits["id"] != NO_SPHERE)
         if not len(rows):

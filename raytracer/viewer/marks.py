@@ -55,7 +55,7 @@ def marks(
 ) -> NDArray[np.uint8] | None:
     """Return the marks over a picture, uint8 (h, w, 4), straight alpha; None without any."""
     loaded = request.loaded_scene
-    view = request.buffers.view.with_size(*size)
+    view = request.job.view.with_size(*size)
     factor = size[0] / request.size[0]
     plan, box = loaded.job.plan, None
     if plan is not None:

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import SceneBuffers
 from raytracer.film.tone_settings import ToneSettings
+from raytracer.pipeline import Job
 from raytracer.scene.describe import describe
 from raytracer.scene.scene import Scene
-from raytracer.settings import RenderSettings
 from raytracer.viewer.content import Content, ids_of
 from raytracer.viewer.loaded_scene import Hit, LoadedScene
 
@@ -24,17 +23,20 @@ class RenderRequest:
     """A picture to render; it replaces the previous request."""
 
     loaded_scene: LoadedScene
-    # Packed with the current view and edits, at full size; the same object until one changes.
-    buffers: SceneBuffers
+    # Its job with size, samples and look of this picture. Its view, packed with the current camera
+    # and edits, is the same object until one of them changes.
+    job: Job
     tone: ToneSettings  # exposure and curve
-    samples: int  # per pixel of the finished picture
     stamp: float = field(default_factory=perf_counter)  # time of the user's event, `perf_counter`
-    # With the look of the edits, for the metadata of a saved picture; None: the scene's.
-    settings: RenderSettings | None = None
 
     @property
     def size(self) -> Size:
-        return self.buffers.view.size
+        return self.job.view.size
+
+    @property
+    def samples(self) -> int:
+        """Samples per pixel of the finished picture."""
+        return self.job.settings.samples
 
     @property
     def frame(self) -> int | None:
@@ -58,7 +60,7 @@ class Frame:
 
     @property
     def transparent(self) -> bool:
-        return self.request.buffers.view.transparent
+        return self.request.job.view.transparent
 
     @property
     def finished(self) -> bool:

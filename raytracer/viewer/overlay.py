@@ -231,14 +231,14 @@ def draw_box(corners: tuple[float, float, float, float]) -> None:
 
 def _legend_and_texts(frame: Frame) -> NDArray[np.uint8] | None:
     """Return the annotations that do not depend on the camera, uint8 (h, w, 4)."""
-    loaded = frame.request.loaded_scene
-    plan = loaded.job.plan
+    job = frame.request.job
+    plan = job.plan
     if plan is None or (plan.annotations.legend is None and not plan.annotations.texts):
         return None
     width, height = frame.request.size
     pixels = np.zeros((height, width, 4), np.uint8)
     fixed = replace(plan, annotations=replace(plan.annotations, axes=None, scale_bar=None))
-    fixed.draw_fixed(pixels, frame.request.buffers.view, loaded.job.space)
+    fixed.draw_fixed(pixels, job.view, job.space)
     return pixels
 
 

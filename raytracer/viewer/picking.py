@@ -29,12 +29,12 @@ def pick(
     width, height = session.size
     if not (0 <= x < width and 0 <= y < height):
         return
-    scene, buffers = session.loaded_scene, session.buffers
+    scene, view = session.loaded_scene, session.requested
 
     def task() -> None:
-        shown, seen = scene, buffers
+        shown, seen = scene, view
         if scene.closed and (current := session.worker.current) is not None:  # it was replaced
-            shown, seen = current.loaded_scene, current.buffers
+            shown, seen = current.loaded_scene, current.job.view
         session.loader.request("pick", Picked.of, shown, shown.hit(seen, x, y, reach), go, add)
 
     session.worker.run_task(task)

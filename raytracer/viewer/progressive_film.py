@@ -6,7 +6,6 @@ so a draft samples pixel centres. The finished picture starts again from zero sa
 """
 
 from collections import deque
-from dataclasses import replace
 from statistics import median_low
 
 from raytracer.backends.base import Device, DeviceFilm, Picture, ProgressCall
@@ -136,10 +135,9 @@ class ProgressiveFilm:
 
     def restart(self, request: RenderRequest, size: Size, draft: bool) -> None:
         """Discard the samples and start at a size, in pixels."""
-        view = request.buffers.view
+        view, device = request.job.view, request.job.device
         final = view.centered and not view.occlusion_rays and size == request.size
         self.draft = draft and not final
-        device = request.loaded_scene.job.device
         if self.film is None or (self.size, self._device) != (size, device):
             self.drop()
             self.film, self.size = device.film(Film.blank(*size)), size
@@ -155,15 +153,14 @@ class ProgressiveFilm:
         If the pass is interrupted, the film is restored with a backup, or dropped.
         """
         assert self.film is not None
-        view, scene, sums = request.buffers.view, request.loaded_scene.job.scene, None
-        if backup and self.samples and request.loaded_scene.job.device.can_interrupt:
+        job, sums = request.job, None
+        if backup and self.samples and job.device.can_interrupt:
             sums = self.film.to_host().sums.copy()
         self.can_yield = sums is not None or not self.samples
         self._clean = None
-        if self.draft:
-            view = view.as_draft(self.size[0] / request.size[0])
+        view = job.view.as_draft(self.size[0] / request.size[0]) if self.draft else job.view
         try:
-            return self.film.add(scene, view, count, check)
+            return self.film.add(job.scene, view, count, check)
         except Superseded:
             if sums is None:
                 self.drop()
@@ -176,7 +173,7 @@ class ProgressiveFilm:
         from raytracer.film.denoise import denoised
 
         assert self.film is not None
-        job = replace(request.loaded_scene.job, view=request.buffers.view)
+        job = request.job
         if self._clean is None:
             host = self.film.to_host()
             job.find_aovs(host, tuple(GUIDES))

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import SceneBuffers
 from raytracer.errors import RaytracerError, SceneError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.render_space import Space
 from raytracer.scene.camera import Camera
 from raytracer.scene.scene import Scene
+from raytracer.view import View as PackedView
 from raytracer.viewer import actions, messages, orbit_camera
 from raytracer.viewer.content import Content, Edits
 from raytracer.viewer.frames import FrameLoader, Frames
@@ -286,27 +286,31 @@ class Session:
 
     # Rendering
 
-    def pack(self) -> SceneBuffers:
-        """Return the packed scene of the current state. Raises SceneError."""
-        return self.loaded_scene.buffers_for(self.view, self.size, self.edits)
+    def pack(self) -> PackedView:
+        """Return the packed view of the current state. Raises SceneError."""
+        return self.loaded_scene.view_for(self.view, self.size, self.edits)
 
-    def submit(self, buffers: SceneBuffers) -> None:
-        self.buffers = buffers  # those of the latest request
-        self._requested = self.view, self.edits
-        settings = self.edited.render
-        self.worker.show(
-            RenderRequest(self.loaded_scene, buffers, self.tone, self.samples, settings=settings)
-        )
+    def request(self, view: PackedView, samples: int) -> RenderRequest:
+        """Return a request for the picture of a view with the current edits and tone."""
+        width, height = view.size
+        settings = self.edited.render.override(width=width, height=height, samples=samples)
+        job = replace(self.loaded_scene.job, view=view, settings=settings)
+        return RenderRequest(self.loaded_scene, job, self.tone)
+
+    def submit(self, view: PackedView) -> None:
+        self.requested = view  # that of the latest request
+        self._before = self.view, self.edits
+        self.worker.show(self.request(view, self.samples))
 
     def request_render(self) -> None:
         """Submit the current state; a state that cannot be packed is undone, with a message."""
         try:
-            buffers = self.pack()
+            view = self.pack()
         except SceneError as error:
-            self.view, self.edits = self._requested
+            self.view, self.edits = self._before
             self.notify(str(error))
             return
-        self.submit(buffers)
+        self.submit(view)
 
     def show(self, content: Content) -> None:
         """Request a content; it is shown once loaded."""

@@ -212,7 +212,7 @@ def toggle_automatic(session: Session) -> None:
 
 def set_tone(session: Session, **changes: Any) -> None:
     session.tone = replace(session.tone, **changes)
-    session.submit(session.buffers)
+    session.submit(session.requested)
 
 
 # Time line

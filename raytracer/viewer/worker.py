@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from raytracer import memory
 from raytracer.annotations.surface import COARSEST
-from raytracer.buffers import SceneBuffers
 from raytracer.errors import SceneError, UserError
 from raytracer.files import output
 from raytracer.film.film import Film
 from raytracer.film.image import Image
 from raytracer.scene.camera import Camera
+from raytracer.view import View
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import marks
 from raytracer.viewer.messages import Failed, Frame, Message, Refused, RenderRequest, Saved
@@ -56,24 +56,17 @@ class SaveJob:
     def run(self, check: Callable[[], None]) -> None:
         """Render and write the picture; `check` is called periodically while it is rendered and may
         raise to cancel it."""
-        request, loaded = self._request, self._request.loaded_scene
-        if loaded.closed:
+        request, job = self._request, self._request.job
+        if request.loaded_scene.closed:
             raise UserError(f"{self.path}: not saved, because the scene was reloaded")
-        width, height = request.size
-        settings = (request.settings or loaded.job.settings).override(
-            width=width, height=height, samples=request.samples
-        )
-        digest = replace(loaded.packed, view=request.buffers.view).digest()
-        about = loaded.job.about | {
-            "scene": loaded.job.about["scene"] | {"digest": digest},
-            "settings": vars(settings).copy(),
+        digest = replace(request.loaded_scene.packed, view=job.view).digest()
+        about = job.about | {
+            "scene": job.about["scene"] | {"digest": digest},
+            "settings": vars(job.settings).copy(),
             "camera": {k: v for k, v in vars(self._camera or Camera()).items() if v is not None},
         }  # fmt: skip
-        view = request.buffers.view.with_samples(0, request.samples)
-        job = replace(
-            loaded.job, settings=settings, view=view, about=about, timings={}, camera=None,
-            kept=None,
-        )  # fmt: skip
+        view = job.view.with_samples(0, request.samples)
+        job = replace(job, view=view, about=about, timings={}, camera=None, kept=None)
 
         def progress(fraction: float) -> None:
             self.fraction = fraction
@@ -148,7 +141,7 @@ class Worker:
         self._of_hand: RenderRequest | None = None  # the latest, if it is of the same state
         self._published = 0.0  # time of the latest frame
         self._stops = 0.0  # latest automatic exposure
-        self._metered: SceneBuffers | None = None  # of which it is
+        self._metered: View | None = None  # of which it is
         self._thread = Thread(target=self._run, name="render", daemon=True)
         self._thread.start()
 
@@ -253,7 +246,7 @@ class Worker:
 
     def _start_request(self, request: RenderRequest) -> None:
         before, self.current = self.current, request
-        is_same = before is not None and before.buffers is request.buffers
+        is_same = before is not None and before.job.view is request.job.view
         if is_same and self._film.samples:
             self._publish(request)
             return
@@ -300,13 +293,13 @@ class Worker:
             size = next_size(film.size, request.size, self.resolution, FULL_SIZE_SECONDS)
             film.restart(request, size, draft=True)
         expected = max(self.resolution.seconds(film.size), 1e-6)
-        pass_seconds = request.loaded_scene.job.device.pass_seconds if film.samples else 0.0
+        pass_seconds = request.job.device.pass_seconds if film.samples else 0.0
         samples = 1 if film.draft else request.samples
         count = min(max(int(pass_seconds / expected), 1), samples - film.samples)
         check = partial(self._check_interrupt, start)
         self._rest(film.add(request, count, check, backup=count * expected > MAX_PASS_SECONDS))
         self.resolution.learn(film.pixels, (perf_counter() - start) / count)
-        rays = request.buffers.view.occlusion_rays
+        rays = request.job.view.occlusion_rays
         least = max(MIN_IDLE_SAMPLES, -(-MIN_IDLE_RAYS // rays) if rays else 0)
         is_clean = film.draft or film.samples >= min(least, request.samples)
         is_due = perf_counter() - self._published > IDLE_INTERVAL
@@ -319,7 +312,7 @@ class Worker:
 
     def _check_interrupt(self, start: float, _: float) -> None:
         request, current = self._request, self.current
-        if self._stopped or (request and current and request.buffers is not current.buffers):
+        if self._stopped or (request and current and request.job.view is not current.job.view):
             raise Superseded
         is_urgent = self._film.can_yield and (self._tasks or self._request is not self.current)
         if is_urgent and perf_counter() - start > MAX_PASS_SECONDS:
@@ -327,12 +320,12 @@ class Worker:
 
     def _publish(self, request: RenderRequest) -> float:
         """Develop the film into a frame, and return for how long the window has presented it."""
-        job, film = request.loaded_scene.job, self._film.film
+        job, film = request.job, self._film.film
         assert film is not None
         with self._changed:
             picture = self._free_pictures.pop() if self._free_pictures else None
         picture = picture or job.device.picture()
-        if (request.settings or job.settings).denoise and self._film.finished(request):
+        if job.settings.denoise and self._film.finished(request):
             self._film.develop_without_noise(request, picture)
         else:
             tone = request.tone
@@ -340,11 +333,11 @@ class Worker:
                 tone = replace(tone, bloom=0.0)
             film.develop_into(tone, picture)
         if job.plan is not None and not self._film.draft and hasattr(picture, "pixels"):
-            job.plan.draw_fixed(picture.pixels, request.buffers.view, job.space)
+            job.plan.draw_fixed(picture.pixels, job.view, job.space)
         size, draft, automatic = self._film.size, self._film.draft, request.tone.automatic
-        is_metered = self._metered is request.buffers and not self._film.finished(request)
+        is_metered = self._metered is job.view and not self._film.finished(request)
         if automatic and not draft and not is_metered:  # not for each frame: it takes a while
-            self._metered = request.buffers
+            self._metered = job.view
             self._stops = request.tone.stops(film.develop(request.tone, 8)[1])
         stops = self._stops if automatic else float(request.tone.exposure)
         over = self._marks(request)
@@ -364,11 +357,11 @@ class Worker:
         fine = COARSEST if self._film.finished(request) else 1
         factor = 1.0 if fine > 1 else min((MAX_LAYER / self._film.pixels) ** 0.5, 1.0)
         width, height = (max(round(side * factor), 1) for side in self._film.size)
-        key = request.buffers, (width, height), fine
+        key = request.job.view, (width, height), fine
 
         def check() -> None:  # a draft is always shown
             wanted = self._request
-            if fine > 1 and wanted is not None and wanted.buffers is not request.buffers:
+            if fine > 1 and wanted is not None and wanted.job.view is not request.job.view:
                 raise Superseded
 
         if self._layer[0] != key:

@@ -106,7 +106,7 @@ def test_states_are_shown_in_place_and_packed_when_they_are_asked_for(
         loaded = session.loaded_scene
         assert loaded.job.scene is memory
         assert loaded._packed is None
-    for center in (loaded.sphere(2)[0], loaded.hit(session.buffers, 32, 24)):
+    for center in (loaded.sphere(2)[0], loaded.hit(session.requested, 32, 24)):
         assert center is not None
     np.testing.assert_allclose(loaded.packed.placed[0][0] * loaded.buffers.space.scale, 1.5 - 1.0)
     before = session.camera
@@ -145,7 +145,7 @@ def test_a_picture_in_place_is_that_of_the_packed_state(
     device = loaded.job.device
     with device.scene(loaded.packed) as scene:
         film = device.film(Film.blank(*viewer.size))
-        film.add(scene, viewer.buffers.view, viewer.samples)
+        film.add(scene, viewer.requested, viewer.samples)
         expected = film.develop(viewer.tone, 8)[0]
     assert (pixels == expected).all()
 

@@ -139,10 +139,10 @@ def perform(viewer: Session) -> None:
 
 
 def hit_id(
-    loaded_scene: LoadedScene, seen_buffers: SceneBuffers, x: int, y: int, reach: int = 0
+    loaded_scene: LoadedScene, seen: PackedView, x: int, y: int, reach: int = 0
 ) -> int | None:
     """The number of the sphere that a click would pick."""
-    found = loaded_scene.hit(seen_buffers, x, y, reach)
+    found = loaded_scene.hit(seen, x, y, reach)
     return None if found is None else found.id
 
 

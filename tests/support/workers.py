@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from threading import Event
 from typing import Any
 
@@ -153,7 +154,11 @@ def request_of(
     camera, around = loaded_scene.scene.camera, loaded_scene.surroundings(size)
     view = moves.initial_view(camera, loaded_scene.buffers, size[0] / size[1], around)
     view = moves.orbit(view, turn, 0.0) if turn else view
-    return RenderRequest(loaded_scene, loaded_scene.buffers_for(view, size, Edits()), tone, samples)
+    settings = loaded_scene.job.settings.override(width=size[0], height=size[1], samples=samples)
+    packed = loaded_scene.view_for(view, size, Edits())
+    return RenderRequest(
+        loaded_scene, replace(loaded_scene.job, view=packed, settings=settings), tone
+    )
 
 
 def assert_rendered(

@@ -82,8 +82,8 @@ def giant_gap(viewer: Session) -> float:
 
 def first_seen(viewer: Session) -> Any:
     """The spheres that the rays through a picture's pixels meet first."""
-    seen_buffers = viewer.loaded_scene.buffers_for(viewer.view, viewer.size, viewer.edits)
-    return viewer.loaded_scene.job.scene.first_hits(seen_buffers.view)["id"]
+    seen = viewer.loaded_scene.view_for(viewer.view, viewer.size, viewer.edits)
+    return viewer.loaded_scene.job.scene.first_hits(seen)["id"]
 
 
 def assert_shows_the_subject(viewer: Session) -> None:
@@ -122,7 +122,7 @@ def test_a_double_click_on_the_ground_goes_to_the_place_that_was_hit(name: str) 
     known = np.append(large, False)  # the last one is that of rays without a hit
     rows, columns = np.nonzero(known[np.minimum(seen, len(large))])
     x, y = int(columns[-1]), int(rows[-1])
-    hit = viewer.loaded_scene.hit(viewer.buffers, x, y)
+    hit = viewer.loaded_scene.hit(viewer.requested, x, y)
     assert hit is not None
     before = viewer.view
     click(viewer, x, y, go=True)
@@ -132,7 +132,7 @@ def test_a_double_click_on_the_ground_goes_to_the_place_that_was_hit(name: str) 
     assert viewer.view.distance < float(np.linalg.norm(point - before.pose.eye))
     assert viewer.view.half_height <= moves.WHOLE
     assert giant_gap(viewer) > 0.0
-    found = viewer.loaded_scene.hit(viewer.buffers, SIZE[0] // 2, SIZE[1] // 2)
+    found = viewer.loaded_scene.hit(viewer.requested, SIZE[0] // 2, SIZE[1] // 2)
     assert found is not None
     if large[found.id]:  # no small sphere stands before it
         near = 0.5 * viewer.view.half_height * scale

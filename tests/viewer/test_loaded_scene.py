@@ -43,9 +43,9 @@ def test_a_camera_that_moves_into_glass_or_below_the_ground_is_as_if_it_was_ther
     frames = []
     for place in ((0.0, 1.0, 6.0), (0.0, 0.1, 0.5), (0.0, -2.0, 6.0), (0.0, 1.0, 6.0)):
         view = view_of(loaded_scene.buffers, position=place, look_at=(0.0, 0.0, -2.0))
-        found = loaded_scene.buffers_for(view, SIZE, Edits())
-        assert_same_view(found.view, fresh(loaded_scene, view, SIZE, Edits()))
-        frames.append(found.view.frame)
+        found = loaded_scene.view_for(view, SIZE, Edits())
+        assert_same_view(found, fresh(loaded_scene, view, SIZE, Edits()))
+        frames.append(found.frame)
     media = [frame["media"].tobytes() for frame in frames]
     assert media[1] != media[0] == media[2] == media[3]
     assert [int(frame["scene"]["large_count"][0]) for frame in frames] == [1, 1, 0, 1]
@@ -68,11 +68,9 @@ def test_every_look_is_as_if_made_anew(lights: Any) -> None:
     for _ in range(60):
         view, edits = views[rng.integers(3)], many[rng.integers(len(many))]
         size = ((64, 48), (48, 64), (200, 100))[rng.integers(3)]
-        seen_buffers = loaded_scene.buffers_for(view, size, edits)
-        assert_same_view(seen_buffers.view, fresh(loaded_scene, view, size, edits))
-        assert seen_buffers is not loaded_scene.buffers_for(view, size, edits), (
-            "a request is known by its buffers"
-        )
+        seen = loaded_scene.view_for(view, size, edits)
+        assert_same_view(seen, fresh(loaded_scene, view, size, edits))
+        assert seen is not loaded_scene.view_for(view, size, edits), "a request is known by it"
 
 
 @pytest.mark.parametrize("kind", ["perspective", "orthographic"])
@@ -84,12 +82,12 @@ def test_hit_is_the_nearest_sphere_of_all(kind: str) -> None:
     radius = b.radius.astype(np.float64)
     view = view_of(b, type=kind)
     for turn in ((0.0, 0.0), (1.0, 0.5), (2.5, -1.2)):
-        seen = moves.orbit(view, *turn)
-        seen_buffers = loaded_scene.buffers_for(seen, SIZE, Edits())
+        turned = moves.orbit(view, *turn)
+        seen = loaded_scene.view_for(turned, SIZE, Edits())
         pixels = [(x, y) for y in range(0, SIZE[1], 3) for x in range(0, SIZE[0], 3)]
-        rays = np.array([pixel_ray(seen, x + 0.5, y + 0.5, SIZE) for x, y in pixels])
+        rays = np.array([pixel_ray(turned, x + 0.5, y + 0.5, SIZE) for x, y in pixels])
         _, index = closest_hit(centers, radius, rays[:, 0], rays[:, 1])
-        found = [hit_id(loaded_scene, seen_buffers, x, y) for x, y in pixels]
+        found = [hit_id(loaded_scene, seen, x, y) for x, y in pixels]
         expected = [None if i < 0 else int(i) for i in index]
         wrong = [n for n, (a, b) in enumerate(zip(found, expected, strict=True)) if a != b]
         assert len(wrong) <= 2, "an edge, or two spheres at one depth, may round either way"
@@ -105,17 +103,17 @@ def test_a_place_beside_spheres_shows_the_nearest_in_the_picture() -> None:
     loaded_scene = loaded_scene_of(
         scene, width=300, height=300
     )  # each is less than half a pixel wide
-    seen_buffers = loaded_scene.buffers_for(
+    seen = loaded_scene.view_for(
         moves.initial_view(camera, loaded_scene.buffers, 1.0), (300, 300), Edits()
     )
-    assert [hit_id(loaded_scene, seen_buffers, x, y) for x, y in ((147, 150), (247, 150))] == [
+    assert [hit_id(loaded_scene, seen, x, y) for x, y in ((147, 150), (247, 150))] == [
         None,
         None,
     ]
-    assert hit_id(loaded_scene, seen_buffers, 147, 151, reach=4) == 1
-    assert hit_id(loaded_scene, seen_buffers, 247, 151, reach=4) == 2
-    assert hit_id(loaded_scene, seen_buffers, 160, 150, reach=4) is None
-    found = loaded_scene.hit(seen_buffers, 147, 151, reach=4)
+    assert hit_id(loaded_scene, seen, 147, 151, reach=4) == 1
+    assert hit_id(loaded_scene, seen, 247, 151, reach=4) == 2
+    assert hit_id(loaded_scene, seen, 160, 150, reach=4) is None
+    found = loaded_scene.hit(seen, 147, 151, reach=4)
     assert found is not None
     np.testing.assert_allclose(found.point, (0.0, 0.0, 3.002), atol=3e-3)
 

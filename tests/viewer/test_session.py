@@ -212,8 +212,8 @@ def test_selections_and_picks_stay_with_the_ids_of_particles(tmp_path: Path) -> 
 def test_a_pick_hits_the_scene_that_replaces_the_one_that_was_clicked(session: Session) -> None:
     finished(session)
     viewer, gate = session, Event()
-    old, buffers = viewer.loaded_scene, viewer.buffers
-    place = next((x, y) for y in range(48) for x in range(64) if hit_id(old, buffers, x, y))
+    old, seen = viewer.loaded_scene, viewer.requested
+    place = next((x, y) for y in range(48) for x in range(64) if hit_id(old, seen, x, y))
 
     # so that the pick comes after the end of the old scene
     session.worker.run_task(lambda: [gate.wait(PATIENCE)].clear())
@@ -224,7 +224,7 @@ def test_a_pick_hits_the_scene_that_replaces_the_one_that_was_clicked(session: S
     wait_for(lambda: [session.picture()] and viewer.picked, "the pick")
     assert old.closed
     assert viewer.picked is not None
-    assert viewer.picked.number == hit_id(viewer.loaded_scene, viewer.buffers, *place)
+    assert viewer.picked.number == hit_id(viewer.loaded_scene, viewer.requested, *place)
 
 
 @pytest.mark.parametrize("view", ["-x", "z", "iso"])
@@ -424,7 +424,7 @@ def test_the_box_that_a_file_shows_is_in_the_view(tmp_path: Path) -> None:
         assert job.plan is not None
         for background in ("white", "black", "transparent"):
             session.do("background", background)
-            lines = job.plan.box_lines(session.pack().view, job.space)
+            lines = job.plan.box_lines(session.pack(), job.space)
             assert lines is not None
             inks.append(lines.ink[0])
     assert (seen[0] != seen[1]).any()

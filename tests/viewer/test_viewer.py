@@ -51,16 +51,16 @@ def test_a_camera_that_cannot_be_packed_is_refused_and_the_view_stays(viewer: Se
     assert requests(viewer)[-1] is before
     assert viewer.view is view
     viewer.do("next-tone")
-    assert requests(viewer)[-1].buffers is before.buffers
+    assert requests(viewer)[-1].job.view is before.job.view
     viewer.do("orbit", 0.1, 0.0)
-    assert requests(viewer)[-1].buffers is not before.buffers
+    assert requests(viewer)[-1].job.view is not before.job.view
 
 
 def test_the_lens_focuses_on_the_picked_sphere(viewer: Session) -> None:
     picked(viewer, 5)
     viewer.do("focus-picked")
     assert viewer.notice == "in focus: sphere 5"
-    shown = requests(viewer)[-1].buffers.view.camera[0]
+    shown = requests(viewer)[-1].job.view.camera[0]
     center, radius = viewer.loaded_scene.sphere(5)
     depth = (np.asarray(center) - viewer.view.pose.eye) @ viewer.view.pose.axes.forward
     assert abs(shown["focus_distance"] - depth) <= radius
@@ -77,7 +77,7 @@ def test_the_lens_focuses_on_the_picked_sphere(viewer: Session) -> None:
     viewer.do("toggle-projection")
     viewer.do("cancel")
     viewer.do("focus-picked")
-    assert requests(viewer)[-1].buffers.view.camera[0]["lens_radius"] == 0
+    assert requests(viewer)[-1].job.view.camera[0]["lens_radius"] == 0
 
 
 def test_reset_brings_everything_back(viewer: Session) -> None:
@@ -89,7 +89,7 @@ def test_reset_brings_everything_back(viewer: Session) -> None:
     viewer.do("toggle-projection")
     viewer.do("expose", 2.0)
     viewer.do("reset")
-    assert requests(viewer)[-1].buffers.digest() == first.buffers.digest()
+    assert_same_view(requests(viewer)[-1].job.view, first.job.view)
     assert requests(viewer)[-1].tone == first.tone
     assert viewer.view.fits_all
     assert not viewer.turning
@@ -113,12 +113,9 @@ def test_brighter_and_darker_begin_with_what_was_metered(viewer: Session) -> Non
 
 
 def test_a_click_beside_a_sphere_picks_it_and_a_miss_is_said(viewer: Session) -> None:
-    seen_buffers = requests(viewer)[0].buffers
+    seen = requests(viewer)[0].job.view
     hits = np.array(
-        [
-            [hit_id(viewer.loaded_scene, seen_buffers, x, y) or -1 for x in range(64)]
-            for y in range(48)
-        ]
+        [[hit_id(viewer.loaded_scene, seen, x, y) or -1 for x in range(64)] for y in range(48)]
     )
     x = int(np.flatnonzero(hits[24] >= 0)[0])
 
@@ -201,7 +198,7 @@ def test_another_camera_in_the_file_is_taken(old: Any, new: Any) -> None:
     viewer.do("orbit", 0.5, 0.2)
     reload(viewer, camera=new)
     scene = replace(viewer.loaded_scene.scene, camera=viewer.camera)
-    assert_same_view(requests(viewer)[-1].buffers.view, pack(scene).view)
+    assert_same_view(requests(viewer)[-1].job.view, pack(scene).view)
     assert viewer.view.fits_all == (new is None)
 
 

@@ -91,7 +91,7 @@ def test_picking_and_saving(scene_here: Path) -> None:
         places = [(x, y) for y in range(8, SIZE[1], 24) for x in range(8, SIZE[0], 24)]
 
         session.worker.run_task(
-            lambda: found.extend(hit_id(loaded, viewer.buffers, x, y) for x, y in places)
+            lambda: found.extend(hit_id(loaded, viewer.requested, x, y) for x, y in places)
         )
         save(viewer, (96, 64), 7, Path("saved.png"))
         wait_for(lambda: [session.picture(0.05)] and found and session.worker.save_job is None)

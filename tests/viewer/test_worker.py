@@ -29,7 +29,7 @@ def picking(request: RenderRequest) -> Callable[[], None]:
     """A task that picks a pixel."""
 
     def task() -> None:
-        assert hit_id(request.loaded_scene, request.buffers, 32, 24) != -1
+        assert hit_id(request.loaded_scene, request.job.view, 32, 24) != -1
 
     return task
 
@@ -231,7 +231,8 @@ def test_noise_is_removed_at_rest_alone(window: Window, monkeypatch: pytest.Monk
     window.worker.show(brighter)
     assert window.finish(brighter).picture.pixels[..., 0].min() > 250
     assert len(asked) == 1
-    noisy = replace(brighter, settings=replace(loaded_scene.job.settings, denoise=False))
+    settings = replace(brighter.job.settings, denoise=False)
+    noisy = replace(brighter, job=replace(brighter.job, settings=settings))
     window.worker.show(noisy)
     assert np.ptp(window.finish(noisy).picture.pixels[..., :3]) > 1, "as rendered, when asked"
     assert len(asked) == 1
