@@ -14,7 +14,6 @@ from raytracer.errors import BackendError
 from raytracer.viewer.presenters import Presenter
 from raytracer.viewer.progressive_film import (
     COARSE_FRAME_BUDGET,
-    FINER_MARGIN,
     FRAME_BUDGET,
     HALF,
     LEVELS,
@@ -58,7 +57,7 @@ def test_a_moving_frame_takes_no_longer_than_it_may(cost: float, start: int, fix
         allowed = COARSE_FRAME_BUDGET if level >= HALF else FRAME_BUDGET
         assert seconds <= max(allowed, fixed + MIN_RENDER_BUDGET) * SLACK * 1.05
     if level > HALF:
-        assert cost * half[0] * half[1] + fixed > COARSE_FRAME_BUDGET * FINER_MARGIN * 0.95
+        assert cost * half[0] * half[1] + fixed > COARSE_FRAME_BUDGET * 0.95
 
 
 @given(full=FULLS, cost=COSTS, level=st.integers(0, len(LEVELS) - 1))
