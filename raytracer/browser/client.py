@@ -19,16 +19,25 @@ def script(*transport: str) -> str:
 
 def page(title: str, nonce: str, hello: dict[str, Any]) -> str:
     """Return the page, which loads nothing else."""
-    greeting = json.dumps(hello, separators=(",", ":")).replace("<", "\\u003c")  # of "</script>"
     parts = {
         "title": escape(title),
         "nonce": escape(nonce),
         "style": part("view.css"),
-        "script": script("socket", "page") + f"\nview.receive({greeting}, null);",
+        "script": script("socket", "page") + f"\nview.receive({in_script(hello)}, null);",
     }
-    return re.sub(r"\{(\w+)\}", lambda place: parts[place[1]], part("page.html"))
+    return filled(part("page.html"), parts)
 
 
-def part(name: str) -> str:
-    """Return the text of a file of the client."""
-    return (files("raytracer.browser") / "client" / name).read_text(encoding="utf-8")
+def part(name: str, package: str = "browser") -> str:
+    """Return the text of a file of the client of a package."""
+    return (files(f"raytracer.{package}") / "client" / name).read_text(encoding="utf-8")
+
+
+def filled(template: str, parts: dict[str, str]) -> str:
+    """Replace names in braces by the parts of these names."""
+    return re.sub(r"\{(\w+)\}", lambda place: parts.get(place[1], place[0]), template)
+
+
+def in_script(value: Any) -> str:
+    """Return a value as JSON that cannot end the script that it is in."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")

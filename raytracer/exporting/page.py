@@ -1,10 +1,7 @@
 """A page of a scene: one HTML file that draws it by WebGL 2."""
 
-import json
-import re
 from collections.abc import Iterator
 from html import escape
-from importlib.resources import files
 from typing import Any
 
 from raytracer._version import __version__
@@ -74,30 +71,19 @@ def _document(scene: Scene, head: dict[str, Any], sections: dict[str, Section]) 
     title = scene.title or (scene.source and scene.source.rpartition("/")[2]) or "raytracer"
     head["name"] = title
     head["sections"] = {name: section.about for name, section in sections.items()}
-    style = client.part("view.css") + _text("figure.css")
-    parts = {"title": escape(title), "style": style, "version": __version__}
-    start, _, rest = _text("figure.html").partition("{data}")
-    yield _filled(start, parts)
-    text = json.dumps(head, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
-    yield b'<script type="application/json" id="head">' + text.encode() + b"</script>\n"
+    style = client.part("view.css") + client.part("figure.css", "exporting")
+    parts = {"title": escape(title), "style": style, "version": __version__, "script": script()}
+    start, _, rest = client.part("figure.html", "exporting").partition("{data}")
+    head_text = f'<script type="application/json" id="head">{client.in_script(head)}</script>\n'
+    yield (client.filled(start, parts) + head_text).encode("utf-8", "replace")
     for name, section in sections.items():
         yield f'<script type="text/plain" id="data-{name}">\n'.encode()
         yield section.text
         yield b"\n</script>\n"
-    yield _filled(rest, parts | {"script": script()})
-
-
-def _filled(text: str, parts: dict[str, str]) -> bytes:
-    return re.sub(r"\{(\w+)\}", lambda place: parts.get(place[1], place[0]), text).encode(
-        "utf-8", "replace"
-    )
+    yield client.filled(rest, parts).encode("utf-8", "replace")
 
 
 def script() -> str:
     """Return the program of the page."""
-    shared = [client.part(f"{name}.js") for name in PARTS]
-    return "\n".join([*shared, *(_text(f"{name}.js") for name in OWN_PARTS)])
-
-
-def _text(name: str) -> str:
-    return (files("raytracer.exporting") / "client" / name).read_text(encoding="utf-8")
+    own = [client.part(f"{name}.js", "exporting") for name in OWN_PARTS]
+    return "\n".join([*(client.part(f"{name}.js") for name in PARTS), *own])
