@@ -13,7 +13,6 @@ import secrets
 import socket as sockets
 from contextlib import suppress
 from typing import Any
-from urllib.parse import urlsplit
 
 from aiohttp import WSMsgType, web
 
@@ -94,7 +93,7 @@ class Server:
 
     async def _socket(self, request: web.Request) -> web.StreamResponse:
         given = request.headers
-        if not is_same_origin(given.get("Origin", ""), given["Host"]):
+        if given.get("Origin") not in [f"{kind}://{given['Host']}" for kind in ("http", "https")]:
             raise web.HTTPForbidden(text="a page of another origin may not use this server\n")
         if len(self.sockets) >= MAX_CLIENTS:
             raise web.HTTPServiceUnavailable(text=f"{MAX_CLIENTS} pages are already connected\n")
@@ -148,15 +147,6 @@ async def _write(socket: web.WebSocketResponse, unsent: asyncio.Queue[str | byte
 
 def new_token() -> str:
     return secrets.token_urlsafe(TOKEN_BYTES)
-
-
-def is_same_origin(origin: str, host: str) -> bool:
-    """Return whether the header `Origin` is that of a page of this server."""
-    try:
-        parts = urlsplit(origin)
-    except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and parts.netloc == host
 
 
 def headers(nonce: str, host: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import raytracer
 from raytracer import Ambient, DirectionalLight, PointLight, Scene
-from raytracer.exporting import head
+from raytracer.exporting.page import ACTIONS as OF_PAGES
 from raytracer.scene.lights import Light
 from raytracer.scene.packing.pack import pack, retake
 from raytracer.scene.packing.pose import posed
@@ -121,7 +121,7 @@ def test_every_action_is_a_method_that_takes_these_arguments() -> None:
         assert control.amount or not control.held, "a held key needs an amount a second"
     named = {each.action for each in CONTROLS}
     assert {each.action for each in CONTROLS if each.help} == named
-    assert set(head.ACTIONS) <= named, "an exported page has keys of the window"
+    assert set(OF_PAGES) <= named, "an exported page has keys of the window"
 
 
 def test_no_key_has_two_meanings() -> None:
