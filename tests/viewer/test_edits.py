@@ -22,7 +22,7 @@ from raytracer.viewer import (
 from raytracer.viewer import (
     session,  # noqa: F401 - it imports all actions
 )
-from raytracer.viewer.actions import ACTIONS
+from raytracer.viewer.actions import named
 from raytracer.viewer.content import Edits
 from raytracer.viewer.controls import CONTROLS, GROUPS, MIN_MEANING, help_groups, help_pages
 from support.previews import assert_same_view, balls, view_of
@@ -115,13 +115,13 @@ def test_looks() -> None:
 
 def test_every_action_is_a_method_that_takes_these_arguments() -> None:
     for control in CONTROLS:
-        action = ACTIONS[control.action]
+        action = named(control.action)
         action.bound(control.amount, {})
         assert action.function.__doc__, control
         assert control.amount or not control.held, "a held key needs an amount a second"
-    named = {each.action for each in CONTROLS}
-    assert {each.action for each in CONTROLS if each.help} == named
-    assert set(OF_PAGES) <= named, "an exported page has keys of the window"
+    words = {each.action for each in CONTROLS}
+    assert {each.action for each in CONTROLS if each.help} == words
+    assert set(OF_PAGES) <= words, "an exported page has keys of the window"
 
 
 def test_no_key_has_two_meanings() -> None:
