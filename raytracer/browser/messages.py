@@ -37,10 +37,8 @@ class Size(_Message):
 
 
 class Ack(_Message):
-    """A message with bytes arrived, and with it all of lower numbers.
-
-    `ms` is the time in milliseconds from its announcement to its bytes.
-    """
+    """A message with bytes arrived, and with it all of lower numbers; `ms` milliseconds after its
+    announcement."""
 
     type: Literal["ack"]
     serial: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import socket
 import threading
@@ -136,15 +137,10 @@ def _require(library: str, caller: str, extra: str) -> None:
 
 def say_address(name: str, address: str, say: Callable[[str], None]) -> None:
     """Print the address of a page, and the command that forwards its port to another machine."""
-    import getpass
-
-    try:
-        user = f"{getpass.getuser()}@"
-    except (KeyError, OSError):  # a user without a name
-        user = ""
-    port = urlsplit(address).port
+    port, user = urlsplit(address).port, os.environ.get("USER", "")
+    host = f"{user}@{socket.gethostname()}" if user else socket.gethostname()
     say(f"{name} is shown at {address}")
-    say(f"from another machine: ssh -N -L {port}:127.0.0.1:{port} {user}{socket.gethostname()}")
+    say(f"from another machine: ssh -N -L {port}:127.0.0.1:{port} {host}")
 
 
 async def _run(

@@ -172,11 +172,8 @@ def address_of(port: int, token: str) -> str:
 
 
 def bound(port: int | None) -> sockets.socket:
-    """Return a socket that listens on a port; None: the default one, or a free one.
-
-    Raises:
-        UserError: the port cannot be used.
-    """
+    """Return a socket that listens on a port; None: the default one, or a free one. Raises
+    UserError if the port cannot be used."""
     stated = DEFAULT_PORT if port is None else port
     for each in (stated, 0) if port is None else (stated,):
         try:

@@ -60,13 +60,10 @@ def write_points(job: Job, figure: Figure, suffix: str, file: BinaryIO) -> None:
     scale = job.space.scale
     if len(figure.radius):
         points = UsdGeom.Points.Define(stage, "/figure/spheres")
-        places, widths = _floats(figure.positions * scale), _floats(2.0 * scale * figure.radius)
-        points.CreatePointsAttr(places)
-        points.CreateWidthsAttr(widths)
-        points.SetWidthsInterpolation(VERTEX)
-        _paint(points, figure.colors)
+        radius, positions = scale * figure.radius, figure.positions * scale
+        extent = UsdGeom.Points.ComputeExtent(*_paint(points, positions, radius, figure.colors))
+        points.CreateExtentAttr(extent)
         _add_columns(points, scene)
-        points.CreateExtentAttr(UsdGeom.Points.ComputeExtent(places, widths))
     if len(figure.rods.radius):
         _add_rods(stage, figure, scale)
     if not layer.Export(str(file.name), args={"format": suffix[1:]} if suffix != ".usd" else {}):
@@ -82,18 +79,23 @@ def _add_rods(stage: Any, figure: Figure, scale: float) -> None:
     curves.CreateTypeAttr(UsdGeom.Tokens.linear)
     counts = np.full(len(rods.radius), 2, np.int32)
     curves.CreateCurveVertexCountsAttr(Vt.IntArray.FromNumpy(counts))
-    curves.CreatePointsAttr(_floats(ends * scale))
-    curves.CreateWidthsAttr(_floats(np.repeat(2.0 * scale * rods.radius, 2)))
-    curves.SetWidthsInterpolation(VERTEX)
-    _paint(curves, rods.colors.reshape(-1, 4))
+    _paint(curves, ends * scale, np.repeat(scale * rods.radius, 2), rods.colors.reshape(-1, 4))
 
 
-def _paint(shape: Any, colors: NDArray[np.uint8]) -> None:
-    """Give points or curves their colours, linear, and opacities where any is not 1."""
+def _paint(
+    shape: Any, positions: NDArray[Any], radius: NDArray[Any], colors: NDArray[np.uint8]
+) -> tuple[Any, Any]:
+    """Give points or curves positions, widths, linear colours, and opacities where any is not 1;
+    return positions and widths."""
+    places, widths = _floats(positions), _floats(2.0 * radius)
+    shape.CreatePointsAttr(places)
+    shape.CreateWidthsAttr(widths)
+    shape.SetWidthsInterpolation(VERTEX)
     linear = srgb_to_linear(colors[:, :3] / 255.0)
     shape.CreateDisplayColorPrimvar(VERTEX).Set(_floats(linear))
     if (colors[:, 3] < 255).any():
         shape.CreateDisplayOpacityPrimvar(VERTEX).Set(_floats(colors[:, 3] / 255.0))
+    return places, widths
 
 
 def _add_columns(points: Any, scene: Scene) -> None:

@@ -95,7 +95,7 @@ def describe(scene: Scene, prim_id: int) -> SphereInfo:
 def _described(scene: Scene, each: Any, set_index: int, prim_id: int, row: int) -> SphereInfo:
     is_solid = hasattr(each, "start")
     balls: SphereSet = each.start if is_solid else each
-    ends = [_position(ball, row) for ball in (balls, getattr(each, "end", balls))]
+    ends = [position_of(ball, row) for ball in (balls, getattr(each, "end", balls))]
     x, y, z = (0.5 * (a + b) for a, b in zip(*ends, strict=True))
     radius = 0.0
     if each.noun != "triangle":
@@ -119,7 +119,7 @@ def _at(numbers: Any, row: int) -> Any:
     return numbers if isinstance(numbers, float) else numbers[row]
 
 
-def _position(spheres: SphereSet, row: int) -> Vector:
+def position_of(spheres: SphereSet, row: int) -> Vector:
     """Return a centre in scene space, summed in the order of `placing`."""
     center = spheres.centers[row].tolist()
     linear, move = spheres.transform.linear().tolist(), spheres.transform.translate

@@ -77,10 +77,7 @@ class Slice:
 
     def applied_to(self, scene: Scene) -> tuple[Clip, Mask]:
         """Return a scene's clip planes with this one, and which particles it leaves, bool (N,).
-
-        Raises:
-            SceneError: there are too many planes, or what they leave is not convex.
-        """
+        Raises SceneError."""
         index, places = AXES.index(self.axis), np.empty(0)
         for each in scene.spheres:
             row, start = each.transform.linear()[index], float(each.transform.translate[index])

@@ -64,7 +64,8 @@ def select_box(session: Session, x0: int, y0: int, x1: int, y1: int) -> None:
     """Select the particles whose centres are in a rectangle of the picture, in pixels."""
     loaded = session.loaded_scene
     points = loaded.packed.centers
-    places, ahead = orbit_camera.project(session.view, points.astype(np.float64), session.aspect)
+    width, height = session.size
+    places, ahead = orbit_camera.project(session.view, points.astype(np.float64), width / height)
     corners = np.array([(x0, y0), (x1, y1)], np.float64) / session.size * (2, -2) + (-1, 1)
     inside = (places >= corners.min(axis=0)).all(axis=1) & ahead
     inside &= (places <= corners.max(axis=0)).all(axis=1)

@@ -87,14 +87,9 @@ def _text(value: Any) -> str:
         return str(value).lower()
     if not isinstance(value, str):
         return repr(value)
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise UserError(
-            f"{json.dumps(value)}: is not text in UTF-8, which TOML needs: give another name"
-        ) from None
-    # as in JSON, but TOML has no surrogate pairs, and DEL is a control character
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+    # as in JSON, but TOML has no surrogates, and DEL is a control character
+    text = value.encode("utf-8", "replace").decode()
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
 def camera_values(camera: Camera) -> dict[str, Any]:
@@ -278,19 +273,15 @@ def save(
     path: Path | None = None,
     deliver: Deliver | None = None,
 ) -> None:
-    """Render the current view to a PNG in the background.
+    """Render the current view to a PNG in the background. Raises UserError.
 
     path: None makes a new name, STEM-view-1.png, STEM-view-2.png, ...
     deliver: takes the picture instead of the file; see `SaveJob`.
-
-    Raises:
-        UserError: the file cannot be written, or another one is being rendered.
     """
     require_no_save(session)
     shown, scene = session.view, session.loaded_scene
     if shown.fits_all and size[0] * session.size[1] != size[1] * session.size[0]:  # another shape
-        aspect, around = size[0] / size[1], scene.surroundings(size)
-        shown = orbit_camera.to_all(shown, scene.packed, aspect, around=around)
+        shown = scene.showing_all(shown, size)
     view = scene.view_for(shown, size, session.edits)
     if path is None:  # the first new one
         names = (Path(f"{file_name(scene.stem)}-view-{n}.png") for n in count(1))

@@ -26,7 +26,7 @@ from raytracer.scene.simulation_box import triple
 from raytracer.scene.source import Source
 from raytracer.view import View as PackedView
 from raytracer.viewer.content import Content, Edits
-from raytracer.viewer.orbit_camera import Giants, View
+from raytracer.viewer.orbit_camera import Giants, View, initial_view, to_all
 from raytracer.warning import collected
 
 RAYS_PER_AXIS = 5
@@ -82,10 +82,7 @@ class LoadedScene:
         notice: Notice | None = None,
         annotations: Annotations | Mapping[str, Any] | None = None,
     ) -> Self:
-        """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`.
-
-        Its warnings are in `job.warnings`.
-        """
+        """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`."""
         source = Source.of(source)
         with collected() as warnings:
             job = prepare(
@@ -114,11 +111,8 @@ class LoadedScene:
         return replace(self, scene=shown, job=job, closed=False, owns_memory=False, _packed=None)
 
     def take_over(self, before: Self) -> None:
-        """Show this state in the memory of another, while no film adds samples of that.
-
-        Raises:
-            SceneError: a sphere that cannot be shown; the memory stays as it was.
-        """
+        """Show this state in the memory of another, while no film adds samples of that. Raises
+        SceneError for a sphere that cannot be shown; the memory stays as it was."""
         before.owns_memory, self.owns_memory = False, True
         shown, self.on_device = self.on_device, before.on_device
         follow(self.job.scene, self.buffers, before.on_device, shown)
@@ -152,6 +146,15 @@ class LoadedScene:
     def surroundings(self, size: tuple[int, int]) -> Surroundings:
         """Return what a fitted camera shows beside the spheres; `size` of the picture in pixels."""
         return with_boxes(self.scene, surroundings(self.job.plan, *size))
+
+    def initial_view(self, size: tuple[int, int]) -> View:
+        """Return the view of the scene's camera, in a picture of a size in pixels."""
+        aspect, around = size[0] / size[1], self.surroundings(size)
+        return initial_view(self.scene.camera, self.packed, aspect, around)
+
+    def showing_all(self, view: View, size: tuple[int, int], whole: bool = True) -> View:
+        """Return a view of all spheres from the same direction; see `to_all`."""
+        return to_all(view, self.packed, size[0] / size[1], whole, self.surroundings(size))
 
     @property
     def all_particles(self) -> Scene:

@@ -55,18 +55,13 @@ class Frame:
     stops: float  # its exposure; of an automatic one, as metered from the last picture at rest
     # Whether its samples are not those of the finished picture; see `ProgressiveFilm`.
     draft: bool = False
+    finished: bool = False  # whether it has its full size and all samples
     # Marks such as rims of selected particles, uint8 (h, w, 4), over the picture; None without any.
     marks: NDArray[np.uint8] | None = None
 
     @property
     def transparent(self) -> bool:
         return self.request.job.view.transparent
-
-    @property
-    def finished(self) -> bool:
-        """Whether it has its full size and all samples."""
-        whole = self.size == self.request.size and self.samples >= self.request.samples
-        return whole and not self.draft
 
 
 @dataclass(frozen=True)

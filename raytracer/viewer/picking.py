@@ -4,6 +4,7 @@ from math import atan2, degrees, pi, sqrt
 
 import numpy as np
 
+from raytracer.scene.describe import position_of
 from raytracer.scene.extent import GIANT_RADIUS
 from raytracer.viewer.actions import action
 from raytracer.viewer.messages import Pick, Picked
@@ -65,9 +66,7 @@ def center_of(session: Session, pick: Pick) -> Vector:
     prim_id = session.loaded_scene.id_of(pick.number) or 0
     for spheres in session.loaded_scene.scene.spheres:
         if prim_id < spheres.count:
-            center = np.asarray(spheres.centers[prim_id], np.float64)
-            moved: Vector = spheres.transform.linear() @ center
-            return moved + np.asarray(spheres.transform.translate, np.float64)
+            return np.array(position_of(spheres, prim_id))
         prim_id -= spheres.count
     raise IndexError(pick.number)
 

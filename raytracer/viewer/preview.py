@@ -263,11 +263,7 @@ class Presenter:
         self._fails = "" if interop else "interop is turned off"  # why, or ""
 
     def present(self, picture: Any) -> None:
-        """Copy a picture to the canvas; the picture may be overwritten afterwards.
-
-        Raises:
-            BackendError: the GPU is lost.
-        """
+        """Copy a picture to the canvas. Raises BackendError if the GPU is lost."""
         if not self._device.shares_display:
             self._canvas.fill(picture.pixels)
             return

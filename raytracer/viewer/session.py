@@ -138,7 +138,7 @@ class Session:
         self.initial_tone = self.tone
         self.samples = self.loaded_scene.job.settings.samples
         self.content = self.loaded_scene.content
-        self.view = self.initial_view()
+        self.view = self.loaded_scene.initial_view(self.size)
         self.vertical_fov = (self.loaded_scene.scene.camera or Camera()).vertical_fov
         self.submit(self.pack())
         self.notify_of_scene()
@@ -220,10 +220,6 @@ class Session:
         return self.loaded_scene.buffers.space
 
     @property
-    def aspect(self) -> float:
-        return self.size[0] / self.size[1]
-
-    @property
     def camera(self) -> Camera:
         return orbit_camera.camera_of(self.view, self.loaded_scene.buffers)
 
@@ -251,18 +247,6 @@ class Session:
             frame = self.loader.frames.initial or 0
         return frame + self.time.count if frame < 0 else frame
 
-    def initial_view(self) -> View:
-        """Return the view of the scene's camera."""
-        scene = self.loaded_scene
-        around = scene.surroundings(self.size)
-        return orbit_camera.initial_view(scene.scene.camera, scene.packed, self.aspect, around)
-
-    def showing_all(self, start: View, whole: bool = True) -> View:
-        """Return a view of all spheres from the same direction; see `view.to_all`."""
-        scene = self.loaded_scene
-        around = scene.surroundings(self.size)
-        return orbit_camera.to_all(start, scene.packed, self.aspect, whole, around)
-
     def set_view(self, changed: View) -> None:
         self.view = changed
         self.request_render()
@@ -281,7 +265,7 @@ class Session:
             return
         self.size = width, height
         if self.view.fits_all:
-            self.view = self.showing_all(self.view)
+            self.view = self.loaded_scene.showing_all(self.view, self.size)
         self.request_render()
 
     # Rendering
@@ -469,9 +453,9 @@ class Session:
         old, self.loaded_scene = self.loaded_scene, loaded
         other_box = old.content.settings.get("box") != loaded.content.settings.get("box")
         if reloaded and old.scene.camera != loaded.scene.camera:
-            self.view = self.initial_view()
+            self.view = loaded.initial_view(self.size)
         elif self.view.fits_all and (reloaded or other_box):
-            self.view = self.showing_all(self.view)
+            self.view = loaded.showing_all(self.view, self.size)
         else:
             same = orbit_camera.rebased(self.view, old.buffers.space, loaded.buffers.space)
             self.view = loaded.giants.kept_out(same, same)
@@ -488,7 +472,7 @@ class Session:
         try:
             self.submit(self.pack())
         except SceneError:  # view or edits are invalid in the new scene
-            self.edits, self.view = Edits(), self.initial_view()
+            self.edits, self.view = Edits(), loaded.initial_view(self.size)
             self.submit(self.pack())
         self.notify_of_scene()
         if reloaded and self.content != loaded.content:  # another one was requested meanwhile

@@ -29,7 +29,7 @@ TURNTABLE_SPEED = 0.5  # radians per second of the turntable: a turn takes 12.6 
 def reset(session: Session) -> None:
     """Return to the camera, light, materials and tone of the scene."""
     session.edits, session.tone, session.turning = Edits(), session.initial_tone, False
-    session.set_view(session.initial_view())
+    session.set_view(session.loaded_scene.initial_view(session.size))
     session.notify("as in the scene")
 
 
@@ -83,14 +83,15 @@ def along(session: Session, x: float, y: float, z: float) -> None:
 @action(undo=True)
 def fit_all(session: Session) -> None:
     """Fit all spheres except giants, such as a ground ball."""
-    fit = partial(session.showing_all, whole=False)
-    session.set_view(session.loaded_scene.giants.fitted(session.view, fit))
+    scene = session.loaded_scene
+    fit = partial(scene.showing_all, size=session.size, whole=False)
+    session.set_view(scene.giants.fitted(session.view, fit))
 
 
 @action(undo=True)
 def fit_giants(session: Session) -> None:
     """Fit all spheres."""
-    session.set_view(session.showing_all(session.view))
+    session.set_view(session.loaded_scene.showing_all(session.view, session.size))
 
 
 @action(undo=True)

@@ -325,7 +325,8 @@ class Worker:
         with self._changed:
             picture = self._free_pictures.pop() if self._free_pictures else None
         picture = picture or job.device.picture()
-        if job.settings.denoise and self._film.finished(request):
+        finished = self._film.finished(request)
+        if job.settings.denoise and finished:
             self._film.develop_without_noise(request, picture)
         else:
             tone = request.tone
@@ -335,13 +336,13 @@ class Worker:
         if job.plan is not None and not self._film.draft and hasattr(picture, "pixels"):
             job.plan.draw_fixed(picture.pixels, job.view, job.space)
         size, draft, automatic = self._film.size, self._film.draft, request.tone.automatic
-        is_metered = self._metered is job.view and not self._film.finished(request)
+        is_metered = self._metered is job.view and not finished
         if automatic and not draft and not is_metered:  # not for each frame: it takes a while
             self._metered = job.view
             self._stops = request.tone.stops(film.develop(request.tone, 8)[1])
         stops = self._stops if automatic else float(request.tone.exposure)
         over = self._marks(request)
-        frame = Frame(request, picture, size, film.samples, stops, draft, over)
+        frame = Frame(request, picture, size, film.samples, stops, draft, finished, over)
         with self._changed:
             if self._ready is not None:
                 self._free_pictures.append(self._ready.picture)

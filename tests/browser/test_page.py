@@ -90,7 +90,7 @@ def centers_on_screen(session: Session) -> list[tuple[float, float]]:
     viewer = session
     buffers = viewer.loaded_scene.buffers
     points = buffers.centers.astype(np.float64)
-    places, _ = project(viewer.view, points, viewer.aspect)
+    places, _ = project(viewer.view, points, viewer.size[0] / viewer.size[1])
     width, height = STAGE
     return [((x + 1) / 2 * width, (1 - y) / 2 * height) for x, y in places.tolist()]
 

@@ -91,7 +91,7 @@ def assert_shows_the_subject(viewer: Session) -> None:
     buffers = viewer.loaded_scene.buffers
     small = buffers.radius <= GIANT_RADIUS
     centers = buffers.centers[small].astype(np.float64)
-    shown, ahead = moves.project(viewer.view, centers, viewer.aspect)
+    shown, ahead = moves.project(viewer.view, centers, viewer.size[0] / viewer.size[1])
     assert ahead.all()
     assert np.abs(shown).max() < 1.0
     seen = first_seen(viewer)
