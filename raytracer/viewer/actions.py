@@ -54,7 +54,7 @@ class Action:
         return {name: given[name] for name in self.parameters if name in given}
 
 
-ACTIONS: dict[str, Action] = {}  # modules add theirs when imported; see `named`
+ACTIONS: dict[str, Action] = {}  # modules add theirs when imported; `panel` imports all
 
 
 def action(undo: bool = False, name: str = "", about: str = "") -> Callable[[Function], Function]:
@@ -74,8 +74,6 @@ def action(undo: bool = False, name: str = "", about: str = "") -> Callable[[Fun
 
 def named(name: str) -> Action:
     """Return the action of a name, with hyphens or underscores. Raises UserError."""
-    from raytracer.viewer import panel  # noqa: F401 - its imports define all actions
-
     if (known := ACTIONS.get(name.replace("_", "-"))) is not None:
         return known
     raise UserError(f"there is no action '{shown(name)}'; {suggestion(name, ACTIONS)}")

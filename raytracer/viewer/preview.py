@@ -13,8 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Unpack
 
 from raytracer.arguments import function, truth, whole
-from raytracer.backends.base import Device
-from raytracer.errors import ClosedError, DisplayError, RaytracerError, UserError, shown
+from raytracer.errors import ClosedError, DisplayError, UserError, shown
 from raytracer.fields import check_names, takes
 from raytracer.files import output
 from raytracer.film import png
@@ -28,13 +27,13 @@ from raytracer.settings import RenderSettings
 from raytracer.viewer.frames import Frames
 from raytracer.viewer.keep import camera_toml, print_camera
 from raytracer.viewer.loaded_scene import LoadedScene
+from raytracer.viewer.presenters import Presenter
 from raytracer.viewer.session import Session
 from raytracer.viewer.watch import CHECK_INTERVAL
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.keywords import FileKeywords
-    from raytracer.viewer.canvas import Canvas
     from raytracer.viewer.messages import Frame
     from raytracer.viewer.window import PreviewWindow
 
@@ -247,52 +246,6 @@ def fitting(size: tuple[int, int], screen: Any) -> tuple[int, int]:
     factor = min(1.0, MARGIN * screen.width / size[0], MARGIN * screen.height / size[1])
     width, height = (max(int(side * factor), 1) for side in size)
     return width, height
-
-
-class Presenter:
-    """Copies pictures to a canvas; the window's context must be current.
-
-    CUDA pictures use OpenGL interop until its first failure, then page-locked host memory; the
-    caller must hold the `turn` of the device. `interop` False always uses the host.
-    """
-
-    def __init__(self, device: Device, canvas: Canvas, interop: bool = True) -> None:
-        self.label = "texture upload"  # for display
-        self._device, self._canvas, self._size = device, canvas, (0, 0)
-        self._interop: Any = None
-        self._fails = "" if interop else "interop is turned off"  # why, or ""
-
-    def present(self, picture: Any) -> None:
-        """Copy a picture to the canvas. Raises BackendError if the GPU is lost."""
-        if not self._device.shares_display:
-            self._canvas.fill(picture.pixels)
-            return
-        if not self._fails:
-            try:
-                self._copy(picture)
-                return
-            except ImportError:
-                self._fails = "cuda-bindings is not installed"
-            except RaytracerError as error:
-                self._fails = f"interop failed: {str(error).partition(';')[0]}"
-            self.close()
-        self.label = f"page-locked memory ({self._fails})"
-        self._canvas.fill(picture.to_host())
-
-    def _copy(self, picture: Any) -> None:
-        from raytracer.backends.cuda.pictures import Interop
-
-        if self._size != picture.size:
-            self.close()
-            self._canvas.allocate(picture.size)
-            self._interop = Interop(self._canvas.texture, self._device.number)
-            self._size, self.label = picture.size, "CUDA-OpenGL interop"
-        self._interop.copy(picture)
-
-    def close(self) -> None:
-        if self._interop is not None:
-            self._interop.close()
-        self._interop = None
 
 
 def _run(

@@ -18,7 +18,7 @@ from raytracer.viewer.controls import BY_KEY, Control
 from raytracer.viewer.messages import Frame
 from raytracer.viewer.overlay import Overlay, draw_box, status
 from raytracer.viewer.picking import PICK_RADIUS
-from raytracer.viewer.preview import Presenter
+from raytracer.viewer.presenters import Presenter
 from raytracer.viewer.session import Session
 from raytracer.viewer.view_actions import tick
 

@@ -20,7 +20,7 @@ from raytracer.viewer import (
     content as edits,
 )
 from raytracer.viewer import (
-    session,  # noqa: F401 - it imports all actions
+    panel,  # noqa: F401 - it imports all actions
 )
 from raytracer.viewer.actions import named
 from raytracer.viewer.content import Edits

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from raytracer.backends.cuda import pictures
 from raytracer.errors import BackendError
-from raytracer.viewer.preview import Presenter
+from raytracer.viewer.presenters import Presenter
 from raytracer.viewer.progressive_film import (
     COARSE_FRAME_BUDGET,
     FRAME_BUDGET,
