@@ -21,7 +21,7 @@ from raytracer.film.image import Image
 from raytracer.viewer import panel
 from raytracer.viewer.actions import named
 from raytracer.viewer.controls import CONTROLS, MOUSE
-from raytracer.viewer.keep import file_name, save
+from raytracer.viewer.keep import save
 from raytracer.viewer.picking import rings
 from raytracer.viewer.session import Picture, Session
 from raytracer.viewer.view_actions import tick
@@ -119,7 +119,7 @@ class Host:
             return self._picture
 
         end = perf_counter() + patience
-        while (picture := self.call(latest)) is None or not picture.finished:
+        while (picture := self.call(latest)) is None or not picture.frame.finished:
             if perf_counter() >= end:
                 break
         return picture
@@ -198,7 +198,7 @@ class Host:
         session = self._session
         width, height = session.size
         size = message.width or width, message.height or height
-        name = f"{file_name(session.loaded_scene.stem)}.png"
+        name = f"{session.loaded_scene.stem}.png"
 
         def deliver(image: Image) -> None:
             client.send({"type": "file", "name": name, "mime": "image/png"}, image._repr_png_())
@@ -227,23 +227,25 @@ class Host:
         wanting = [client for client in ready if picture is not None and client.wants(picture)]
         if picture is None or not wanting:
             return
-        if not (picture.draft or picture.finished):
+        frame = picture.frame
+        if not (frame.draft or frame.finished):
             if perf_counter() < self._refine_due:
                 return
             self._refine_due = perf_counter() + REFINE_INTERVAL
         file = self._file_of(picture)
         if file is None:
             return
-        names = ("number", "samples", "of", "draft", "finished")
-        header = {name: getattr(picture, name) for name in names} | {
-            "type": "frame", "full": list(picture.size), "rings": _rings(self._session)
+        header = {
+            "type": "frame", "number": picture.number, "full": list(frame.request.size),
+            "samples": frame.samples, "of": frame.request.samples, "draft": frame.draft,
+            "finished": frame.finished, "rings": _rings(self._session),
         }  # fmt: skip
         for client in wanting:
             client.show(picture, header, file)
 
     def _file_of(self, picture: Picture) -> Encoded | None:
         """Return an encoded picture; None while a finished one is encoded, which takes longer."""
-        if not picture.finished:
+        if not picture.frame.finished:
             return encoded(picture)
         if self._encoded[0] is not picture:
             self._encoded = picture, self._encoder.submit(encoded, picture)

@@ -39,9 +39,9 @@ class Encoded:
 def encoded(picture: Picture) -> Encoded:
     """Encode a picture: PNG if it is finished, WebP if it has alpha, otherwise JPEG."""
     image = _image(picture)
-    if not picture.finished:
-        return _lossy(image, picture.draft)
-    return _png(image.convert("RGB") if picture.opaque else image)
+    if not picture.frame.finished:
+        return _lossy(image, picture.frame.draft)
+    return _png(image if picture.frame.transparent else image.convert("RGB"))
 
 
 def reduced(picture: Picture, limit: float) -> Encoded:
@@ -61,7 +61,7 @@ def reduced(picture: Picture, limit: float) -> Encoded:
 
 def still(picture: Picture) -> bytes:
     """Return a picture as a PNG of at most `STILL_PIXELS`."""
-    image = _image(picture).convert("RGB" if picture.opaque else "RGBA")
+    image = _image(picture).convert("RGBA" if picture.frame.transparent else "RGB")
     scale = min(1.0, sqrt(STILL_PIXELS / (image.width * image.height)))
     image.thumbnail((int(scale * image.width), int(scale * image.height)))
     return _png(image).data
@@ -69,7 +69,7 @@ def still(picture: Picture) -> bytes:
 
 def _image(picture: Picture) -> Image.Image:
     height, width = picture.pixels.shape[:2]
-    mode = "RGBX" if picture.opaque else "RGBA"
+    mode = "RGBA" if picture.frame.transparent else "RGBX"
     return Image.frombuffer(mode, (width, height), picture.pixels, "raw", mode, 0, 1)
 
 
@@ -178,11 +178,11 @@ class Client:
         if not self._whole:
             file = reduced(picture, limit)
             header = header | {"finished": False, "reduced": True}
-        self._latest, self._stamp = picture.number, picture.stamp
+        self._latest, self._stamp = picture.number, picture.frame.request.stamp
         self._send(header | {"mime": file.mime, "size": list(file.size)}, file.data)
 
     def _limit_of(self, picture: Picture) -> float:
-        is_first = picture.stamp != self._stamp
+        is_first = picture.frame.request.stamp != self._stamp
         return max(self._rate * (FIRST_SECONDS if is_first else FINE_SECONDS), MIN_BYTES)
 
     def _send(self, message: dict[str, Any], data: bytes) -> None:

@@ -54,9 +54,9 @@ class Figure:
     @classmethod
     def of(cls, buffers: SceneBuffers) -> Figure:
         """Return the spheres and capsules of packed buffers; what else there is, is warned of."""
-        n, form = buffers.spheres, buffers.form
-        solids = len(buffers.axis)
-        rods = int((form & ELLIPSOID < CONE).sum()) if len(form) else solids  # they are first
+        n, solids = buffers.spheres, len(buffers.axis)
+        form = buffers.form if len(buffers.form) else np.zeros(solids, np.uint8)
+        rods = int((form & ELLIPSOID < CONE).sum())  # they are first
         if others := solids - rods:
             warn(
                 f"{others:,} cones, ellipsoids and triangles (arrows, meshes) are left out: "
@@ -70,18 +70,15 @@ class Figure:
         )
         opacity = buffers.opacity[:surfaces]
         colors[:, 3] = np.rint(opacity * (255.0 / OPAQUE)) if len(opacity) else 255
-        material = buffers.material_id[:surfaces]
-        materials = (
-            np.minimum(material, 255).astype(np.uint8)
-            if len(material)
-            else np.zeros(surfaces, np.uint8)
-        )
+        materials = np.zeros(surfaces, np.uint8)
+        if len(buffers.material_id):
+            materials[:] = np.minimum(buffers.material_id[:surfaces], 255)
         of_rods = slice(n, surfaces)
         both = np.repeat(colors[of_rods, None], 2, axis=1)
         ends = buffers.end_row[:rods]
         own = ends > 0
         both[own, 1, :3] = _colors(buffers, ends[own], int(own.sum()))
-        form = form[:rods] if len(form) else np.zeros(rods, np.uint8)
+        form = form[:rods]
         is_flat = form & (CONE | ELLIPSOID | FLAT) == FLAT
         bits = FLAT_ENDS * is_flat + EVEN_COLORS * (form & EVEN > 0)
         return cls(

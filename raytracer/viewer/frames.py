@@ -278,7 +278,10 @@ class FrameLoader:
             if self._stopped:
                 return None
             what = watch.path if watch else "what was asked for"
-            return messages.Refused(_sentence(error, what), content, reloaded=watch is not None)
+            text = " ".join([type(error).__name__, *str(error).split()])
+            known = isinstance(error, RaytracerError)
+            sentence = str(error) if known else f"{what}: cannot be loaded ({text})"
+            return messages.Refused(sentence, content, reloaded=watch is not None)
         wanted = self._content or content  # may differ in frame or slice only
         if self._stopped or not (
             watch or replace(content, frame=wanted.frame, slice=wanted.slice) == wanted
@@ -286,12 +289,3 @@ class FrameLoader:
             loaded.close()
             return None
         return messages.Loaded(loaded, watch is not None)
-
-
-def _sentence(error: Exception, what: object) -> str:
-    if isinstance(error, RaytracerError):
-        return str(error)
-    if isinstance(error, MemoryError):
-        return f"{what}: there is not enough memory to load it"
-    text = " ".join([type(error).__name__, *str(error).split()])
-    return f"{what}: cannot be loaded ({text})"

@@ -284,7 +284,7 @@ def save(
         shown = scene.showing_all(shown, size)
     view = scene.view_for(shown, size, session.edits)
     if path is None:  # the first new one
-        names = (Path(f"{file_name(scene.stem)}-view-{n}.png") for n in count(1))
+        names = (Path(f"{scene.stem}-view-{n}.png") for n in count(1))
         path = next(each for each in names if not os.path.lexists(each))
     camera = orbit_camera.camera_of(shown, scene.buffers)
     session.worker.save(SaveJob(session.request(view, samples), path, camera, deliver))
@@ -293,11 +293,6 @@ def save(
 def require_no_save(session: Session) -> None:
     if (job := session.worker.save_job) is not None:
         raise UserError(f"{job.path} is still being saved: wait for it, or press Esc")
-
-
-def file_name(stem: str) -> str:
-    """Replace wildcards and slashes in a file name."""
-    return re.sub(r"[*?%#/]", "_", stem)
 
 
 def parse_size(text: str, size: tuple[int, int], samples: int) -> tuple[tuple[int, int], int]:

@@ -138,9 +138,10 @@ class LoadedScene:
 
     @property
     def stem(self) -> str:
-        """Start of the names of its pictures; characters invalid in file names are replaced."""
+        """Start of the names of its pictures, without wildcards and slashes."""
         if self.path:  # for a series, the common part
-            return re.sub(r"[*?\[\]]", "", self.path.stem).strip(" _-.") or "series"
+            common = re.sub(r"[*?\[\]]", "", self.path.stem).strip(" _-.") or "series"
+            return re.sub(r"[%#]", "_", common)
         return re.sub(r"[^\w +-]", "_", self.scene.title)[:TEXT_LETTERS].strip() or "scene"
 
     def surroundings(self, size: tuple[int, int]) -> Surroundings:

@@ -81,18 +81,12 @@ class History:
     latest: tuple[str, float] = "", 0.0  # name of the latest action, and when it was repeated
 
 
-@dataclass(frozen=True, eq=False)
-class Picture:
+class Picture(NamedTuple):
+    """A frame on the host; a draft has fewer pixels than its request, to be stretched."""
+
+    frame: Frame  # whose own picture is overwritten later
     pixels: NDArray[np.uint8]  # uint8 (h, w, 4), straight alpha, row 0 on top; owned by the caller
-    # Width and height of the full picture; a draft has fewer pixels, to be stretched.
-    size: tuple[int, int]
-    samples: int  # per pixel so far
-    of: int  # samples per pixel of the finished picture
-    draft: bool  # whether a finer one replaces it soon
-    finished: bool  # whether it has its full size and all samples
-    opaque: bool  # whether its alpha may be ignored
     number: int  # counts the pictures of a session from 1
-    stamp: float  # time of the action that it shows, `time.perf_counter`
 
 
 @dataclass(eq=False)
@@ -396,10 +390,7 @@ class Session:
         pixels = drawn_over(pixels, frame.marks)
         self.worker.release(self.present(frame))
         self._pictures += 1
-        return Picture(
-            pixels, frame.request.size, frame.samples, frame.request.samples, frame.draft,
-            frame.finished, not frame.transparent, self._pictures, frame.request.stamp,
-        )  # fmt: skip
+        return Picture(frame, pixels, self._pictures)
 
     # Messages of other threads
 

@@ -1,6 +1,7 @@
 """What a client gets over connections of different rates, and its messages."""
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,10 @@ def picture(number: int, stamp: float, finished: bool = False, opaque: bool = Tr
     """Noise, which needs the most bytes: half a megabyte as a PNG."""
     random = np.random.default_rng(number)
     pixels = random.integers(0, 256, (SIDES[1], SIDES[0], 4), np.uint8)
-    return Picture(pixels, SIDES, 1, 4, False, finished, opaque, number, stamp)
+    frame: Any = SimpleNamespace(
+        draft=False, finished=finished, transparent=not opaque, request=SimpleNamespace(stamp=stamp)
+    )
+    return Picture(frame, pixels, number)
 
 
 class Page:

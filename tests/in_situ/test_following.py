@@ -47,7 +47,7 @@ def test_states_are_shown_and_refined_when_the_simulation_pauses(
     before = session.frame
     simulation.log(grid(4))
     picture = finished(session, has(4))
-    assert (picture.samples, picture.draft) == (2, False)
+    assert (picture.frame.samples, picture.frame.draft) == (2, False)
     assert session.frame is not before
     simulation.log(grid(2, shift=0.4))
     assert (finished(session, has(2)).pixels != picture.pixels).any()

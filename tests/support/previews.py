@@ -86,7 +86,7 @@ def finished(session: Session, of: Callable[[LoadedScene], object] = bool) -> Pi
 
     def last() -> Picture | None:
         found = session.picture(PATIENCE)
-        is_there = found is not None and found.finished and of(session.loaded_scene)
+        is_there = found is not None and found.frame.finished and of(session.loaded_scene)
         return found if is_there else None
 
     found: Picture = wait_for(last, "the finished picture")

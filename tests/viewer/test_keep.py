@@ -92,7 +92,7 @@ def settled(session: Session) -> None:
         busy = state_of(session)["loading"] or session.worker.messages.qsize()
         frame = session.frame
         newest = frame is not None and frame.request is session.worker._request
-        assert found is None or found.size == SIZE
+        assert found is None or found.frame.request.size == SIZE
         return bool(newest and frame is not None and frame.finished and not busy)
 
     wait_for(done, "the picture")

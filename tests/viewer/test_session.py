@@ -65,13 +65,14 @@ def test_pictures_end_with_that_of_render_and_are_the_callers_own(session: Sessi
         balls(camera=session.camera), width=64, height=48, samples=2, backend="cpu"
     )
     assert np.array_equal(picture.pixels[..., :3], np.asarray(expected)[..., :3])
-    assert (picture.size, picture.samples, picture.of) == (SIZE, 2, 2)
-    assert not picture.draft
+    frame = picture.frame
+    assert (frame.size, frame.samples, frame.request.samples) == (SIZE, 2, 2)
+    assert not frame.draft
     before = picture.pixels.copy()
     session.do("orbit", 0.5, 0.1)
     after = finished(session)
     assert after.number > picture.number
-    assert after.stamp > picture.stamp
+    assert after.frame.request.stamp > frame.request.stamp
     assert np.array_equal(picture.pixels, before)
     assert not np.array_equal(after.pixels, before)
 

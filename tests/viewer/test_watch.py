@@ -100,7 +100,7 @@ def points(tmp_path: Path) -> Path:
     ("error", "said"),
     [
         (SceneError("scene.toml: is broken"), "scene.toml: is broken"),
-        (MemoryError(), "there is not enough memory"),
+        (MemoryError(), "cannot be loaded (MemoryError)"),
         (ZeroDivisionError("division\nby zero"), "(ZeroDivisionError division by zero)"),
     ],
 )
