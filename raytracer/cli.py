@@ -30,7 +30,6 @@ SUMMARIES = {
 }
 """Lines of the help about subcommands, whose modules are imported when they run."""
 
-INTERRUPTED = 130
 NO_ROOM = "there is not enough memory: use fewer spheres, a smaller picture, or a larger machine"
 
 

@@ -91,19 +91,16 @@ class Operation:
 def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> tuple[Op, Arrays]:
     """Return the operation at their sizes and the arrays by name; raise UserError if number, dtype
     or shape is wrong."""
-    if len(arrays) != len(op.inputs):
-        raise UserError(f"{op.name} takes {len(op.inputs)} arrays: {', '.join(op.inputs)}")
     try:
         inputs = {name: np.asarray(array) for name, array in zip(op.inputs, arrays, strict=True)}
+        axes = op.axes_of(inputs)
     except (TypeError, ValueError) as error:
-        raise UserError(f"{op.name}: an argument is not an array: {error}") from error
+        form = ", ".join(f"{name} ({shape})" for name, shape in op.inputs.items())
+        raise UserError(f"{op.name} takes arrays {form}: {error}") from error
     dtype = op.dtype_of(inputs)
     if dtype not in op.dtypes:
         raise UserError(f"{op.name} takes {' or '.join(op.dtypes)} arrays, not {dtype}")
-    try:
-        op = op.at(op.axes_of(inputs), dtype)
-    except ValueError as error:
-        raise UserError(f"{op.name}: the shapes of the arrays do not match") from error
+    op = op.at(axes, dtype)
     for name, expected in op.input_arrays.items():
         array = inputs[name]
         if array.shape != expected.shape or array.dtype != expected.dtype:

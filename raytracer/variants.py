@@ -107,6 +107,7 @@ class Kernel:
 
     name: str
     path: Path
+    translation_unit: Path  # the file that is compiled: `path`, or that of the same kernel
     place: str  # the path for messages, from kernels/ on
     title: str
     idea: str
@@ -122,10 +123,6 @@ class Kernel:
     def label(self) -> str:
         """The name in records and on the command line."""
         return self.name
-
-    @property
-    def translation_unit(self) -> Path:
-        return self.path
 
     @property
     def threads(self) -> int:
@@ -181,10 +178,6 @@ class Variant(Kernel):
         """Number and name as in the file name, like "05_warp_tiles"."""
         return f"{self.number:02d}_{self.name}"
 
-    @property
-    def translation_unit(self) -> Path:
-        return self.product.path if self.product else self.path
-
     def supports(self, dtype: str) -> bool:
         """Whether it computes with a type of the operation; by default with all of them."""
         return not self.dtypes or dtype in self.dtypes.split()
@@ -226,6 +219,7 @@ def read(path: Path) -> Variant:
         header = parse_header(kernel.path, kernel.place) | header
     return Variant(
         op=path.parent.name, number=int(match[1]), name=match[2], path=path, product=kernel,
+        translation_unit=kernel.path if kernel else path,
         **_values(header, place),
     )  # fmt: skip
 
@@ -237,7 +231,9 @@ def product(name: str, root: Path | None = None) -> Kernel:
         hint = suggestion(name, [each.stem for each in _sources(path.parent)])
         raise VariantError(f"there is no kernel {name!r} in kernels/{PRODUCT}; {hint}")
     place = f"kernels/{PRODUCT}/{path.name}"
-    return Kernel(name=name, path=path, **_values(parse_header(path, place), place))
+    return Kernel(
+        name=name, path=path, translation_unit=path, **_values(parse_header(path, place), place)
+    )
 
 
 def products(root: Path | None = None) -> list[Kernel]:

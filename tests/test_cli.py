@@ -11,7 +11,7 @@ from PIL import Image as Pillow
 
 import raytracer
 from raytracer.backends.base import CpuFilm
-from raytracer.cli import INTERRUPTED, main
+from raytracer.cli import main
 from raytracer.progress import ProgressBar
 from support.commands import error_of, run_json
 
@@ -203,7 +203,7 @@ def test_ctrl_c_leaves_nothing(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(CpuFilm, "_expose", stop)
-    assert main(["render", scene, "-o", "a.png", "--backend", "cpu"]) == INTERRUPTED
+    assert main(["render", scene, "-o", "a.png", "--backend", "cpu"]) == 130
     assert "stopped by Ctrl-C" in capsys.readouterr().err
     assert [path.name for path in Path().iterdir()] == [scene]
 

@@ -15,7 +15,7 @@ from raytracer.backends.cuda.compile import NoCompilerError
 from raytracer.benchmark.cuda.session import Enqueue, RefusedError, Session
 from raytracer.benchmark.op import DISTRIBUTIONS, Op
 from raytracer.benchmark.record import Result, Row
-from raytracer.errors import RaytracerError, UserError, suggestion
+from raytracer.errors import RaytracerError, UserError
 from raytracer.files.access import path_of
 from raytracer.variants import Kernel, Variant
 
@@ -100,18 +100,11 @@ def texts(value: str | Sequence[str], name: str) -> tuple[str, ...]:
 def matching(
     every: Sequence[T], words: Sequence[str], names: Callable[[T], Sequence[str]], what: str
 ) -> list[T]:
-    """Return what some words name, in their order, each once; all if there are no words.
-
-    names: returns the names of one; the first one is suggested. Raises UserError.
-    """
-    selection = []
-    for word in words:
-        matches = [each for each in every if word in names(each)]
-        if not matches:
-            hint = suggestion(word, [names(each)[0] for each in every])
-            raise UserError(f"{what} has no variant {word!r}; {hint}")
-        selection += matches
-    return list(dict.fromkeys(selection)) if words else list(every)
+    """Return what some words name, in their order, each once; all if there are no words. Raises
+    UserError for other words; `names` returns the names of one."""
+    known = {name: each for each in every for name in names(each)}
+    selection = dict.fromkeys(known[one_of(word, what, known, "variant")] for word in words)
+    return list(selection if words else every)
 
 
 def names_of(variant: Variant) -> tuple[str, ...]:
@@ -144,8 +137,7 @@ def picture_size(
 ) -> tuple[int, int]:
     """Return width and height of the timed pictures; raise UserError for other axes and sizes."""
     for axis, values in axes.items():
-        if axis not in ("width", "height"):
-            raise UserError(f"{name} has no axis {axis!r}; {suggestion(axis, ['width', 'height'])}")
+        one_of(axis, name, ("width", "height"), "axis")
         if len(values) != 1 or not 1 <= values[0] <= 1 << 14:
             raise UserError(f"{name}: {axis}: give one size from 1 to 16384")
     return axes.get("width", [default[0]])[0], axes.get("height", [default[1]])[0]

@@ -30,13 +30,9 @@ RESULTS = {
     "picture": (
         1,
         CODES,
-        "Exposure, linear curve, sRGB and dither; clipped and black pixels are not counted.",
+        "Exposure, linear curve, sRGB and dither; no counts of clipped pixels.",
     ),
-    "whole": (
-        2,
-        CODES,
-        "Statistics, automatic exposure, curve, sRGB, dither; without transfer to the host.",
-    ),
+    "whole": (2, CODES, "Statistics, automatic exposure, curve, sRGB, dither; without transfers."),
 }
 FIXED = ToneSettings(0.0, "linear", dither=True)
 AUTOMATIC = {curve: ToneSettings("auto", curve, dither=True) for curve in CURVES}

@@ -18,28 +18,8 @@ COMMON = (
 )  # fmt: skip
 PATH = click.Path(path_type=Path)
 
-EXAMPLES = """Check and time kernels and parts of the renderer.
 
-\b
-Examples:
-  raytracer bench --list
-  raytracer bench vecadd matmul
-  raytracer bench matmul --size 1024,4096 --variant 10 --save matmul.json
-  raytracer bench matmul --with kernel.cu     your kernel under the same rules
-  raytracer bench histogram --input sorted --axis n=2^30
-  raytracer bench contraction --list          ideas of the variants
-  raytracer bench render --scene weekend      render kernels
-  raytracer bench tone                        statistics and tone mapping of a 4K film
-  raytracer bench build --size 1e5,1e6        trees over spheres of several kinds
-  raytracer bench live --scene plummer        spheres that move, from positions to picture
-"""
-
-
-@click.command(
-    cls=SettingsCommand,
-    common=COMMON,
-    help=EXAMPLES,
-)
+@click.command(cls=SettingsCommand, common=COMMON)
 @click.argument("ops", nargs=-1, metavar="[OP ...]")
 @click.option("--list", "listed", is_flag=True, help="List operations; of a named OP also ideas.")
 @click.option("--variant", multiple=True, help="Variant, by label, name or number; repeatable.")
@@ -63,6 +43,21 @@ def bench(
     ops: tuple[str, ...], listed: bool, profile: bool, axis: tuple[str, ...], save: Path | None,
     form: str, force: bool, hot: bool, **options: Any,
 ) -> None:  # fmt: skip
+    """Check and time kernels and parts of the renderer.
+
+    \b
+    Examples:
+      raytracer bench --list
+      raytracer bench vecadd matmul
+      raytracer bench matmul --size 1024,4096 --variant 10 --save matmul.json
+      raytracer bench matmul --with kernel.cu     your kernel under the same rules
+      raytracer bench histogram --input sorted --axis n=2^30
+      raytracer bench contraction --list          ideas of the variants
+      raytracer bench render --scene weekend      render kernels
+      raytracer bench tone                        statistics and tone mapping of a 4K film
+      raytracer bench build --size 1e5,1e6        trees over spheres of several kinds
+      raytracer bench live --scene plummer        spheres that move, from positions to picture
+    """
     from raytracer.benchmark import report, run
     from raytracer.benchmark.benchmark import parse_axes, validated
     from raytracer.files import output

@@ -11,14 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from raytracer import memory
+from raytracer.commands import options
 from raytracer.commands.group import Group
-from raytracer.commands.options import (
-    FILE,
-    SettingsCommand,
-    force_option,
-    json_option,
-    still_options,
-)
 from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
 from raytracer.files.inputs import noted
 from raytracer.warning import collected
@@ -45,10 +39,10 @@ def scene() -> None:
     """
 
 
-@scene.command(cls=SettingsCommand, settings=[still_options],
+@scene.command(cls=options.SettingsCommand, settings=[options.still_options],
                short_help="Print the contents of a scene file, or its mistakes.")  # fmt: skip
-@click.argument("file", type=FILE, metavar="FILE")
-@json_option
+@click.argument("file", type=options.FILE, metavar="FILE")
+@options.json_option
 def check(file: str, as_json: bool, settings: dict[str, Any]) -> None:
     """Read a scene or particle file with all its data; print its contents or its mistakes.
 
@@ -83,13 +77,13 @@ def schema() -> None:
     print_json(tables.schema())
 
 
-@scene.command(cls=SettingsCommand, short_help="Make a large scene with a generator.")
+@scene.command(cls=options.SettingsCommand, short_help="Make a large scene with a generator.")
 @click.argument("name", required=False)
 @click.option("--count", type=int, help="Number of spheres.")
 @click.option("--seed", type=int, help="0 to 4294967295.")
-@click.option("-o", "--output", type=FILE, metavar="FILE",
+@click.option("-o", "--output", type=options.FILE, metavar="FILE",
               help="A .npz. Default: NAME.npz.")  # fmt: skip
-@force_option
+@options.force_option
 @click.option("--list", "show_list", is_flag=True, help="List the generators.")
 def generate(
     name: str | None, count: int | None, seed: int | None, output: str | None, force: bool,

@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from raytracer.commands.options import (
-    FILE,
-    SettingsCommand,
-    json_option,
-    output_option,
-    picture_options,
-    quiet_option,
-    threads_option,
-    tone_options,
-)
+from raytracer.commands import options
 from raytracer.commands.report import print_json, print_lines, print_warning, print_warnings
 from raytracer.errors import UserError
 from raytracer.film.tone_settings import ToneSettings
@@ -31,22 +22,22 @@ if TYPE_CHECKING:
 Call = SimpleNamespace  # options of a call by name, with `films` and `settings`
 
 
-@click.command(cls=SettingsCommand, settings=[tone_options])
-@click.argument("films", type=FILE, metavar="FILM...", nargs=-1, required=True)
-@output_option(
+@click.command(cls=options.SettingsCommand, settings=[options.tone_options])
+@click.argument("films", type=options.FILE, metavar="FILM...", nargs=-1, required=True)
+@options.output_option(
     help="The picture, of one film: .png, .tiff, .jpg, .webp or .avif; default: NAME.png in the "
     "current folder."
 )
-@picture_options
+@options.picture_options
 @click.option(
     "--denoise",
     is_flag=True,
     help="Remove noise, guided by albedo and normal if the film has them.",
 )
-@threads_option
-@json_option
-@quiet_option
-def tone(films: tuple[str, ...], tone: dict[str, Any], **options: Any) -> None:
+@options.threads_option
+@options.json_option
+@options.quiet_option
+def tone(films: tuple[str, ...], tone: dict[str, Any], **given: Any) -> None:
     """Make pictures of films that `raytracer render --film` saved (.npz).
 
     \b
@@ -55,7 +46,7 @@ def tone(films: tuple[str, ...], tone: dict[str, Any], **options: Any) -> None:
       raytracer tone galaxy.npz --exposure 0.5 --bits 16 -o brighter.png
       raytracer tone frame*.npz --exposure 1.5
     """
-    call = SimpleNamespace(films=films, settings=ToneSettings.of(tone), **options)
+    call = SimpleNamespace(films=films, settings=ToneSettings.of(tone), **given)
     records = [made(call, *each) for each in zip(films, targets_of(call), strict=True)]
     if call.as_json:
         print_json({"films": records, "memory": {"peak": peak_memory()}})

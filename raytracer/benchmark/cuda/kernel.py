@@ -70,18 +70,16 @@ class LoadedKernel:
         Maps are not kernel arguments, because launches pack arguments without the padding that
         their alignment requires. Raises SizeError if the rows of a matrix are not aligned.
         """
-        session = self._session
-        for name in self.variant.constant.split():
-            if name not in arrays:
-                raise RefusedError(f"constant: there is no input {name!r}")
+        session, constants = self._session, self.variant.constant.split()
+        if unknown := {*constants, *(each.array for each in self.variant.maps)} - arrays.keys():
+            raise RefusedError(f"constant, maps: there is no array {', '.join(unknown)}")
+        for name in constants:
             address, shape, size = arrays[name]
             nbytes = prod(shape) * size
             target, room = self._constant(f"c_{name}", nbytes)
             for place in range(target, target + room, nbytes):
                 session.driver.memcpy_dtod_async(place, address, nbytes, session.stream)
         for request in self.variant.maps:
-            if request.array not in arrays:
-                raise RefusedError(f"maps: there is no matrix {request.array!r}")
             box = request.rows, request.cols
             encoded = tensor_map(*arrays[request.array], box, request.swizzle)
             target, _ = self._constant(f"c_map_{request.array}", len(encoded))

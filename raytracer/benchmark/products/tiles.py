@@ -117,11 +117,6 @@ class Shape:
         cluster = f" cluster {self.cluster}" if self.cluster > 1 else ""
         return f"{cluster}{' turns' * self.turns}"
 
-    @property
-    def label(self) -> str:
-        """The tile in words, like "128x256 cluster 2"."""
-        return f"{self.rows}x{self.cols}{self.kind}{f' parts {self.parts}' * (self.parts > 1)}"
-
 
 def _shapes(rows: int, widths: Iterable[int], *parts: int, **kind: Any) -> list[Shape]:
     return [Shape(rows, cols, parts=p, **kind) for p in parts or (1,) for cols in widths]

@@ -22,14 +22,14 @@ def zeros(*shape: int, dtype: Any = F4) -> Any:
 
 
 REFUSED = [
-    ("matmul", (zeros(3),), "takes 2 arrays: a, b"),
-    ("matmul", (zeros(3), zeros(3)), "shapes of the arrays do not match"),
+    ("matmul", (zeros(3),), r"takes arrays a \(m k\), b \(k n\): zip"),
+    ("matmul", (zeros(3), zeros(3)), "takes arrays a"),
     ("matmul", (zeros(3, 2), zeros(3, 2)), r"b is float32 \(3, 2\), expected float32 \(2, 2\)"),
     ("matmul", (zeros(3, 2), zeros(2, 2, dtype="f8")), "b is float64"),
     ("matmul_bf16", (zeros(3, 2, dtype="c8"), zeros(2, 2, dtype="c8")), "a is complex64"),
     ("vecadd", (zeros(3, dtype="c8"), zeros(3, dtype="c8")), "float32 arrays, not complex64"),
-    ("matmul", ([[1.0, 2.0], [3.0]], zeros(2, 2)), "an argument is not an array"),
-    ("histogram", (np.uint8(3),), "shapes of the arrays do not match"),
+    ("matmul", ([[1.0, 2.0], [3.0]], zeros(2, 2)), "takes arrays a"),
+    ("histogram", (np.uint8(3),), "takes arrays keys"),
     ("histogram_bins", (zeros(3), zeros(1)), "bins: must be at least 1"),
     ("contraction", (zeros(2, 17, 17, 17), zeros(17, 17)), "n = 17: give one of 2, "),
 ]
@@ -43,7 +43,7 @@ def test_arrays_that_do_not_fit(name: str, arrays: tuple[Any, ...], words: str) 
 
 @pytest.mark.parametrize("options", [{"variant": 3}, {"variant": ""}, {"dtype": np.float32}])
 def test_options_that_are_no_names(options: dict[str, Any]) -> None:
-    with pytest.raises(UserError, match=r"is not text|has no variant|there is no type"):
+    with pytest.raises(UserError, match=r"is not text|no variant|there is no type"):
         ops.matmul(zeros(2, 2), zeros(2, 2), **options)
 
 

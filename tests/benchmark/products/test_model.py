@@ -116,8 +116,9 @@ def test_choices_are_those_that_were_measured(
 ) -> None:
     name = "matmul" if dtype == "float32" else "matmul_bf16"
     choice = ranked(problem(name, dtype, *size), 132)[0]
-    units = choice.units
-    assert (choice.tile.label, units.workers, units.split_tiles, choice.early) == expected
+    units, tile = choice.units, choice.tile
+    label = f"{tile.rows}x{tile.cols}{tile.kind}{f' parts {tile.parts}' * (tile.parts > 1)}"
+    assert (label, units.workers, units.split_tiles, choice.early) == expected
 
 
 def test_struct_has_the_fields_of_the_kernels() -> None:
