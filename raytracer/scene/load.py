@@ -134,9 +134,7 @@ def load_file(
         from raytracer.scene.bare import defaults_of, set_radii  # late: not for scene files
 
         with making_set("spheres"):
-            data = read(
-                file, source.arrays, wanted=wanted_of(columns), stream=stream, others=SCENE_SUFFIXES
-            )
+            data = read(file, source.arrays, wanted=wanted_of(columns), stream=stream)
             if data.is_empty:
                 raise DataFileError(
                     f"{stream.source}: holds no particles, so there is nothing to show"

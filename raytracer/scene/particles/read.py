@@ -49,7 +49,6 @@ def read(
     meaning: str | None = None,
     wanted: Wanted | None = None,
     stream: OpenFile | None = None,
-    others: tuple[str, ...] = (),
 ) -> Particles:
     """Read the spheres of a particle file. Raises DataFileError: there is no such file or frame, or
     it has no spheres.
@@ -62,7 +61,6 @@ def read(
         meaning: "elements" or "types": the meaning of labels; None decides by the labels.
         wanted: selects further columns to load with the spheres.
         stream: the file, if it is open already.
-        others: endings of files that are not particles, for messages.
     """
     file = file if isinstance(file, DataFile) else locate(file)
     if stream is None:
@@ -70,7 +68,7 @@ def read(
             return read(file, names, elements, meaning, wanted, stream)
     if not {"centers", *"xyz"}.isdisjoint(names or {}):
         file = file._replace(stated=True)
-    with source_of(file, stream, others) as source:
+    with source_of(file, stream) as source:
         if wanted:
             source.also = wanted(source.columns)
         result = spheres_of(source, names or {})
@@ -125,17 +123,15 @@ def atom_count(path: Path) -> int:
 
 
 @contextmanager
-def source_of(
-    file: Path | DataFile, stream: OpenFile | None = None, others: tuple[str, ...] = ()
-) -> Iterator[ParticleSource]:
+def source_of(file: Path | DataFile, stream: OpenFile | None = None) -> Iterator[ParticleSource]:
     """Yield the source of a particle file, with the columns of its topology. Raises DataFileError:
-    the format is unknown, the file is damaged, or there is no such frame. file, stream, others: as
-    in `read`."""
+    the format is unknown, the file is damaged, or there is no such frame. file, stream: as in
+    `read`."""
     file = file if isinstance(file, DataFile) else locate(file)
     with ExitStack() as stack:
         if stream is None:
             stream = stack.enter_context(opened(file.path, file.name))
-        source = stack.enter_context(frame_source(file, stream, others))
+        source = stack.enter_context(frame_source(file, stream))
         if file.topology is not None:
             from raytracer.scene.particles.together import SourceWithAtoms
 
@@ -146,15 +142,13 @@ def source_of(
 
 
 @contextmanager
-def frame_source(
-    file: DataFile, stream: OpenFile, others: tuple[str, ...] = ()
-) -> Iterator[ParticleSource]:
+def frame_source(file: DataFile, stream: OpenFile) -> Iterator[ParticleSource]:
     """Yield the source of a frame, decompressed, without its topology."""
     content = unpacked(stream)
     if file.topology is not None:
         content.atoms = partial(atom_count, file.topology)
     suffix = file.ending or content.path.suffix.lower()
-    form = registry.stated(suffix) if file.ending else registry.format_of(content, suffix, others)
+    form = registry.stated(suffix) if file.ending else registry.format_of(content, suffix)
     with reading(stream.source, suffix or form.name):
         form, source = registry.opened_as(form, content, file.inner, is_stated=bool(file.ending))
         if not source.has_pieces and (source.frames or 1) == 1:

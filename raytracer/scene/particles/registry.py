@@ -346,11 +346,10 @@ def start_of(file: OpenFile) -> bytes:
     return start
 
 
-def format_of(file: OpenFile, suffix: str, others: tuple[str, ...] = ()) -> Format:
+def format_of(file: OpenFile, suffix: str) -> Format:
     """Return the format of an open file: by its first bytes, its ending, or its content.
 
-    `others` are endings of files that are not particles, for the message. Raises DataFileError: the
-    format is unknown; the message says how to convert the file."""
+    Raises DataFileError: the format is unknown; the message says how to convert the file."""
     start = start_of(file)
     form = by_suffix(suffix)
     if form is None or not (form.magic and start.startswith(form.magic)):
@@ -365,10 +364,9 @@ def format_of(file: OpenFile, suffix: str, others: tuple[str, ...] = ()) -> Form
     if way is None:
         if form := by_content(start) or next(_further(file, suffix, None), None):
             return form
-        known = [*others, *SUFFIXES]
         way = (
-            f"supported are {', '.join(known[:MAX_SUFFIXES])} and {len(known) - MAX_SUFFIXES} "
-            "others; if it is one of them, use --format SUFFIX"
+            f"supported are {', '.join(SUFFIXES[:MAX_SUFFIXES])} and "
+            f"{len(SUFFIXES) - MAX_SUFFIXES} others; if it is one of them, use --format SUFFIX"
         )
     what = f"ending in '{shown(suffix)}'" if suffix else "without an ending"
     raise DataFileError(f"{file.source}: files {what} cannot be read; {way}")

@@ -77,14 +77,6 @@ class Layout(NamedTuple):
     comment: str = ""  # character that starts a comment, or ""
     end: int = 0  # offset after the last row; 0 is the end of the file
 
-    @property
-    def shortest(self) -> int:
-        """Bytes of the shortest row: two per cell, or the fixed columns."""
-        if self.split != FIXED:
-            return 2 * max((cell.place + cell.repeat for cell in self.cells.values()), default=1)
-        needed = [each for each in self.cells.values() if each.kind == Kind.NUMBER]
-        return max((each.place + each.repeat * each.width for each in needed), default=1)
-
     def cut(self, line: str) -> list[str]:
         separator = None if self.split == SPACES else self.split
         cells = cells_of(line, separator)
@@ -108,9 +100,8 @@ def read_rows(file: OpenFile, layout: Layout, names: Sequence[str], most: int | 
     """Read columns of a text, `most` rows or all. Raises DataFileError: a cell is not a number, or
     a line is too short or too long; MemoryNeedError: the columns do not fit into memory."""
     cells = {name: layout.cells[name] for name in names}
-    # A file may state too many rows.
-    limit = file.size // max(layout.shortest, 2) + 1
-    most = min(count_lines(file) if most is None else most, limit)
+    # A file may state too many rows: each has at least two bytes.
+    most = min(count_lines(file) if most is None else most, file.size // 2 + 1)
     require_room(file.source, most * sum(cell.bytes for cell in cells.values()))
     table = _Table(cells, layout, most)
     return table.compiled(file) or table.line_by_line(file)
@@ -143,10 +134,10 @@ class _Table:
     def compiled(self, file: OpenFile) -> Rows | None:
         """Return the rows read by the compiled parser, or None if the text is unusual."""
         layout = self.layout
-        head = os.pread(file.file.fileno(), HEAD_BYTES, 0)
-        end_of_line = b"\r" if b"\n" not in head else b"\n"
-        place = _after_lines(head, layout.skip, end_of_line)
-        if place < 0 or not layout.split.isascii():
+        head = os.pread(file.file.fileno(), HEAD_BYTES, 0).split(b"\n", layout.skip)[:-1]
+        place = sum(map(len, head)) + len(head)
+        is_mixed = any(b"\r" in line.removesuffix(b"\r") for line in head)
+        if len(head) < layout.skip or is_mixed or not layout.split.isascii():
             return None
         table = self._offsets()
         numbers = np.empty((self.most, sum(self.cells[name].repeat for name in self.numbers)))
@@ -160,8 +151,6 @@ class _Table:
             left = max(layout.end - place - kept, 0) if layout.end else None
             there = os.preadv(descriptor, [buffer[kept:-1][:left].data], place + kept)
             length = kept + there
-            if end_of_line == b"\r":
-                np.place(buffer[:length], buffer[:length] == ord("\r"), ord("\n"))
             if not there and length:  # the last line may lack its end
                 buffer[length] = ord("\n")
                 length += 1
@@ -285,14 +274,6 @@ def cells_of(line: str, separator: str | None) -> list[str]:
 
     rows = list(csv.reader([line.strip("\r\n")], delimiter=separator, skipinitialspace=True))
     return [cell.strip() for cell in rows[0]] if rows else []
-
-
-def _after_lines(head: bytes, count: int, end_of_line: bytes) -> int:
-    """Return the offset after `count` lines; -1 if one has another line end."""
-    lines = head.split(end_of_line, count)
-    place = len(head) - len(lines[-1])
-    is_mixed = end_of_line == b"\n" and b"\r" in head[:place].replace(b"\r\n", b"")
-    return -1 if len(lines) <= count or is_mixed else place
 
 
 def _last_break(text: NDArray[np.uint8]) -> int:
