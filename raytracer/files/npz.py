@@ -1,7 +1,5 @@
 """Reads NumPy's `.npy` and `.npz`; sizes are checked before memory is allocated."""
 
-from __future__ import annotations
-
 import io
 import struct
 import zipfile
@@ -107,7 +105,7 @@ class Archive:
                 f"{file.source}: has {count:,} arrays named '{shown(name)}': keep one of each name"
             )
 
-    def __enter__(self) -> Archive:
+    def __enter__(self) -> "Archive":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -6,8 +6,6 @@ even in compiled code or after this process has ended. A worker serves one file 
 that a library is imported once for all frames.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import pickle
@@ -159,7 +157,7 @@ def call(file: OpenFile, function: Callable[[OpenFile], T], what: str) -> T:
 def _value(name: str) -> Any:
     """Return a property that fetches a value of the worker's source, once for each frame."""
 
-    def value(source: IsolatedSource) -> Any:
+    def value(source: "IsolatedSource") -> Any:
         if name not in source.known:
             source.known[name] = source.ask("member", name)
         return source.known[name]

@@ -1,12 +1,9 @@
 """Read particle files: the spheres of a file, and the values of one particle."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +16,7 @@ from raytracer.scene.particles import registry
 from raytracer.scene.particles.celestial import placed
 from raytracer.scene.particles.compressed import unpacked
 from raytracer.scene.particles.data_file import DataFile, locate
+from raytracer.scene.particles.labels import Labels, styles_of
 from raytracer.scene.particles.long_table import framed
 from raytracer.scene.particles.source import (
     BY_LABEL,
@@ -31,9 +29,6 @@ from raytracer.scene.particles.source import (
     no_atoms,
 )
 from raytracer.scene.spacing import default_radius
-
-if TYPE_CHECKING:
-    from raytracer.scene.particles.labels import Labels
 
 ORIENTED = ("orientation", "quatw", "c_quat[1]", "c_orient[1]", "quaternion", "quaternions")
 """Columns one of which is in every file of oriented particles."""
@@ -196,8 +191,6 @@ def complete(
 
 def _look_up(result: Particles, labels: Labels) -> None:
     """Fill in radii and colours that the file does not state, by its labels."""
-    from raytracer.scene.particles.labels import styles_of  # few scenes need it
-
     known = styles_of(labels, result.source)
     parts = [part for part in ("radius", "color") if getattr(result, part) is None]
     if known.assumed:

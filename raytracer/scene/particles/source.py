@@ -1,7 +1,5 @@
 """Particle sources: the interface of readers, and the spheres that they return."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -10,14 +8,14 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.data_file import DataFile
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from raytracer.scene.particles.labels import Labels
 
 Value = str | int | float | bool | tuple[Any, ...]
@@ -114,14 +112,14 @@ class Particles:
     gravity: Sequence[float] | None = None  # direction of gravity, (3,), or None
     time: Moment | None = None
     # labels of coordinate files, for radii and colours that the file lacks
-    labels: Labels | None = None
+    labels: "Labels | None" = None
     # warnings. One about "radius" or "color" is dropped if the scene file sets that part
     notes: Notes = field(default_factory=list)
     # further requested columns, by their names in the file
     extra: dict[str, NDArray[Any]] = field(default_factory=dict)
     # all columns of the file, if further ones were requested
     about: Mapping[str, Column] | None = None
-    origin: ParticleSource | None = None  # the object, if there is no file
+    origin: "ParticleSource | None" = None  # the object, if there is no file
     may_be_ellipsoids: bool = False  # whether the file may have axes of its particles
     unit: str = ""  # unit of the centres in column names ("x [nm]"), or ""
     converted: str = ""  # the unit from which the centres were converted to angstrom, or ""
@@ -259,7 +257,7 @@ class ParticleSource(ABC):
         """Return the spheres of the frame; `names` are the file's by the keys of `arrays`. Raises
         DataFileError: the file has no spheres, or a column does not exist."""
 
-    def labels_of_atoms(self) -> Labels | None:
+    def labels_of_atoms(self) -> "Labels | None":
         """Return the labels of the particles, or None."""
         return self.particles({}).labels
 
@@ -292,7 +290,7 @@ class Data(NamedTuple):
     arrays: dict[str, NDArray[Any]]  # columns in memory, for all particles, by name
     # the columns of the file; None before they were looked up
     about: Mapping[str, Column] | None = None
-    origin: ParticleSource | None = None  # the object, whose columns are in memory
+    origin: "ParticleSource | None" = None  # the object, whose columns are in memory
     box: Box | None = None  # the simulation box, in the length unit of the file, or None
     time: Moment | None = None  # time of the frame, or None
     length: float = 1.0  # the unit of length of the other columns, in that of the centres

@@ -2,8 +2,6 @@
 of a snapshot, whose names have a number after a point (snap.0.hdf5, snap_003.1); a trajectory with
 only coordinates, and its atoms."""
 
-from __future__ import annotations
-
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
@@ -157,7 +155,7 @@ class Snapshot(ColumnSource):
     optional: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
-    def part(self, file: OpenFile) -> Snapshot | None:
+    def part(self, file: OpenFile) -> "Snapshot | None":
         """Return the source of one of the files; None if it has no such particles."""
 
     @abstractmethod
@@ -179,7 +177,7 @@ class Snapshot(ColumnSource):
     def further_files(self) -> Sequence[Path]:
         return [path for path in self.files if path != self.file.path]
 
-    def _parts(self) -> Iterator[Snapshot]:
+    def _parts(self) -> Iterator["Snapshot"]:
         for path in self.files:
             with opened(path) as file:
                 if (part := self.part(file)) is not None:
