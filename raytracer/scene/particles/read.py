@@ -106,15 +106,12 @@ def frame_count(
 
 
 def atom_count(path: Path) -> int:
-    """Return the number of atoms in a topology. Raises DataFileError: there is no such file, it is
-    damaged, or it lists no atoms."""
+    """Return the number of atoms in a topology. Raises DataFileError: there is no such file, or it
+    is damaged."""
     with source_of(DataFile(path)) as atoms:
-        if atoms.count is not None:
-            return atoms.count
-        labels = atoms.labels_of_atoms()
-        if labels is None:
-            raise DataFileError(f"{atoms.name}: has no elements or types of atoms")
-        return len(labels.ids)
+        if atoms.count is None:
+            raise DataFileError(f"{atoms.name}: does not state the number of its atoms")
+        return atoms.count
 
 
 @contextmanager

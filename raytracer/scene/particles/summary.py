@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import MemoryNeedError, shown
-from raytracer.files.access import OpenFile, opened
+from raytracer.files.access import opened
 from raytracer.scene.columns import Columns
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.frames import frames_of
@@ -34,17 +34,13 @@ def summary(file: DataFile, whole: bool = True) -> dict[str, Any]:
         (number), and "columns": name, type, unit and range of each.
     """
     with opened(file.path, file.name) as stream:
-        frames = len(file.series) or _frame_count(stream, file, whole)
+        frames: int | None = len(file.series)
+        if not frames:
+            with frame_source(file._replace(frame=None), stream) as source:
+                is_known = whole or not source.has_pieces
+                frames = frames_of(source, stream)[0] if is_known else None
         with source_of(file, stream) as source:
             return _summary(source, file, frames, whole)
-
-
-def _frame_count(stream: OpenFile, file: DataFile, whole: bool) -> int | None:
-    """Return the number of frames of a file; None if it needs the whole file."""
-    with frame_source(file._replace(frame=None), stream) as source:
-        if whole:
-            return frames_of(source, stream)[0]
-        return None if source.has_pieces else source.frames
 
 
 def _summary(

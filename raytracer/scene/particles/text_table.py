@@ -204,7 +204,7 @@ class _Table:
                 for name in self.numbers:
                     numbers.extend(_number(name, self.cells[name], word, layout.split, place)
                                    for place, word in enumerate(words[name]))  # fmt: skip
-            except _MistakeError as problem:
+            except ValueError as problem:
                 raise DataFileError(f"{file.source}: line {line}{problem}") from None
             row = [[word.encode(errors="surrogateescape") for word in words[name]]
                    for name in self.texts]  # fmt: skip
@@ -223,25 +223,19 @@ class _Table:
         words = cells[cell.place : cell.place + cell.repeat]
         if len(words) < cell.repeat:
             if self.layout.columns and '"' in text:
-                raise _MistakeError(
-                    ": a quoted cell continues on the next line; write it on one line"
-                )
-            raise _MistakeError(f": too few columns for {', '.join(self.cells)}")
+                raise ValueError(": a quoted cell continues on the next line; write it on one line")
+            raise ValueError(f": too few columns for {', '.join(self.cells)}")
         return words
 
 
-class _MistakeError(Exception):
-    """An error in a row: the message after its line number."""
-
-
 def _check_length(cells: list[str], layout: Layout) -> None:
-    """Refuse a row with more cells than columns."""
+    """Raise ValueError for more cells than columns: the message after the number of a line."""
     count = max((place for place, cell in enumerate(cells, 1) if cell), default=0)
     if layout.columns and count > layout.columns:
         hint = "give each column a name"
         if layout.split == ",":
             hint += "; for decimal commas, use decimal points, or semicolons between columns"
-        raise _MistakeError(f" has {count} values for {layout.columns} columns; {hint}")
+        raise ValueError(f" has {count} values for {layout.columns} columns; {hint}")
 
 
 def _number(name: str, cell: Cell, text: str, split: str, place: int) -> float:
@@ -254,7 +248,7 @@ def _number(name: str, cell: Cell, text: str, split: str, place: int) -> float:
     column = "xyz"[place] if cell.repeat == 3 else name
     what = "there is no value" if text in BLANK else f"'{shown(text, 40)}' is not a number"
     what += "; the columns of this format have fixed places" if split == FIXED else ""
-    raise _MistakeError(f", column '{shown(column)}': {what}")
+    raise ValueError(f", column '{shown(column)}': {what}")
 
 
 def cells_of(line: str, separator: str | None) -> list[str]:
