@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile, opened, reading
@@ -195,7 +194,10 @@ def _look_up(result: Particles, labels: Labels) -> None:
         result.notes.append(("+".join(parts), known.assumed))
     if result.radius is None:
         radii = known.radii
-        if result.unit == "nm" and result.box is None and _of_table(labels, radii):
+        stated = (labels.stated.get(name) or labels.stated.get(symbol_of(name) or "", Element())
+                  for name in labels.names)  # fmt: skip
+        of_table = (each.radius is None for each in stated)  # of the elements, in angstrom
+        if result.unit == "nm" and result.box is None and np.any(np.isfinite(radii[[*of_table]])):
             result.centers = np.asarray(result.centers) * NANOMETRE
             result.converted, result.length = result.unit, NANOMETRE
         if np.isnan(radii).any():
@@ -208,12 +210,3 @@ def _look_up(result: Particles, labels: Labels) -> None:
         result.names["radius"] = BY_LABEL
     if result.color is None:
         result.color, result.color_id = known.colors, labels.ids
-
-
-def _of_table(labels: Labels, radii: NDArray[np.float64]) -> bool:
-    """Whether the radius of a label comes from the table of elements, in angstrom."""
-    for name, radius in zip(labels.names, radii.tolist(), strict=True):
-        stated = labels.stated.get(name) or labels.stated.get(symbol_of(name) or "")
-        if radius == radius and (stated is None or stated.radius is None):
-            return True
-    return False

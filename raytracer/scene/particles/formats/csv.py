@@ -233,8 +233,6 @@ class Source(TextSource):
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         """Return the columns of each part; a name of one letter may be a size."""
         table = self.table
-        if "centers" in names:
-            raise self.error("a table has columns; give x, y and z, not centers")
         if not table.named:
             what = "holds numbers" if any(table.columns) else "is empty"
             raise DataFileError(f"{self.where} {what}; {HEADER}")
