@@ -24,17 +24,16 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, TypedDict
 
-from raytracer.scene.background import Background
+from raytracer.scene.background import Background, Ground
 from raytracer.scene.camera import Camera
 from raytracer.scene.clip import Clip
 from raytracer.scene.coloring.scale_types import Limit
 from raytracer.scene.colors import Color
 from raytracer.scene.environment import Environment
 from raytracer.scene.glyphs import settings as glyphs
-from raytracer.scene.ground import Ground
 from raytracer.scene.lights import Light
 from raytracer.scene.mesh import Mesh
-from raytracer.scene.transform import Triple
+from raytracer.scene.views import Triple
 '''
 
 WIDER = {

@@ -35,6 +35,7 @@ from raytracer.scene.annotations import ScaleBar as ScaleBar
 from raytracer.scene.annotations import SimulationBox as SimulationBox
 from raytracer.scene.annotations import TextLabel as TextLabel
 from raytracer.scene.background import Background as Background
+from raytracer.scene.background import Ground as Ground
 from raytracer.scene.camera import Camera as Camera
 from raytracer.scene.clip import Clip as Clip
 from raytracer.scene.coloring.scale import ColorScale as ColorScale
@@ -47,7 +48,6 @@ from raytracer.scene.glyphs.settings import Polyhedra as Polyhedra
 from raytracer.scene.glyphs.settings import Ribbons as Ribbons
 from raytracer.scene.glyphs.settings import Shape as Shape
 from raytracer.scene.glyphs.settings import Trails as Trails
-from raytracer.scene.ground import Ground as Ground
 from raytracer.scene.lights import Ambient as Ambient
 from raytracer.scene.lights import DirectionalLight as DirectionalLight
 from raytracer.scene.lights import DiskLight as DiskLight

@@ -39,8 +39,7 @@ from raytracer.scene.packing import pack
 from raytracer.scene.packing.large_spheres import RATIO
 from raytracer.scene.packing.pose import posed
 from raytracer.scene.scene import Scene
-from raytracer.scene.set_colors import SetColors, colors_of
-from raytracer.scene.sphere_set import SphereSet
+from raytracer.scene.sphere_set import SetColors, SphereSet, colors_of
 from raytracer.scene.sphere_set import given as given_array
 from raytracer.scene.view_settings import check_shutter
 from raytracer.settings import RenderSettings
@@ -618,7 +617,9 @@ class LiveScene:
         if buffers.count:
             aspect = settings.width / settings.height
             pose = posed(camera, buffers.balls, buffers.space, aspect)[0]
-            buffers = pack.repack(buffers, scene, settings, pose, job.device.place)
+            buffers, _ = pack.pack_with_camera(
+                scene, settings, placer=job.device.place, before=buffers, pose=pose
+            )
         else:  # there was nothing that space and camera could be fitted to
             around = surroundings(job.plan, *job.view.size)
             buffers, camera = pack.pack_with_camera(scene, settings, around, job.device.place)

@@ -22,7 +22,7 @@ from raytracer.backends.base import Bands, Device, DeviceFilm, DeviceScene, Prog
 from raytracer.buffers import SceneBuffers
 from raytracer.errors import UserError, naming
 from raytracer.scene.motion import at_time
-from raytracer.scene.packing.pack import ball_sets, place, repack
+from raytracer.scene.packing.pack import ball_sets, pack_with_camera, place
 from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.view import View
@@ -133,7 +133,7 @@ class MotionBlur:
     def _packed(self, moment: float, device: Device) -> DeviceScene:
         """Return a scene on a device that is packed at a time."""
         scene = at_time(self._scene, moment)
-        buffers = repack(self._buffers, scene, scene.render, None, device.place)
+        buffers, _ = pack_with_camera(scene, placer=device.place, before=self._buffers)
         there = device.scene(buffers, device.build(buffers))
         buffers.release()
         return there

@@ -283,7 +283,7 @@ def _packed(
     # where spheres move, or each is asked about, as by a window, periodic images are copies
     are_copies = need.moves or need.window or need.numbered
     if not are_copies and any(each.cell is not None for each in scene.spheres):
-        from raytracer.scene.packing.images import cell_of  # late: few scenes have images
+        from raytracer.scene.replicated_set import cell_of  # late: few scenes have images
 
         cell = cell_of(scene)
         alone = scene if cell is None else cell[0]

@@ -11,10 +11,11 @@ import numpy as np
 from raytracer.errors import SceneError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from raytracer.scene.sphere_set import SphereSet
-    from raytracer.scene.transform import Transform, Triple
+    from raytracer.scene.transform import Transform
+    from raytracer.scene.views import Triple
     from raytracer.sphere_update import SphereUpdate
 
 REACH = 0.9  # fraction of the spheres that should lie within about one unit of render space
@@ -85,7 +86,9 @@ def _weighted_median(values: NDArray[np.float64], radius: NDArray[np.float64]) -
 
 
 def affine_rows(
-    centers: NDArray[np.floating[Any]], linear: NDArray[Any], offset: Triple = (0.0, 0.0, 0.0)
+    centers: NDArray[np.floating[Any]],
+    linear: NDArray[Any],
+    offset: ArrayLike = (0.0, 0.0, 0.0),
 ) -> NDArray[np.float64]:
     """Return `linear @ center + offset` for points, float64 (M, 3).
 

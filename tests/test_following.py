@@ -12,7 +12,7 @@ import raytracer
 from raytracer.following import follow, followed, with_rows
 from raytracer.pipeline import Job, prepare
 from raytracer.scene.overrides import SceneOverrides
-from raytracer.scene.packing.pack import repack
+from raytracer.scene.packing.pack import pack_with_camera
 from raytracer.scene.packing.pose import posed
 
 SIZE = {"width": 48, "height": 36, "samples": 2}
@@ -44,7 +44,7 @@ def anew(job: Job, scene: raytracer.Scene) -> Job:
     assert job.camera is not None
     pose = posed(job.camera, before.balls, before.space, 48 / 36)[0]
     scene = replace(with_rows(scene), render=job.settings)
-    buffers = repack(before, scene, job.settings, pose)
+    buffers = pack_with_camera(scene, job.settings, before=before, pose=pose)[0]
     return replace(
         job, scene=job.device.scene(buffers), view=buffers.view, kept=(scene, buffers), frames=[]
     )

@@ -15,7 +15,7 @@ from raytracer.film.film import Film
 from raytracer.motion_blur import BITS, shutter_time
 from raytracer.pipeline import Job, prepare
 from raytracer.scene.motion import Keys, at_time
-from raytracer.scene.packing.pack import repack
+from raytracer.scene.packing.pack import pack_with_camera
 from support.particle_files import dump, write
 
 Doubles = NDArray[np.float64]
@@ -144,7 +144,7 @@ def _mean_of_moments(job: Job, samples: int) -> NDArray[np.float32]:
     film = job.device.film(Film.blank(job.settings.width, job.settings.height))
     for s in range(samples):
         moved = at_time(scene, scene.camera.shutter * (shutter_time(s, job.settings.seed) - 0.5))
-        there = repack(buffers, moved, scene.render, None)
+        there = pack_with_camera(moved, scene.render, before=buffers)[0]
         with job.device.scene(there, job.device.build(there)) as on_device:
             film.add(on_device, job.view, 1, first=s)
     return film.to_host().sums
@@ -258,7 +258,7 @@ def test_guides_of_a_denoiser_are_means_over_the_shutter() -> None:
         found = []
         for s in range(16):
             moved = at_time(middle, 0.4 * (shutter_time(s) - 0.5))
-            there = repack(buffers, moved, middle.render, None)
+            there = pack_with_camera(moved, middle.render, before=buffers)[0]
             with job.device.scene(there, job.device.build(there)) as on_device:
                 one = Film.blank(SMALL["width"], SMALL["height"])
                 replace(job, scene=on_device, blur=None).find_aovs(one, ["denoising_albedo"])
@@ -438,7 +438,10 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     [
         ({"velocity": "charge"}, "velocity: 'charge' does not have three numbers"),
         ({"velocity": "charge, 1/(charge-charge), 0"}, "velocity: that of particle 0 is not"),
-        ({"arrows": "charge,0,0"}, "shutter: arrows are made from the particles of one moment"),
+        (
+            {"arrows": "charge,0,0"},
+            r"shutter: what \[arrows\] shows is made from the particles of one moment",
+        ),
         ({"velocity": "1e300,0,0"}, "camera.shutter: .*too far away"),
     ],
 )

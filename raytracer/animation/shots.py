@@ -208,7 +208,7 @@ class Renderer:
         fitted = fit(rest, camera, self._directions, aspect)
         for _ in rest:
             pass
-        self._inferred.freeze()
+        self._inferred.is_frozen = True
         return fitted
 
     def _directions(self, camera: Camera) -> list[NDArray[np.float64]]:

@@ -27,7 +27,7 @@ from raytracer.render_space import Space
 from raytracer.scene.annotations import IN_SCENE, Annotations, DepthCue
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_to_srgb, parse_color, srgb_to_linear
-from raytracer.scene.length_unit import length_unit
+from raytracer.scene.columns import length_unit
 from raytracer.scene.packing.framing import Room, Surroundings
 from raytracer.scene.particles.source import Box
 from raytracer.scene.scene import Scene
@@ -191,7 +191,7 @@ def plan_of(
     texts may name in braces. Raises SceneError: the scene lacks something that is to be drawn."""
     bar, box, tripod = annotations.scale_bar, annotations.box, annotations.axes
     if bar is not None and bar.unit is None and bar.factor == 1.0:
-        annotations = replace(annotations, scale_bar=replace(bar, unit=length_unit(scene)))
+        annotations = replace(annotations, scale_bar=replace(bar, unit=length_unit(scene.spheres)))
     if bar is not None and (scene.camera is None or scene.camera.type == "perspective"):
         warn(
             "scale_bar: with perspective, the bar is valid only at the distance of the point that "

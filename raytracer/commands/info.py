@@ -10,8 +10,8 @@ import click
 
 from raytracer.commands.options import FILE, SettingsCommand, json_option, scene_path, still_options
 from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
-from raytracer.errors import DataFileError, SceneError, UserError
-from raytracer.files.access import is_file, opened
+from raytracer.errors import DataFileError, UserError
+from raytracer.files.access import is_file
 from raytracer.warning import collected
 
 
@@ -77,14 +77,14 @@ def _about(name: str, options: dict[str, Any]) -> dict[str, Any]:
 def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the contents of a scene or particle file, and what would be drawn."""
     from raytracer.commands.scene import contents_of
-    from raytracer.scene.load import is_scene
+    from raytracer.scene.load import is_scene, named_files
     from raytracer.scene.particles.data_file import DataFile, locate, split_inner
     from raytracer.scene.particles.summary import summary
     from raytracer.scene.source import Source
 
     path, frame = scene_path(name), options.get("frame")
     source = Source.of(path, **options)
-    files = _files_of(path) if is_scene(path) else [locate(path, frame).named]
+    files = named_files(path, "file") if is_scene(path) else [locate(path, frame).named]
     parts = {str(each): split_inner(each) for each in files}
     if sum(part.stat().st_size for part, _ in parts.values() if is_file(part)) <= WHOLE_BYTES:
         contents = contents_of(source)
@@ -109,13 +109,3 @@ def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
 
 NOT_DRAWN = ("title", "caption", "files", "data", "camera", "camera_toml")
 """Entries of `scene check` that do not describe what is drawn."""
-
-
-def _files_of(scene: Path) -> list[Path]:
-    from raytracer.scene.load import read_table
-
-    with opened(scene, error=SceneError) as file:
-        sets = read_table(file, scene.suffix.lower()).get("spheres")
-    sets = sets if isinstance(sets, list) else []  # `contents_of` tells of mistakes
-    names = [each.get("file") for each in sets if isinstance(each, dict)]
-    return [scene.parent / name for name in names if isinstance(name, str)]

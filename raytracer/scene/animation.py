@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import MISSING, dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from raytracer.arguments import real
 from raytracer.errors import SceneError, shown
@@ -26,9 +26,7 @@ from raytracer.field_types import (
 from raytracer.fields import Defined, setting
 from raytracer.scene.key_types import FIELD_OF_VIEW, PICTURE_HEIGHT, Table, Tables
 from raytracer.scene.source_settings import MAX_SMOOTHED
-
-if TYPE_CHECKING:
-    from raytracer.scene.transform import Triple
+from raytracer.scene.views import Triple
 
 EASINGS = ("linear", "smooth", "in", "out")
 """Speed profiles of motion; "in" starts slowly, "out" ends slowly, "smooth" does both."""

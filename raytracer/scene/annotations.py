@@ -5,22 +5,17 @@ per point; without it the shorter side of the picture counts as 6 inches, so tha
 the same at any resolution.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from raytracer.arguments import mapping
 from raytracer.errors import SceneError, shown_value
 from raytracer.field_types import Choice, Number, Numbers, Text, Vector3
 from raytracer.fields import Defined, check_fields, definitions, setting
 from raytracer.scene.colors import Color
-from raytracer.scene.key_types import ColorValue, Table, Tables
-from raytracer.scene.option_text import Part
-
-if TYPE_CHECKING:
-    from raytracer.scene.transform import Triple
+from raytracer.scene.key_types import ColorValue, Part, Table, Tables
+from raytracer.scene.views import Triple
 
 PLACES = (
     "top-left", "top", "top-right", "left", "right", "bottom-left", "bottom", "bottom-right",
@@ -302,7 +297,7 @@ class Annotations(Defined):
             return True
         return self.axes is not None and self.axes.place in IN_SCENE
 
-    def changed(self, changes: Mapping[str, Any]) -> Annotations:
+    def changed(self, changes: Mapping[str, Any]) -> Self:
         """Return a copy with changes.
 
         Args:

@@ -1,20 +1,17 @@
 """Checks of arrays given by users, in blocks of rows for speed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, SceneError, UserError, shown_value
 from raytracer.memory import require_room
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from raytracer.device_array import DeviceArray
 
 BLOCK_ROWS = 1 << 15  # rows per block: a float64 column of it (256 KiB) stays in a core's cache
@@ -103,7 +100,7 @@ def as_array(value: Any, part: str, where: Where) -> NDArray[Any]:
 
 def left_there(
     value: Any, name: str, count: int | None, part: str, where: Where
-) -> DeviceArray | None:
+) -> "DeviceArray | None":
     """Return an array on a GPU that kernels read where it is, or None of anything else.
     name: of the array in a `SphereUpdate`. count: rows that are needed, or None."""
     if isinstance(value, (np.ndarray, str, int, float, list, tuple)) or not is_array(value):

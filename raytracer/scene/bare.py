@@ -14,8 +14,7 @@ from raytracer.scene.inferred import inferred
 from raytracer.scene.particles.labels import element_symbols
 from raytracer.scene.particles.source import BY_LABEL, Box, Particles
 from raytracer.scene.spacing import default_radius
-from raytracer.scene.transform import Vector
-from raytracer.scene.views import AXES, VIEW_UP, up_of_data
+from raytracer.scene.views import AXES, VIEW_UP, Vector, up_of_data
 from raytracer.settings import RenderSettings
 
 ELEVATION = 35.0

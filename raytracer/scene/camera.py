@@ -1,11 +1,9 @@
 """The camera of a scene."""
 
-from __future__ import annotations
-
 from copy import copy
 from dataclasses import dataclass
 from math import hypot
-from typing import Any
+from typing import Any, Self
 
 from raytracer.errors import SceneError
 from raytracer.field_types import AnyOf, Axis, Choice, Truth, Vector3
@@ -18,8 +16,17 @@ from raytracer.scene.key_types import (
     SHUTTER,
     ZOOM,
 )
-from raytracer.scene.transform import Triple, Vector
-from raytracer.scene.views import AXES, FITS, PLAIN_UP, VIEW_UP, VIEWS, looking, standard_direction
+from raytracer.scene.views import (
+    AXES,
+    FITS,
+    PLAIN_UP,
+    VIEW_UP,
+    VIEWS,
+    Triple,
+    Vector,
+    looking,
+    standard_direction,
+)
 
 CAMERA_TYPES = ("perspective", "orthographic", "panorama")
 
@@ -137,7 +144,7 @@ class Camera(Defined, place="camera"):
         if side < PARALLEL:
             raise SceneError("camera.up: is parallel to the view; give another direction")
 
-    def settled(self) -> Camera:
+    def settled(self) -> Self:
         """Return the camera with default `up`, and default `direction` if it has no position."""
         up, direction = self.upward, self.direction
         if self.view is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from raytracer.errors import SceneError, shown
 from raytracer.field_types import Text
 from raytracer.fields import Defined, setting
-from raytracer.scene.transform import Vector
+from raytracer.scene.views import Vector
 
 MAX_PLANES = 6  # the kernels' `kMaxClipPlanes`
 

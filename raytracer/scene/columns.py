@@ -1,4 +1,5 @@
-"""Columns of a sphere set: the values of its file per particle, read on demand."""
+"""Columns of a sphere set: the values of its file per particle, read on demand; and the unit of
+length of particles, from the names of their columns, their format or elements."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.arguments import text
-from raytracer.errors import SceneError, UserError, counted, shown, suggestion
+from raytracer.errors import RaytracerError, SceneError, UserError, counted, shown, suggestion
 from raytracer.scene.arrays import each_block
 from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.elements import RADII, radii_of_elements
@@ -377,3 +378,36 @@ def left_out(names: Sequence[str], reason: str) -> None:
     if names:
         listed = ", ".join(shown(name) for name in names)
         warn(f"columns {listed} are left out: {reason}")
+
+
+def length_unit(sets: Sequence[SphereSet]) -> str:
+    """Return the unit of length of all sets, or "" if it is unknown."""
+    units = {unit_of(spheres) for spheres in sets if spheres.count}
+    return units.pop() if len(units) == 1 else ""
+
+
+def unit_of(spheres: SphereSet) -> str:
+    """Return the unit of the centres of a set in the scene, or ""."""
+    if spheres.transform.scale != 1.0:
+        return ""
+    spheres = spheres.cell or spheres
+    if spheres.labels is not None and None not in element_symbols(spheres.labels):
+        return "Å"  # the unit of the radii of elements
+    with suppress(RaytracerError):
+        units = {name: each.unit for name, each in spheres.columns.about.items() if each.unit}
+        return units.get(naming.usual("centers", units) or naming.usual("x", units) or "", "")
+    return ""
+
+
+def warn_of_units(sets: Sequence[SphereSet]) -> None:
+    """Warn if the files of some sets state different units of length, which are not converted."""
+    units: dict[str, str] = {}
+    for spheres in sets:
+        if unit := unit_of(spheres):
+            units.setdefault(unit, spheres.source)
+    if len(units) > 1:
+        stated = ", ".join(f"{source} in {unit}" for unit, source in units.items())
+        warn(
+            f"the files have different units of length ({stated}), which are not converted: to "
+            "scale one, write a scene file with transform = { scale = 0.001 } in its [[spheres]]"
+        )

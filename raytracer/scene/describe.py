@@ -1,21 +1,22 @@
 """Description of one sphere: its position, material, and values of the data file or of arrays."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from raytracer.arguments import whole
 from raytracer.errors import SceneError, escaped, shown
+from raytracer.render_space import affine_rows
 from raytracer.scene.colors import RGB, linear_to_srgb
 from raytracer.scene.materials import AnyMaterial
 from raytracer.scene.particles.read import read_row
 from raytracer.scene.particles.source import Value, plain_value
-from raytracer.scene.transform import Vector
+from raytracer.scene.sphere_set import SphereSet
+from raytracer.scene.views import Vector
 
 if TYPE_CHECKING:
     from raytracer.scene.scene import Scene
-    from raytracer.scene.sphere_set import SphereSet
 
 MAX_VALUES = 12
 
@@ -72,7 +73,7 @@ class SphereInfo:
         ]
 
 
-def describe(scene: Scene, prim_id: int) -> SphereInfo:
+def describe(scene: "Scene", prim_id: int) -> SphereInfo:
     """Describe one sphere or solid; its row of the data file is read now."""
     row = prim_id = whole(prim_id, "prim_id")
     groups: tuple[Any, ...] = (
@@ -82,8 +83,6 @@ def describe(scene: Scene, prim_id: int) -> SphereInfo:
         for index, each in enumerate(sets):
             if 0 <= row < each.count:
                 if sets is scene.spheres and each.cell is not None:  # without the other images
-                    import numpy as np
-
                     each, row = each.taken(np.array([row])), 0
                 return _described(scene, each, index, prim_id, row)
             row -= each.count
@@ -92,7 +91,7 @@ def describe(scene: Scene, prim_id: int) -> SphereInfo:
     raise SceneError(f"there is no sphere {prim_id:,}; {there}")
 
 
-def _described(scene: Scene, each: Any, set_index: int, prim_id: int, row: int) -> SphereInfo:
+def _described(scene: "Scene", each: Any, set_index: int, prim_id: int, row: int) -> SphereInfo:
     is_solid = hasattr(each, "start")
     balls: SphereSet = each.start if is_solid else each
     ends = [position_of(ball, row) for ball in (balls, getattr(each, "end", balls))]
@@ -120,13 +119,9 @@ def _at(numbers: Any, row: int) -> Any:
 
 
 def position_of(spheres: SphereSet, row: int) -> Vector:
-    """Return a centre in scene space, summed in the order of `placing`."""
-    center = spheres.centers[row].tolist()
-    linear, move = spheres.transform.linear().tolist(), spheres.transform.translate
-    x, y, z = (
-        sum(a * c for a, c in zip(linear[axis], center, strict=True)) + float(move[axis])
-        for axis in range(3)
-    )
+    """Return a centre in scene space."""
+    linear, move = spheres.transform.linear(), spheres.transform.translate
+    x, y, z = affine_rows(spheres.centers[row][None], linear, move)[0].tolist()
     return (x, y, z)
 
 
@@ -168,16 +163,10 @@ def _text(value: Value) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):
-        parts = list(_flat(value))
+        parts = np.array(value, object).ravel().tolist()
         shown = ", ".join(_text(part) for part in parts[:MAX_NUMBERS])
         return shown if len(parts) <= MAX_NUMBERS else f"{shown}, … {len(parts)} in all"
     if isinstance(value, str):
         line = escaped(" ".join(value[: 20 * MAX_LETTERS].split()))
         return line if len(line) <= MAX_LETTERS else line[: MAX_LETTERS - 1] + "…"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _flat(value: Value) -> list[Value]:
-    if not isinstance(value, tuple):
-        return [value]
-    return [part for item in value for part in _flat(item)]

@@ -149,19 +149,6 @@ def _read_hdr(file: OpenFile) -> NDArray[Any]:
 
 def _read_picture(file: OpenFile) -> NDArray[np.float32]:
     """Read an 8-bit image, or a grey one with 16 bits, in sRGB; floats are linear."""
-    codes: NDArray[Any] = _codes(file)
-    if codes.dtype.kind == "f":
-        return codes
-    if codes.dtype == np.uint8:
-        linear: NDArray[np.float32] = linear_rgb(codes.reshape(-1, CODES)).reshape(codes.shape)
-        return linear
-    grey: NDArray[np.float32]
-    grey = srgb_to_linear(np.arange(1 << 16) / 65535.0).astype(np.float32)[codes]
-    return grey
-
-
-def _codes(file: OpenFile) -> Any:
-    """Return stored values: uint8 (h, w, 3), uint16 (h, w), or linear float32 (h, w)."""
     from PIL import Image, UnidentifiedImageError
 
     file.file.seek(0)
@@ -177,5 +164,7 @@ def _codes(file: OpenFile) -> Any:
         if image.mode == "F":
             return np.array(image, np.float32)
         if image.mode in ("I;16", "I;16B", "I"):
-            return np.clip(np.asarray(image), 0, 65535).astype(np.uint16)
-        return np.asarray(image if image.mode == "RGB" else image.convert("RGB"))
+            grey = srgb_to_linear(np.arange(1 << 16) / 65535.0).astype(np.float32)
+            return np.asarray(grey[np.clip(np.asarray(image), 0, 65535).astype(np.uint16)])
+        codes = np.asarray(image if image.mode == "RGB" else image.convert("RGB"))
+    return linear_rgb(codes.reshape(-1, CODES)).reshape(codes.shape)

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from raytracer.buffers import Columns, DeviceRecords, Spheres
 from raytracer.scene.arrays import BLOCK_ROWS, each_block
-from raytracer.scene.transform import Vector
-from raytracer.scene.views import AXES
+from raytracer.scene.views import AXES, Vector
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]

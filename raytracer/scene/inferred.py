@@ -4,7 +4,7 @@ The radius of particles without one follows from their spacing, the colour of a 
 among the types, and the ends of a colour scale from the values; all would change from frame to
 frame. Within `inferring`, the first loaded scene sets each default, by name, and later scenes use
 it; the order of requests does not matter. Ranges and categories of colour scales cover all scenes
-until `freeze`.
+until they are frozen.
 """
 
 import zlib
@@ -21,15 +21,11 @@ LATER_PLACES = 1 << 12
 
 
 class InferredDefaults:
-    """Defaults of an animation, by name.
-
-    Attributes:
-        is_complete: whether the first scene was loaded.
-        is_frozen: whether later scenes change nothing.
-    """
+    """Defaults of an animation, by name."""
 
     def __init__(self) -> None:
-        self.is_complete = self.is_frozen = False
+        self.is_complete = False  # whether the first scene was loaded
+        self.is_frozen = False  # whether later scenes change neither ranges nor categories
         self._radii: dict[str, float] = {}
         self._ranges: dict[str, tuple[float, float]] = {}
         self._truths: dict[str, bool] = {}
@@ -50,7 +46,7 @@ class InferredDefaults:
         if key in self._radii:
             return self._radii[key]
         radius = compute()
-        # Frames may come in any order and on any machine: after `freeze` none may decide.
+        # Frames may come in any order and on any machine: none may decide once it is frozen.
         if decides and not self.is_frozen:
             self._radii[key] = radius
             self._open.discard(key)
@@ -93,10 +89,6 @@ class InferredDefaults:
             number = zlib.crc32(name.encode()) % LATER_PLACES
             self._places[name] = FIRST_PLACE + number if self.is_complete else len(self._places)
         return self._places
-
-    def freeze(self) -> None:
-        """Keep the ranges and categories found so far."""
-        self.is_frozen = True
 
 
 _defaults: ContextVar[InferredDefaults | None] = ContextVar("defaults", default=None)

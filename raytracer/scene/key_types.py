@@ -1,9 +1,11 @@
-"""Field types of scenes: colours, lists and tables."""
-
-from __future__ import annotations
+"""Field types of scenes: colours, lists, tables, and parts of a scene in options with several
+fields, "place=left,size=12"."""
 
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -24,9 +26,8 @@ from raytracer.field_types import (
     loaded,
     number_of,
 )
-from raytracer.fields import Defined, Definition, definitions
+from raytracer.fields import Defined, Definition, check_fields, definitions
 from raytracer.scene.colors import parse_color, parse_rgba
-from raytracer.scene.option_text import fields_of, parts_of
 from raytracer.synonyms import REMOVED_KEYS
 
 _NUMBERS: Schema = {
@@ -88,6 +89,60 @@ SetColor = partial(Kind, {str: TEXT, list: _NUMBERS}, set_color, noun="a colour"
 STYLE = "raytracer.scene.coloring.style"  # imported where colours follow values
 
 
+def parts_of(text: str) -> list[str]:
+    """Split a text at its commas, except those in brackets and quotes."""
+    parts, depth, quote = [""], 0, ""
+    for letter in text:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        depth += (letter in "[{(") - (letter in "]})")
+        if letter == "," and not depth and not quote:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+def fields_of(
+    text: str, known: Mapping[str, Definition], place: str, first: str = ""
+) -> dict[str, Any]:
+    """Return the fields of a text by name.
+
+    Args:
+        text: "left,size=12".
+        known: the fields there are, by name.
+        place: what has the fields, for messages: "legend".
+        first: the field that the parts without a name set together; "" if there is none.
+    """
+    fields, alone = {}, []
+    for part in parts_of(text):
+        key, equals, value = (each.strip() for each in part.partition("="))
+        name = key.replace("-", "_")
+        if first and not (equals and (name in known or key.isidentifier())):
+            alone.append(part.strip())  # also Ti-O=2.4
+            continue
+        if not equals:
+            raise SceneError(f"{place}: '{shown(key)}' has no '='; {suggestion(key, known)}")
+        check_fields([name], known, place)
+        fields[name] = value_of(known[name].kind, value, f"{place}.{name}")
+    if alone:
+        fields[first] = value_of(known[first].kind, ",".join(alone), f"{place}.{first}")
+    return fields
+
+
+def value_of(kind: Kind, text: str, place: str) -> Any:
+    """Return the checked value of a text, in which lists and tables are written as in TOML."""
+    value: Any = kind.typed(text)
+    if text[:1] in ("[", "{"):
+        with suppress(tomllib.TOMLDecodeError):
+            value = tomllib.loads(f"value = {text}")["value"]
+    elif text[:1] in ("'", '"'):
+        value = text.strip("\"'")
+    return kind.checked(value, place)
+
+
 class ColorRule(Kind):
     """One colour, or a table of colours by value: {by = "length", map = "magma"}."""
 
@@ -96,7 +151,7 @@ class ColorRule(Kind):
         super().__init__(plain, check, noun="a colour", wording="a colour, or a table")
         self.metavar = "COLOR"
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list["Table"]:
         return [loaded(f"{STYLE}:COLOR_BY")]
 
     @property
@@ -192,7 +247,7 @@ class Table(Kind):
         self.plain = {dict: {"$ref": f"#/$defs/{title}"}}
 
     @classmethod
-    def of(cls, home: str) -> Table:
+    def of(cls, home: str) -> "Table":
         """Return the table of the fields of a dataclass, "module:Class", imported when needed."""
         table = cls(home.rpartition(":")[2], "", {})
         table.home = home
@@ -250,7 +305,7 @@ class Table(Kind):
         required = [name for name, key in self.keys.items() if key.required]
         return result | ({"required": required} if required else {})
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list["Table"]:
         return [self]
 
 
@@ -282,7 +337,7 @@ class Tables(Kind):
     def schema(self) -> Schema:
         return {"type": "array", "items": self.item.schema()}
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list["Table"]:
         return self.item.tables()
 
 
@@ -336,7 +391,7 @@ class Variants(Kind):
     def schema(self) -> Schema:
         return {"oneOf": [table.schema() for table in self.variants.values()]}
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list["Table"]:
         return list(self.variants.values())
 
 
@@ -365,6 +420,57 @@ def key_schema(key: Definition) -> Schema:
     return described | {"default": default}
 
 
-def all_tables(table: Table) -> list[Table]:
+def all_tables(table: Table) -> list["Table"]:
     inside = [each for key in table.keys.values() for each in key.kind.tables()]
     return [table, *(each for one in inside for each in all_tables(one))]
+
+
+class Part(Kind):
+    """A change of a part of a scene: an object, its fields by name or in a text, or whether it is
+    there.
+
+    Args:
+        home: "module:Class" of the object, imported when needed.
+        first: the field that a value without a name sets.
+        metavar: the value in the help of an option.
+        others: as of `Kind`.
+    """
+
+    def __init__(self, home: str, first: str, metavar: str, **others: Any) -> None:
+        super().__init__({}, metavar=metavar, **others)
+        self.home, self.first = home, first
+
+    def given(self, value: Any, name: str) -> Any:
+        """Return an object, False to leave it out, or the fields that are stated."""
+        kind = loaded(self.home)
+        if isinstance(value, str):
+            value = False if value in ("none", "off", "false") else self._fields(value, name)
+        if value is None or isinstance(value, (bool, kind)):
+            return {} if value is True else value or False
+        fields = dict(value if isinstance(value, Mapping) else {self.first: value})
+        check_fields(fields, definitions(kind), name)
+        kind(**fields)  # refuses what is wrong
+        return fields
+
+    def checked(self, value: Any, name: str) -> Any:
+        return self.given(value, name)
+
+    def _fields(self, text: str, name: str) -> dict[str, Any]:
+        """Parse a text, in which keys of colours by value may stand beside the fields."""
+        known = definitions(loaded(self.home))
+        color: Any = known["color"].kind if "color" in known else self
+        words = [part for part in parts_of(text) if part.strip() not in DEFAULTS]
+        both = {**getattr(color, "beside", {}), **known}
+        fields = fields_of(",".join(words), both, name, self.first) if words else {}
+        if beside := {key: fields.pop(key) for key in fields.keys() - known.keys()}:
+            fields["color"] = color.changed(fields.get("color"), beside, name)
+        return fields
+
+    def changed(self, now: Any, given: Any) -> Any:
+        """Return the part after a change as of `given`; None leaves it out. now: None, or it."""
+        if not isinstance(given, dict):
+            return given or None
+        return loaded(self.home)(**given) if now is None else replace(now, **given)
+
+
+DEFAULTS = ("", "on", "true", "all", "touch")  # words of an option that state no field

@@ -15,7 +15,7 @@ from raytracer.layout import code
 from raytracer.render_space import MAX_COORDINATE, Space
 from raytracer.scene.colors import RGB, Color, parse_color, srgb_to_linear
 from raytracer.scene.key_types import ColorValue
-from raytracer.scene.transform import Triple
+from raytracer.scene.views import Triple
 
 FALLOFFS = ("none", "inverse-square")
 """Falloff of point lights: the words of the kernels' `Falloff`."""

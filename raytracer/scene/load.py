@@ -4,8 +4,6 @@ A scene file is parsed into plain values; names and types are checked; then the 
 are made, with defaults filled in and data files read.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -33,7 +31,7 @@ from raytracer.scene.key_types import PAIRS
 from raytracer.scene.particles.compressed import is_compressed, stem
 from raytracer.scene.particles.read import Wanted, read
 from raytracer.scene.particles.registry import by_content, is_particles, start_of
-from raytracer.scene.particles.source import Notes, Particles
+from raytracer.scene.particles.source import Particles
 from raytracer.scene.scene import PARTS, Scene
 from raytracer.scene.solids import SolidSet
 from raytracer.scene.source import SCENE_SUFFIXES, Source, ending_of
@@ -183,7 +181,7 @@ def _together(source: Source, frame: int | None, columns: Sequence[str]) -> Scen
         frames = [number if count > 1 else None for count in counts]
     made = [load_file(each, chosen, columns, place)
             for place, (each, chosen) in enumerate(zip(parts, frames, strict=True))]  # fmt: skip
-    from raytracer.scene.length_unit import warn_of_units  # late: few calls have several files
+    from raytracer.scene.columns import warn_of_units  # late: few calls have several files
 
     spheres = tuple(one for scene in made for one in scene.spheres)
     warn_of_units(spheres)
@@ -239,6 +237,16 @@ def read_table(file: OpenFile, suffix: str) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise SceneError(f"{file.source}: does not hold an object; it must begin with '{{'")
     return table
+
+
+def named_files(scene: Path, *keys: str) -> list[Path]:
+    """Return the files that the sets of a scene file state by some keys, even missing ones. Raises
+    UserError."""
+    with opened(scene, error=SceneError) as file:
+        sets = read_table(file, scene.suffix.lower()).get("spheres")
+    tables = [each for each in sets if isinstance(each, dict)] if isinstance(sets, list) else []
+    names = [table.get(key) for table in tables for key in keys]
+    return [scene.parent / name for name in names if isinstance(name, str)]
 
 
 def parts_of(values: Values, file: str) -> Values:
@@ -311,7 +319,7 @@ class _Composer:
         self.parts["color_scales"] = scales
 
     @cached_property
-    def styles(self) -> list[SetStyle | None]:
+    def styles(self) -> "list[SetStyle | None]":
         """Return the styles of the sets by columns, None for sets without."""
         return [style_of(values, f"spheres[{i}]") for i, values in enumerate(self.sets)]
 
@@ -403,9 +411,9 @@ class _Composer:
             self.labels.update(data.labels.names)
         elif "labels" in values:
             raise SceneError(f"{place}.labels: {values['file']} has no labels; leave it out")
-        if data.notes:
-            data = replace(data, notes=_left(data.notes, values))
-        return SphereSet.of_particles(data, **_arguments(given))
+        later = [name for name in ("radius", "color") if name in values]
+        later += ["color"] * ("palette" in values)
+        return SphereSet.of_particles(data, stated=later, **_arguments(given))
 
     def frame_of(self, values: Values, source: Source) -> int | None:
         """Return the frame to read of a set's file: the scene's if it moves, or its own."""
@@ -448,7 +456,7 @@ def following(values: Values) -> Values:
     return {n: values[n] for n in FOR_ALL if n in values and not isinstance(values[n], FOR_ALL[n])}
 
 
-def style_of(values: Values, place: str) -> SetStyle | None:
+def style_of(values: Values, place: str) -> "SetStyle | None":
     """Return the style of a set by columns; `place` is "spheres[0]"."""
     follow = following(values)
     stated = {name: values[name] for name in OF_SETS if name in values}
@@ -467,13 +475,6 @@ def wanted_of(names: Sequence[str]) -> Wanted | None:
     from raytracer.scene.columns import columns_for
 
     return partial(columns_for, names)
-
-
-def _left(notes: Notes, values: Values) -> Notes:
-    """Return the warnings about a file that matter for the stated keys of a set."""
-    stated = {name for name in ("radius", "color") if name in values}
-    stated |= {"color"} if "palette" in values else set()
-    return [(part, note) for part, note in notes if not part or not stated >= {*part.split("+")}]
 
 
 OF_FILES = ("arrays", "frame", "format", "topology", "labels")

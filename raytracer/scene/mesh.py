@@ -1,11 +1,9 @@
 """Triangle meshes: walls, substrates, isosurfaces, ribbons."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from copy import copy
 from os import PathLike
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,7 +95,7 @@ class Mesh(SolidSet):
         )
 
     @classmethod
-    def from_file(cls, path: str | PathLike[str], **options: Any) -> Mesh:
+    def from_file(cls, path: str | PathLike[str], **options: Any) -> Self:
         """Return the mesh of an STL, PLY, OBJ or OFF file, which the extra `mesh` reads.
 
         Polygons become triangles, and vertices at the same place one vertex. Normals of the file
@@ -121,7 +119,7 @@ class Mesh(SolidSet):
         mesh.file = file
         return mesh
 
-    def with_looks(self, **looks: Any) -> Mesh:
+    def with_looks(self, **looks: Any) -> "Mesh":
         """Return the mesh with another colour, opacity or material of the whole."""
         looks = {"material": self.material, "transform": self.transform} | looks
         mesh = Mesh(
@@ -148,7 +146,7 @@ class Mesh(SolidSet):
             return self.normals[self.triangles]
         return corner_normals(self.vertices.astype(np.float64), self.triangles, self.smooth)
 
-    def turned_out(self) -> Mesh:
+    def turned_out(self) -> Self:
         """Return the mesh with the corners of its triangles counterclockwise from outside.
 
         Each connected body is turned by itself; one that is wound the other way inside another is

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer.errors import SceneError, naming, shown, suggestion
+from raytracer.scene import GLYPHS
 from raytracer.scene.arrays import first_not_finite, quiet
 
 if TYPE_CHECKING:
@@ -26,11 +27,7 @@ if TYPE_CHECKING:
 VELOCITY = "velocity"
 """The usual column of velocities, and that of velocities given in Python or in a scene file."""
 
-FIXED = {
-    "arrows": "arrows", "contacts": "contacts", "shape": "ellipsoids", "ribbons": "ribbons",
-    "polyhedra": "polyhedra", "isosurface": "isosurfaces",
-}  # fmt: skip
-"""Solids at particles whose places are those of one moment: their parts of a scene, and nouns."""
+FIXED = [name for name in GLYPHS if name != "trails"]  # with the places of one moment
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +69,11 @@ def with_motion(scene: Scene, from_frames: FromFrames | None) -> Scene:
     """
     if scene.camera is None or any(each.keys for each in scene.spheres):
         return scene
-    for name, noun in FIXED.items():
-        if getattr(scene, name) is not None:
-            raise SceneError(
-                f"camera.shutter: {noun} are made from the particles of one moment and do not move "
-                f"with them: leave out either {name} or the shutter"
-            )
+    if fixed := next((name for name in FIXED if getattr(scene, name) is not None), None):
+        raise SceneError(
+            f"camera.shutter: what [{fixed}] shows is made from the particles of one moment and "
+            f"does not move with them: leave out either {fixed} or the shutter"
+        )
     reach = int(np.ceil(0.5 * scene.camera.shutter))
     keys = [
         _by_velocities(each) if each.velocity is not None or from_frames is None

@@ -15,9 +15,8 @@ from raytracer.errors import SceneError, counted, naming, shown, shown_value, su
 from raytracer.field_types import loaded
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.scene import GLYPHS
-from raytracer.scene.background import Background
+from raytracer.scene.background import Background, Ground
 from raytracer.scene.camera import Camera
-from raytracer.scene.ground import Ground
 from raytracer.scene.inferred import making_set
 from raytracer.scene.lights import LIGHTS, Ambient, Light
 from raytracer.scene.materials import MATERIALS, AnyMaterial, Material, Principled
@@ -42,7 +41,7 @@ PARTS = {
     "render": "raytracer.settings:RenderSettings",
     "tone": "raytracer.film.tone_settings:ToneSettings",
     "background": "raytracer.scene.background:Background",
-    "ground": "raytracer.scene.ground:Ground",
+    "ground": "raytracer.scene.background:Ground",
     "clip": "raytracer.scene.clip:Clip",
     "environment": "raytracer.scene.environment:Environment",
     "camera": "raytracer.scene.camera:Camera",

@@ -1,23 +1,20 @@
 """Simulation boxes: that of a scene, in scene units, and the periodic ones of sets."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import SceneError
 from raytracer.render_space import affine_rows
 from raytracer.scene.arrays import each_block
 from raytracer.scene.particles.source import Box
+from raytracer.scene.sphere_set import SphereSet
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from raytracer.scene.annotations import SimulationBox
     from raytracer.scene.scene import Scene
-    from raytracer.scene.sphere_set import SphereSet
 
 MIN_EDGE, MAX_EDGE = 1e-30, 1e30  # for which sums and products stay in float64
 MIN_VOLUME = 1e-9  # relative to the product of the edges, below which a box counts as flat
@@ -37,7 +34,7 @@ def segments(
     return result
 
 
-def box_of(scene: Scene, wanted: SimulationBox) -> Box:
+def box_of(scene: "Scene", wanted: "SimulationBox") -> Box:
     """Return the given simulation box, or that of the first file with one."""
     if wanted.edges is not None:
         a, b, c = map(triple, wanted.edges)

@@ -1,7 +1,5 @@
 """Sets of solids other than spheres: capsules, cones and ellipsoids; meshes are in `mesh`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,7 +34,7 @@ class SolidSet:
     even_colors = False  # whether the colour changes linearly from end to end
     are_bonds = False  # whether they are bonds of particles, to be remade when these change
     made_for = ""  # the glyph they belong to, to be remade with it: "arrows", "box", or ""
-    scales: Sequence[ColorScale] = ()  # of glyphs
+    scales: Sequence["ColorScale"] = ()  # of glyphs
     file: Path | None = None  # of their arrays in a scene file
     of_set = 0  # number of the set of the particles
     particles: tuple[NDArray[Any], NDArray[Any]] | None = None  # where bonds start and end

@@ -1,7 +1,5 @@
 """Sources: a scene, file or object to show, and how a frame of it is read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,13 +33,13 @@ class Source:
     counted: dict[str, Any] = field(default_factory=dict, repr=False)  # facts about its frames
 
     @classmethod
-    def taken(cls, scene: object, settings: Mapping[str, Any]) -> tuple[Source, dict[str, Any]]:
+    def taken(cls, scene: object, settings: Mapping[str, Any]) -> "tuple[Source, dict[str, Any]]":
         """Return the source for a scene and the settings of a call, and the other settings."""
         own, others = split(settings, SourceSettings)
         return cls.of(scene, **own), others
 
     @classmethod
-    def of(cls, scene: object, **settings: Any) -> Source:
+    def of(cls, scene: object, **settings: Any) -> "Source":
         """Return the source for a scene and `SourceSettings`. Raises UserError."""
         if isinstance(scene, Source):
             return scene
@@ -81,7 +79,7 @@ class Source:
         """Return the file of a frame; `name` is for messages. Raises DataFileError if missing."""
         return locate(self.scene, frame, name, self.ending, self.topology)
 
-    def alone(self) -> list[Source]:
+    def alone(self) -> list["Source"]:
         """Return the sources of the files, one by one."""
         return [replace(self, scene=each, further=()) for each in (self.scene, *self.further)]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from copy import copy
+from functools import partial
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +19,24 @@ from raytracer.scene.arrays import (
     check_centers,
     check_radius,
     check_rows,
+    extremes,
+    first_not_finite,
+    floats,
     left_there,
 )
-from raytracer.scene.colors import COLOR_SPACES, Color, parse_color
+from raytracer.scene.colors import (
+    COLOR_SPACES,
+    DEFAULT_COLOR,
+    Color,
+    color_numbers,
+    out_of_range,
+    parse_color,
+    parse_rgba,
+)
 from raytracer.scene.key_types import Components
 from raytracer.scene.materials import MATERIALS, AnyMaterial
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.source import Box, Data, Moment, Particles
-from raytracer.scene.set_colors import SetColors, colors_of, opacities_of
 from raytracer.scene.spacing import default_radius
 from raytracer.scene.transform import Transform
 from raytracer.warning import warn
@@ -181,20 +192,22 @@ class SphereSet:
 
     @classmethod
     def of_particles(
-        cls, data: Particles, radius: Any = None, color: Any = None, **options: Any
-    ) -> SphereSet:
+        cls, data: Particles, radius: Any = None, color: Any = None, stated: Collection[str] = (),
+        **options: Any,
+    ) -> SphereSet:  # fmt: skip
         """Return the sphere set of a particle file or of an object of another package; radius and
-        color instead of the data's. Raises DataFileError: its arrays are not those of spheres."""
+        color instead of the data's. stated: "radius" and "color" if later values replace those of
+        the file. Raises DataFileError: its arrays are not those of spheres."""
         size: Any = data.radius if radius is None else radius
         has_color = color is not None
         # Values of the file that the scene file replaces remain available as columns.
-        replaced = {"radius": radius is not None, "color": has_color}
+        replaced = {n for n, value in (("radius", radius), ("color", color)) if value is not None}
         if data.is_empty:
             warn(f"{data.source}: holds no particles")
         for parts, note in data.notes:
-            if not parts or not all(replaced.get(part) for part in parts.split("+")):
+            if not parts or not replaced.union(stated).issuperset(parts.split("+")):
                 warn(note)
-        used = [n for part, names in data.columns.items() if not replaced.get(part) for n in names]
+        used = [n for part, names in data.columns.items() if part not in replaced for n in names]
         spheres = cls(
             data.centers,
             size,
@@ -331,3 +344,116 @@ def _given(columns: Any, count: int, where: Where) -> dict[str, NDArray[Any]]:
             raise where.wrong(place, f"has shape {array.shape} for {counted(count, 'sphere')}")
         given[name] = array
     return given
+
+
+Opacity = float | NDArray[np.float32] | None
+
+
+class SetColors(NamedTuple):
+    """Colours of a set: (1, 3), (N, 3), or a palette (K, 3) for ids, int32 (N,); uint8 in 0..255 or
+    floating point in 0..1; and the opacity of the alpha channel, one or float32 (N,), or None."""
+
+    rows: NDArray[Any]
+    ids: NDArray[np.int32] | None = None
+    opacity: Opacity = None
+
+
+def colors_of(color: Any, color_id: Any, color_space: str, count: int, where: Where) -> SetColors:
+    """Return the colours of a set; arguments as for `SphereSet`."""
+    if color is None and color_id is None:
+        return SetColors(np.array([DEFAULT_COLOR], np.float32))
+    if not isinstance(color, (str, list, tuple)):
+        color = as_array(color, "color", where)
+        if color.dtype.kind in "UO":  # names, or mixed rows
+            color = color.tolist()
+    if color_id is not None:
+        rows = _rows(color, color_space, where)
+        ids = _ids(color_id, count, len(rows), where)
+    elif isinstance(color, str):
+        rows, ids = np.array([_rgba(color, color_space, where)]), None
+    elif isinstance(color, list | tuple) and any(isinstance(item, str) for item in color):
+        keys = [each if isinstance(each, str) else row for row, each in enumerate(color)]
+        row_of = {key: row for row, key in enumerate(keys)}  # names may repeat
+        rows = np.array([_rgba(color[row], color_space, where, row) for row in row_of.values()])
+        place = dict(zip(row_of, range(len(row_of)), strict=True))
+        ids = np.array([place[key] for key in keys], np.int32)
+        _check_count(len(ids), count, where)
+    else:
+        rows, ids = _rows(color, color_space, where), None
+        if np.ndim(color) != 1 or not len(rows):
+            _check_count(len(rows), count, where)
+    opacity: Opacity = None
+    top = 255.0 if rows.dtype == np.uint8 else 1.0
+    if rows.shape[1] == 4 and (rows[:, 3] < top).any():
+        alpha = (rows[:, 3] / top).astype(np.float32)
+        opacity = float(alpha[0]) if len(rows) == 1 else alpha if ids is None else alpha[ids]
+    return SetColors(rows[:, :3], ids, opacity)
+
+
+def opacities_of(value: Any, count: int, where: Where) -> float | NDArray[np.float32]:
+    """Return opacities from 0 to 1 as one number, or as float32 (N,)."""
+    array = floats(value, "opacity", where)
+    if array.ndim > 1 or (array.ndim == 1 and len(array) != count):
+        raise where.wrong("opacity", f"has shape {array.shape} for {counted(count, where.noun)}")
+    good = (array >= 0.0) & (array <= 1.0)
+    if not good.all():
+        row = int(np.argmin(good.ravel()))
+        raise where.wrong(
+            "opacity", f"of {where.noun} {row} is {array.ravel()[row]:g}; it must be from 0 to 1"
+        )
+    return float(array) if array.ndim == 0 else np.ascontiguousarray(array, np.float32)
+
+
+def _check_count(colors: int, count: int, where: Where) -> None:
+    if colors != count:
+        raise where.wrong("color", f"has {colors} colours for {count} {where.noun}s")
+
+
+def _rgba(color: Any, color_space: str, where: Where, row: int | None = None) -> tuple[float, ...]:
+    """Return the numbers of one colour, which may be that of a row of a list."""
+    if isinstance(color, str) and color_space == "linear":
+        raise where.wrong("color", f"{shown_value(color)} is sRGB, but color_space is linear")
+    try:
+        return parse_rgba(color)
+    except SceneError as error:
+        place = "" if row is None else f"colour {row} is none: "
+        raise where.wrong("color", f"{place}{error}") from None
+
+
+def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
+    """Return colours (K, 3) or with alpha (K, 4), as uint8 or floating point in range."""
+    array = color if isinstance(color, np.ndarray) else floats(color, "color", where)
+    if array.ndim == 1 and array.size:
+        array = array[None]
+    if array.size == 0:
+        array = array.reshape(0, 3)
+    if array.ndim != 2 or array.shape[1] not in (3, 4):
+        raise where.wrong("color", f"has shape {np.shape(color)}; colours are (3,) or (N, 3)")
+    if array.dtype.kind in "iu":  # from an array: lists are floats by now
+        return color_numbers(array, partial(where.wrong, "color"))
+    array = floats(array, "color", where)
+    bad = first_not_finite(array)
+    if bad is not None:
+        raise where.wrong("color", f"colour {bad} is not finite")
+    top = 1.0 if color_space == "srgb" else np.inf
+    least, most = extremes(array)
+    if least < 0.0 or most > top:
+        first = int(np.argmax(((array < 0.0) | (array > top)).any(axis=1)))
+        numbers = array[first].tolist()
+        raise where.wrong(
+            "color",
+            f"colour {first} is ({', '.join(f'{v:g}' for v in numbers)}); {out_of_range(numbers)}, "
+            "or in arrays of uint8 from 0 to 255",
+        )
+    return array
+
+
+def _ids(value: Any, count: int, colors: int, where: Where) -> NDArray[np.int32]:
+    ids = as_array(value, "color_id", where)
+    if ids.dtype.kind not in "iu" and ids.size:
+        raise where.wrong("color_id", f"holds {ids.dtype} values, not integers")
+    if ids.shape != (count,):
+        raise where.wrong("color_id", f"has shape {ids.shape} for {count} {where.noun}s")
+    if count and (int(ids.min()) < 0 or int(ids.max()) >= colors):
+        raise where.wrong("color_id", f"has an index outside the palette of {colors} colours")
+    return np.ascontiguousarray(ids, np.int32)

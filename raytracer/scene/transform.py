@@ -1,19 +1,13 @@
 """Transform of a set: scale, then rotation, then translation."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.field_types import Number, Vector3
 from raytracer.fields import Defined, setting
-
-Triple = Sequence[float] | NDArray[Any]
-"""Three numbers as a user gives them; `arguments.vector` makes a `Vector` of them."""
-
-Vector = tuple[float, float, float]
+from raytracer.scene.views import Triple
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -17,8 +17,9 @@ from raytracer.field_types import AnyOf, Axis, Choice, Kind, Text, Truth, Vector
 from raytracer.fields import Defined, definitions, setting
 from raytracer.files.access import is_file, is_path, opened, require_file
 from raytracer.scene import GLYPHS
+from raytracer.scene.background import Background, Ground
+from raytracer.scene.camera import Camera
 from raytracer.scene.colors import Color
-from raytracer.scene.ground import Ground
 from raytracer.scene.key_types import (
     APERTURE,
     SHUTTER,
@@ -26,17 +27,17 @@ from raytracer.scene.key_types import (
     ColorValue,
     Components,
     Expression,
+    Part,
     Share,
     Table,
+    fields_of,
+    parts_of,
 )
-from raytracer.scene.option_text import Change
 from raytracer.scene.presets import PRESET_NAMES
 from raytracer.scene.views import AXES, FITS, VIEWS
 from raytracer.settings import LOOKS, RenderSettings
 
 if TYPE_CHECKING:
-    from raytracer.scene.background import Background
-    from raytracer.scene.camera import Camera
     from raytracer.scene.clip import Clip
     from raytracer.scene.environment import Environment
     from raytracer.scene.glyphs import settings as glyphs
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from raytracer.scene.mesh import Mesh
     from raytracer.scene.scene import Scene
     from raytracer.scene.sphere_set import SphereSet
-    from raytracer.scene.transform import Triple
+    from raytracer.scene.views import Triple
 
 
 def _camera(value: Any, name: str) -> Any:
@@ -57,7 +58,6 @@ def _camera_of(name: str) -> Camera:
     """Return the camera of a picture or a scene file, which needs no spheres."""
     from raytracer.film.formats import read_metadata
     from raytracer.scene import tables
-    from raytracer.scene.camera import Camera
     from raytracer.scene.load import read_table
     from raytracer.scene.source import SCENE_SUFFIXES
 
@@ -108,10 +108,10 @@ def _glyph(name: str) -> Kind:
         options = {"multiple": True, "callback": lambda *given: ",".join(given[2]) or None}
         options["type"] = str  # checked when they are together
     home = f"raytracer.scene.glyphs.settings:{name.capitalize()}"
-    return Change(home, GLYPHS[name], metavar, options=options)
+    return Part(home, GLYPHS[name], metavar, options=options)
 
 
-GROUND = Change("raytracer.scene.ground:Ground", "height", "HEIGHT[,NAME=VALUE,...]")
+GROUND = Part("raytracer.scene.background:Ground", "height", "HEIGHT[,NAME=VALUE,...]")
 
 
 def _meshes(value: Any, name: str) -> list[Mesh]:
@@ -127,7 +127,6 @@ def _meshes(value: Any, name: str) -> list[Mesh]:
 def _mesh(value: Any, name: str) -> Mesh:
     from raytracer.scene import tables
     from raytracer.scene.mesh import Mesh
-    from raytracer.scene.option_text import fields_of, parts_of
     from raytracer.scene.transform import Transform
 
     if not is_path(value):
@@ -293,8 +292,6 @@ class ViewSettings(Defined):
         return changed
 
     def _camera(self, camera: Camera | None) -> Camera:
-        from raytracer.scene.camera import Camera
-
         camera = self.camera or camera or Camera()
         changes: dict[str, Any] = {}
         if self.view is not None:
@@ -312,8 +309,6 @@ class ViewSettings(Defined):
         return replace(camera, **changes)
 
     def _background(self, background: Background) -> Background:
-        from raytracer.scene.background import Background
-
         if isinstance(self.background, Background):
             background = self.background
         elif self.background is not None:
@@ -339,10 +334,6 @@ class ViewSettings(Defined):
         name = str(self.environment)
         with suppress(SceneError):
             return Around(color=name)
-        if not is_file(name):
-            raise SceneError(
-                f"environment: {shown_value(name)} is neither a colour nor the file of an image"
-            )
         if not is_file(name):
             raise SceneError(
                 f"environment: {shown_value(name)} is neither a colour nor the file of an image"

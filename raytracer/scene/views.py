@@ -25,7 +25,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from raytracer.scene.particles.source import Box
-    from raytracer.scene.transform import Triple, Vector
+
+Triple = Sequence[float]  # three numbers as a user gives them
+Vector = tuple[float, float, float]
 
 AXES: dict[str, Vector] = {
     "x": (1.0, 0.0, 0.0),

@@ -203,7 +203,7 @@ class Frames:
             return colored, None
         with inferring(inferred):
             scene, numbers = apply(content, plain)
-        inferred.freeze()
+        inferred.is_frozen = True
         self._scale = scene.color_scales[-1] if scene.color_scales else None
         return scene, numbers
 

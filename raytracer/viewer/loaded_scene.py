@@ -19,7 +19,7 @@ from raytracer.scene.annotations import Annotations
 from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.packing.framing import Basis, Surroundings
 from raytracer.scene.packing.lighting import pack_lights, rig_axes, world_up
-from raytracer.scene.packing.pack import large_shown, repack, retake, with_boxes
+from raytracer.scene.packing.pack import large_shown, pack_with_camera, retake, with_boxes
 from raytracer.scene.packing.pose import with_up
 from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import triple
@@ -123,7 +123,8 @@ class LoadedScene:
         """The packed scene, made when it is first asked for if another state was before it."""
         if self._packed is None:
             assert self.job.kept is not None
-            self._packed = repack(self.buffers, self.job.kept[0], self.job.settings, None)
+            scene, settings = self.job.kept[0], self.job.settings
+            self._packed, _ = pack_with_camera(scene, settings, before=self.buffers)
         return self._packed
 
     @property

@@ -5,8 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from raytracer.errors import RaytracerError
-from raytracer.files.access import opened
-from raytracer.scene.load import is_scene, read_table
+from raytracer.scene.load import is_scene, named_files
 from raytracer.scene.particles.data_file import may_be_series, split_inner
 from raytracer.scene.particles.series import series_of
 
@@ -48,14 +47,10 @@ def _data_files(path: Path) -> list[Path]:
     if not is_scene(path):
         return []
     try:
-        with opened(path) as file:
-            sets = read_table(file, path.suffix.lower()).get("spheres")
+        files = named_files(path.absolute(), "file", "topology")
     except Exception:  # the load reports it
         return []
-    tables = [each for each in sets if isinstance(each, dict)] if isinstance(sets, list) else []
-    names = [table.get(key) for table in tables for key in ("file", "topology")]
-    folder = path.absolute().parent
-    return [split_inner(folder / name)[0] for name in names if isinstance(name, str)]
+    return [split_inner(each)[0] for each in files]
 
 
 def stamp(path: Path) -> Stamp | None:

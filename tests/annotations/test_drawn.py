@@ -16,7 +16,7 @@ from raytracer.drawing.shapes import Text
 from raytracer.errors import SceneError
 from raytracer.pipeline import prepare
 from raytracer.scene.coloring.scale import ColorScale
-from raytracer.scene.length_unit import length_unit
+from raytracer.scene.columns import length_unit
 
 Pixels = NDArray[Any]
 
@@ -292,7 +292,7 @@ def test_a_scale_bar_has_the_unit_of_the_file(
 ) -> None:
     path = tmp_path / name
     path.write_text(text)
-    assert length_unit(raytracer.load(path)) == unit
+    assert length_unit(raytracer.load(path).spheres) == unit
     with raytracer.warning.collected():
         image = raytracer.render(path, annotations={"scale_bar": True}, **QUICK)
         stated = raytracer.render(path, annotations={"scale_bar": {"unit": "pc"}}, **QUICK)

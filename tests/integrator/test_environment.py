@@ -12,13 +12,13 @@ import raytracer
 from raytracer import Background, Camera, Environment, Material, Scene, SphereSet
 from raytracer.errors import SceneError, UserError
 from raytracer.scene.packing import environment_map
-from raytracer.scene.packing.emitters import alias_table
 from raytracer.scene.packing.environment_map import (
     equirectangular,
     pack_environment,
     reduced,
     rows_of,
 )
+from raytracer.scene.packing.lighting import alias_table
 from reference.curves import srgb_decode
 
 DARK = raytracer.Ambient(intensity=0.0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.pipeline import prepare
-from raytracer.scene.packing import images as packing
+from raytracer.scene import replicated_set as packing
 from raytracer.scene.replicated_set import ReplicatedSet
 from reference import closest_hit
 from support.particle_files import write

@@ -10,7 +10,7 @@ import pytest
 import raytracer
 from raytracer import _core
 from raytracer.errors import SceneError
-from raytracer.scene.bond_capsules import COVER
+from raytracer.scene.bonds import COVER
 from raytracer.scene.glyphs.polyhedra import Hulls, convex_hulls
 from reference.scene import Array
 from support.glyphs import mesh_of, shown

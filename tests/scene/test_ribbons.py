@@ -344,7 +344,7 @@ def test_structures_have_the_same_colors_in_all_frames(tmp_path: Path) -> None:
         with inferring(defaults):
             overrides = SceneOverrides.of({"ribbons": True})
             made.append(load_applied(Source(path, frame), overrides)[0])
-        defaults.freeze()
+        defaults.is_frozen = True
     coil, both = (colors_along(scene) for scene in made)
     assert len(coil) == 1
     assert len(both) == 3

@@ -19,10 +19,9 @@ from raytracer.scene.inferred import making_set
 from raytracer.scene.key_types import Expression, Share
 from raytracer.scene.replicated_set import replicated
 from raytracer.scene.scene import Scene
-from raytracer.scene.set_colors import opacities_of
 from raytracer.scene.simulation_box import wrapped
 from raytracer.scene.solids import CapsuleSet
-from raytracer.scene.sphere_set import SphereSet
+from raytracer.scene.sphere_set import SphereSet, opacities_of
 
 MAX_SHOWN = 4  # most columns whose ranges a message about an empty selection states
 
@@ -111,7 +110,7 @@ def bonded_sets(
         bonding = spheres.bonding if style is None else _bonding(spheres, style)
         if bonding is None:
             continue
-        from raytracer.scene.bond_capsules import bonded
+        from raytracer.scene.bonds import bonded
 
         plain = spheres
         if spheres.plain_radius is not None and (style is None or style.radius is None):

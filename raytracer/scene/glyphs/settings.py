@@ -21,8 +21,7 @@ from raytracer.fields import Defined, setting
 from raytracer.scene.bond_settings import LENGTH, LENGTHS, lengths
 from raytracer.scene.coloring.style import StyleSettings, columns_in
 from raytracer.scene.colors import Color
-from raytracer.scene.key_types import ColorRule, ColorValue, Components
-from raytracer.scene.option_text import parts_of
+from raytracer.scene.key_types import ColorRule, ColorValue, Components, parts_of
 
 ANCHORS = ("tail", "center", "tip")  # points of an arrow that can be at its particle
 

@@ -10,7 +10,7 @@ from raytracer.errors import UserError
 from raytracer.layout import dtype
 from raytracer.memory import require_room
 from raytracer.scene.environment import Environment
-from raytracer.scene.transform import Vector
+from raytracer.scene.views import Vector
 
 MAX_ROWS = 1024  # of cells, half as many as columns: 5.7 per degree, 43 MiB
 EVEN = 3.0  # maximum to mean luminance of an even sky, whose light paths find by chance

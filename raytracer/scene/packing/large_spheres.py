@@ -5,8 +5,6 @@ rays start as far above it, which is visible if R exceeds a million times the sm
 `kernels/geom/large_sphere.h` has a form that keeps these digits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from math import sqrt
 from typing import TYPE_CHECKING, Any
@@ -17,7 +15,7 @@ from numpy.typing import NDArray
 from raytracer.buffers import Spheres
 from raytracer.layout import constant, dtype
 from raytracer.scene.arrays import blocks
-from raytracer.scene.transform import Vector
+from raytracer.scene.views import Vector
 from raytracer.warning import warn
 
 if TYPE_CHECKING:
@@ -39,7 +37,7 @@ MAX_LARGE = constant("kMaxLargeSpheres")  # every ray is tested against each
 def pack_large(
     placed: Spheres,
     spheres: int,
-    ball: Callable[[int], tuple[Exact, Fraction]],
+    ball: Callable[[int], "tuple[Exact, Fraction]"],
     clip: Mapping[str, Any],
     most: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.void]]:
@@ -106,7 +104,7 @@ def _candidates(placed: Spheres) -> list[int]:
     return [int(number) for number in numbers[largest]]
 
 
-def _is_left(clip: Mapping[str, Any], center: Exact, radius: Fraction) -> bool:
+def _is_left(clip: Mapping[str, Any], center: Exact, radius: "Fraction") -> bool:
     planes = exact(clip["clip_planes"].reshape(-1, 4)[: clip["clip_count"]])
     heights, size = planes[:, :3] @ center - planes[:, 3], float(radius)
     if clip["clip_removes"]:
@@ -114,7 +112,7 @@ def _is_left(clip: Mapping[str, Any], center: Exact, radius: Fraction) -> bool:
     return all(float(height) < size for height in heights)  # not outside any of them
 
 
-def _gap(center: Exact, radius: Fraction) -> float:
+def _gap(center: Exact, radius: "Fraction") -> float:
     """Return the approximate distance of the scene's centre from the surface."""
     square = center @ center
     return float(square - radius * radius) / (sqrt(float(square)) + float(radius))

@@ -37,20 +37,21 @@ from raytracer.scene.camera import Camera
 from raytracer.scene.colors import DEFAULT_COLOR, linear_rgb
 from raytracer.scene.extent import GIANT_RADIUS, Subject, lowest
 from raytracer.scene.materials import AnyMaterial, Material, pack_material
-from raytracer.scene.packing.emitters import pack_emitters
 from raytracer.scene.packing.framing import NOTHING, Surroundings
 from raytracer.scene.packing.large_spheres import MAX_LARGE, Exact, exact, pack_large, plane
 from raytracer.scene.packing.lighting import (
     ambient_of,
     background_up,
     environment,
+    pack_emitters,
     pack_lights,
     rig_axes,
     world_up,
 )
 from raytracer.scene.packing.pose import Pose, posed
-from raytracer.scene.sphere_set import given
-from raytracer.scene.transform import Vector
+from raytracer.scene.solids import SolidSet
+from raytracer.scene.sphere_set import SphereSet, given
+from raytracer.scene.views import Vector
 from raytracer.settings import RenderSettings
 from raytracer.view import View, frame_of
 from raytracer.warning import warn
@@ -61,8 +62,6 @@ if TYPE_CHECKING:
     from raytracer.scene.clip import Clip
     from raytracer.scene.replicated_set import ReplicatedSet
     from raytracer.scene.scene import Scene
-    from raytracer.scene.solids import SolidSet
-    from raytracer.scene.sphere_set import SphereSet
     from raytracer.sphere_update import Placer, SphereUpdate
 
 MAX_SAMPLE = 1 << 14  # spheres sampled for centre and scale: more change them below a percent
@@ -75,12 +74,15 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
     return pack_with_camera(scene, settings)[0]
 
 
+@quiet()
 def pack_with_camera(
     scene: Scene,
     settings: RenderSettings | None = None,
     around: Surroundings = NOTHING,
     placer: Placer | None = None,
     repeated: tuple[Scene, ReplicatedSet] | None = None,
+    before: SceneBuffers | None = None,
+    pose: Pose | None = None,
 ) -> tuple[SceneBuffers, Camera]:
     """Return the arrays that a backend renders, and the camera with its fitted position.
 
@@ -88,112 +90,89 @@ def pack_with_camera(
         scene, settings: None takes the settings of the scene.
         around: what a fitted camera shows beside the spheres.
         placer: packs spheres in the memory of a device (`Device.place`).
-        repeated: one periodic box whose arrays are enough (`images.cell_of`).
+        repeated: one periodic box whose arrays are enough (`replicated_set.cell_of`).
+        before: the buffers of a scene whose spheres have changed; render space, ground and
+            environment stay the same.
+        pose: the camera then; None leaves the view as it was.
     """
-    with naming(scene.source), quiet():
+    with naming(scene.source):
         settings = settings or scene.render
-        return _packed(scene, settings, around, placer, repeated)
+        sets = [s for s in scene.spheres if s.count]
+        solid_sets = [s for s in scene.solids if s.count]
+        space = before.space if before else render_space(ball_sets(scene))
+        all_images = scene
+        if repeated is not None:
+            scene, images = repeated
+            sets = list(scene.spheres)
+        surfaces = scene.surfaces()
+        has_ground = len(surfaces) > len(sets) + len(solid_sets)
+        there = None
+        if placer is not None and not solid_sets:
+            there = _placed_there(placer, sets, surfaces, space)
+        spheres, painted = (place(sets, space), None) if there is None else there
+        number = spheres.size
+        color: NDArray[np.float32] | DeviceColors
+        color, color_id, color_mode = painted or pack_colors([*surfaces, *end_colors(solid_sets)])
+        solids, balls, of_solids = _with_solids(
+            spheres, solid_sets, space, has_ground, color_mode != UNIFORM,
+            [getattr(scene.material_of(each), "transmission", 0.0) > 0.0 for each in solid_sets],
+        )  # fmt: skip
+        large_id, large = pack_large(
+            solids, number, lambda i: _exact(sets, space, i), _clip(scene.clip, space),
+            MAX_LARGE - has_ground,
+        )  # fmt: skip
+        if repeated is not None:
+            from raytracer.scene.replicated_set import pack_images  # late: few scenes
 
-
-def repack(
-    buffers: SceneBuffers,
-    scene: Scene,
-    settings: RenderSettings,
-    pose: Pose | None,
-    placer: Placer | None = None,
-) -> SceneBuffers:
-    """Pack a scene whose spheres have changed; render space, ground and environment stay those of
-    the buffers before. pose: the camera; None leaves the view as it was."""
-    with naming(scene.source), quiet():
-        return _packed(scene, settings, NOTHING, placer, None, buffers, pose)[0]
-
-
-def _packed(
-    scene: Scene,
-    settings: RenderSettings,
-    around: Surroundings,
-    placer: Placer | None,
-    repeated: tuple[Scene, ReplicatedSet] | None,
-    before: SceneBuffers | None = None,
-    pose: Pose | None = None,
-) -> tuple[SceneBuffers, Camera]:
-    """Return arrays and camera; see `pack_with_camera`, and `repack` for what was before."""
-    sets = [s for s in scene.spheres if s.count]
-    solid_sets = [s for s in scene.solids if s.count]
-    space = before.space if before else render_space(ball_sets(scene))
-    all_images = scene
-    if repeated is not None:
-        scene, images = repeated
-        sets = list(scene.spheres)
-    surfaces = scene.surfaces()
-    has_ground = len(surfaces) > len(sets) + len(solid_sets)
-    there = None
-    if placer is not None and not solid_sets:
-        there = _placed_there(placer, sets, surfaces, space)
-    spheres, painted = (place(sets, space), None) if there is None else there
-    number = spheres.size
-    color: NDArray[np.float32] | DeviceColors
-    color, color_id, color_mode = painted or pack_colors([*surfaces, *end_colors(solid_sets)])
-    solids, balls, of_solids = _with_solids(
-        spheres, solid_sets, space, has_ground, color_mode != UNIFORM,
-        [getattr(scene.material_of(each), "transmission", 0.0) > 0.0 for each in solid_sets],
-    )  # fmt: skip
-    large_id, large = pack_large(
-        solids, number, lambda i: _exact(sets, space, i), _clip(scene.clip, space),
-        MAX_LARGE - has_ground,
-    )  # fmt: skip
-    if repeated is not None:
-        from raytracer.scene.packing.images import pack_images  # late: few scenes
-
-        if len(large_id) or spheres.radii()[1] > GIANT_RADIUS:  # no part of the subject
-            return _packed(all_images, settings, around, placer, None, before, pose)
-        balls, of_solids["images"] = pack_images(spheres, images, space, has_ground)
-    materials, material_id = _pack_materials(scene, surfaces, space.scale)
-    camera = scene.camera or Camera()
-    if before is None:
-        aspect = settings.width / settings.height
-        pose, camera = posed(camera, balls, space, aspect, with_boxes(scene, around))
-        _warn_of_pose(pose, balls, space)
-    if has_ground:
-        if before is not None and before.has_ground:
-            ground = before.large[-1:]
-        else:
-            ground = _pack_ground(scene, camera, balls, space)
-        large_id = np.append(large_id, np.int64(solids.size))
-        large = np.concatenate([large, ground])
-        last = solids.size + 1
-        large["prim"] = np.arange(len(large), dtype=np.uint32) + (last - len(large))
-        if before is None and pose is not None and pose.is_below(large[-1]):
-            warn("ground.height: the camera is below the ground, which is therefore invisible")
-    opacity = _pack_opacity(scene, surfaces)
-    of_spheres = material_id[:number] if solid_sets else material_id
-    emitters, emitter_scale = pack_emitters(
-        spheres, color, color_id, materials, of_spheres, opacity
-    )
-    is_fading = has_ground and scene.ground.fade > 0  # type: ignore[union-attr]
-    nothing = View(none_of("Camera"), none_of("Light"), materials, frame_of())
-    view = (nothing if before is None else before.view).but(
-        emitter_count=len(emitters),
-        emitter_scale=emitter_scale,
-        color_mode=code("ColorMode", color_mode),
-        material_count=len(materials),
-        material_mode=code("MaterialMode", "indexed" if len(material_id) else "uniform"),
-        has_alpha=int(len(opacity) > 0 or is_fading),
-    )
-    for ids in (color_id, material_id, opacity):
-        ids.setflags(write=False)  # a backend copies writeable arrays
-    buffers = SceneBuffers(
-        solids, color, color_id, material_id, replace(view, materials=materials), space,
-        large_id=large_id.astype(np.int32 if solids.size < 2**31 else np.uint32),
-        large=large, emitters=emitters, opacity=opacity, **of_solids,
-    )  # fmt: skip
-    if pose is not None and before is None:
-        up = world_up(scene.background, scene.camera, background_up(scene.background, camera))
-        view = _view(buffers, replace(scene, camera=camera), settings, pose, up)
-        buffers = replace(buffers, view=view)
-    elif pose is not None:
-        buffers = replace(buffers, view=retake(buffers, scene, settings, pose))
-    return buffers.check(), camera
+            if len(large_id) or spheres.radii()[1] > GIANT_RADIUS:  # no part of the subject
+                return pack_with_camera(all_images, settings, around, placer, None, before, pose)
+            balls, of_solids["images"] = pack_images(spheres, images, space, has_ground)
+        materials, material_id = _pack_materials(scene, surfaces, space.scale)
+        camera = scene.camera or Camera()
+        if before is None:
+            aspect = settings.width / settings.height
+            pose, camera = posed(camera, balls, space, aspect, with_boxes(scene, around))
+            _warn_of_pose(pose, balls, space)
+        if has_ground:
+            if before is not None and before.has_ground:
+                ground = before.large[-1:]
+            else:
+                ground = _pack_ground(scene, camera, balls, space)
+            large_id = np.append(large_id, np.int64(solids.size))
+            large = np.concatenate([large, ground])
+            last = solids.size + 1
+            large["prim"] = np.arange(len(large), dtype=np.uint32) + (last - len(large))
+            if before is None and pose is not None and pose.is_below(large[-1]):
+                warn("ground.height: the camera is below the ground, which is therefore invisible")
+        opacity = _pack_opacity(scene, surfaces)
+        of_spheres = material_id[:number] if solid_sets else material_id
+        emitters, emitter_scale = pack_emitters(
+            spheres, color, color_id, materials, of_spheres, opacity
+        )
+        is_fading = has_ground and scene.ground.fade > 0  # type: ignore[union-attr]
+        nothing = View(none_of("Camera"), none_of("Light"), materials, frame_of())
+        view = (nothing if before is None else before.view).but(
+            emitter_count=len(emitters),
+            emitter_scale=emitter_scale,
+            color_mode=code("ColorMode", color_mode),
+            material_count=len(materials),
+            material_mode=code("MaterialMode", "indexed" if len(material_id) else "uniform"),
+            has_alpha=int(len(opacity) > 0 or is_fading),
+        )
+        for ids in (color_id, material_id, opacity):
+            ids.setflags(write=False)  # a backend copies writeable arrays
+        buffers = SceneBuffers(
+            solids, color, color_id, material_id, replace(view, materials=materials), space,
+            large_id=large_id.astype(np.int32 if solids.size < 2**31 else np.uint32),
+            large=large, emitters=emitters, opacity=opacity, **of_solids,
+        )  # fmt: skip
+        if pose is not None and before is None:
+            up = world_up(scene.background, scene.camera, background_up(scene.background, camera))
+            view = _view(buffers, replace(scene, camera=camera), settings, pose, up)
+            buffers = replace(buffers, view=view)
+        elif pose is not None:
+            buffers = replace(buffers, view=retake(buffers, scene, settings, pose))
+        return buffers.check(), camera
 
 
 def _with_solids(
@@ -330,7 +309,7 @@ def _glass(
     glass &= parameters["metallic"] < 1
     if not glass.any():
         return {}
-    from raytracer.scene.packing.media import pack_media  # late: few scenes have any
+    from raytracer.scene.packing.solids import pack_media  # late: few scenes have any
 
     return pack_media(camera, buffers, glass, parameters["priority"], clip)
 
