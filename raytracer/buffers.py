@@ -244,51 +244,40 @@ class ImagedSpheres(DeviceRecords):
 
 @dataclass(frozen=True, eq=False)
 class SceneBuffers:
-    """A packed scene; every array is C-contiguous.
+    """A packed scene of N solids; every array is C-contiguous, and colours are linear RGB."""
 
-    Colours are linear RGB.
-
-    Args:
-        placed: the spheres, in render space; or where a device has them.
-        colors: float32 (K, 3); K is 1, N or the size of a palette, as `Frame.color_mode` says; or
-            where a device has them.
-        color_id: int32 (N,) into `color`, or (0,).
-        material_id: int32 (N,) into the materials of `view`, or (0,).
-        view: of the scene's camera, and materials.
-        space: render space, in scene units.
-        large_id: int32 (G,), of more than 2^31 spheres uint32, ascending: indices of the large
-            spheres, which are not in the tree and are the last in leaf order.
-        large: structured (G,), `LargeSphere`: the large spheres, in the same order; the ground, a
-            plane, is the last of them, with number N. Where there is one, arrays of colours, of
-            their ids and of material ids have a row more.
-        emitters: structured (E,), `Emitter`: the spheres that send out light; made of the others.
-        opacity: uint16 (N,), or (0,) where all is opaque: 65535 is opacity 1.
-        axis: float32 (C, 3), render space: half of the segments of the capsules, which are with the
-            cones and ellipsoids the last C of the N; x, y and z are their middles. The others are
-            spheres. Of cones and ellipsoids x, y, z and this are middle and half of a box.
-        end_row: int32 (C,): the row of colours, or of `color_id`, that the end of a solid along
-            its axis has; 0 is that of its start. Such rows follow those of the surfaces.
-        form: uint8 (C,), bits FLAT, CONE, ELLIPSOID and EVEN; or (0,) where all are 0.
-        shapes: float32 (S, 8): numbers of the cones, ellipsoids and triangles, the last of the C,
-            as `kernels/geom/solid.h` reads them.
-        images: structured (1,), `ImageLattice`: the spheres are those of one cell, which is seen in
-            each box of the lattice; (0,) without.
-    """
-
-    placed: Spheres
+    placed: Spheres  # in render space; or where a device has them
+    # (K, 3); K is 1, N or the size of a palette, as `Frame.color_mode` says; or where a device has
+    # them.
     colors: NDArray[np.float32] | DeviceColors
-    color_id: NDArray[np.int32]
-    material_id: NDArray[np.int32]
-    view: View
-    space: Space
+    color_id: NDArray[np.int32]  # (N,) into `color`, or (0,)
+    material_id: NDArray[np.int32]  # (N,) into the materials of `view`, or (0,)
+    view: View  # of the scene's camera, and materials
+    space: Space  # render space, in scene units
+    # (G,), of more than 2^31 spheres uint32, ascending: indices of the large spheres, which are not
+    # in the tree and are the last in leaf order.
     large_id: NDArray[np.int32 | np.uint32] = field(default_factory=partial(_empty, "i4"))
+    # (G,): the large spheres, in the same order; the ground, a plane, is the last of them, with
+    # number N. Where there is one, arrays of colours, of their ids and of material ids have a row
+    # more.
     large: NDArray[np.void] = field(default_factory=partial(none_of, "LargeSphere"))
+    # (E,): the spheres that send out light; made of the others.
     emitters: NDArray[np.void] = field(default_factory=partial(none_of, "Emitter"))
+    # (N,), or (0,) where all is opaque: 65535 is opacity 1.
     opacity: NDArray[np.uint16] = field(default_factory=partial(_empty, "u2"))
+    # (C, 3), render space: half of the segments of the capsules, which are with the cones and
+    # ellipsoids the last C of the N; x, y and z are their middles. The others are spheres. Of cones
+    # and ellipsoids x, y, z and this are middle and half of a box.
     axis: NDArray[np.float32] = field(default_factory=partial(_empty, "f4", 3))
+    # (C,): the row of colours, or of `color_id`, that the end of a solid along its axis has; 0 is
+    # that of its start. Such rows follow those of the surfaces.
     end_row: NDArray[np.int32] = field(default_factory=partial(_empty, "i4"))
+    # (C,), bits FLAT, CONE, ELLIPSOID and EVEN; or (0,) where all are 0.
     form: NDArray[np.uint8] = field(default_factory=partial(_empty, "u1"))
+    # (S, 8): numbers of the cones, ellipsoids and triangles, the last of the C, as
+    # `kernels/geom/solid.h` reads them.
     shapes: NDArray[np.float32] = field(default_factory=partial(_empty, "f4", 8))
+    # (1,): the spheres are those of one cell, which is seen in each box of the lattice; or (0,).
     images: NDArray[np.void] = field(default_factory=partial(none_of, "ImageLattice"))
 
     @property

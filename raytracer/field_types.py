@@ -39,21 +39,14 @@ def loaded(name: str) -> Any:
 
 
 class Kind:
-    """The type of a field's value.
+    """The type of a field's value."""
 
-    Attributes:
-        plain: JSON Schema of its values in a scene file, by their type in Python.
-        check: converts a value to its plain type; raises UserError, which names the field.
-        noun: name of such a value in messages.
-        wording: what the reference says beside the words and the limits; by default the noun.
-        metavar: the value in the help of an option; "" shows the words.
-        options: further arguments of `click.Option`.
-    """
-
-    plain: Mapping[type, Schema] = {}
-    noun = wording = metavar = ""
-    options: Mapping[str, Any] = {}
-    check: Check
+    plain: Mapping[type, Schema] = {}  # of its values in a scene file, by their type in Python
+    noun = ""  # name of such a value in messages
+    wording = ""  # what the reference says beside the words and the limits; by default the noun
+    metavar = ""  # the value in the help of an option; "" shows the words
+    options: Mapping[str, Any] = {}  # further arguments of `click.Option`
+    check: Check  # converts a value to its plain type; raises UserError, which names the field
 
     def __init__(
         self, plain: Mapping[type, Schema], check: Check | None = None, **others: Any

@@ -38,7 +38,9 @@ class Points(NamedTuple):
         def array(part: str, value: Any, wanted: str, fits: Fits) -> Any:
             read = _array(value, handle, fits)
             if read is None:
-                raise _wrong(name, part, value, wanted)
+                shape = getattr(value, "shape", None)
+                what = shown_value(value) if shape is None else f"an array of shape {tuple(shape)}"
+                raise SceneError(f"log_points '{shown(name)}': {part}: give {wanted}, not {what}")
             return read
 
         centers = array("positions", positions, "(N, 3)", lambda s: len(s) == 2 and s[1] == 3)
@@ -89,9 +91,3 @@ def _array(value: Any, stream: int, fits: Fits) -> Any:
     except Exception:  # whatever a foreign object raises
         return None
     return array if fits(array.shape) and array.dtype.kind != "O" else None
-
-
-def _wrong(name: str, part: str, value: Any, wanted: str) -> UserError:
-    shape = np.shape(value) if isinstance(value, np.ndarray) else getattr(value, "shape", None)
-    given = shown_value(value) if shape is None else f"an array of shape {tuple(shape)}"
-    return SceneError(f"log_points '{shown(name)}': {part}: give {wanted}, not {given}")

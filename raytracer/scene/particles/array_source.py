@@ -63,12 +63,9 @@ class ArraySource(ColumnSource):
 
     A format states `stored` and `values`, or `read`, which is called when the first of the values
     of a frame is needed.
-
-    Attributes:
-        memory: bytes per byte of the file, or of its frame, while it is parsed.
     """
 
-    memory: ClassVar[int] = 1
+    memory: ClassVar[int] = 1  # bytes per byte of the file, or of its frame, while it is parsed
     of_frame: ClassVar[tuple[str, ...]] = ("taken", "stored", "_bonds", "centers", "_shape")
 
     def read(self) -> Frame | dict[str, NDArray[Any]]:
@@ -207,15 +204,11 @@ class ObjectSource(ArraySource):
 
 
 class LibraryFile(ObjectSource):
-    """Mixin of an adapter: a frame of a file that its library reads.
-
-    Attributes:
-        has_coordinates: whether it is more than a list of atoms.
-    """
+    """Mixin of an adapter: a frame of a file that its library reads."""
 
     memory = 16
     lacks_atoms = True
-    has_coordinates = True
+    has_coordinates = True  # whether it is more than a list of atoms
 
     def __init__(self, file: OpenFile, variant: str) -> None:
         super().__init__(None, file.source, variant)

@@ -31,13 +31,9 @@ Columns = dict[str, NDArray[Any]]
 
 
 class NestedSource(ArraySource):
-    """A source whose file holds nested data.
+    """A source whose file holds nested data."""
 
-    Attributes:
-        min_across: fewest columns of coordinates (3, N) that are those of N points.
-    """
-
-    min_across: int = MIN_ACROSS
+    min_across: int = MIN_ACROSS  # of coordinates (3, N) that are those of N points
 
     def found(self, value: Any) -> Columns:
         """Return the columns of the first table with coordinates, each (N,) or (N, K), of

@@ -142,31 +142,21 @@ def direction_of(values: Sequence[Any]) -> list[float] | None:
 
 
 class ParticleSource(ABC):
-    """An open particle file. Only its layout is read until columns are loaded.
+    """An open particle file. Only its layout is read until columns are loaded; `variant` says which
+    format of a reader of several it is.
 
     A format either states which pieces of its files are frames (`has_pieces`), each of which is
     then read as a separate file, or finds a frame itself (`go_to`). Raises DataFileError: the file
     is not of this format.
-
-    Args:
-        file: the file, open while the source is in use.
-        variant: which format of a reader of several.
-
-    Attributes:
-        format: name of its format; "" for objects.
-        also: columns that `particles` may load with the spheres, to parse once.
-        lacks_atoms: whether files of its format may have coordinates alone.
-        has_pieces: whether `frame_starts` is available.
-        surrounded: whether text before the first and after the last frame belongs to each.
-        of_frame: cached properties that another frame clears.
     """
 
-    has_pieces: ClassVar[bool] = False
-    lacks_atoms: ClassVar[bool] = False
+    has_pieces: ClassVar[bool] = False  # whether `frame_starts` is available
+    lacks_atoms: ClassVar[bool] = False  # whether files of its format may have coordinates alone
+    # Whether text before the first and after the last frame belongs to each.
     surrounded: ClassVar[bool] = False
-    of_frame: ClassVar[tuple[str, ...]] = ()
-    also: Sequence[str] = ()
-    format: str = ""
+    of_frame: ClassVar[tuple[str, ...]] = ()  # cached properties that another frame clears
+    also: Sequence[str] = ()  # columns that `particles` may load with the spheres, to parse once
+    format: str = ""  # name of its format; "" for objects
 
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         self.file = file

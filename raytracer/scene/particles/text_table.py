@@ -328,21 +328,14 @@ def counted_values(values: NDArray[Any]) -> NDArray[Any]:
 
 
 class TextSource(ColumnSource):
-    """A text with a row of cells per particle.
+    """A text with a row of cells per particle."""
 
-    Attributes:
-        layout: layout of the rows, with all columns.
-        atoms: number of rows that the text states, or None.
-        announced: start of the message about it, "line 1 states".
-        integers: columns that hold integers.
-        next_frame: regular expression of the line after the last row if another frame begins; "" if
-            files have one frame.
-    """
-
-    layout: Layout
-    atoms: int | None = None
-    announced = ""
-    integers: ClassVar[frozenset[str]] = frozenset()
+    layout: Layout  # of the rows, with all columns
+    atoms: int | None = None  # number of rows that the text states
+    announced = ""  # start of the message about it, "line 1 states"
+    integers: ClassVar[frozenset[str]] = frozenset()  # columns that hold integers
+    # Regular expression of the line after the last row if another frame begins; "" if files have
+    # one frame.
     next_frame: ClassVar[str] = ""
 
     @cached_property

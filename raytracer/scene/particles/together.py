@@ -142,17 +142,11 @@ def parts_of(path: Path, count: int) -> list[Path]:
 
 
 class Snapshot(ColumnSource):
-    """The particles of a snapshot in several files, in sequence; all else is that of this one.
+    """The particles of a snapshot in several files, in sequence; all else is that of this one."""
 
-    Attributes:
-        stated: number of files that the header states.
-        rows: number of particles in this file.
-        optional: columns that some of the files may lack.
-    """
-
-    stated: int
-    rows: int | None
-    optional: ClassVar[frozenset[str]] = frozenset()
+    stated: int  # number of files that the header states
+    rows: int | None  # number of particles in this file
+    optional: ClassVar[frozenset[str]] = frozenset()  # columns that some of the files may lack
 
     @abstractmethod
     def part(self, file: OpenFile) -> "Snapshot | None":

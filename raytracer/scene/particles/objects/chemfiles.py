@@ -30,18 +30,12 @@ AKMA = 0.0488882129  # picoseconds per time unit of CHARMM, which chemfiles igno
 
 
 class Source(ObjectSource):
-    """A `chemfiles.Frame`.
-
-    Attributes:
-        names_alone: whether elements follow from atom names.
-        lists_atoms: whether it has more than coordinates; a million empty atoms take 10 s.
-        clock: picoseconds of its unit of time.
-    """
+    """A `chemfiles.Frame`."""
 
     noun = "property"
-    names_alone = False
-    lists_atoms = True
-    clock = 1.0
+    names_alone = False  # whether elements follow from atom names
+    lists_atoms = True  # whether it has more than coordinates; a million empty atoms take 10 s
+    clock = 1.0  # picoseconds of its unit of time
 
     def read(self) -> Frame:
         frame = self.value
