@@ -56,7 +56,12 @@ def serve(
     from raytracer.browser.server import Server, bound, new_token
 
     with bound(port) as listening:  # before a large scene is loaded
-        _require_no_loop()
+        with suppress(RuntimeError):  # there is none
+            asyncio.get_running_loop()
+            raise UserError(
+                "serve: this thread already runs an event loop, as notebooks do: call "
+                "raytracer.show(scene), or run the command raytracer serve"
+            )
         server = Server(Host("serve", scene, settings), new_token())
         if (notice := settings.get("notice")) is not None:
             notice("")  # from here on the page shows the progress
@@ -107,18 +112,6 @@ def run_server(
         raise server.host.failure
     if number not in (None, signal.SIGINT):
         signal.raise_signal(number)  # for the caller's handler
-
-
-def _require_no_loop() -> None:
-    """Refuse to serve inside another event loop, such as a notebook's. Raises UserError."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return
-    raise UserError(
-        "serve: this thread already runs an event loop, as notebooks do: call "
-        "raytracer.show(scene), or run the command raytracer serve"
-    )
 
 
 def require_page(port: int | None) -> None:
