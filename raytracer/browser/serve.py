@@ -84,9 +84,7 @@ def show(scene: object, *, height: int = 480, **settings: Any) -> SceneWidget:
         UserError: the scene or a setting is wrong, or the extra `notebook` is missing.
         TypeError: there is no such setting.
     """
-    least, most = HEIGHTS
-    if not least <= whole(height, "height") <= most:
-        raise UserError(f"height {height}: give one from {least} to {most} pixels")
+    whole(height, "height", *HEIGHTS)
     _require("anywidget", "show", "notebook")
     from raytracer.browser.widget import SceneWidget
 
@@ -116,8 +114,8 @@ def run_server(
 
 def require_page(port: int | None) -> None:
     """Raise UserError if a page cannot be served: the port is wrong, or the extra is missing."""
-    if port is not None and not 1 <= whole(port, "port") <= 65535:
-        raise UserError(f"port: must be from 1 to 65535, not {port}")
+    if port is not None:
+        whole(port, "port", 1, 65535)
     _require("aiohttp", "serve", "serve")
 
 
