@@ -94,10 +94,7 @@ def show(scene: object, *, height: int = 480, **settings: Any) -> SceneWidget:
 def run_server(
     server: Server, listening: socket.socket, open_browser: bool, say: Callable[[str], None]
 ) -> None:
-    """Serve until a signal, the end of a simulation or a failure, and close the session.
-
-    Arguments are those of `serve`.
-    """
+    """Serve until a signal, the end of a simulation or a failure, and close the session."""
     before = {number: signal.getsignal(number) for number in SIGNALS}
     try:
         number = asyncio.run(_run(server, listening, open_browser, say))

@@ -143,10 +143,8 @@ def apply(content: Content, scene: Scene) -> tuple[Scene, Numbers | None]:
 
 
 def colored_there(content: Content, scene: Scene, scale: ColorScale | None) -> Scene | None:
-    """Return a scene in the colours of a scale, of columns that stay on a GPU.
-
-    None: a content does more than colour, or a column is on the host.
-    """
+    """Return a scene in the colours of a scale, of columns that stay on a GPU; None if a content
+    does more than colour, or a column is on the host."""
     style = content.style
     is_more = content.hidden or content.faded or content.slice or content.selection
     if scale is None or is_more or "color_by" not in style or style.keys() - set(KEYS.values()):

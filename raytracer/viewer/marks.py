@@ -84,10 +84,7 @@ def marks(
 
 
 def drawn_over(pixels: NDArray[np.uint8], layer: NDArray[np.uint8] | None) -> NDArray[np.uint8]:
-    """Return a picture with a layer over it, both uint8 (h, w, 4) with straight alpha.
-
-    A layer of another size is stretched.
-    """
+    """Return a picture with a layer stretched over it, both uint8 (h, w, 4), straight alpha."""
     if layer is None:
         return pixels
     from PIL import Image
