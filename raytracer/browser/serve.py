@@ -56,7 +56,12 @@ def serve(
     from raytracer.browser.server import Server, bound, new_token
 
     with bound(port) as listening:  # before a large scene is loaded
-        _require_no_loop()
+        with suppress(RuntimeError):  # there is none
+            asyncio.get_running_loop()
+            raise UserError(
+                "serve: this thread already runs an event loop, as notebooks do: call "
+                "raytracer.show(scene), or run the command raytracer serve"
+            )
         server = Server(Host("serve", scene, settings), new_token())
         if (notice := settings.get("notice")) is not None:
             notice("")  # from here on the page shows the progress
@@ -79,9 +84,7 @@ def show(scene: object, *, height: int = 480, **settings: Any) -> SceneWidget:
         UserError: the scene or a setting is wrong, or the extra `notebook` is missing.
         TypeError: there is no such setting.
     """
-    least, most = HEIGHTS
-    if not least <= whole(height, "height") <= most:
-        raise UserError(f"height {height}: give one from {least} to {most} pixels")
+    whole(height, "height", *HEIGHTS)
     _require("anywidget", "show", "notebook")
     from raytracer.browser.widget import SceneWidget
 
@@ -91,10 +94,7 @@ def show(scene: object, *, height: int = 480, **settings: Any) -> SceneWidget:
 def run_server(
     server: Server, listening: socket.socket, open_browser: bool, say: Callable[[str], None]
 ) -> None:
-    """Serve until a signal, the end of a simulation or a failure, and close the session.
-
-    Arguments are those of `serve`.
-    """
+    """Serve until a signal, the end of a simulation or a failure, and close the session."""
     before = {number: signal.getsignal(number) for number in SIGNALS}
     try:
         number = asyncio.run(_run(server, listening, open_browser, say))
@@ -109,22 +109,10 @@ def run_server(
         signal.raise_signal(number)  # for the caller's handler
 
 
-def _require_no_loop() -> None:
-    """Refuse to serve inside another event loop, such as a notebook's. Raises UserError."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return
-    raise UserError(
-        "serve: this thread already runs an event loop, as notebooks do: call "
-        "raytracer.show(scene), or run the command raytracer serve"
-    )
-
-
 def require_page(port: int | None) -> None:
     """Raise UserError if a page cannot be served: the port is wrong, or the extra is missing."""
-    if port is not None and not 1 <= whole(port, "port") <= 65535:
-        raise UserError(f"port: must be from 1 to 65535, not {port}")
+    if port is not None:
+        whole(port, "port", 1, 65535)
     _require("aiohttp", "serve", "serve")
 
 

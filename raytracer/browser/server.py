@@ -86,7 +86,7 @@ class Server:
         answer = web.Response(
             text=client.page(f"{self.host.name} - raytracer", nonce, hello()),
             content_type="text/html",
-            headers=headers(nonce, request.headers["Host"]),
+            headers=_headers(nonce, request.headers["Host"]),
         )
         answer.enable_compression()
         return answer
@@ -149,7 +149,7 @@ def new_token() -> str:
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 
-def headers(nonce: str, host: str) -> dict[str, str]:
+def _headers(nonce: str, host: str) -> dict[str, str]:
     """Return headers of the page that forbid loading, framing, caching and referrers."""
     policy = (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "

@@ -5,9 +5,8 @@ A content is applied to a loaded frame of the scene with its original colours an
 Particles are numbered there in the order of the sets; hiding some does not change the numbers.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -53,18 +52,16 @@ class Chosen:
             mask = np.zeros(scene.count, bool)
             mask[self.keys[self.keys < scene.count]] = True
             return mask
-        masks: list[Mask] = [np.empty(0, bool)]
+        mask = np.zeros(scene.count, bool)
         mistakes: list[SceneError] = []
-        for spheres in scene.spheres:
+        for spheres, part in _parts(scene.spheres, mask):
             try:
-                masks.append(np.zeros(spheres.count, bool))
-                masks[-1][rows_of(self.condition, spheres.columns, "select")] = True
+                part[rows_of(self.condition, spheres.columns, "select")] = True
             except SceneError as error:  # a set may lack columns of another
                 mistakes.append(error)
-                masks.append(np.zeros(spheres.count, bool))
         if mistakes and len(mistakes) == len(scene.spheres):
             raise mistakes[0]
-        return np.concatenate(masks)
+        return mask
 
 
 @dataclass(frozen=True)
@@ -118,7 +115,10 @@ def apply(content: Content, scene: Scene) -> tuple[Scene, Numbers | None]:
     shown_scene = styled(scene, StyleSettings(**style)) if style else scene
     sets = list(shown_scene.spheres)
     for chosen, rest, opacity in content.faded:
-        sets = _in_sets(partial(_faded, opacity), sets, chosen.mask(scene) ^ rest)
+        sets = [
+            each.faded(opacity, ~part) if part.any() else each
+            for each, part in _parts(sets, chosen.mask(scene) ^ rest)
+        ]
     clip, numbers, mask = shown_scene.clip, None, np.full(scene.count, True)
     for chosen, rest in content.hidden:
         mask &= chosen.mask(scene) ^ (not rest)
@@ -128,7 +128,11 @@ def apply(content: Content, scene: Scene) -> tuple[Scene, Numbers | None]:
     if content.hidden or content.slice is not None:
         if scene.count and not mask.any():
             raise SceneError("all particles would be hidden: choose fewer")
-        sets, numbers = _in_sets(_taken, sets, mask), np.flatnonzero(mask)
+        numbers = np.flatnonzero(mask)
+        sets = [
+            each if part.all() else each.taken(np.flatnonzero(part))
+            for each, part in _parts(sets, mask)
+        ]
         if any(capsules.are_bonds for capsules in shown_scene.capsules):
             shown_scene = with_bonds(replace(shown_scene, spheres=tuple(sets)))
             sets = list(shown_scene.spheres)
@@ -139,10 +143,8 @@ def apply(content: Content, scene: Scene) -> tuple[Scene, Numbers | None]:
 
 
 def colored_there(content: Content, scene: Scene, scale: ColorScale | None) -> Scene | None:
-    """Return a scene in the colours of a scale, of columns that stay on a GPU.
-
-    None: a content does more than colour, or a column is on the host.
-    """
+    """Return a scene in the colours of a scale, of columns that stay on a GPU; None if a content
+    does more than colour, or a column is on the host."""
     style = content.style
     is_more = content.hidden or content.faded or content.slice or content.selection
     if scale is None or is_more or "color_by" not in style or style.keys() - set(KEYS.values()):
@@ -152,10 +154,6 @@ def colored_there(content: Content, scene: Scene, scale: ColorScale | None) -> S
     if len(colored) < len(sets):
         return None
     return replace(scene, spheres=colored, color_scales=(scale,))
-
-
-def _faded(opacity: float, spheres: SphereSet, mask: Mask) -> SphereSet:
-    return spheres.faded(opacity, ~mask) if mask.any() else spheres
 
 
 def ids_of(scene: Scene) -> NDArray[Any] | None:
@@ -169,16 +167,10 @@ def ids_of(scene: Scene) -> NDArray[Any] | None:
     return ids if ids.dtype.kind in "iu" and ids.ndim == 1 else None
 
 
-def _in_sets(change: Any, sets: Sequence[SphereSet], mask: Mask) -> list[SphereSet]:
-    changed, first = [], 0
-    for spheres in sets:
-        changed.append(change(spheres, mask[first : first + spheres.count]))
-        first += spheres.count
-    return changed
-
-
-def _taken(spheres: SphereSet, mask: Mask) -> SphereSet:
-    return spheres if mask.all() else spheres.taken(np.flatnonzero(mask))
+def _parts(sets: Sequence[SphereSet], mask: Mask) -> Iterator[tuple[SphereSet, Mask]]:
+    """Yield sets of particles with the views of a mask, (N,), that are theirs."""
+    parts = np.split(mask, np.cumsum([0, *(each.count for each in sets)]))[1:-1]
+    yield from zip(sets, parts, strict=True)
 
 
 SCENES = "the scene's"

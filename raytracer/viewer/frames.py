@@ -61,12 +61,8 @@ class Frames:
         notice: Notice | None = None,
         **settings: Any,
     ) -> None:
-        """Check the arguments of a call of `caller`, which are those of `raytracer.preview`.
-
-        Raises:
-            UserError: an argument is wrong, or there is no such file.
-            TypeError: there is no argument of that name.
-        """
+        """Check the arguments of a call of `caller`, which are those of `raytracer.preview`. Raises
+        UserError, and TypeError for an argument that it does not have."""
         for name, value in (("watch", watch), ("adaptive", adaptive)):
             truth(value, name)
         function(notice, "notice")
@@ -95,10 +91,7 @@ class Frames:
         self._scale: ColorScale | None = None  # of this style
 
     def first(self, notice: Notice | None, device: Device | None = None) -> LoadedScene:
-        """Load the first frame, as `raytracer render` does.
-
-        device: that is used already; None: that of the settings.
-        """
+        """Load the first frame, as `raytracer render` does; device None: that of the settings."""
         with self._lock, inferring(self._inferred):
             loaded = LoadedScene.load(
                 self.source, self.overrides, device or self.backend, self.threads, notice,
@@ -135,10 +128,7 @@ class Frames:
     def load(
         self, content: Content, like: LoadedScene, step: Notice | None = None, anew: bool = False
     ) -> LoadedScene:
-        """Load a frame with a content on the device of another scene.
-
-        anew: from files that have changed.
-        """
+        """Load a frame with a content on the device of another scene; anew: of changed files."""
         with self._lock, collected() as warnings:
             if anew:
                 self._plain, self.source = None, replace(self.source, counted={})

@@ -31,22 +31,14 @@ def marked(
 
     mask: which of `particles` are selected, bool (N,).
     """
-    spheres, ellipsoids = [mask], []
-    if scene.count != len(mask):  # some particles are ellipsoids
-        parts = np.split(mask, np.cumsum([each.count for each in particles])[:-1])
-        is_round = [
-            scene.shape is None or not has_axes(each.columns, scene.shape.axes)
-            for each in particles
-        ]
-        pairs = list(zip(parts, is_round, strict=True))
-        spheres = [part for part, is_sphere in pairs if is_sphere and scene.spheres]
-        ellipsoids = [part for part, is_sphere in pairs if not is_sphere]
+    ellipsoids = np.zeros(len(mask), np.bool_)
+    if scene.count != len(mask) and scene.shape is not None:  # some particles are ellipsoids
+        are = [has_axes(each.columns, scene.shape.axes) for each in particles]
+        ellipsoids = np.repeat(are, [each.count for each in particles])
     selected = np.zeros(scene.count + scene.solid_count + 1, np.bool_)
+    selected[: scene.count] = mask[~ellipsoids][: scene.count]
     last = len(selected) - 1 - sum(mesh.count for mesh in scene.meshes)
-    for part, first in ((spheres, 0), (ellipsoids, last - sum(map(len, ellipsoids)))):
-        for each in part:
-            selected[first : first + len(each)] = each
-            first += len(each)
+    selected[last - np.count_nonzero(ellipsoids) : last] = mask[ellipsoids]
     return selected
 
 
@@ -92,10 +84,7 @@ def marks(
 
 
 def drawn_over(pixels: NDArray[np.uint8], layer: NDArray[np.uint8] | None) -> NDArray[np.uint8]:
-    """Return a picture with a layer over it, both uint8 (h, w, 4) with straight alpha.
-
-    A layer of another size is stretched.
-    """
+    """Return a picture with a layer stretched over it, both uint8 (h, w, 4), straight alpha."""
     if layer is None:
         return pixels
     from PIL import Image

@@ -63,7 +63,12 @@ class Row:
 def sections(session: Session) -> dict[str, list[Row]]:
     return {
         LOOK: _look(session), COLOUR: _choices(session, COLOUR), SOLIDS: _choices(session, SOLIDS),
-        "Select": _selection(session), "View": _view(session), "Motion": _motion(session),
+        "Select": _selection(session), "View": _view(session),
+        "Motion": [Row("Camera", value=len(session.keyframes), buttons=(
+            Button("keyframe", "set a keyframe with this camera at this time", "keyframe"),
+            Button("clear", "delete all keyframes", "clear-keyframes",
+                   active=bool(session.keyframes)),
+        ))],
     }  # fmt: skip
 
 
@@ -242,15 +247,5 @@ def _view(session: Session) -> list[Row]:
         Row("", buttons=(
             Button("undo", "undo", "undo", active=bool(history.before)),
             Button("redo", "redo", "redo", active=bool(history.after)),
-        )),
-    ]  # fmt: skip
-
-
-def _motion(session: Session) -> list[Row]:
-    some = bool(session.keyframes)
-    return [
-        Row("Camera", value=len(session.keyframes), buttons=(
-            Button("keyframe", "set a keyframe with this camera at this time", "keyframe"),
-            Button("clear", "delete all keyframes", "clear-keyframes", active=some),
         )),
     ]  # fmt: skip

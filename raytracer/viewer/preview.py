@@ -13,7 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Unpack
 
 from raytracer.arguments import function, truth, whole
-from raytracer.errors import ClosedError, DisplayError, UserError, shown
+from raytracer.errors import ClosedError, DisplayError, shown
 from raytracer.fields import check_names, takes
 from raytracer.files import output
 from raytracer.film import png
@@ -131,8 +131,8 @@ def preview(
     check_names(preview, settings)
     truth(interop, "interop")
     function(say, "say")
-    if offscreen is not None and (offscreen := whole(offscreen, "offscreen")) < 0:
-        raise UserError(f"offscreen {offscreen}: give a number of frames, 0 or more")
+    if offscreen is not None:
+        offscreen = whole(offscreen, "offscreen", 0)
     frames = Frames(
         scene, backend=backend, threads=threads, tone=tone, annotations=annotations, watch=watch,
         adaptive=adaptive, notice=notice, **settings,

@@ -302,10 +302,8 @@ class Session:
         return before
 
     def follow(self) -> None:
-        """Ask for the latest state of a simulation, as soon as the one before is on the screen.
-
-        So states are loaded as fast as they are shown, and none while nothing is shown.
-        """
+        """Ask for the latest state of a simulation, as soon as the one before is on the screen: so
+        none are loaded while nothing is shown."""
         live = self.loader.frames.live
         if live is None:
             return

@@ -26,20 +26,15 @@ class Watch:
 
     def begin(self) -> None:
         """Count changes from now on; called before reading, so that no change is missed."""
-        self._seen = stamps(self.path, self._also)
+        path, _ = split_inner(self.path)
+        # the file first: the names in it may change meanwhile
+        known = {each.absolute(): stamp(each) for each in (path, *self._also)}
+        self._seen = known | {named: stamp(named) for named in _data_files(path)}
 
     def changed(self) -> bool:
         """Return whether a file has changed; one that is missing may just be being replaced."""
         now = {path: stamp(path) for path in self._seen}
         return any(now[path] is not None and now[path] != seen for path, seen in self._seen.items())
-
-
-def stamps(path: Path, also: Sequence[Path] = ()) -> dict[Path, Stamp | None]:
-    """Return the stamps of a scene or particle file, `also`, and the files that a scene names."""
-    path, _ = split_inner(path)
-    # the file first: the names in it may change meanwhile
-    known = {each.absolute(): stamp(each) for each in (path, *also)}
-    return known | {named: stamp(named) for named in _data_files(path)}
 
 
 def _data_files(path: Path) -> list[Path]:

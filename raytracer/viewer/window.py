@@ -190,17 +190,14 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         if session.frame is not None:
             self._overlay.draw_layers(session.frame, size)
         if not self.hides_text or session.help or session.picked:
-            self._overlay.draw(session, self._status(), size)
+            times = self.shown
+            rate = (len(times) - 1) / (times[-1] - times[0]) if len(times) > 1 else 0.0
+            self._overlay.draw(session, status(session, rate, self.presenter.label), size)
             if session.notice_left:
                 pyglet.clock.unschedule(self._fade)
                 pyglet.clock.schedule_once(self._fade, session.notice_left + 0.05)
         if self._gesture == BOX:
             draw_box((*self._from, *self._to))
-
-    def _status(self) -> list[str]:
-        times = self.shown
-        rate = (len(times) - 1) / (times[-1] - times[0]) if len(times) > 1 else 0.0
-        return status(self.session, rate, self.presenter.label)
 
     def _fade(self, _: float) -> None:
         if self._attached and not self.session.closing:

@@ -400,7 +400,7 @@ def test_a_movie_that_is_terminated_leaves_no_file(tmp_path: Path) -> None:
     ("settings", "words"),
     [
         ({"open": "windows"}, "open: there is no kind of view 'windows'; did you mean 'window'"),
-        ({"open": "page", "port": 0}, "port: must be from 1 to 65535, not 0"),
+        ({"open": "page", "port": 0}, "port: must be at least 1, not 0"),
         ({"record": "run.avi"}, "run.avi: a movie of a simulation ends in .mp4"),
         ({"record": "missing/run.mp4"}, "missing/run.mp4: there is no folder missing"),
         ({"record": "##.exr"}, "##.exr: a movie of a simulation ends in .mp4"),

@@ -83,7 +83,7 @@ def test_a_picture_that_opengl_has_no_room_for_ends_with_a_sentence(scene_here: 
     ("options", "kind", "sentence"),
     [
         ({"watch": True}, DataFileError, "has no file to watch"),
-        ({"offscreen": -1}, UserError, "give a number of frames"),
+        ({"offscreen": -1}, UserError, "offscreen: must be at least 0"),
         ({"screenshot": "x.jpg"}, OutputError, "PNG"),
         ({"screenshot": "nowhere/x.png"}, OutputError, "there is no folder"),
         ({"look": "foo"}, SceneError, r"render\.look: there is no look 'foo'"),

@@ -429,3 +429,13 @@ def test_the_box_that_a_file_shows_is_in_the_view(tmp_path: Path) -> None:
     assert (seen[0] != seen[1]).any()
     assert np.array_equal(seen[0], seen[2])
     assert inks == [0.0, 1.0, 0.0]
+
+
+def test_a_condition_on_a_column_that_one_set_lacks() -> None:
+    near = raytracer.SphereSet([[0, 0, 0], [1, 0, 0]], 0.2, columns={"charge": [1.0, 2.0]})
+    scene = raytracer.Scene([near, raytracer.SphereSet([[3, 0, 0]], 0.2)])
+    with opened(scene) as session:
+        session.do("select", "charge > 1")
+        session.do("hide-selected")
+        assert until(session, "hidden") == 1
+        assert session.loaded_scene.scene.count == 2

@@ -11,7 +11,7 @@ from raytracer.scene.source import Source
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Loaded, Message, Refused
-from raytracer.viewer.watch import Watch, stamp, stamps
+from raytracer.viewer.watch import Watch, stamp
 from support.previews import wait_for
 
 
@@ -145,8 +145,8 @@ def test_topologies_and_paths_in_a_file_are_watched(tmp_path: Path) -> None:
         '[[spheres]]\nfile = "a.hdf5:PartType1"\n[[spheres]]\nfile = "b.dcd"\n'
         'topology = "atoms.psf"\n',
     )
-    assert list(stamps(scene)) == [scene, data, tmp_path / "b.dcd", atoms]
-    assert stamps(Path(f"{data}:PartType1")) == {data: stamp(data)}
+    assert list(Watch(scene)._seen) == [scene, data, tmp_path / "b.dcd", atoms]
+    assert Watch(Path(f"{data}:PartType1"))._seen == {data: stamp(data)}
 
 
 @pytest.mark.parametrize("name", ["snap_*.xyz", "snap_%d.xyz", "."])
