@@ -28,13 +28,9 @@ __all__ = ["Operation", "bfloat16_bits", "from_bfloat16", "names"]
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation as a function of arrays.
+    """An operation as a function of arrays."""
 
-    Attributes:
-        declared: the definition of the operation.
-    """
-
-    declared: Op
+    declared: Op  # its definition
 
     def __call__(
         self, *arrays: NDArray[Any], variant: str | None = None, dtype: str | None = None

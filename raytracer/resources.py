@@ -149,11 +149,8 @@ def _group_memory(root: str | Path) -> list[int]:
 
 def _left_in_group(folder: str, limit: str, usage: str, cache: bytes) -> list[int]:
     """Return limit less usage; droppable file pages do not count as used."""
-    allowed = _number(f"{folder}/{limit}")
-    if allowed is None or allowed >= UNLIMITED:
-        return []
-    used = _number(f"{folder}/{usage}")
-    if used is None:
+    allowed, used = (_number(f"{folder}/{name}") for name in (limit, usage))
+    if allowed is None or used is None or allowed >= UNLIMITED:
         return []
     droppable = _field(_content(f"{folder}/memory.stat"), cache) or 0
     return [max(allowed - used + droppable, 0)]

@@ -51,15 +51,12 @@ class BenchOptions:
         known = self.distribution in op.distributions  # if all operations run, not of each
         distribution = self.distribution if known else "normal"
         largest = [name for name, size in op.axes.items() if size == max(op.axes.values())]
-        bases = [dict.fromkeys(largest, size) for size in self.sizes] or [{}]
-        sweeps = [
-            dict(zip(self.axes, sizes, strict=True)) for sizes in product(*self.axes.values())
-        ]
-        return [
-            op.at({**base, **swept}, dtype, distribution=distribution)
-            for base in bases
-            for swept in sweeps
-        ]
+        points = []
+        for size, *swept in product(self.sizes or [0], *self.axes.values()):
+            sizes = dict.fromkeys(largest, size) if self.sizes else {}
+            sizes |= dict(zip(self.axes, swept, strict=True))
+            points.append(op.at(sizes, dtype, distribution=distribution))
+        return points
 
 
 def validated(given: Mapping[str, Any]) -> BenchOptions:

@@ -143,31 +143,29 @@ class HistogramBins(Op):
             )
 
 
-def count_bytes(arrays: Arrays) -> Arrays:
-    """Count byte values, uint32 (256,)."""
-    keys, total = arrays["keys"], np.zeros(BINS, np.int64)
+def counted(keys: Any, bins: int, bin_of: Callable[[Any], Any] = lambda part: part) -> Any:
+    """Count the bins of keys, uint32 (bins,)."""
+    total = np.zeros(bins, np.int64)
     for begin in range(0, len(keys), PIECE):
-        total += np.bincount(keys[begin : begin + PIECE], minlength=BINS)
-    return {"bins": total.astype(np.uint32)}
+        total += np.bincount(bin_of(keys[begin : begin + PIECE]), minlength=bins)
+    return total.astype(np.uint32)
 
 
 def count_bins(arrays: Arrays) -> Arrays:
     """Count values between the edges, uint32 (bins,), by the arithmetic of the kernels."""
     keys, edges = arrays["keys"], arrays["edges"]
-    bins, total = len(edges) - 1, np.zeros(len(edges) - 1, np.int64)
-    lower, upper = edges[0], edges[-1]
-    for begin in range(0, len(keys), PIECE):
-        part = keys[begin : begin + PIECE]
+    lower, upper, bins = edges[0], edges[-1], len(edges) - 1
+
+    def bin_of(part: Any) -> Any:
         if keys.dtype == np.float32:
             inside = part[(part >= lower) & (part < upper)]
             scale = np.float32(bins) / (upper - lower)
-            bin_of = np.minimum(((inside - lower) * scale).astype(np.int64), bins - 1)
-        else:
-            width = max((int(upper) - int(lower)) // bins, 1)
-            bin_of = (part.astype(np.int64) - int(lower)) // width
-            bin_of = bin_of[(bin_of >= 0) & (bin_of < bins)]
-        total += np.bincount(bin_of, minlength=bins)
-    return {"counts": total.astype(np.uint32)}
+            return np.minimum(((inside - lower) * scale).astype(np.int64), bins - 1)
+        width = max((int(upper) - int(lower)) // bins, 1)
+        numbers = (part.astype(np.int64) - int(lower)) // width
+        return numbers[(numbers >= 0) & (numbers < bins)]
+
+    return {"counts": counted(keys, bins, bin_of)}
 
 
 def torch_bincount(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
@@ -188,7 +186,7 @@ HISTOGRAM = Op(
     inputs={"keys": "n"},  # normal: mean 110, sigma 25
     outputs={"bins": "256"},
     output_type="uint32",
-    compute=count_bytes,
+    compute=lambda arrays: {"bins": counted(arrays["keys"], BINS)},
     is_exact=True,
     clears=True,
     has_offset=True,

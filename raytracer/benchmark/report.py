@@ -1,6 +1,7 @@
 """Formatting of a record as a table, Markdown or JSON."""
 
 import json
+from math import floor, log10
 from typing import Any
 
 from raytracer.benchmark.record import Device, Record, Result, Row, moved
@@ -81,10 +82,10 @@ def _timed(row: Row, result: Result, device: Device) -> dict[str, str]:
     """Return the cells of a timed row that depend on no other row."""
     time, rates = row["time"], figures(row, result, device)
     return {
-        "time": seconds(time["median"]),
+        "time": scaled(time["median"], "s"),
         "noise": f"{time['noise']:.1%}" if time["count"] > 1 else "",
         "runs": str(time["count"]),
-        "FLOP/s": _rate(rates["tflops"]) if result["work"]["flop"] else "",
+        "FLOP/s": scaled(rates["tflops"] * 1e12, "") if result["work"]["flop"] else "",
         "GB/s": number(rates["gbps"] or None),
         "of ceiling": "" if rates["of_ceiling"] is None else f"{rates['of_ceiling']:.0%}",
         "Msamples/s": number(row.get("msamples")),
@@ -94,12 +95,10 @@ def _timed(row: Row, result: Result, device: Device) -> dict[str, str]:
     }
 
 
-def seconds(value: float) -> str:
-    """Format a time, like 12.3 µs."""
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if value >= scale:
-            return f"{value / scale:.4g} {unit}"
-    return f"{value / 1e-9:.4g} ns"
+def scaled(value: float, unit: str) -> str:
+    """Format a number with a decimal prefix, like 12.3 µs."""
+    power = min(max(floor(log10(max(value, 1e-9)) / 3), -3), 4)
+    return f"{value / 1000.0**power:.4g} {'nµm kMGT'[power + 3].strip()}{unit}"
 
 
 def number(value: float | None) -> str:
@@ -111,10 +110,6 @@ def number(value: float | None) -> str:
 
 def _ratio(one: float | None, other: float) -> str:
     return f"{one / other:.2f}" if one else ""
-
-
-def _rate(tflops: float) -> str:
-    return f"{tflops:.3g} T" if tflops >= 1 else f"{tflops * 1e3:.3g} G"
 
 
 def _device_line(record: Record) -> str:

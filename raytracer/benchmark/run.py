@@ -5,7 +5,6 @@ import platform
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Literal, cast
 
@@ -40,32 +39,31 @@ REMOVED = {
 """Operations that were removed, and what to use."""
 
 
-@cache
-def benchmarks() -> dict[str, Benchmark]:
-    """Return all benchmarks by name: operations, sorted, then parts of the renderer."""
-    every: list[Benchmark] = [OperationBenchmark(op) for op in OPERATIONS.values()]
-    every += [RenderBenchmark(), ToneBenchmark(), BUILD, LIVE]
-    return {each.name: each for each in every}
+OF_RENDERER = (RenderBenchmark(), ToneBenchmark(), BUILD, LIVE)
+BENCHMARKS: dict[str, Benchmark] = {
+    each.name: each for each in (*map(OperationBenchmark, OPERATIONS.values()), *OF_RENDERER)
+}
+"""All benchmarks by name: operations, sorted, then parts of the renderer."""
 
 
 def find(name: str) -> Benchmark:
     """Return a benchmark by name; raise UserError for an unknown one."""
-    if name not in benchmarks():
-        hint = REMOVED.get(name) or suggestion(name, list(benchmarks()))
+    if name not in BENCHMARKS:
+        hint = REMOVED.get(name) or suggestion(name, list(BENCHMARKS))
         raise UserError(f"there is no operation {name!r} to bench; {hint}")
-    return benchmarks()[name]
+    return BENCHMARKS[name]
 
 
 def selected(names: tuple[str, ...], backend: str = "cuda") -> list[Benchmark]:
     """Return benchmarks by name, each once; without names those of a backend."""
     if not names:
-        return [each for each in benchmarks().values() if each.default_on == backend]
+        return [each for each in BENCHMARKS.values() if each.default_on == backend]
     return [find(name) for name in dict.fromkeys(names)]
 
 
 def listing(names: Sequence[str] = ()) -> str:
     """Return the text of `--list`: axes, types and variants; of named benchmarks the ideas, too."""
-    lines = [line for name in names or benchmarks() for line in find(name).listing(bool(names))]
+    lines = [line for name in names or BENCHMARKS for line in find(name).listing(bool(names))]
     return "\n".join(lines) + "\n"
 
 

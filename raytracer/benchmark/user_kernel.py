@@ -13,7 +13,6 @@ from raytracer.variants import LADDERS, Variant, read
 
 NUMBER = 99
 SOURCE_BYTES = 1 << 24
-NAME_LETTERS = 100
 HEADERS = (".h", ".cuh", ".hpp")
 
 
@@ -41,7 +40,7 @@ def adopt(op: Op, path: Path, folder: Path) -> Variant:
         if beside.suffix in HEADERS and beside.is_file():
             shutil.copyfile(beside, target_folder / beside.name)
     words = re.findall(r"[a-z0-9]+", re.sub(r"^\d+_", "", path.stem.lower())) or ["user"]
-    target = target_folder / f"{NUMBER}_{'_'.join(words)[:NAME_LETTERS].rstrip('_')}.cu"
+    target = target_folder / f"{NUMBER}_{'_'.join(words)}.cu"
     target.write_text(text, encoding="utf-8")
     return replace(read(target), folder=folder)
 

@@ -47,7 +47,6 @@ COMMON_OF_VIEWS = (
 )  # fmt: skip
 """Options that most users need, shown in the short help."""
 
-
 backend_option = click.option(
     "--backend", metavar="[auto|cpu|cuda]", default="auto", show_default=True,
     shell_complete=lambda *_: ["auto", "cpu", "cuda"],
@@ -57,10 +56,7 @@ backend_option = click.option(
 threads_option = click.option(
     "--threads", type=int, default=0, help="CPU threads; default: every core, or RAYTRACER_THREADS."
 )
-
-
 json_option = click.option("--json", "as_json", is_flag=True, help="Print only JSON.")
-
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="Print only errors.")
 
 scenes_argument = click.argument(
@@ -333,11 +329,8 @@ TONE = "raytracer.film.tone_settings:ToneSettings"
 VIEW = "raytracer.scene.view_settings:ViewSettings"
 
 source_options = OptionGroup(SOURCE, panel="Options")
-
 file_options = OptionGroup(SOURCE, ("format", "topology", "arrays"), "Options")
-
 still_options = OptionGroup(SOURCE, ("frame", "format", "topology", "arrays"), "Options")
-
 measure_options = OptionGroup("raytracer.settings:MeasureSettings", panel="Options")
 
 PIXELS = Numbers(2, "WIDTHxHEIGHT, like 1600x900", "", item=Integer(1), between="[,x×*]")
@@ -355,7 +348,6 @@ preview_options = OptionGroup(
 )  # fmt: skip
 
 tone_options = OptionGroup(TONE, panel=TONE_PANEL, part="tone")
-
 preview_tone_options = OptionGroup(TONE, ("exposure", "tone", "bloom"), TONE_PANEL, part="tone")
 
 view_options = OptionGroup(

@@ -13,13 +13,8 @@ HEAD = 1 << 14  # bytes at the start of a picture in which its metadata name the
 def default_picture(source: str | Path, frame: int | None = None, scene: str = "") -> Path:
     """Return the default path of a picture, NAME.png or NAME_FRAME.png in the current folder.
 
-    An earlier picture of the same scene is replaced; if another file has the name, the picture is
-    NAME-2.png, NAME-3.png, ...
-
-    Args:
-        source: the scene, particle or film file, or the pattern of a series of files.
-        frame: of a trajectory.
-        scene: its file, as metadata name it.
+    An earlier picture of `scene`, a file as metadata name it, is replaced; if another file has the
+    name, the picture is NAME-2.png, NAME-3.png, ...
     """
     place = stem_of(source) + ("" if frame is None else f"_{frame}")
     return free_path(place, ".png", lambda path: _is_of(path, scene))

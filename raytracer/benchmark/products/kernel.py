@@ -19,12 +19,8 @@ TENSOR_ARGS, ROWS_ARGS = 512, 40  # bytes of ProductArgs and RowsToAlign
 
 
 def choose(session: Session, variant: Variant, problem: Problem) -> Choice:
-    """Return tile and division of the work of a product: the model's first that can run.
-
-    Raises:
-        SizeError: the device has too little shared memory for every tile.
-        NoCompilerError: there is machine code of no tile, and no nvcc.
-    """
+    """Return tile and division of the work of a product: the model's first that can run. Raises
+    SizeError or NoCompilerError if none can."""
     source, arch = variant.translation_unit, session.arch
     every = ranked(problem, session.multiprocessors, has_clusters(arch))
     fitting = [choice for choice in every if choice.tile.shared <= session.shared_limit]
