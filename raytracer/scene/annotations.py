@@ -149,9 +149,6 @@ class Labels(Defined, place="labels"):
     )
 
 
-BOX_STYLES = ("rods", "lines")
-
-
 @dataclass(frozen=True, repr=False, eq=False)
 class SimulationBox(Defined, place="box"):
     """The edges of the simulation box: rods in the scene, or lines drawn over the picture.
@@ -183,16 +180,13 @@ class SimulationBox(Defined, place="box"):
         ColorValue(),
         default_text="grey; of lines black or white; in contrast to the background",
     )
-    style: str = setting("rods", Choice(BOX_STYLES, "style"))
+    style: str = setting("rods", Choice(("rods", "lines"), "style"))
     radius: float | None = _length("1/600 of the box's diagonal")
 
 
 PLAIN_BOX = SimulationBox(style="lines", width=1.0)
 """The box of particle files without a scene. Whoever asks for a box gets a `SimulationBox` with
 its own defaults instead."""
-
-
-OUTLINES = ("all", "silhouette")
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -208,7 +202,7 @@ class Outline(Defined, place="outline"):
 
     width: float = setting(1.5, Number(0.0, 32.0, above=True))
     color: Color = setting("black", ColorValue())
-    at: str = setting("all", Choice(OUTLINES))
+    at: str = setting("all", Choice(("all", "silhouette")))
     step: float = setting(0.0, Number(0.0))
 
     @property

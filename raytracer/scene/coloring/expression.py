@@ -24,8 +24,6 @@ from raytracer.scene.coloring.atoms import is_selection, rows_of_atoms
 if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
 
-MAX_LETTERS = 2000
-
 ALL = slice(None)
 
 
@@ -182,8 +180,6 @@ class _Evaluator:
         self.calls: dict[str, tuple[Callable[..., Any], int, int]] = {
             "where": (self.where, 3, 3), "norm": (self.norm, 1, 1), "random": (self.random, 1, 2)
         }  # fmt: skip
-        if len(text) > MAX_LETTERS:
-            raise self.wrong(f"the expression is longer than {MAX_LETTERS:,} letters")
         try:
             name = _without_quotes(text)
             self.tree = ast.Name(name) if name in source else _parsed(text)
@@ -330,7 +326,7 @@ class _Evaluator:
         elif name in _FUNCTIONS:
             call = _FUNCTIONS[name]
             least = getattr(call, "nin", 3)  # 3: clip
-            most = MAX_LETTERS if name in ("min", "max") else least
+            most = len(arguments) if name in ("min", "max") else least
         else:
             known = [*_FUNCTIONS, *_REDUCTIONS, *self.calls]
             raise self.wrong(f"there is no function '{shown(name)}'; {suggestion(name, known)}")

@@ -7,7 +7,7 @@ import numpy as np
 from raytracer.errors import SceneError, shown, suggestion
 from raytracer.render_space import affine_rows
 from raytracer.scene.glyphs import shared
-from raytracer.scene.glyphs.settings import Arrows
+from raytracer.scene.glyphs.settings import ANCHORS, Arrows
 from raytracer.scene.glyphs.shared import Doubles, Glyphs
 from raytracer.scene.glyphs.vectors import vectors_of
 from raytracer.scene.inferred import inferred
@@ -48,13 +48,12 @@ def arrows_of(scene: Scene, arrows: Arrows) -> Glyphs:
     _, size = inferred().range("arrows.scale", lambda: (0.0, _longest(sets)))
     scale = arrows.scale or size / longest
     radius = arrows.radius or scale * longest / SLENDER
-    back = {"tail": 0.0, "center": 0.5, "tip": 1.0}[arrows.anchor]
     solids = []
     for (_, vectors), length, spheres in zip(fields, lengths, sets, strict=True):
         rows = np.flatnonzero(length > MIN_SHARE * longest)
         shared.require_capsules(2 * len(rows), "arrows")
         steps = vectors[rows] * scale
-        tails = shared.placed(spheres)[rows] - back * steps
+        tails = shared.placed(spheres)[rows] - ANCHORS[arrows.anchor] * steps
         if len(rows):
             colors = shared.colors_of(spheres, rows)
             solids += arrow_shapes(tails, tails + steps, radius, material=arrows.material, **colors)

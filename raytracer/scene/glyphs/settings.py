@@ -23,7 +23,8 @@ from raytracer.scene.coloring.style import StyleSettings, columns_in
 from raytracer.scene.colors import Color
 from raytracer.scene.key_types import ColorRule, ColorValue, Components, parts_of
 
-ANCHORS = ("tail", "center", "tip")  # points of an arrow that can be at its particle
+ANCHORS = {"tail": 0.0, "center": 0.5, "tip": 1.0}
+"""Points of an arrow that can be at its particle, as parts of its length."""
 
 
 def _optional(kind: Kind, default_text: str = "all") -> Any:
