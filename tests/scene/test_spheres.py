@@ -98,18 +98,7 @@ def test_refuses_colors(arguments: dict[str, Any], message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad",
-    [
-        [],
-        [1, 0],
-        [1, 0, 0, 0, 0],
-        5,
-        None,
-        [[1, 2, 3]],
-        [1, "red", 0],
-        {"a": 1},
-        [None] * 3,
-    ],
+    "bad", [[], [1, 0], [1, 0, 0, 0, 0], 5, None, [[1, 2, 3]], [1, "red", 0], {"a": 1}, [None] * 3]
 )
 def test_a_list_of_colors_holds_colors(bad: Any) -> None:
     """An entry that is no colour would shift the palette under the ids of those after it."""

@@ -141,14 +141,11 @@ def chosen(name: str, *size: int, arch: str = "sm_90a", limit: int = SHARED_LIMI
     return choose(session, discover(name)[-1], problem(name, OPERATIONS[name].dtypes[-1], *size))
 
 
-@pytest.fixture
-def compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All tiles are available, also without nvcc."""
-    monkeypatch.setattr(compiler, "version", lambda: "nvcc")
-
-
 @pytest.mark.parametrize("arch", ["sm_86", "sm_120"])
-def test_tiles_fit_the_shared_memory_of_the_device(arch: str) -> None:
+def test_tiles_fit_the_shared_memory_of_the_device(
+    arch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiler, "version", lambda: "nvcc")  # all tiles are available
     size, limit = (1536, 1536, 16_384), 99 << 10
     assert chosen("matmul", *size, arch=arch, limit=limit).tile.shared <= limit
     given = problem("matmul", "float32", *size)
