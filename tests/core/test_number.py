@@ -124,14 +124,17 @@ def inputs(function: str) -> list[np.ndarray]:
     return columns
 
 
+def check_same(probes: Callable[[str], Probe], function: str, *targets: str) -> None:
+    """Assert that a function has the same bits on two targets."""
+    columns = inputs(function)
+    one, other = (probes(target)(function, *columns, **UNIFORM) for target in targets)
+    np.testing.assert_array_equal(one.view(np.uint32), other.view(np.uint32))
+
+
 @pytest.mark.parametrize("function", RANGES)
 @pytest.mark.parametrize("isa", ISAS)
 def test_a_lane_is_a_float(probes: Callable[[str], Probe], isa: str, function: str) -> None:
-    columns = inputs(function)
-    wide, scalar = (
-        probes(target)(function, *columns, **UNIFORM) for target in (isa, f"{isa} scalar")
-    )
-    np.testing.assert_array_equal(wide.view(np.uint32), scalar.view(np.uint32))
+    check_same(probes, function, isa, f"{isa} scalar")
 
 
 # On a GPU quotients are made by another algorithm.
@@ -140,9 +143,7 @@ def test_a_lane_is_a_float(probes: Callable[[str], Probe], isa: str, function: s
 def test_targets_with_a_fused_multiply_add_agree(
     probes: Callable[[str], Probe], target: str, function: str
 ) -> None:
-    columns = inputs(function)
-    one, other = (probes(name)(function, *columns, **UNIFORM) for name in ("avx2 scalar", target))
-    np.testing.assert_array_equal(one.view(np.uint32), other.view(np.uint32))
+    check_same(probes, function, "avx2 scalar", target)
 
 
 def test_sine_and_cosine(probe: Probe) -> None:
