@@ -22,7 +22,6 @@ import pytest
 from raytracer.browser.server import bound
 from support.chromium import canvas, decoded
 from support.display import missing
-from support.newcomer import SCENES, left_behind
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -30,10 +29,11 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.newcomer
 
 PATIENCE = 60.0  # seconds after which something hangs, also on a busy machine
+SCENE = Path(__file__).resolve().parents[2] / "scenes/three_balls.toml"
 MAX_BYTES = 1_000_000  # of a notebook with one view
 CELLS = (
-    f"import raytracer\nview = raytracer.show({str(SCENES / 'three_balls.toml')!r}, backend='cpu', "
-    "samples=4, height=300)\nview",
+    f"import raytracer\nview = raytracer.show({str(SCENE)!r}, backend='cpu', samples=4, height=300)"
+    "\nview",
     "view.close()",
 )
 LIVE_CELLS = (
@@ -134,16 +134,23 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 @contextmanager
 def opened(chromium: Browser, address: str, folder: Path) -> Iterator[Page]:
-    """The notebook in JupyterLab with an idle kernel, without errors of the page."""
+    """The notebook in JupyterLab with an idle kernel, without errors of the page.
+
+    If the block fails, a picture of what is shown is left, which the failure names.
+    """
     page = chromium.new_page(viewport={"width": 1400, "height": 900})
     page.set_default_timeout(1e3 * PATIENCE)
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    with left_behind(lambda path: page.screenshot(path=path), folder):
+    try:
         page.goto(address)
         wait_idle(page)
         yield page
         assert errors == []
+    except BaseException as error:
+        page.screenshot(path=folder / "shown.png")
+        error.add_note(f"what was shown then: {folder / 'shown.png'}")
+        raise
     page.close()
 
 

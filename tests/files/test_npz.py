@@ -54,6 +54,12 @@ def test_a_member_may_not_reach_into_the_directory(tmp_path: Path) -> None:
     assert "array 'radii'" in sentence(tmp_path / "a.npz", bytes(cut))
 
 
+def header(shape: str) -> bytes:
+    """How a .npy file of float64 begins."""
+    head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}".ljust(502) + "\n"
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode()
+
+
 @pytest.mark.parametrize(
     "shape",
     [
@@ -66,9 +72,7 @@ def test_a_member_may_not_reach_into_the_directory(tmp_path: Path) -> None:
     ],
 )
 def test_a_lying_header_is_a_broken_file(tmp_path: Path, shape: str) -> None:
-    head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}"
-    head = head.ljust(502) + "\n"
-    array = b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode() + CENTERS.tobytes()
+    array = header(shape) + CENTERS.tobytes()
     assert ": " in sentence(tmp_path / "a.npy", array)
     for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         stream = io.BytesIO()
@@ -78,11 +82,9 @@ def test_a_lying_header_is_a_broken_file(tmp_path: Path, shape: str) -> None:
 
 
 def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
-    head = "{'descr': '<f8', 'fortran_order': False, 'shape': (100000000, 3)}".ljust(117) + "\n"
-    start = b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode()
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_LZMA) as archive:
-        archive.writestr("centers.npy", start + bytes(1 << 26))
+        archive.writestr("centers.npy", header("(100000000, 3)") + bytes(1 << 26))
     assert "is incomplete" in sentence(tmp_path / "a.npz", stream.getvalue())
 
 

@@ -28,15 +28,10 @@ def film(backend: str, orthographic: bool = False, **changes: Any) -> Film:
     """A film with every output variable, seen from the front."""
     centers, radii, colors = balls()
     spheres = raytracer.SphereSet(CENTER + centers, radii, colors, color_space="linear")
-    view: dict[str, Any] = {
-        "position": tuple(CENTER + np.array([0, 0, 4])),
-        "look_at": tuple(CENTER),
-    }
-    camera = (
-        raytracer.Camera(type="orthographic", height=3.0, **view)
-        if orthographic
-        else raytracer.Camera(vertical_fov=40.0, **view)
-    )
+    kind: dict[str, Any] = {"vertical_fov": 40.0}
+    if orthographic:
+        kind = {"type": "orthographic", "height": 3.0}
+    camera = raytracer.Camera(tuple(CENTER + np.array([0, 0, 4])), tuple(CENTER), **kind)
     scene = raytracer.Scene(spheres=[spheres], camera=camera)
     options: dict[str, Any] = {"width": WIDTH, "height": HEIGHT, "samples": 2, "aovs": NAMES}
     options |= changes

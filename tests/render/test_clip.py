@@ -172,15 +172,10 @@ def check(cut: Cut, scene: Any, backend: str, orthographic: bool = False) -> Any
 
 
 def scene_of(centers: Array, radii: Array, clip: Clip | None, orthographic: bool) -> Any:
-    place: dict[str, Any] = {
-        "position": tuple(CENTER + np.array([0, 0, 6.0])),
-        "look_at": tuple(CENTER),
-    }
-    camera = (
-        raytracer.Camera(type="orthographic", height=3.0, **place)
-        if orthographic
-        else raytracer.Camera(vertical_fov=30.0, **place)
-    )
+    kind: dict[str, Any] = {"vertical_fov": 30.0}
+    if orthographic:
+        kind = {"type": "orthographic", "height": 3.0}
+    camera = raytracer.Camera(tuple(CENTER + np.array([0, 0, 6.0])), tuple(CENTER), **kind)
     return raytracer.Scene(
         spheres=[raytracer.SphereSet(CENTER + centers, radii, "white")],
         camera=camera,
@@ -239,8 +234,8 @@ def test_large_balls_that_planes_cut(backend: str, decade: int, below: bool, rem
 @pytest.mark.parametrize("integrator", ["direct", "ao", "path"])
 def test_planes_that_cut_nothing_change_nothing(backend: str, integrator: str) -> None:
     centers, radii = balls(3)
-    whole = {"integrator": "path"} if integrator == "path" else {"integrator": integrator}
-    options: dict[str, Any] = {"width": 48, "height": 32, "samples": 2, "backend": backend, **whole}
+    options: dict[str, Any] = {"width": 48, "height": 32, "samples": 2, "backend": backend}
+    options["integrator"] = integrator
     plain = raytracer.render(scene_of(centers, radii, None, False), **options)
     for clip in (Clip(keep="x < 1000"), Clip(remove="x > 1000 and y > 0")):
         cut = raytracer.render(scene_of(centers, radii, clip, False), **options)

@@ -10,16 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image as Pillow
 
 import raytracer
-from raytracer import (
-    Background,
-    Camera,
-    DirectionalLight,
-    Ground,
-    Material,
-    Principled,
-    Scene,
-    SphereSet,
-)
+from raytracer import Background, Camera, DirectionalLight, Ground, Material, Scene, SphereSet
 from raytracer.scene.colors import parse_color, srgb_to_linear
 from raytracer.scene.environment import Environment
 from raytracer.scene.lights import Ambient
@@ -119,6 +110,16 @@ def test_it_is_a_plane(backend: str, up: tuple[float, float, float], height: flo
 FROM_BELOW = raytracer.Camera((1.5, -3.0, 7.0), (0.0, 0.3, 0.0), vertical_fov=50.0)
 
 
+def seen_without_ground(scene: raytracer.Scene, **settings: Any) -> Any:
+    """Assert that a picture is the one without the ground; numbers of what is seen."""
+    with pytest.warns(raytracer.RaytracerWarning, match="the camera is below the ground"):
+        below = render(scene, **settings)
+    without = render(replace(scene, ground=None), **settings)
+    np.testing.assert_array_equal(below.to_uint8(), without.to_uint8())
+    np.testing.assert_array_equal(below.film.aovs["depth"], without.film.aovs["depth"])
+    return below.film.aovs["id"]
+
+
 @pytest.mark.parametrize("settings", [{}, {"integrator": "ao"}, {"integrator": "path"}], ids=str)
 @pytest.mark.parametrize("options", [{}, {"shadow_catcher": True}, {"fade": 4.0}], ids=str)
 @pytest.mark.parametrize("kind", ["perspective", "orthographic"])
@@ -128,12 +129,7 @@ def test_a_camera_below_it_sees_the_scene_without_it(
     """Also where the place of a camera without perspective is above: it looks upwards."""
     scene = scene_of(np.eye(3), np.zeros(3), -6.0 if kind == "orthographic" else -0.4, **options)
     scene = replace(scene, camera=replace(FROM_BELOW, type=kind, height=5.0))
-    with pytest.warns(raytracer.RaytracerWarning, match="the camera is below the ground"):
-        below = render(scene, backend=backend, **settings)
-    without = render(replace(scene, ground=None), backend=backend, **settings)
-    np.testing.assert_array_equal(below.to_uint8(), without.to_uint8())
-    np.testing.assert_array_equal(below.film.aovs["depth"], without.film.aovs["depth"])
-    assert (without.film.aovs["id"] != NO_ID).any()
+    assert (seen_without_ground(scene, backend=backend, **settings) != NO_ID).any()
 
 
 def test_from_below_a_large_sphere_beside_it_stays(backend: str) -> None:
@@ -143,11 +139,7 @@ def test_from_below_a_large_sphere_beside_it_stays(backend: str) -> None:
     scene = replace(scene, spheres=(*scene.spheres, sun))
     assert len(pack(scene).large) == 2
     scene = replace(scene, camera=FROM_BELOW)
-    with pytest.warns(raytracer.RaytracerWarning, match="the camera is below the ground"):
-        below = render(scene, backend=backend)
-    without = render(replace(scene, ground=None), backend=backend)
-    np.testing.assert_array_equal(below.to_uint8(), without.to_uint8())
-    assert (below.film.aovs["id"] == 3).any()
+    assert (seen_without_ground(scene, backend=backend) == 3).any()
 
 
 def test_a_mirror_shows_the_spheres_upside_down() -> None:
@@ -340,11 +332,14 @@ def test_a_sky_with_a_sun_is_sampled_by_its_brightness(backend: str, tmp_path: P
 @pytest.mark.parametrize("integrator", ["direct", "ao", "path"])
 @pytest.mark.parametrize(
     "ground",
-    [Principled(roughness=0.1, metallic=1.0), Principled(roughness=0.6, coat=1.0)],
+    [
+        raytracer.Principled(roughness=0.1, metallic=1.0),
+        raytracer.Principled(roughness=0.6, coat=1.0),
+    ],
     ids=["metal", "coat"],
 )
 def test_a_ground_of_any_material_catches_as_white_paper(
-    backend: str, ground: Principled, integrator: str
+    backend: str, ground: raytracer.Principled, integrator: str
 ) -> None:
     """Highlights are no part of a shadow."""
     sun = DirectionalLight((1, -1, 0), intensity=1.0, angle=10.0)

@@ -20,7 +20,7 @@ from raytracer.scene.solids import CapsuleSet
 from raytracer.scene.source import Source
 from raytracer.scene.sphere_set import SphereSet
 from reference.scene import Array
-from support.particle_files import dump
+from support.particle_files import dump, write
 
 GRID = np.stack(np.meshgrid(*[np.arange(4.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
 TURNING = np.stack([-(GRID[:, 1] - 1.5), GRID[:, 0] - 1.5, 0.0 * GRID[:, 2]], axis=-1)
@@ -220,20 +220,19 @@ def test_contacts_come_from_a_list(suffix: str, tmp_path: Path) -> None:
 # Trails
 
 
-def walk(folder: Path, ids: bool) -> Array:
-    """Write five frames of three particles in a periodic box; returns their places."""
-    rng = np.random.default_rng(4)
-    places = np.cumsum(rng.normal(size=(5, 3, 3)), axis=0) % 10.0
-    lines = []
+def frames_of(path: Path, places: Array, ids: bool = False) -> Path:
+    """Write frames of three particles in a periodic box, in any order if they have ids."""
+    rng, lines = np.random.default_rng(4), []
+    kind = "id:I:1:pos:R:3" if ids else "species:S:1:pos:R:3"
     for frame in places:
-        order = rng.permutation(3) if ids else np.arange(3)
-        kind = "id:I:1:pos:R:3" if ids else "species:S:1:pos:R:3"
         lines += ["3", f'Lattice="10 0 0 0 10 0 0 0 10" pbc="T T T" Properties={kind}']
-        for row in order:
+        for row in rng.permutation(3) if ids else range(3):
             x, y, z = frame[row]
             lines.append(f"{row if ids else 'H'} {x:.9f} {y:.9f} {z:.9f}")
-    (folder / "walk.xyz").write_text("\n".join(lines) + "\n")
-    return places
+    return write(path, "\n".join(lines) + "\n")
+
+
+WALK = np.cumsum(np.random.default_rng(4).normal(size=(5, 3, 3)), axis=0) % 10.0
 
 
 @pytest.mark.parametrize("ids", [False, True])
@@ -241,15 +240,15 @@ def walk(folder: Path, ids: bool) -> Array:
 def test_trails_join_the_places_of_each_particle(
     ids: bool, last: int | None, tmp_path: Path
 ) -> None:
-    places = walk(tmp_path, ids)
-    shown = made(raytracer.load(tmp_path / "walk.xyz", 3), trails={"last": last})
+    walk = frames_of(tmp_path / "walk.xyz", WALK, ids)
+    shown = made(raytracer.load(walk, 3), trails={"last": last})
     (tubes,) = shown.capsules
     frames = range(0, 4) if last is None else range(1, 3)
     expected = sorted(
-        [*places[k, row], *places[k + 1, row]]
+        [*WALK[k, row], *WALK[k + 1, row]]
         for k in frames
         for row in range(3)
-        if (np.abs(places[k + 1, row] - places[k, row]) < 5.0).all()
+        if (np.abs(WALK[k + 1, row] - WALK[k, row]) < 5.0).all()
     )
     assert sorted(np.hstack([tubes.starts, tubes.ends]).tolist()) == [
         pytest.approx(each, abs=1e-5) for each in expected
@@ -257,10 +256,10 @@ def test_trails_join_the_places_of_each_particle(
 
 
 def test_trails_have_the_colour_of_time(tmp_path: Path) -> None:
-    places = walk(tmp_path, True)
-    shown = made(raytracer.load(tmp_path / "walk.xyz", 4), trails="all,color=time,map=plasma")
+    walk = frames_of(tmp_path / "walk.xyz", WALK, ids=True)
+    shown = made(raytracer.load(walk, 4), trails="all,color=time,map=plasma")
     (scale,) = shown.color_scales
-    steps = np.abs(places[1:] - places[:-1]).max(axis=2)
+    steps = np.abs(WALK[1:] - WALK[:-1]).max(axis=2)
     times = np.flatnonzero(steps.min(axis=1) < 5.0) + 0.5
     assert (scale.label, scale.low, scale.high) == ("time", times[0], times[-1])
 
@@ -272,13 +271,7 @@ CHOSEN = StyleSettings(select="index >= 1")
 
 
 def crossing(folder: Path, places: Array = CROSSING % 10.0) -> Path:
-    """Write the frames, without ids."""
-    lines = []
-    for frame in places:
-        lines += ["3", 'Lattice="10 0 0 0 10 0 0 0 10" pbc="T T T" Properties=species:S:1:pos:R:3']
-        lines += [f"H {x:.9f} {y:.9f} {z:.9f}" for x, y, z in frame]
-    (folder / "crossing.xyz").write_text("\n".join(lines) + "\n")
-    return folder / "crossing.xyz"
+    return frames_of(folder / "crossing.xyz", places)
 
 
 def ends_of(shown: Scene) -> list[list[float]]:

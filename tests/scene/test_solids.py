@@ -13,6 +13,7 @@ from raytracer.scene.packing.pack import pack
 from raytracer.scene.packing.solids import turned
 from reference.scene import unit
 from reference.solids import matrix
+from support.particle_files import write
 
 RODS = """
 starts = [[0, 0, 0], [0, 1, 0]]
@@ -26,9 +27,7 @@ centers = [[0, 0, 0], [0, 1, 0]]
 
 
 def loaded(folder: Path, text: str) -> Scene:
-    path = folder / "solids.toml"
-    path.write_text(text, encoding="utf-8")
-    return raytracer.load(path)
+    return raytracer.load(write(folder / "solids.toml", text))
 
 
 def test_a_scene_file(tmp_path: Path) -> None:
@@ -120,15 +119,18 @@ def inline(kind: str, names: Any) -> str:
     return f"[[{kind}]]\n" + "".join(f"{n} = {ARRAYS[kind][n].tolist()}\n" for n in names)
 
 
+def check_same(folder: Path, one: str, other: str) -> None:
+    """Assert that two scene files have the same arrays when they are packed."""
+    a, b = (packed(write(folder / "a.toml", text)) for text in (one, other))
+    for name, values in a.items():
+        np.testing.assert_array_equal(values, b[name], err_msg=name)
+
+
 @pytest.mark.parametrize("kind", ARRAYS)
 def test_arrays_in_a_file_are_those_in_the_scene(tmp_path: Path, kind: str) -> None:
     np.savez(tmp_path / "a.npz", **ARRAYS[kind])
-    (tmp_path / "file.toml").write_text(f'[[{kind}]]\nfile = "a.npz"\n')
-    (tmp_path / "inline.toml").write_text(inline(kind, ARRAYS[kind]))
-    a, b = packed(tmp_path / "file.toml"), packed(tmp_path / "inline.toml")
-    assert len(set(a["opacity"].tolist())) == 4
-    for name, values in a.items():
-        np.testing.assert_array_equal(values, b[name], err_msg=name)
+    check_same(tmp_path, f'[[{kind}]]\nfile = "a.npz"\n', inline(kind, ARRAYS[kind]))
+    assert len(set(packed(tmp_path / "a.toml")["opacity"].tolist())) == 4
 
 
 @pytest.mark.parametrize("kind", ARRAYS)
@@ -137,19 +139,14 @@ def test_columns_of_a_table(tmp_path: Path, kind: str) -> None:
     rows = np.concatenate([ARRAYS[kind][n].reshape(4, -1) for n in names], axis=1)
     lines = [",".join(map(repr, row)) for row in rows.tolist()]
     (tmp_path / "a.csv").write_text("\n".join([TABLE[kind], *lines]) + "\n")
-    (tmp_path / "file.toml").write_text(f'[[{kind}]]\nfile = "a.csv"\ncolor = "red"\n')
-    (tmp_path / "inline.toml").write_text(inline(kind, names) + 'color = "red"\n')
-    a, b = packed(tmp_path / "file.toml"), packed(tmp_path / "inline.toml")
-    for name, values in a.items():
-        np.testing.assert_array_equal(values, b[name], err_msg=name)
+    red = 'color = "red"\n'
+    check_same(tmp_path, f'[[{kind}]]\nfile = "a.csv"\n{red}', inline(kind, names) + red)
 
 
 def test_keys_go_before_the_file(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", **ARRAYS["capsules"])
-    (tmp_path / "s.toml").write_text(
-        '[[capsules]]\nfile = "a.npz"\nradius = 0.5\ncolor = "blue"\nopacity = 0.25\n'
-    )
-    (rods,) = raytracer.load(tmp_path / "s.toml").capsules
+    text = '[[capsules]]\nfile = "a.npz"\nradius = 0.5\ncolor = "blue"\nopacity = 0.25\n'
+    (rods,) = loaded(tmp_path, text).capsules
     assert rods.radius == 0.5
     assert len(rods.start.color) == 1
     assert rods.start.opacity == 0.25

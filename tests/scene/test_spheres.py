@@ -15,7 +15,7 @@ from raytracer.scene import arrays, spacing
 from raytracer.scene.extent import MAX_SAMPLE, spread
 from raytracer.scene.packing.pack import place
 from raytracer.scene.spacing import FAR, local_spacing, mean_spacing
-from raytracer.scene.transform import Transform, rotation
+from raytracer.scene.transform import Transform
 
 
 class Column:
@@ -98,18 +98,7 @@ def test_refuses_colors(arguments: dict[str, Any], message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad",
-    [
-        [],
-        [1, 0],
-        [1, 0, 0, 0, 0],
-        5,
-        None,
-        [[1, 2, 3]],
-        [1, "red", 0],
-        {"a": 1},
-        [None] * 3,
-    ],
+    "bad", [[], [1, 0], [1, 0, 0, 0, 0], 5, None, [[1, 2, 3]], [1, "red", 0], {"a": 1}, [None] * 3]
 )
 def test_a_list_of_colors_holds_colors(bad: Any) -> None:
     """An entry that is no colour would shift the palette under the ids of those after it."""
@@ -170,19 +159,14 @@ def explicit(axis: int, degrees: float) -> np.ndarray:
     )
 
 
-@pytest.mark.parametrize("axis", [0, 1, 2])
-@pytest.mark.parametrize("degrees", [0.0, -90.0, 180.0, 450.0, -123.4])
-def test_rotation(axis: int, degrees: float) -> None:
-    np.testing.assert_allclose(rotation(axis, degrees), explicit(axis, degrees), atol=1e-15)
-
-
-def test_order_is_scale_rotate_translate() -> None:
+@pytest.mark.parametrize("angles", [(20, -40, 110), (0, -90, 180), (450, 0, -123.4)])
+def test_order_is_scale_rotate_translate(angles: tuple[float, float, float]) -> None:
     rng = np.random.default_rng(2)
     centers, radius = rng.normal(size=(40, 3)), rng.random(40) + 0.1
     placed = place(
-        [SphereSet(centers, radius, transform=Transform(2.5, (20, -40, 110), (1, -2, 3)))], IDENTITY
+        [SphereSet(centers, radius, transform=Transform(2.5, angles, (1, -2, 3)))], IDENTITY
     )
-    turn = explicit(2, 110) @ explicit(1, -40) @ explicit(0, 20)
+    turn = explicit(2, angles[2]) @ explicit(1, angles[1]) @ explicit(0, angles[0])
     expected = (turn @ (2.5 * centers).T).T + np.array([1, -2, 3])
     np.testing.assert_allclose(np.stack(placed[:3], axis=1), expected, rtol=2e-7, atol=1e-6)
     np.testing.assert_allclose(placed[3], 2.5 * radius, rtol=1e-7)

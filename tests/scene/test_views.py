@@ -12,8 +12,8 @@ from PIL import Image as Pillow
 import raytracer.film.formats
 from raytracer import Camera, Scene, load
 from raytracer.cli import main
-from raytracer.scene.bare import lies_across_y
 from raytracer.scene.packing.pack import pack_with_camera
+from support.particle_files import write
 
 AXES = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
 
@@ -238,41 +238,30 @@ def floor_with_a_house() -> Points:
     return np.concatenate([lawn, wall])
 
 
-def written(folder: Path, points: Points, name: str = "a.csv", head: str = "x,y,z") -> Path:
-    path = folder / name
-    np.savetxt(path, points, delimiter=",", header=head, comments="")
-    return path
+RNG = np.random.default_rng(5)
+UPS: dict[str, tuple[Points, tuple[float, float, float] | None]] = {
+    "heap": (heap(), (0.0, 0.0, 1.0)),
+    "heap on its side": (heap()[:, [0, 2, 1]], (0.0, 1.0, 0.0)),
+    "house": (floor_with_a_house(), (0.0, 0.0, 1.0)),
+    "house on its side": (floor_with_a_house()[:, [0, 2, 1]], (0.0, 1.0, 0.0)),
+    "cloud": (RNG.normal(size=(5000, 3)), (0.0, 0.0, 1.0)),
+    "cube": (RNG.uniform(size=(5000, 3)), (0.0, 0.0, 1.0)),
+    "two dimensions": (RNG.uniform(size=(500, 3)) * (1, 1, 0), None),
+}
+MOLECULE = "3\nwater\nO 0 0 0\nH 0.76 0.59 0\nH -0.76 0.59 0.1\n"
 
 
-def up_of(path: Path) -> Any:
+@pytest.mark.parametrize("name", [*UPS, "molecule"])
+def test_what_is_up(tmp_path: Path, name: str) -> None:
+    """A floor says it; without one it is z, but for molecules and in two dimensions."""
+    if name == "molecule":
+        path, up = write(tmp_path / "a.xyz", MOLECULE), None
+    else:
+        (points, up), path = UPS[name], tmp_path / "a.csv"
+        np.savetxt(path, points, delimiter=",", header="x,y,z", comments="")
     camera = load(path).camera
     assert camera is not None
-    return camera.up
-
-
-@pytest.mark.parametrize("points", [heap(), floor_with_a_house()])
-def test_a_floor_says_what_is_up(tmp_path: Path, points: Points) -> None:
-    assert up_of(written(tmp_path, points)) == (0.0, 0.0, 1.0)
-    on_its_side = points[:, [0, 2, 1]]
-    assert up_of(written(tmp_path, on_its_side, "b.csv")) == (0.0, 1.0, 0.0)
-
-
-def test_without_a_floor_z_is_up(tmp_path: Path) -> None:
-    rng = np.random.default_rng(5)
-    for index, points in enumerate((rng.normal(size=(5000, 3)), rng.uniform(size=(5000, 3)))):
-        assert not lies_across_y(points)
-        assert up_of(written(tmp_path, points, f"{index}.csv")) == (0.0, 0.0, 1.0)
-
-
-def test_two_dimensions_are_seen_from_the_front(tmp_path: Path) -> None:
-    points = np.random.default_rng(6).uniform(size=(500, 3)) * (1, 1, 0)
-    assert up_of(written(tmp_path, points)) is None
-
-
-def test_molecules_keep_their_up_direction(tmp_path: Path) -> None:
-    path = tmp_path / "water.xyz"
-    path.write_text("3\nwater\nO 0 0 0\nH 0.76 0.59 0\nH -0.76 0.59 0.1\n")
-    assert up_of(path) is None
+    assert camera.up == up
 
 
 def test_arrays_are_as_files() -> None:

@@ -205,20 +205,16 @@ FRAME = {
 }
 
 
-def test_rows(probe: Probe) -> None:
+def test_backgrounds(probe: Probe) -> None:
     rows = np.arange(480)
-    found = probe("background_row", rows, frame=FRAME)
-    height = 1 - (rows + 0.5) / 480
-    wanted = np.array(BOTTOM) + height[:, None] * (np.array(TOP) - BOTTOM)
-    np.testing.assert_allclose(found, wanted, atol=1e-6)
-
-
-def test_directions(probe: Probe) -> None:
-    direction = unit(np.random.default_rng(1).normal(size=(5000, 3)))
-    found = probe("background_direction", direction, frame=FRAME)
-    height = (1 + direction @ UP) / 2
-    wanted = np.array(BOTTOM) + height[:, None] * (np.array(TOP) - BOTTOM)
-    np.testing.assert_allclose(found, wanted, atol=2e-6)
+    directions = unit(np.random.default_rng(1).normal(size=(5000, 3)))
+    for function, given, height in (
+        ("background_row", rows, 1 - (rows + 0.5) / 480),
+        ("background_direction", directions, (1 + directions @ UP) / 2),
+    ):
+        wanted = np.array(BOTTOM) + height[:, None] * (np.array(TOP) - BOTTOM)
+        found = probe(function, given, frame=FRAME)
+        np.testing.assert_allclose(found, wanted, atol=1e-6 if given is rows else 2e-6)
 
 
 @pytest.mark.parametrize("function", ["background_row", "background_direction"])

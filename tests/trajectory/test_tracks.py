@@ -20,16 +20,14 @@ SMALL: dict[str, Any] = {"width": 48, "height": 27, "samples": 1, "backend": "cp
 EDGE = 10.0
 
 
-def written(path: Path, frames: list[dict[int, float]], ids: bool = True) -> Path:
+def written(path: Path, frames: list[dict[int, float]]) -> Path:
     """Write the places x of particles by id in each frame, in another order each time."""
     rng = np.random.default_rng(3)
     text = ""
     for k, places in enumerate(frames):
         order = rng.permutation(sorted(places))
         rows = [f"{i} {1 + i % 2} {places[i]} 1 1" for i in order]
-        if not ids:
-            rows = [row.partition(" ")[2] for row in rows]
-        text += dump(f"{'id ' if ids else ''}type x y z", rows, k, edge=EDGE)
+        text += dump("id type x y z", rows, k, edge=EDGE)
     path.write_text(text)
     return path
 
@@ -127,18 +125,8 @@ def test_particles_keep_their_colors_by_id(tmp_path: Path) -> None:
 @pytest.fixture
 def trajectory(tmp_path: Path) -> Path:
     """Two particles, of which one leaves the box to the right and one trembles."""
-    text = "".join(
-        dump(
-            "id type x y z",
-            [f"1 1 {(7.0 + 2.0 * k) % EDGE} 1 1", f"2 2 {5.0 + (-1) ** k} 2 2"],
-            k,
-            edge=EDGE,
-        )
-        for k in range(6)
-    )
-    path = tmp_path / "a.dump"
-    path.write_text(text)
-    return path
+    frames = [{1: (7.0 + 2.0 * k) % EDGE, 2: 5.0 + (-1) ** k} for k in range(6)]
+    return written(tmp_path / "a.dump", frames)
 
 
 def test_a_frame_is_that_of_the_movie(trajectory: Path) -> None:
@@ -169,7 +157,8 @@ def test_the_preview_shows_it_and_steps_through_frames(trajectory: Path) -> None
             for frame in (5, 0, 3):
                 content = shown.content.__class__(frame)
                 loaded = loader.load(content, shown.loaded_scene)
-                found.append(round(float(loaded.scene.spheres[0].centers[0, 0]), 4))
+                (spheres,) = loaded.scene.spheres
+                found.append(round(spheres.centers[spheres.columns["id"] == 1, 0].item(), 4))
                 loaded.close()
             places[unwrap] = found
     assert places == {False: [7.0, 7.0, 3.0], True: [17.0, 7.0, 13.0]}

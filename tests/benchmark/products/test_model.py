@@ -1,12 +1,17 @@
-"""Tiles, the model of waves that chooses among them, and the division of the work."""
+"""Tiles, the model of waves that chooses among them, a device's choice, and the divided work."""
 
 import random
 import re
 import struct
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from raytracer.backends.cuda import compile as compiler
+from raytracer.benchmark.cuda.session import SizeError
 from raytracer.benchmark.operations import OPERATIONS
+from raytracer.benchmark.products.kernel import choose
 from raytracer.benchmark.products.model import (
     MAX_PARTS,
     Choice,
@@ -17,6 +22,7 @@ from raytracer.benchmark.products.model import (
 from raytracer.benchmark.products.tiles import (
     CHUNK,
     SHARED_LIMIT,
+    SIMT_SHAPES,
     WARPS,
     Problem,
     Shape,
@@ -27,6 +33,7 @@ from raytracer.benchmark.products.tiles import (
     shapes_for,
 )
 from raytracer.resources import kernels
+from raytracer.variants import discover
 
 OPS = [("matmul", "float32"), ("matmul_bf16", "bfloat16"), ("matmul_bf16", "bfloat16_out")]
 
@@ -128,3 +135,34 @@ def test_struct_has_the_fields_of_the_kernels() -> None:
     units = Units(2, 3, 5, 7, 11, 13, 17)
     assert names == ["tile_rows", "tile_cols", "steps", "split_tiles", "snap", "band"]
     assert struct.unpack("<6i", units.packed()) == tuple(getattr(units, name) for name in names)
+
+
+def chosen(name: str, *size: int, arch: str = "sm_90a", limit: int = SHARED_LIMIT) -> Choice:
+    session: Any = SimpleNamespace(arch=arch, multiprocessors=132, shared_limit=limit)
+    return choose(session, discover(name)[-1], problem(name, OPERATIONS[name].dtypes[-1], *size))
+
+
+@pytest.mark.parametrize("arch", ["sm_86", "sm_120"])
+def test_tiles_fit_the_shared_memory_of_the_device(
+    arch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiler, "version", lambda: "nvcc")  # all tiles are available
+    size, limit = (1536, 1536, 16_384), 99 << 10
+    assert chosen("matmul", *size, arch=arch, limit=limit).tile.shared <= limit
+    given = problem("matmul", "float32", *size)
+    assert max(kernels_of(shape, given)[0].shared for shape in SIMT_SHAPES) > limit
+    with pytest.raises(SizeError, match="more shared memory than this GPU has"):
+        chosen("matmul", *size, arch=arch, limit=1024)
+
+
+def test_without_a_compiler_the_fastest_tile_at_hand_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    size = (1024, 1024, 1024)
+    monkeypatch.setattr(compiler, "version", lambda: "")
+    shipped = {"WARP_ROWS": "1", "WARP_COLS": "4", "PARTS": "1"}
+    monkeypatch.setattr(compiler, "ready_made", lambda *given: given[-1].items() >= shipped.items())
+    assert chosen("matmul", *size).tile.macros().items() >= shipped.items()
+    monkeypatch.setattr(compiler, "ready_made", lambda *_: None)
+    with pytest.raises(compiler.NoCompilerError, match=r"no tile of 15_any_size.cu .* sm_90a"):
+        chosen("matmul", *size)

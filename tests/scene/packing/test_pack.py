@@ -8,13 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer import (
-    Background,
-    Camera,
-    Material,
-    Scene,
-    SphereSet,
-)
+from raytracer import Background, Camera, Material, Scene, SphereSet
 from raytracer.buffers import SceneBuffers
 from raytracer.errors import SceneError
 from raytracer.render_space import Space
