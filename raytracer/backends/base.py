@@ -250,11 +250,8 @@ class Device(Protocol):
     """Of the device among those of that name."""
     max_spheres: int
     has_own_memory: bool
-    """Whether films lie in its memory; parts of a picture are then bands, rendered together."""
-    can_interrupt: bool = False
-    """Whether a pass can be interrupted within `budget` at a small cost."""
-    shares_display: bool = False
-    """Whether the device may also draw the window; pictures are then developed in its memory, and
+    """Whether it is a GPU: films and pictures lie in its memory, a pass cannot be interrupted at a
+    small cost, parts of a picture are bands, rendered together, and it may also draw the window:
     OpenGL must finish before the next pass."""
     pass_seconds: float
     """Target duration (s) of a pass of several samples in interactive use."""
@@ -441,7 +438,6 @@ class CpuDevice(Device):
 
     name = "cpu"
     max_spheres = MAX_SPHERES
-    can_interrupt = True
     has_own_memory = False
     place = None
     pass_seconds = 0.1

@@ -244,16 +244,13 @@ class GroupFilm(DeviceFilm):
 class DeviceGroup:
     """Devices of one kind; what it does not divide, the first of them does."""
 
-    can_interrupt = False
-
     def __init__(self, devices: Sequence[CudaDevice], is_striped: bool | None = None) -> None:
         """Take the GPUs. is_striped: whether scenes are striped, but those of few spheres, whose
         trees the host builds; None: those that are too large."""
         self.devices, self._is_striped = devices, is_striped
         first = devices[0]
         self.name, self.number = first.name, first.number
-        self.max_spheres, self.shares_display = first.max_spheres, first.shares_display
-        self.has_own_memory = first.has_own_memory
+        self.max_spheres, self.has_own_memory = first.max_spheres, first.has_own_memory
         self.pass_seconds, self.budget = first.pass_seconds, first.budget
 
     def describe(self) -> dict[str, Any]:

@@ -26,7 +26,7 @@ class Presenter:
 
     def present(self, picture: Any) -> None:
         """Copy a picture to the canvas. Raises BackendError if the GPU is lost."""
-        if not self._device.shares_display:
+        if not self._device.has_own_memory:
             self._canvas.fill(picture.pixels)
             return
         if not self._fails:

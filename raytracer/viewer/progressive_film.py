@@ -140,7 +140,7 @@ class ProgressiveFilm:
         """
         assert self.film is not None
         job, sums = request.job, None
-        if backup and self.samples and job.device.can_interrupt:
+        if backup and self.samples and not job.device.has_own_memory:
             sums = self.film.to_host().sums.copy()
         self.can_yield = sums is not None or not self.samples
         self._clean = None

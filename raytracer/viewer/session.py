@@ -148,7 +148,7 @@ class Session:
     ) -> Self:
         """Start rendering the first frame, at a size in pixels."""
         device, news = loaded_scene.job.device, Event()
-        if device.can_interrupt:
+        if not device.has_own_memory:
             device.budget = CPU_SLICE
 
         def ring() -> None:

@@ -95,7 +95,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         """Show the frames of a session through a presenter."""
         self.session, self.presenter = session, presenter
         # OpenGL must finish before the next kernel is launched, and before a time is taken.
-        self._fenced = self._offscreen or self.session.loaded_scene.job.device.shares_display
+        self._fenced = self._offscreen or self.session.loaded_scene.job.device.has_own_memory
         self._attached = True
         self._use_pixels()
         type(self)._enable_event_queue = False  # they are handled immediately

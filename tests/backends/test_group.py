@@ -89,8 +89,6 @@ class ApartFilm(CpuFilm):
 class ApartDevice(CpuDevice):
     """A CPU with memory of its own; `rows` counts those to which samples were added."""
 
-    can_interrupt = False
-
     def __init__(self) -> None:
         super().__init__(1)
         self.rows = 0

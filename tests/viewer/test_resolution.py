@@ -79,7 +79,7 @@ def test_finer_ends_at_the_full_size_in_a_few_steps(
 
 
 SIZE = (64, 48)
-CUDA: Any = SimpleNamespace(shares_display=True, number=1)
+CUDA: Any = SimpleNamespace(has_own_memory=True, number=1)
 
 
 @pytest.fixture

@@ -36,8 +36,6 @@ class CudaDevice:
 
     name = "cuda"
     max_spheres = MAX_SPHERES
-    can_interrupt = False
-    shares_display = True
     has_own_memory = True
     pass_seconds = 0.012
 
