@@ -54,15 +54,6 @@ def check_aovs(names: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(listed))
 
 
-def means(values: NDArray[np.float32], side: int) -> NDArray[np.float32]:
-    """Return the means over squares of `side` x `side` pixels, (h, w, channels)."""
-    import numpy as np
-
-    height, width, channels = values.shape
-    squares = values.reshape(height // side, side, width // side, side, channels)
-    return np.asarray(squares.mean(axis=(1, 3), dtype=np.float32))
-
-
 def traced(
     film: Film, sources: Mapping[str, str], first_hits: Callable[[View], NDArray[np.void]],
     view: View, space: Space, fine: int = 1,
@@ -82,7 +73,9 @@ def traced(
         hits = first_hits(view.with_crop((x0, y, x1, min(y + rows, y1))))
         for name, source in sources.items():
             strip = from_hits(source, hits, space)
-            strip = strip if fine == 1 else means(strip, fine)
+            if fine > 1:
+                squares = strip.reshape(len(strip) // fine, fine, -1, fine, strip.shape[2])
+                strip = squares.mean(axis=(1, 3), dtype=np.float32)
             if name not in aovs:
                 aovs[name] = np.empty(((y1 - y0) // fine, *strip.shape[1:]), strip.dtype)
             aovs[name][(y - y0) // fine : (y - y0 + rows) // fine] = strip

@@ -218,7 +218,7 @@ class Film:
         """
         tone = ToneSettings(**settings)
         _, histogram = develop(self, tone, 8, threads)
-        return statistics_of(histogram, tone.stops(histogram))
+        return statistics_of(histogram, tone)
 
     def save(self, path: str | Path) -> Path:
         """Write the film to `.npz`, or its mean for other programs to `.exr` (the extra `exr`).

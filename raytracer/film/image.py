@@ -117,10 +117,7 @@ class Image:
     @property
     def statistics(self) -> Statistics:
         """Statistics of the film and of the picture that is made from it."""
-        return self._statistics(self._developed(16 if 16 in self._kept else 8)[1])
-
-    def _statistics(self, histogram: NDArray[np.void]) -> Statistics:
-        return statistics_of(histogram, self.settings.stops(histogram))
+        return statistics_of(self._developed(16 if 16 in self._kept else 8)[1], self.settings)
 
     def record(self) -> dict[str, Any]:
         """Return tone and statistics of the picture as JSON types."""
@@ -246,7 +243,7 @@ class Image:
     ) -> None:  # fmt: skip
         stages = {k: v for k, v in self.timings.items() if k not in ("write", "total")}
         timings = stages | {"total_before_write": sum(stages.values())}
-        statistics = self._statistics(histogram).to_dict()
+        statistics = statistics_of(histogram, self.settings).to_dict()
         del statistics["bins"]  # many numbers, and Film.statistics() has them
         if statistics["non_finite"] and (found := non_finite_pixels(self.film)):
             count, (x, y) = found

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant
 
 # Bins of kernels/film/histogram.h: three special ones, then eight a stop from 2**-16 to 2**15.
@@ -88,8 +89,8 @@ class Statistics:
         ]
 
 
-def statistics_of(histogram: NDArray[np.void], exposure: float) -> Statistics:
-    """Return the statistics from a FilmHistogram, structured (1,), and the exposure."""
+def statistics_of(histogram: NDArray[np.void], settings: ToneSettings) -> Statistics:
+    """Return the statistics from a FilmHistogram, structured (1,), of a picture."""
     record = histogram[0]
     bins = record["bins"].astype(np.int64)
     lit = int(bins[FIRST:].sum())
@@ -110,7 +111,7 @@ def statistics_of(histogram: NDArray[np.void], exposure: float) -> Statistics:
         darkest=ends[0],
         brightest=ends[1],
         stops=log2(high / low) if lit else 0.0,
-        exposure=exposure,
+        exposure=settings.stops(histogram),
         metered=float(record["exposure"]),
         clipped=int(record["clipped"]) / max(covered, 1),
         black=int(record["black"]) / max(covered, 1),
