@@ -48,6 +48,7 @@ KERNEL = Kernel(
     needs=("sm_80+",),
     source="",
     path=Path("fake.cu"),
+    translation_unit=Path("fake.cu"),
     place="kernels/cuda/fake.cu",
 )
 
