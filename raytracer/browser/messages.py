@@ -75,10 +75,8 @@ def parse(content: str | dict[str, Any]) -> Message:
 
 
 def packed(message: dict[str, Any], data: bytes | None = None) -> str | bytes:
-    """Return a message to a page as one message of a WebSocket.
-
-    With data it is binary: length of the header (uint32, little endian), header, data.
-    """
+    """Return a message to a page as one message of a WebSocket. With data it is binary: length of
+    the header (uint32, little endian), header, data."""
     header = json.dumps(message, allow_nan=False, separators=(",", ":"))
     if data is None:
         return header

@@ -41,10 +41,8 @@ TONE = ("exposure", "tone", "bloom")
 
 
 def camera_toml(session: Session) -> str:
-    """Return camera, edits and keyframes as tables, and a command that renders them.
-
-    They replace those of a scene file; for a file of particles, those with keyframes are one.
-    """
+    """Return camera, edits and keyframes as tables, and a command that renders them. They replace
+    those of a scene file; for a file of particles, those with keyframes are one."""
     scene, path = session.loaded_scene.scene, session.loaded_scene.path
     tables, more = _view_tables(session, session.camera), _animation(session)
     content = replace(session.content, frame=None) if more else session.content  # a movie has all
@@ -178,10 +176,8 @@ def _look(session: Session) -> dict[str, Any]:
 
 
 def _of_particles(session: Session) -> dict[str, Any]:
-    """Return background, ground and light of a particle file as settings.
-
-    There are none for gradients, except the default one, and for lights after the first.
-    """
+    """Return background, ground and light of a particle file as settings. There are none for
+    gradients, except the default one, and for lights after the first."""
     background, edits = session.edited.background, session.edits
     found: dict[str, Any] = {}
     if background.transparent:
@@ -196,10 +192,8 @@ def _of_particles(session: Session) -> dict[str, Any]:
 
 
 def _of_content(content: Content, scene: Scene) -> dict[str, Any]:
-    """Return frame, colours, selection and glyphs as settings.
-
-    Particles hidden or faded by number have none, nor has the marking of selected ones.
-    """
+    """Return frame, colours, selection and glyphs as settings. Particles hidden or faded by number
+    have none, nor has the marking of selected ones."""
     found: dict[str, Any] = {"frame": content.frame}
     if condition := _condition(content):
         found["select"] = condition
@@ -296,10 +290,8 @@ def require_no_save(session: Session) -> None:
 
 
 def parse_size(text: str, size: tuple[int, int], samples: int) -> tuple[tuple[int, int], int]:
-    """Parse the size of a picture: "3840x2160", "3840x2160 64" or an empty text.
-
-    Raises UserError.
-    """
+    """Parse the size of a picture: "3840x2160", "3840x2160 64" or an empty text. Raises
+    UserError."""
     number = r"(\d{1,12})"
     pattern = rf"(?:{number}[x×]{number}(?:\s+{number})?)?"
     if (match := re.fullmatch(pattern, text.lower().strip(), re.ASCII)) is None:

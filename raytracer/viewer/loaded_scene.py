@@ -99,9 +99,7 @@ class LoadedScene:
 
     def followed(self, scene: Scene, overrides: SceneOverrides) -> Self | None:
         """Return another state of the scene in the same memory; None: it has to be packed anew.
-
-        Nothing is packed, and the memory of the device changes when it is shown (`take_over`).
-        """
+        Nothing is packed, and the memory of the device changes when it is shown (`take_over`)."""
         with collected() as warnings:
             job = followed(self.job, scene, overrides)
         if job is None or job.kept is None:

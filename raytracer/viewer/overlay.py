@@ -175,9 +175,7 @@ class Overlay:
 
     def draw_layers(self, frame: Frame, window: Size) -> None:
         """Draw marks, and the legend over pictures that do not have it: drafts and those of GPUs.
-
-        Annotations that depend on the camera, such as a scale bar, are drawn only at rest.
-        """
+        Annotations that depend on the camera, such as a scale bar, are drawn only at rest."""
         self._marks.draw(frame.marks, frame.size, lambda: frame.marks, window)
         if frame.draft or not hasattr(frame.picture, "pixels"):
             plan, shown = frame.request.loaded_scene.job.plan, frame.request.size
@@ -247,9 +245,7 @@ def _legend_and_texts(frame: Frame) -> NDArray[np.uint8] | None:
 
 def status(session: Session, rate: float, way: str) -> list[str]:
     """Return the lines of the status text: scene, progress, tone; device and rates if TECHNICAL.
-
-    rate: frames per second. way: how frames reach the window.
-    """
+    rate: frames per second. way: how frames reach the window."""
     counts, frame, tone = session.loaded_scene.scene.counts(), session.frame, session.tone
     there = ", ".join(counted(count, noun) for noun, count in counts.items())
     lines = [f"{session.loaded_scene.name}   {there}"]

@@ -108,10 +108,8 @@ def outline(view: View, center: Vector, radius: float, window: tuple[int, int]) 
 
 
 def rings(session: Session, size: tuple[int, int]) -> list[Corners]:
-    """Return the outlines of the picked spheres as corners in pixels from the lower left.
-
-    For a giant, it is a ring around the point that was hit.
-    """
+    """Return the outlines of the picked spheres as corners in pixels from the lower left. For a
+    giant, it is a ring around the point that was hit."""
     outlines = []
     for pick in picked_spheres(session):
         center, radius = sphere_of(session, pick)

@@ -288,10 +288,8 @@ def _run(
 
 
 class SimulatedDrag:
-    """Sends a drag event when the frame of the previous event is on the screen.
-
-    After the last event it waits for the finished picture and closes the window.
-    """
+    """Sends a drag event when the frame of the previous event is on the screen. After the last
+    event it waits for the finished picture and closes the window."""
 
     def __init__(self, window: PreviewWindow, events: int) -> None:
         self.latency: list[float] = []

@@ -40,10 +40,8 @@ class ResolutionController:
         self._frames: deque[tuple[float, float]] = deque(maxlen=HISTORY)
 
     def choose(self, full: Size, seconds: float = 0.0) -> Size:
-        """Return width and height of the next frame, in pixels, in a window of size `full`.
-
-        It is that of the level, or the largest one that takes at most so many seconds.
-        """
+        """Return width and height of the next frame, in pixels, in a window of size `full`. It is
+        that of the level, or the largest one that takes at most so many seconds."""
         sizes = (size_at(level, full) for level in range(self.level))
         fitting = (size for size in sizes if self.per_pixel and self.seconds(size) <= seconds)
         return next(fitting, size_at(self.level, full))
@@ -134,10 +132,8 @@ class ProgressiveFilm:
     def add(
         self, request: RenderRequest, count: int, check: ProgressCall, backup: bool = False
     ) -> float:
-        """Add samples, and return the seconds of the device.
-
-        If the pass is interrupted, the film is restored with a backup, or dropped.
-        """
+        """Add samples, and return the seconds of the device. If the pass is interrupted, the film
+        is restored with a backup, or dropped."""
         assert self.film is not None
         job, sums = request.job, None
         if backup and self.samples and not job.device.has_own_memory:

@@ -480,10 +480,8 @@ class Session:
             self.do("frame", time.count - 1)
 
     def _follow_picks(self, old: LoadedScene) -> None:
-        """Follow the picked particles to the scene that is shown now, by the ids of its file.
-
-        Lost ones are dropped, and the latest is described again.
-        """
+        """Follow the picked particles to the scene that is shown now, by the ids of its file. Lost
+        ones are dropped, and the latest is described again."""
         scene, latest = self.loaded_scene, self.picks[-1] if self.picks else None
         moved = [each.carried(old.all_particles, scene.all_particles) for each in self.picks]
         self.picks = [each for each in moved if each is not None]

@@ -15,10 +15,8 @@ Stamp = tuple[int, int]
 
 
 class Watch:
-    """Detects changes of a scene or particle file, or a file that it names, or of `also`.
-
-    Changes count from construction on, even during the first load.
-    """
+    """Detects changes of a scene or particle file, or a file that it names, or of `also`. Changes
+    count from construction on, even during the first load."""
 
     def __init__(self, path: Path, also: Sequence[Path] = ()) -> None:
         self.path, self._also = path, also
@@ -49,10 +47,8 @@ def _data_files(path: Path) -> list[Path]:
 
 
 def stamp(path: Path) -> Stamp | None:
-    """Return modification time and size of a file; None if it is missing.
-
-    For a series of files: last change of its folder, and size of its last file, which may grow.
-    """
+    """Return modification time and size of a file; None if it is missing. For a series of files:
+    last change of its folder, and size of its last file, which may grow."""
     try:
         if path.is_dir() or (not path.exists() and may_be_series(path, None)):
             changed = (path if path.is_dir() else path.parent).stat().st_mtime_ns

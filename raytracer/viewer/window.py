@@ -359,10 +359,8 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             )  # fmt: skip
 
     def on_mouse_scroll(self, x: int, y: int, scroll_x: float, scroll_y: float) -> None:
-        """Change the distance, with Shift the field of view; turn if sideways.
-
-        Over a row of the panel, its value changes.
-        """
+        """Change the distance, with Shift the field of view; turn if sideways. Over a row of the
+        panel, its value changes."""
         if scroll_y and self._step_row(*self._pixels(x, y), back=scroll_y > 0):
             self.paint()
         elif self._shift:
