@@ -28,7 +28,7 @@ class BoxLines:
         edges = np.array(box.edges, np.float64) / projection.space.scale
         self.sheet, self.ink = sheet, sheet.ink(wanted.color)
         self.width = wanted.width * sheet.point
-        lines = (_line(np.stack(e), projection, self.width) for e in segments(origin, edges))
+        lines = (_line(ends, projection, self.width) for ends in segments(origin, edges))
         self.lines = [each for each in lines if each]
 
     def see(self, strip: Strip) -> None:

@@ -78,9 +78,9 @@ class Plan:
         for each in hidden:
             each.draw()
         plan._draw(sheet, projection)
-        fog_color = None if fog is None else plan._fog_color(crop, view.height)
-        ink = (0.0, 0.0, 0.0) if line is None else parse_color(line.color)
-        return Overlay(sheet.shapes, crop, sheet.point, fog, fog_color, lines, ink)
+        faded = None if fog is None else (fog, plan._fog_color(crop, view.height))
+        outlined = None if line is None or lines is None else (lines, parse_color(line.color))
+        return Overlay(sheet.shapes, crop, sheet.point, faded, outlined)
 
     def _strips(
         self, scene: DeviceScene, view: View, projection: Projection, crop: Crop, hides: bool

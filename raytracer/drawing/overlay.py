@@ -18,10 +18,9 @@ class Overlay:
     shapes: list[Shape]  # in pixels of the whole picture, from the bottom to the top
     crop: Crop  # the pixels of the picture: x0, y0, x1, y1, half open
     point: float  # pixels of a point
-    fog: NDArray[np.float32] | None = None  # part of its colour in each pixel, (h, w)
-    fog_color: NDArray[np.float32] | None = None  # sRGB in 0..1 of each row, (h, 3)
-    lines: NDArray[np.float32] | None = None  # coverage of outlines, (h, w)
-    line_color: RGB = (0.0, 0.0, 0.0)  # sRGB in 0..1
+    fog: tuple[NDArray[np.float32], NDArray[np.float32]] | None = None
+    """Part of its colour in each pixel, (h, w), and this in each row, sRGB in 0..1, (h, 3)."""
+    lines: tuple[NDArray[np.float32], RGB] | None = None  # coverage of outlines, (h, w), colour
 
     def over(self, pixels: Pixels) -> Pixels:
         """Return a copy of a picture (h, w, 4) with the overlay."""
@@ -43,10 +42,10 @@ class Overlay:
     def shaded(self, pixels: Pixels) -> Pixels:
         """Return a picture with only fog and outlines, which vector formats cannot draw."""
         result = pixels.copy()
-        if self.fog is not None and self.fog_color is not None:
-            _fade(result, self.fog, self.fog_color)
+        if self.fog is not None:
+            _fade(result, *self.fog)
         if self.lines is not None:
-            raster.mix(result, self.lines, self.line_color)
+            raster.mix(result, *self.lines)
         return result
 
 

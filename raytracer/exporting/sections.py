@@ -120,7 +120,7 @@ def with_box(rods: Rods, plan: Plan | None, projection: Projection) -> Rods:
         return rods
     wanted, sheet = plan.annotations.box, plan.sheet(projection.width, projection.height)
     origin = projection.space.point(np.array(plan.box.origin, np.float64))
-    ends = np.array(segments(origin, np.array(plan.box.edges, np.float64) / projection.space.scale))
+    ends = segments(origin, np.array(plan.box.edges, np.float64) / projection.space.scale)
     middle = ends.reshape(-1, 3).mean(axis=0)
     depth = max(float(projection.depth(middle[None])[0]), 1e-6)
     per_unit = projection.pixels_per_unit(depth) * projection.space.scale

@@ -20,18 +20,15 @@ MIN_EDGE, MAX_EDGE = 1e-30, 1e30  # for which sums and products stay in float64
 MIN_VOLUME = 1e-9  # relative to the product of the edges, below which a box counts as flat
 
 
-def segments(
-    origin: NDArray[np.float64], edges: NDArray[np.float64]
-) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Return the ends of the twelve edges of a cell: a corner (3,), and one edge vector per row (3,
-    3)."""
+def segments(origin: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the ends of the twelve edges of a cell, (12, 2, 3); edges: one per row, (3, 3)."""
     result = []
     for axis in range(3):
         one, other = np.delete(edges, axis, axis=0)
         for first, second in product((0.0, 1.0), repeat=2):
             start = origin + first * one + second * other
             result.append((start, start + edges[axis]))
-    return result
+    return np.array(result)
 
 
 def box_of(scene: "Scene", wanted: "SimulationBox") -> Box:

@@ -164,10 +164,8 @@ def _with_condition(spheres: SphereSet, condition: str, style: SetStyle) -> Sphe
 
 def _ranges(condition: str, columns: Columns) -> str:
     ranges: list[str] = []
-    for name in names_in(condition):
-        if name not in columns or len(ranges) == MAX_SHOWN:
-            continue
-        values = columns.value(name)
+    known = [name for name in names_in(condition) if name in columns]
+    for name, values in zip(known, map(columns.value, known[:MAX_SHOWN]), strict=False):
         if isinstance(values, Texts):
             few = ", ".join(shown(each, 20) for each in values.names[:8])
             ranges.append(f"{name} is {few}{', ...' if len(values.names) > 8 else ''}")

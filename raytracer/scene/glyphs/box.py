@@ -19,8 +19,7 @@ def box_shapes(scene: Scene, wanted: SimulationBox) -> Glyphs:
     """Return the edges of the simulation box as capsules."""
     box = box_of(scene, wanted)
     edges = np.array(box.edges, np.float64)
-    ends = segments(np.array(box.origin, np.float64), edges)
-    starts, stops = (np.array(side) for side in zip(*ends, strict=True))
+    starts, stops = segments(np.array(box.origin, np.float64), edges).swapaxes(0, 1)
     a, b, c = edges
     across = np.array((a + b + c, a + b - c, a - b + c, -a + b + c))
     diagonal = float(np.linalg.norm(across, axis=1).max())
