@@ -7,20 +7,22 @@ number of threads.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.backends.base import DeviceFilm, ProgressCall
+from raytracer.backends.base import Device, DeviceFilm, ProgressCall
 from raytracer.errors import UserError, naming
 from raytracer.film.film import Crop, Film
 from raytracer.film.noise import TileNoise, most_around
-from raytracer.pipeline import Job
 from raytracer.warning import warn
 
 Counts = NDArray[np.int64]  # a number for each tile, (tiles down, tiles across)
+
+AddTo = Callable[[DeviceFilm, int, ProgressCall | None, int], float]
+"""Adds samples to a film, beginning with the number in the last argument; returns the seconds."""
 
 TILE = 32  # side of a tile in pixels; its 3,072 channels determine the noise to 3%
 RESERVE = 1.05  # factor on the samples that the noise asks for, because its estimate has noise too
@@ -50,12 +52,12 @@ def areas(
 
 
 class FilmAreas:
-    """A film of a job to whose tiles different numbers of samples are added. `there` are the
-    samples of the tiles, `seconds` the rendering time, and `work` the added samples of all pixels.
-    `offset` is the number of a pixel's first sample."""
+    """A film to whose tiles different numbers of samples are added. `there` are the samples of the
+    tiles, `seconds` the rendering time, and `work` the added samples of all pixels. `offset` is the
+    number of a pixel's first sample."""
 
-    def __init__(self, job: Job, film: DeviceFilm, offset: int) -> None:
-        self._job, self._device_film, self._offset = job, film, offset
+    def __init__(self, film: DeviceFilm, add: AddTo, device: Device, offset: int) -> None:
+        self._device_film, self._add, self._device, self._offset = film, add, device, offset
         self.host = film.to_host()
         height, width = self.host.sums.shape[:2]
         self._shape = height, width
@@ -104,8 +106,8 @@ class FilmAreas:
             backdrop=film.backdrop,
         )  # fmt: skip
         work = part[..., 0].size * count
-        with self._job.device.film(piece) as on_device:
-            self.seconds += self._job.add(
+        with self._device.film(piece) as on_device:
+            self.seconds += self._add(
                 on_device, count, lambda done: report(work * done), first + self._offset
             )
             sums = on_device.to_host().sums

@@ -381,8 +381,8 @@ class Job:
         self._check_samples_of(on_device.host, on_device.samples + offset, 1)
         most = MAX_SAMPLES if settings.noise is None else settings.max_samples or MAX_FOR_NOISE
         passes = Passes(
-            FilmAreas(self, on_device, offset), settings.samples, settings.noise, most, seconds,
-            progress,
+            FilmAreas(on_device, self.add, self.device, offset), settings.samples, settings.noise,
+            most, seconds, progress,
         )  # fmt: skip
         spent = passes.run()
         self._describe(on_device.host)
@@ -403,7 +403,7 @@ class Job:
         else:
             from raytracer.adaptive import FilmAreas  # late: few films
 
-            areas = FilmAreas(self, on_device, first - film.samples)
+            areas = FilmAreas(on_device, self.add, self.device, first - film.samples)
             seconds = areas.expose(count, progress)
         self._describe(film)
         return seconds

@@ -217,7 +217,7 @@ def test_time_of_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     job: Any = SimpleNamespace(add=add, device=CpuDevice())
     on_device = job.device.film(Film.blank(2, 2))
     for seconds, expected in ((11.5, [1, 1, 2, 4, 3]), (0.5, [1])):
-        areas = FilmAreas(job, on_device, 0)
+        areas = FilmAreas(on_device, job.add, job.device, 0)
         assert Passes(areas, 1, None, 100, seconds, fractions.append).run() == sum(expected)
         assert parts == expected
         assert fractions == sorted(fractions)

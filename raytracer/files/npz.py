@@ -131,6 +131,9 @@ class Archive:
                 file.seek(entry.header_offset + 26)
                 names = sum(struct.unpack("<2H", file.read(4)))
                 file.seek(entry.header_offset + 30 + names + stream.tell())
+                if header.fortran_order:
+                    array = np.memmap(file, header.dtype, "r", file.tell(), header.shape, "F")
+                    return np.array(array[index])
                 return _values(file, header, index, label)
             values = _values(stream, header, index, label)
             while index is None and stream.read(PIECE):  # the sum is compared at the end
