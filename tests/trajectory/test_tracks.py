@@ -26,7 +26,7 @@ def written(path: Path, frames: list[dict[int, float]]) -> Path:
     text = ""
     for k, places in enumerate(frames):
         order = rng.permutation(sorted(places))
-        rows = [f"{i} {1 + i % 2} {places[i]} 1 1" for i in order]
+        rows = [f"{i} {1 + i % 2} {places[i]} {i} {i}" for i in order]
         text += dump("id type x y z", rows, k, edge=EDGE)
     path.write_text(text)
     return path
