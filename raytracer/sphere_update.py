@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import Columns, DeviceRecords
 from raytracer.device_array import DeviceArray
 from raytracer.errors import SceneError
 from raytracer.layout import enum
+
+if TYPE_CHECKING:
+    from raytracer.buffers import Columns, DeviceRecords
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
@@ -89,8 +91,8 @@ class SphereUpdate:
 
 
 Placer = Callable[
-    [Sequence[SphereUpdate], Sequence[SphereUpdate], Callable[[slice], Columns]],
-    DeviceRecords | None,
+    [Sequence[SphereUpdate], Sequence[SphereUpdate], Callable[[slice], "Columns"]],
+    "DeviceRecords | None",
 ]
 """Packs the spheres of a scene without solids in the memory of a device.
 

@@ -78,7 +78,8 @@ def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the contents of a scene or particle file, and what would be drawn."""
     from raytracer.commands.scene import contents_of
     from raytracer.scene.load import is_scene, named_files
-    from raytracer.scene.particles.data_file import DataFile, locate, split_inner
+    from raytracer.scene.particles.data_file import DataFile, split_inner
+    from raytracer.scene.particles.locate import locate
     from raytracer.scene.particles.summary import summary
     from raytracer.scene.source import Source
 

@@ -1,6 +1,6 @@
 """Feed: the latest state of a simulation as a scene."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from threading import Event
 from time import sleep
 from typing import Any
@@ -14,7 +14,7 @@ from raytracer.scene.particles.source import Particles
 from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.settings import RenderSettings
-from raytracer.trajectory.source import FrameSource
+from raytracer.trajectory.source import LiveSource
 
 TITLE = "simulation"  # title of the scenes
 
@@ -26,15 +26,14 @@ WAIT = 0.02  # seconds between two looks for the first state
 STEP_WAIT = 0.05  # seconds without another set after which the first step is taken to be complete
 
 
-class Feed(FrameSource):
-    """A simulation that runs: its only frame is the latest state that a reader has, which changes.
-    Several threads may use it. `closed`: whether views of it are to end."""
+class Feed(LiveSource):
+    """The states that a reader takes, as scenes. Several threads may use it."""
 
-    count, name = 1, TITLE
+    name = TITLE
 
     def __init__(self, reader: Reader) -> None:
         self._reader, self.closed, self._is_first = reader, False, True
-        self.on_change: Callable[[], None] = lambda: None  # called by any thread
+        self.on_change = lambda: None
         reader.on_change = lambda: self.on_change()
 
     def close(self) -> None:
@@ -43,8 +42,6 @@ class Feed(FrameSource):
         self.on_change()
 
     def has_newer(self) -> bool:
-        """Return whether there is a state after the one that was loaded last; if not, `on_change`
-        is called when there is, or when `closed` becomes true."""
         return self._reader.has_newer
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:

@@ -9,7 +9,8 @@ from raytracer.arguments import text
 from raytracer.errors import DataFileError, SceneError, UserError
 from raytracer.fields import split
 from raytracer.files.access import STANDARD_INPUT, is_path, path_of, require_file
-from raytracer.scene.particles.data_file import DataFile, locate, may_be_series, split_inner
+from raytracer.scene.particles.data_file import DataFile, split_inner
+from raytracer.scene.particles.locate import locate, may_be_series
 from raytracer.scene.source_settings import SourceSettings
 
 SCENE_SUFFIXES = (".toml", ".json")

@@ -21,12 +21,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import hypot, radians, tan
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from raytracer.scene.particles.source import Box
 
-Triple = Sequence[float]  # three numbers as a user gives them
+Triple = Union[Sequence[float], "NDArray[Any]"]
+"""Three numbers as a user gives them; `arguments.vector` makes a `Vector` of them."""
+
 Vector = tuple[float, float, float]
 
 AXES: dict[str, Vector] = {

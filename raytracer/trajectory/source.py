@@ -2,7 +2,7 @@
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,20 @@ class FrameSource(ABC):
     def signature(self) -> str | None:
         """Return a text that changes with the frames; None if changes cannot be detected."""
         return None
+
+
+class LiveSource(FrameSource):
+    """A simulation that runs: its only frame is its latest state, which changes. `closed`: whether
+    views of it are to end; `on_change`: any thread may call it."""
+
+    count = 1
+    closed: bool
+    on_change: Callable[[], None]
+
+    @abstractmethod
+    def has_newer(self) -> bool:
+        """Return whether there is a state after the one that was loaded last; if not, `on_change`
+        is called once when there is, or when `closed` becomes true."""
 
 
 class FileSource(FrameSource):

@@ -15,7 +15,6 @@ from raytracer.errors import ClosedError, DataFileError, RaytracerError, UserErr
 from raytracer.fields import check_names, takes
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.following import with_rows
-from raytracer.in_situ.feed import Feed
 from raytracer.pipeline import Notice, apply_overrides, load_source
 from raytracer.resources import thread_count
 from raytracer.scene.annotations import Annotations
@@ -31,7 +30,7 @@ from raytracer.scene.source import Source
 from raytracer.scene.source_settings import SourceSettings
 from raytracer.scene.view_settings import ViewSettings, check_shutter
 from raytracer.settings import AUTO, RenderSettings
-from raytracer.trajectory.source import frames_of
+from raytracer.trajectory.source import LiveSource, frames_of
 from raytracer.viewer import messages
 from raytracer.viewer.content import Chosen, Content, Numbers, apply, colored_there
 from raytracer.viewer.loaded_scene import LoadedScene
@@ -121,9 +120,9 @@ class Frames:
         return loaded
 
     @property
-    def live(self) -> Feed | None:
+    def live(self) -> LiveSource | None:
         """The simulation whose states are the frames; None of files and scenes."""
-        return self.source.scene if isinstance(self.source.scene, Feed) else None
+        return self.source.scene if isinstance(self.source.scene, LiveSource) else None
 
     def load(
         self, content: Content, like: LoadedScene, step: Notice | None = None, anew: bool = False

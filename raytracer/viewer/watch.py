@@ -6,7 +6,8 @@ from pathlib import Path
 
 from raytracer.errors import RaytracerError
 from raytracer.scene.load import is_scene, named_files
-from raytracer.scene.particles.data_file import may_be_series, split_inner
+from raytracer.scene.particles.data_file import split_inner
+from raytracer.scene.particles.locate import may_be_series
 from raytracer.scene.particles.series import series_of
 
 CHECK_INTERVAL = 0.25

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,10 +18,12 @@ from raytracer.scene.columns import Columns
 from raytracer.scene.inferred import making_set
 from raytracer.scene.key_types import Expression, Share
 from raytracer.scene.replicated_set import replicated
-from raytracer.scene.scene import Scene
 from raytracer.scene.simulation_box import wrapped
 from raytracer.scene.solids import CapsuleSet
 from raytracer.scene.sphere_set import SphereSet, opacities_of
+
+if TYPE_CHECKING:
+    from raytracer.scene.scene import Scene
 
 MAX_SHOWN = 4  # most columns whose ranges a message about an empty selection states
 
@@ -56,11 +58,11 @@ def styled_sets(
 
 
 def styled(
-    scene: Scene,
+    scene: "Scene",
     settings: StyleSettings,
     radius: float | str | None = None,
     opacity: float | str | None = None,
-) -> Scene:
+) -> "Scene":
     """Return a scene with other colours or a selection of the particles from files or objects, or
     of all if there are none. Sets with colours and without the columns of `color_by` keep them if
     another set has these. radius, opacity: expressions; None keeps them."""
@@ -84,13 +86,15 @@ def styled(
     return _with_bond_sets(colored, *bonded_sets(sets, styles))
 
 
-def with_bonds(scene: Scene) -> Scene:
+def with_bonds(scene: "Scene") -> "Scene":
     """Return a scene with the bonds of its sets made again; radii stay."""
     _, bonds = bonded_sets(scene.spheres, [None] * len(scene.spheres))
     return _with_bond_sets(scene, scene.spheres, bonds)
 
 
-def _with_bond_sets(scene: Scene, sets: Sequence[SphereSet], bonds: Sequence[CapsuleSet]) -> Scene:
+def _with_bond_sets(
+    scene: "Scene", sets: Sequence[SphereSet], bonds: Sequence[CapsuleSet]
+) -> "Scene":
     others = [each for each in scene.capsules if not each.are_bonds]
     old = {id(scale) for each in scene.capsules if each.are_bonds for scale in each.scales}
     scales = [scale for scale in scene.color_scales if id(scale) not in old]

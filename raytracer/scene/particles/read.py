@@ -14,8 +14,9 @@ from raytracer.scene.elements import Element, symbol_of
 from raytracer.scene.particles import registry
 from raytracer.scene.particles.celestial import placed
 from raytracer.scene.particles.compressed import unpacked
-from raytracer.scene.particles.data_file import DataFile, locate
+from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.labels import Labels, styles_of
+from raytracer.scene.particles.locate import locate
 from raytracer.scene.particles.long_table import framed
 from raytracer.scene.particles.source import (
     BY_LABEL,

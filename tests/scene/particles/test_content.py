@@ -9,7 +9,7 @@ import pytest
 from raytracer import Scene, load
 from raytracer.errors import DataFileError
 from raytracer.scene.load import is_scene
-from raytracer.scene.particles.data_file import locate
+from raytracer.scene.particles.locate import locate
 from raytracer.scene.particles.read import read
 from raytracer.scene.particles.registry import by_content
 from raytracer.warning import collected

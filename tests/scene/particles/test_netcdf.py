@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from raytracer import load
-from raytracer.scene.particles.data_file import locate
+from raytracer.scene.particles.locate import locate
 from raytracer.scene.particles.read import frame_count, read
 from raytracer.warning import collected
 from support.particle_files import complaint, write
