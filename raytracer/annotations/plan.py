@@ -204,6 +204,7 @@ def plan_of(
         tips = axes_at(replace(scene, annotations=annotations), tripod)
     target = scene.camera.look_at if scene.camera is not None else None
     counts = [mesh.count for mesh in scene.meshes if mesh.count]
+    first = scene.count + scene.solid_count - sum(counts)  # triangle of all meshes
     return Plan(
         annotations, settings.dpi,
         None if scene.background.transparent else scene.background.edges(),
@@ -212,7 +213,7 @@ def plan_of(
         box_of(scene, box) if box is not None and box.style == "lines" else None,
         labelled(scene, annotations.labels.by) if annotations.labels is not None else None,
         tips, {**texts.values_of(scene), **(values or {})},
-        tuple(accumulate(counts, initial=scene.count + scene.solid_count - sum(counts))),
+        tuple(accumulate(counts, initial=first)),
     )  # fmt: skip
 
 

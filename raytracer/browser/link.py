@@ -138,6 +138,7 @@ class Client:
             return False
         if len(self._waiting) < AHEAD:
             return True
+        # One that is deaf acknowledges nothing: what was sent is taken to arrive at its rate.
         arrival = sum(self._waiting.values()) / (self._rate or inf)
         due = self._sent + max(DEAF_SECONDS, arrival)
         return self.deaf and perf_counter() >= due

@@ -168,9 +168,10 @@ class _Outlet:
         self._about: Mapping[str, Any] = {}  # of the latest state
 
     def _write(self, name: str, seconds: float = inf) -> None:
-        """Copy a set; left out if all its memory stays in use for that long."""
+        """Copy a set, or give up if none of its memory becomes free for so many seconds."""
         until = perf_counter() + seconds
-        given = self._sent[name] = self._logged[name]  # what is wrong is said once
+        given = self._logged[name]
+        self._sent[name] = given  # before an error: it is reported once, not at every step
         points = Points.of(name, given).near(name, self.runner.gpu)
         while not self.writer.write(name, points.arrays, points.values, points.stream):
             if self.runner.has_ended() or perf_counter() >= until:

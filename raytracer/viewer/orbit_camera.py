@@ -317,8 +317,8 @@ class Giants:
         return replace(found, centers=found.centers[outside], radii=radius[outside])
 
     def kept_out(self, view: View, before: View) -> View:
-        """Return a view, or the previous one if the camera would enter a giant. An orthographic
-        camera is moved back until it clips nothing but giants."""
+        """Return a view, or the previous one if the camera would enter a giant; in a giant it may
+        move. An orthographic camera moves back until it clips no other spheres."""
         there = unclipped(view, self.extent)
         return there if self._is_outside(there) or not self._is_outside(before) else before
 

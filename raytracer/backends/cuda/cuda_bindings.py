@@ -114,8 +114,9 @@ class Context:
         ask(cu.cuDevicePrimaryCtxRelease, self._device)
 
 
-def _own(owner: Any, destroy: Callable[..., Any], handle: Any) -> weakref.finalize[..., Any]:
-    """Destroy something in the context of now when `owner` is gone, but not as the process ends."""
+def _end_with(owner: Any, destroy: Callable[..., Any], handle: Any) -> weakref.finalize[..., Any]:
+    """Destroy a handle, in the context that is current now, when `owner` is gone; not when the
+    process ends, which destroys the context too."""
     end = weakref.finalize(owner, _destroy, ask(cu.cuCtxGetCurrent), destroy, handle)
     end.atexit = False
     return end
@@ -139,7 +140,7 @@ class Allocation:
 
     def __init__(self, size: int) -> None:
         self._address = ask(cu.cuMemAlloc, size)
-        self._end = _own(self, cu.cuMemFree, self._address)
+        self._end = _end_with(self, cu.cuMemFree, self._address)
 
     def __int__(self) -> int:
         return int(self._address)
@@ -157,7 +158,7 @@ def pagelocked_empty(count: int, dtype: Any) -> NDArray[Any]:
     size = count * np.dtype(dtype).itemsize
     address = ask(cu.cuMemHostAlloc, size, 0)
     memory = (ctypes.c_ubyte * size).from_address(int(address))
-    _own(memory, cu.cuMemFreeHost, address)  # the array refers to `memory`
+    _end_with(memory, cu.cuMemFreeHost, address)  # the array refers to `memory`
     return np.frombuffer(memory, dtype)
 
 
@@ -192,7 +193,7 @@ class Stream:
 
     def __init__(self, flags: int) -> None:
         self.handle = ask(cu.cuStreamCreate, flags)
-        _own(self, cu.cuStreamDestroy, self.handle)
+        _end_with(self, cu.cuStreamDestroy, self.handle)
 
     def synchronize(self) -> None:
         ask(cu.cuStreamSynchronize, self.handle)
@@ -206,7 +207,7 @@ class Event:
 
     def __init__(self) -> None:
         self.handle = ask(cu.cuEventCreate, 0)
-        _own(self, cu.cuEventDestroy, self.handle)
+        _end_with(self, cu.cuEventDestroy, self.handle)
 
     def record(self, stream: Stream) -> None:
         ask(cu.cuEventRecord, self.handle, stream.handle)
@@ -226,7 +227,7 @@ class Module:
 
     def __init__(self, code: bytes) -> None:
         self.handle = ask(cu.cuModuleLoadData, code)
-        _own(self, cu.cuModuleUnload, self.handle)
+        _end_with(self, cu.cuModuleUnload, self.handle)
 
     def get_function(self, name: str) -> Function:
         return Function(self, name)
@@ -304,7 +305,7 @@ class Graph:
             self._ready = ask(cu.cuGraphInstantiate, graph, 0)
         finally:
             cu.cuGraphDestroy(graph)
-        _own(self, cu.cuGraphExecDestroy, self._ready)
+        _end_with(self, cu.cuGraphExecDestroy, self._ready)
 
     def launch(self) -> None:
         ask(cu.cuGraphLaunch, self._ready, self._stream)

@@ -199,9 +199,11 @@ class ColumnSource(ParticleSource):
 
 
 def label_in(names: Sequence[str], taken: Collection[str] = ()) -> str | None:
-    """Return the likeliest name of labels that is not taken, in any case unless it is "Z"."""
-    by_plain = {naming.plain(name): name for name in reversed(names)} | {"Z": "Z" in names and "Z"}
-    known = (name if name in names else by_plain.get(name) for name in LABELS)
+    """Return the likeliest name of labels that is not taken. Names match in any letter case, but
+    atomic numbers "Z", since "z" is a coordinate."""
+    by_plain = {naming.plain(name): name for name in reversed(names)}  # the first of equal names
+    known = (each if each in names or each == "Z" else by_plain.get(each) for each in LABELS)
+    known = (name for name in known if name in names)
     return next((name for name in known if name and name not in taken), None)
 
 
