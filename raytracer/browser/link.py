@@ -7,6 +7,7 @@ view by more than `FINE_SECONDS`: what has more bytes is sent as a smaller pictu
 """
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from io import BytesIO
 from math import inf, sqrt
@@ -130,6 +131,7 @@ class Client:
     _stamp: float = float("nan")  # of its view
     _limit: float = 0.0  # of its bytes
     _sent: float = 0.0  # time of the latest message with bytes
+    backlog: Callable[[], int] = lambda: 0  # how many messages wait to be sent
 
     @property
     def ready(self) -> bool:
@@ -153,7 +155,10 @@ class Client:
         return len(self._waiting) < AHEAD or now - self.heard < ABSENT
 
     def tell(self, state: dict[str, Any]) -> None:
-        """Send the keys of the state whose values it does not have."""
+        """Send the keys of the state whose values it does not have; later if more wait than
+        pictures with their announcements, as behind a file."""
+        if self.backlog() > 2 * AHEAD:
+            return
         known, self.state = self.state, state
         changes = {k: each for k, each in state.items() if k not in known or known[k] != each}
         if changes.keys() - {"rings"}:  # rings of a moving camera come with the pictures

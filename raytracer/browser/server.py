@@ -113,7 +113,7 @@ class Server:
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(put, message, data)
 
-        visitor = Client(send)
+        visitor = Client(send, backlog=unsent.qsize)
         self.host.join(visitor)
         writer = asyncio.create_task(_write(socket, unsent))
         try:

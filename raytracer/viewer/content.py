@@ -206,7 +206,7 @@ class Edits:
             changes["ambient"] = ambient_of(scene.ambient, scene.lights, scene.render.rig)
         if self.shadow_catcher is not None and scene.ground is not None:
             changes["ground"] = replace(scene.ground, shadow_catcher=self.shadow_catcher)
-        if background := BACKGROUNDS[self.background]:
+        if background := BACKGROUNDS.get(self.background):
             changes["background"] = replace(background, up=scene.background.up)
         return replace(scene, **changes) if changes else scene
 

@@ -268,6 +268,8 @@ class FrameLoader:
                 return None
             what = watch.path if watch else "what was asked for"
             text = " ".join([type(error).__name__, *str(error).split()])
+            if isinstance(error, MemoryError):
+                text = "not enough memory"
             known = isinstance(error, RaytracerError)
             sentence = str(error) if known else f"{what}: cannot be loaded ({text})"
             return messages.Refused(sentence, content, reloaded=watch is not None)

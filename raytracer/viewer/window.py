@@ -314,7 +314,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
 
     def _scrub(self, x: float) -> None:
         share = self._overlay.time_line.share_at(x)
-        self.session.do("play", False)
+        self._do("play", False)
         self._do("frame", round(share * (self.session.time.count - 1)))
 
     def on_mouse_drag(

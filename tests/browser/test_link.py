@@ -146,3 +146,14 @@ def test_who_cannot_tell_what_it_took_gets_a_picture_now_and_then(
 def test_no_text_is_a_defect(text: str) -> None:
     with pytest.raises(UserError, match="message"):
         parse(text)
+
+
+def test_states_do_not_pile_up_behind_a_file() -> None:
+    sent: list[dict[str, Any]] = []
+    waiting = 2 * AHEAD + 1
+    client = Client(lambda message, _=None: sent.append(message), backlog=lambda: waiting)
+    client.tell({"frame": 1})
+    assert not sent
+    waiting = 0
+    client.tell({"frame": 2})
+    assert sent == [{"type": "state", "state": {"frame": 2}}]

@@ -439,3 +439,9 @@ def test_a_condition_on_a_column_that_one_set_lacks() -> None:
         session.do("hide-selected")
         assert until(session, "hidden") == 1
         assert session.loaded_scene.scene.count == 2
+
+
+def test_no_background_is_that_of_the_scene(session: Session) -> None:
+    session.do("background", "black")
+    session.do("background", None)
+    assert session.edited.background == session.loaded_scene.scene.background

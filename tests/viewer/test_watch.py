@@ -100,7 +100,7 @@ def points(tmp_path: Path) -> Path:
     ("error", "said"),
     [
         (SceneError("scene.toml: is broken"), "scene.toml: is broken"),
-        (MemoryError(), "cannot be loaded (MemoryError)"),
+        (MemoryError(), "cannot be loaded (not enough memory)"),
         (ZeroDivisionError("division\nby zero"), "(ZeroDivisionError division by zero)"),
     ],
 )
