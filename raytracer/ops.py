@@ -88,6 +88,8 @@ def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> tuple[Op, Arrays]:
     """Return the operation at their sizes and the arrays by name; raise UserError if number, dtype
     or shape is wrong."""
     try:
+        if len(arrays) != len(op.inputs):
+            raise ValueError(f"{len(arrays)} given")
         inputs = {name: np.asarray(array) for name, array in zip(op.inputs, arrays, strict=True)}
         axes = op.axes_of(inputs)
     except (TypeError, ValueError) as error:

@@ -306,7 +306,7 @@ def whole_numbers(text: str, names: Mapping[str, int]) -> tuple[int, ...]:
         values = [Fraction(v) for v in eval(f"({text},)", {"__builtins__": {}}, known)]
     except ZeroDivisionError:
         raise VariantError(f"{text!r} divides by zero") from None
-    except (NameError, SyntaxError, TypeError) as error:
+    except (NameError, OverflowError, SyntaxError, TypeError) as error:
         raise VariantError(f"{text!r} is not understood here: {error}") from None
     for value in values:
         if value.denominator != 1:

@@ -191,6 +191,7 @@ def test_values(text: str, values: tuple[int, ...]) -> None:
         ("'os'", "not understood"),
         ("k + 1", "'k' is not defined"),
         ("ceil(1, 2)", "not understood"),
+        ("1e999", "not understood"),
     ],
 )
 def test_refused(text: str, words: str) -> None:

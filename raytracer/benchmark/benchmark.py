@@ -100,8 +100,10 @@ def matching(
     """Return what some words name, in their order, each once; all if there are no words. Raises
     UserError for other words; `names` returns the names of one."""
     known = {name: each for each in every for name in names(each)}
-    selection = dict.fromkeys(known[one_of(word, what, known, "variant")] for word in words)
-    return list(selection if words else every)
+    labels = [names(each)[0] for each in every]
+    for word in words:
+        one_of(word, what, known if word in known else labels, "variant")
+    return list(dict.fromkeys(known[word] for word in words) if words else every)
 
 
 def names_of(variant: Variant) -> tuple[str, ...]:

@@ -83,7 +83,13 @@ class Op:
             if size not in supported:
                 words = ", ".join(map(str, supported))
                 raise UserError(f"{self.name}: {name} = {size}: give one of {words}")
-        return replace(self, axes={**self.axes, **sizes}, dtype=dtype or self.dtype, **others)
+        made = replace(self, axes={**self.axes, **sizes}, dtype=dtype or self.dtype, **others)
+        try:
+            _ = made.arrays
+        except ValueError:  # more bytes than addresses
+            given = ", ".join(f"{name} = {size}" for name, size in made.axes.items())
+            raise UserError(f"{self.name}: {given}: no memory has such arrays") from None
+        return made
 
     @property
     def input_arrays(self) -> Arrays:
@@ -153,7 +159,10 @@ class Op:
         """Return the axes of inputs; raise ValueError for a wrong number of dimensions."""
         axes = dict[str, int]()
         for name, text in self.inputs.items():
-            for (axis, added), size in zip(_words(text), inputs[name].shape, strict=True):
+            words, shape = list(_words(text)), inputs[name].shape
+            if len(words) != len(shape):
+                raise ValueError(f"{name} has the shape {shape}")
+            for (axis, added), size in zip(words, shape, strict=True):
                 if axis in self.axes:
                     axes.setdefault(axis, size - added)
         return axes

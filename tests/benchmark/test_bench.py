@@ -55,6 +55,9 @@ def test_points_are_every_combination() -> None:
         ("tone", {"with_file": "a.cu"}, "--with"),
         ("vecadd histogram", {"with_file": "a.cu"}, "--with"),
         ("matmul", {"axes": {"mm": 1}}, "no axis 'mm'; did you mean 'm'"),
+        ("matmul", {"size": "1e10"}, "matmul: m = 10000000000, .*: no memory has such arrays"),
+        ("vecadd", {"size": 2**62 - 1}, "vecadd: n = 4611686018427387903: no memory has"),
+        ("render", {"variant": "77"}, "no variant '77'; known are cpu_flat, cpu_perspective"),
         *(("build", {"size": size}, "write a whole number")
           for size in (" ", "1.5", "n", "1e30", "2^99", "-4x")),
         ("build", {"scene": "wab"}, "there is no kind of spheres 'wab'; did you mean 'web'"),
@@ -64,7 +67,7 @@ def test_points_are_every_combination() -> None:
     ],
 )  # fmt: skip
 def test_mistakes_are_one_sentence(names: str, options: dict[str, Any], words: str) -> None:
-    backend = "cpu" if names.startswith(("build", "tone")) else "auto"
+    backend = "cpu" if names.startswith(("build", "render", "tone")) else "auto"
     with pytest.raises(UserError, match=words):
         raytracer.bench(*names.split(), **{"backend": backend} | options)
 
