@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raytracer import Isosurface
 from raytracer.errors import UserError
 from raytracer.scene.glyphs import isosurface
 from raytracer.scene.glyphs.isosurface import Grid, default_levels, read_cube, surface
@@ -207,3 +208,16 @@ def test_other_files_and_missing_packages(
     monkeypatch.setattr(isosurface, "find_spec", lambda _: None)
     with pytest.raises(UserError, match=r"pip install 'raytracer\[isosurface\]'"):
         shown(orbital, isosurface=0.2)
+
+
+def test_levels_of_any_iterable_and_number() -> None:
+    given: Any = (each / 10 for each in range(3))
+    assert Isosurface(level=given).level == (0.0, 0.1, 0.2)
+    given = np.arange(300.0)
+    assert Isosurface(level=given).level == tuple(range(300))
+
+
+@pytest.mark.parametrize(("level", "message"), [(np.nan, "a finite number"), ([], "not 0 values")])
+def test_levels_that_are_refused(level: Any, message: str) -> None:
+    with pytest.raises(UserError, match=f"isosurface.level: .*{message}"):
+        Isosurface(level=level)

@@ -183,9 +183,12 @@ class _Evaluator:
         try:
             name = _without_quotes(text)
             self.tree = ast.Name(name) if name in source else _parsed(text)
+        except (RecursionError, MemoryError):
+            raise self.wrong("has too many nested operations") from None
         except _MISTAKES:
             raise self.wrong(
-                f"'{shown(text)}' is not a valid expression; write for example z > 2 and type == 1"
+                f"'{shown(text)}' is not a valid expression; write for example z > 2 and type == 1 "
+                "or every 10"
             ) from None
 
     def wrong(self, problem: str) -> SceneError:
@@ -328,7 +331,7 @@ class _Evaluator:
             least = getattr(call, "nin", 3)  # 3: clip
             most = len(arguments) if name in ("min", "max") else least
         else:
-            known = [*_FUNCTIONS, *_REDUCTIONS, *self.calls]
+            known = [*_FUNCTIONS, *_REDUCTIONS, *self.calls, "every 10"]
             raise self.wrong(f"there is no function '{shown(name)}'; {suggestion(name, known)}")
         if not least <= len(arguments) <= most:
             raise self.wrong(f"{name}() takes {counted(least, 'argument')}, not {len(arguments)}")

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 from typing import Any
 
 from raytracer.arguments import items
-from raytracer.errors import SceneError, UserError
+from raytracer.errors import SceneError, UserError, counted
 from raytracer.field_types import (
     TEXT,
     Choice,
@@ -43,21 +44,24 @@ CENTER_PAIRS = Kind(
 """Pairs of a central and a neighbouring type: "Ti-O", "Ti-O=2.4,Al-O", {Ti-O = 2.4}."""
 
 
-def Several(item: Kind, most: int, noun: str) -> Kind:  # noqa: N802
+def Several(item: Kind, most: float, noun: str) -> Kind:  # noqa: N802
     """A value or a list of at most some; "0.1,0.2" as a text."""
 
     def check(value: Any, name: str) -> tuple[Any, ...]:
         with suppress(UserError):
             return (item.checked(item.typed(value) if isinstance(value, str) else value, name),)
-        parts = [item.typed(p) for p in parts_of(value)] if isinstance(value, str) else value
-        if not 1 <= len(items(parts, name)) <= most:
-            raise SceneError(f"{name}: takes {noun}, not {len(parts)}")
+        if not isinstance(value, str):
+            parts = items(value, name) if hasattr(value, "__iter__") else [value]
+        else:
+            parts = [item.typed(part) for part in parts_of(value)]
+        if not 1 <= len(parts) <= most:
+            raise SceneError(f"{name}: takes {noun}, not {counted(len(parts), 'value')}")
         return tuple(item.checked(each, name) for each in parts)
 
     return Kind({**item.plain, list: {"type": "array", "minItems": 1}}, check, noun=noun)
 
 
-LEVELS = Several(Number(), 100, "a number or a list of numbers")
+LEVELS = Several(Number(), inf, "a number or a list of numbers")
 SURFACE_COLORS = Several(ColorValue(), 2, "a colour, or two: of positive and of negative levels")
 
 

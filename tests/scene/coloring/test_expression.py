@@ -128,6 +128,9 @@ def test_a_random_share_is_seeded() -> None:
         ("x and on", "'x' is no condition; compare it, for example 'x > 0'"),
         ("y > 1", "select: there is no column 'y'"),
         ("x" + "+1" * 900, "too many nested operations"),
+        ("x" + "+1" * 20_000, "too many nested operations"),
+        ("every(10)", "did you mean 'every 10'"),
+        ("every 0", "or every 10"),
         ("(" * 300 + "x" + ")" * 300, "is not a valid expression"),
     ],
 )
