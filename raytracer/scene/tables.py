@@ -78,7 +78,7 @@ def _variants(noun: str, kinds: Mapping[str, Any], default: str = "") -> Variant
     tables = {
         name: Table(
             f"{name.capitalize()}{noun.capitalize()}",
-            f"A {name} {noun}.",
+            f"{'An' if name[0] in 'aeiou' else 'A'} {name} {noun}.",
             _type(noun, name, definitions(kind), default),
             partial(_made, kind),
         )

@@ -58,7 +58,8 @@ def Several(item: Kind, most: float, noun: str) -> Kind:  # noqa: N802
             raise SceneError(f"{name}: takes {noun}, not {counted(len(parts), 'value')}")
         return tuple(item.checked(each, name) for each in parts)
 
-    return Kind({**item.plain, list: {"type": "array", "minItems": 1}}, check, noun=noun)
+    listed = {"type": "array", "items": item.schema(), "minItems": 1}
+    return Kind({**item.plain, list: listed}, check, noun=noun)
 
 
 LEVELS = Several(Number(), inf, "a number or a list of numbers")
