@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+import raytracer.viewer.panel  # noqa: F401  # the actions of sessions
 from raytracer.film.film import Film
 from raytracer.viewer.messages import RenderRequest
 from raytracer.viewer.progressive_film import LEVELS, ResolutionController
@@ -87,8 +88,9 @@ class Drafts:
         """Render a draft; returns the picture, its seconds and its processor time."""
         request, worker = self.request(), self.worker
         start, used = perf_counter(), process_time()
-        worker._render_draft(request)
-        worker._publish(request, 0.0)
+        worker._film.restart(request, worker.resolution.choose(request.size, 0.0), draft=True)
+        worker._film.add(request, 1, worker._check_stop)
+        worker._publish(request)
         used, seconds = process_time() - used, perf_counter() - start
         worker.resolution.record(worker._film.pixels, seconds)
         frame = worker.take()

@@ -21,7 +21,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from raytracer import load
-from raytracer.film import png
+from raytracer.film.formats import read_metadata
 
 TARGET = gallery.FOLDER / "ovito"
 GAP = 16
@@ -170,7 +170,7 @@ FIGURES: dict[str, tuple[str, Callable[[], Any]]] = {
         lambda: from_arrays(
             "valley.las", "z", colored("Value", *_ends("valley.las", 2),
             ["#2b6c43", "#a3b86c", "#e8d9a0", "#a9714b"]),
-            sized(load("valley.las").spheres[0].radius),
+            sized(float(np.mean(load("valley.las").spheres[0].radius))),  # of all points
         ),
     ),
 }  # fmt: skip
@@ -219,8 +219,7 @@ def make(name: str) -> None:
     """Write one comparison."""
     _, pipeline_of = FIGURES[name]
     kept = gallery.FOLDER / f"{name}.png"
-    said = png.read_metadata(kept)
-    assert said is not None
+    said = read_metadata(kept)
     with tempfile.TemporaryDirectory() as folder, gallery.working_in(Path(folder)):
         runpy.run_path(str(gallery.FOLDER / f"{name}.py"))
         other = Path(folder) / "ovito.png"

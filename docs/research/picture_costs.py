@@ -8,12 +8,13 @@ ratios.
 import argparse
 import statistics
 import time
+from typing import Any
 
 import numpy as np
 
 import raytracer
 
-CASES = {
+CASES: dict[str, dict[str, Any]] = {
     "plain": {},
     "opacity": {"opacity": 0.5},
     "almost opaque": {"opacity": 0.999},

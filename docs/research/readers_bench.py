@@ -29,7 +29,6 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.files.access import opened
 from raytracer.scene.particles.read import read, source_of
 
 SYMBOLS = ("Si", "O", "H")
@@ -96,7 +95,7 @@ def write(format_: str, path: Path, count: int) -> None:
 
 
 def by_raytracer(path: Path, format_: str) -> Any:
-    with opened(path) as file, source_of(file) as source:
+    with source_of(path) as source:
         return source.load(COLUMNS[format_])
 
 
