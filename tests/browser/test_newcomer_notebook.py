@@ -166,6 +166,8 @@ def run(page: Page, number: int) -> None:
     prompt = "[ ]:"
     while not re.fullmatch(r"\[\d+\]:", prompt):
         assert time.monotonic() < end, "the cell does not run"
+        if (select := page.locator(".jp-Dialog .jp-mod-accept")).count():
+            select.click()  # it asks for the kernel while none is connected
         if prompt != "[*]:":
             cell.locator(".cm-content").click()
             page.keyboard.press("Shift+Enter")
