@@ -122,6 +122,7 @@ class LiveScene:
             self._fit = (scene.camera and scene.camera.fit) or True
             if scene.color_scales and not of_values:
                 self._scale = scene.color_scales[0]
+            self._is_plan_old = False  # whether spheres or camera have changed since it was made
             self._untold: SceneError | None = None  # of a GPU's arrays, for the next picture
             self._is_torn = False  # whether an update was interrupted, nobody knows where
             self._examine()
@@ -263,6 +264,7 @@ class LiveScene:
                 self._settle()
             raise
         self._keep(spheres)
+        self._is_plan_old = True
         self._is_resized |= "radii" in there
         gone = {*here, *(("colors", "values") if is_recolored else ())}
         self._there = {k: v for k, v in self._there.items() if k not in gone} | there
@@ -630,6 +632,7 @@ class LiveScene:
             kept=(scene, buffers), about=job.about | {"spheres": scene.count} | camera.about,
         )  # fmt: skip
         job.scene.close()
+        self._is_plan_old = False
         self._examine()
         self._is_torn = False
 
@@ -664,10 +667,11 @@ class LiveScene:
         if camera is not None:
             self._settle()
             self._job = self._open().seen_by(camera, have_moved=True)
+            self._is_plan_old = True
         job = self._open()
-        if job.plan is not None:
+        if job.plan is not None and (self._is_plan_old or self._replayed):
             self._settle()
-            job.plan = plan_of(self._kept[0])
+            job.plan, self._is_plan_old = plan_of(self._kept[0]), False
         try:
             self._check_resized()
             yield self._open().anew(settings=settings)

@@ -681,9 +681,9 @@ def load_source(source: Source, frame: int | None = None, columns: Sequence[str]
 
     scene = source.scene
     if not isinstance(scene, SceneType):
-        from raytracer.trajectory.source import FrameSource
+        from raytracer.trajectory.source import LiveSource
 
-        if isinstance(scene, FrameSource):
+        if isinstance(scene, LiveSource):
             return scene.load(0, columns)
         return SceneType.from_object(scene, frame=frame)
     if frame is not None:

@@ -1,6 +1,7 @@
 """Live scenes: pictures of particles that moved are those of a scene that was packed anew."""
 
 import threading
+import warnings
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -376,6 +377,22 @@ def test_labels_follow_the_particles() -> None:
         assert np.array_equal(live.render().pixels(), first)
         with pytest.raises(raytracer.UserError, match=r"labels\.by: there is no column 'name'"):
             live.update(positions=x[:1])
+
+
+def test_annotations_are_planned_again_only_after_a_change() -> None:
+    x, r, colors = cloud(20)
+    scene = raytracer.Scene.from_arrays(x, r, colors)
+    options: dict[str, Any] = {"annotations": {"scale_bar": True}, "width": 160, "height": 120}
+    with pytest.warns(UserWarning, match="scale_bar: with perspective"):
+        live = live_scene(scene, **options)
+    with live, warnings.catch_warnings():
+        warnings.simplefilter("error")  # each plan warns
+        first = live.render().pixels()
+        assert np.array_equal(live.render().pixels(), first)
+        warnings.simplefilter("ignore")
+        near = replace(live.camera, position=[0, 0, 4], look_at=[0, 0, 0])
+        expected = raytracer.render(scene, camera=near, backend="cpu", samples=2, **options)
+        assert np.array_equal(live.render(camera=near).pixels(), expected.pixels())
 
 
 def test_another_number_of_spheres_has_no_columns_of_the_old_ones(tmp_path: Path) -> None:
