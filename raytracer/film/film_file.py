@@ -47,7 +47,7 @@ def check_target(path: str | Path, replaces: str | Path | None = None) -> Path:
             f"{path}: films are written as .npz or .exr: give a name with one of these endings"
         )
     if suffix == ".exr":
-        _require_openexr(path)
+        require_openexr(path)
     return output.check_file(path, replaces)
 
 
@@ -101,7 +101,7 @@ def read_metadata(path: str | Path, is_input: bool = True) -> dict[str, Any]:
             with Archive(file) as archive:
                 about = _text_of(archive) if {*MEMBERS} <= {*archive.members} else None
         else:
-            exr = _require_openexr(file.path)
+            exr = require_openexr(file.path)
             with (
                 reading(file.source, "OpenEXR"),
                 silenced(),
@@ -199,17 +199,24 @@ def _text_of(archive: Archive) -> str:
     return str(about)
 
 
-def _require_openexr(path: Path) -> Any:
+def require_openexr(path: Path) -> Any:
+    """Return the package for OpenEXR files. Raises UserError: it is missing, or too old."""
     if find_spec("OpenEXR") is None:
         raise UserError(f"{path}: OpenEXR files need a package: pip install 'raytracer[exr]'")
     import OpenEXR
 
+    version = str(getattr(OpenEXR, "__version__", "0"))
+    if [int(part) for part in version.split(".")[:2] if part.isdecimal()] < [3, 4]:
+        raise UserError(
+            f"{path}: the package OpenEXR {version} cannot read headers alone: pip install "
+            "--upgrade 'raytracer[exr]'"
+        )
     return OpenEXR
 
 
 def _save_exr(film: Film, about: str, path: Path) -> None:
     """Write the mean as main RGBA, output variables and, with a backdrop, coverage as layers."""
-    exr = _require_openexr(path)
+    exr = require_openexr(path)
     layers: dict[str, tuple[str, NDArray[Any]]] = {"": ("RGBA", film.mean())}
     if film.backdrop is not None:  # alpha is 1
         layers["coverage"] = ("Y", film.coverage)

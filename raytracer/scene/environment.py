@@ -14,10 +14,10 @@ from raytracer.files.access import OpenFile, opened, reading, silenced
 from raytracer.memory import require_room
 from raytracer.scene.colors import Color, linear_rgb, parse_color, srgb_to_linear
 from raytracer.scene.key_types import ColorValue
+from raytracer.scene.openexr_image import TEXEL, read_exr
 
 ENDINGS = (".exr", ".hdr", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp")
 FORMATS = ("PNG", "JPEG", "TIFF", "WEBP")  # Pillow runs programs for some others
-TEXEL = 12  # bytes per pixel of linear RGB, float32
 CODES = 3  # bytes per pixel in sRGB
 BLOCK_ROWS = 64
 
@@ -101,7 +101,7 @@ def read_radiance(path: Path) -> NDArray[np.float32]:
         )
     with opened(path, f"{path}: environment.image") as file:
         with reading(file.source, ending), silenced():
-            pixels = {".exr": _read_exr, ".hdr": _read_hdr}.get(ending, _read_picture)(file)
+            pixels = {".exr": read_exr, ".hdr": _read_hdr}.get(ending, _read_picture)(file)
         if pixels.ndim == 2:
             pixels = pixels[..., None]
         if pixels.ndim != 3 or pixels.shape[2] not in (1, 3, 4) or not pixels.size:
@@ -113,28 +113,6 @@ def read_radiance(path: Path) -> NDArray[np.float32]:
             np.maximum(block, 0.0, out=block)
             np.nan_to_num(block, copy=False, nan=0.0, posinf=65504.0)
     return result
-
-
-def _read_exr(file: OpenFile) -> Any:
-    try:
-        import OpenEXR
-    except ImportError:
-        raise UserError(
-            f"{file.path}: reading .exr needs OpenEXR: pip install 'raytracer[exr]'"
-        ) from None
-    with OpenEXR.File(file.name, header_only=True) as image:
-        header = image.header()
-    low, high = (np.asarray(end, np.int64) for end in header["dataWindow"])
-    need = (4 * len(header["channels"]) + TEXEL) * int(np.prod(high - low + 1))
-    require_room(file.source, need, remedy="make it smaller")
-    with OpenEXR.File(file.name) as image:
-        channels = image.channels()
-        for name in ("RGB", "RGBA"):
-            if name in channels:
-                return channels[name].pixels
-        if "R" in channels:
-            return np.stack([channels[name].pixels for name in "RGB"], axis=-1)
-        return channels["Y"].pixels
 
 
 def _read_hdr(file: OpenFile) -> NDArray[Any]:

@@ -5,11 +5,14 @@ import subprocess
 import sys
 import zlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from PIL import Image, ImageFile
 
+import raytracer
 from raytracer.errors import UserError
 from raytracer.scene.environment import read_radiance
 
@@ -95,3 +98,95 @@ def test_grey_pictures_of_16_bits_and_of_floats(tmp_path: Path) -> None:
     found = read_radiance(tmp_path / "a.tiff")
     assert found[0, :3, 0].tolist() == [0.0, 65504.0, 0.0]
     np.testing.assert_array_equal(found[1:, :, 0], numbers[1:])
+
+
+def write_exr(path: Path, parts: list[dict[str, Any]], **header: Any) -> None:
+    """Write an OpenEXR file with a part for each dictionary of channels."""
+    exr = pytest.importorskip("OpenEXR")
+    kind = {"type": exr.scanlineimage, "compression": exr.ZIP_COMPRESSION}
+    named = [
+        exr.Part(kind | header | {"name": f"part {number}"}, channels)
+        for number, channels in enumerate(parts)
+    ]
+    exr.File(named).write(str(path))
+
+
+RADIANCE = np.arange(4 * 8 * 3, dtype=np.float32).reshape(4, 8, 3) / 7.0
+PLANES = dict(zip("RGB", np.moveaxis(RADIANCE, -1, 0).copy(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ([{"RGB": RADIANCE}], RADIANCE),
+        ([{"RGBA": np.dstack([RADIANCE, RADIANCE[..., :1]])}], RADIANCE),
+        ([{name: plane.astype(np.float16) for name, plane in PLANES.items()}],
+         RADIANCE.astype(np.float16)),
+        ([{"Y": PLANES["G"]}], RADIANCE[..., 1:2]),
+        ([{"Z": PLANES["G"]}, PLANES], RADIANCE),
+        ([{f"Layer.Combined.{name}": plane for name, plane in PLANES.items()}], RADIANCE),
+        ([PLANES | {"Diffuse.R": 2 * PLANES["R"], "id.I": PLANES["B"].astype(np.uint32)}],
+         RADIANCE),
+    ],
+    ids=["RGB", "RGBA", "half", "grey", "second part", "layer", "further layers"],
+)  # fmt: skip
+def test_openexr_is_the_radiance(
+    parts: list[dict[str, Any]], expected: NDArray[Any], tmp_path: Path
+) -> None:
+    write_exr(tmp_path / "a.exr", parts)
+    np.testing.assert_array_equal(read_radiance(tmp_path / "a.exr"), expected)
+
+
+@pytest.mark.parametrize(
+    ("window", "rows", "columns"),
+    [((2, 1, 9, 4), slice(1, 5), slice(2, 10)), ((-3, -1, 4, 2), slice(0, 3), slice(0, 5))],
+    ids=["inside", "beyond the edge"],
+)
+def test_openexr_is_black_outside_of_its_data(
+    window: tuple[int, ...], rows: slice, columns: slice, tmp_path: Path
+) -> None:
+    low, high = np.array(window[:2], np.int32), np.array(window[2:], np.int32)
+    size = np.array([11, 5], np.int32)
+    write_exr(
+        tmp_path / "a.exr", [PLANES],
+        dataWindow=(low, high), displayWindow=(np.zeros(2, np.int32), size),
+    )  # fmt: skip
+    expected = np.zeros((6, 12, 3), np.float32)
+    seen = RADIANCE[max(-window[1], 0) :, max(-window[0], 0) :]
+    expected[rows, columns] = seen
+    np.testing.assert_array_equal(read_radiance(tmp_path / "a.exr"), expected)
+
+
+def test_openexr_without_colours_of_all_directions_is_refused(tmp_path: Path) -> None:
+    exr = pytest.importorskip("OpenEXR")
+    path = tmp_path / "a.exr"
+    write_exr(path, [{"depth.Z": PLANES["R"]}])
+    with pytest.raises(UserError, match=r"has no channels R, G, B, or Y: it has depth\.Z"):
+        read_radiance(path)
+    write_exr(path, [PLANES], envmap=exr.Envmap.ENVMAP_CUBE)
+    with pytest.raises(UserError, match="is a cube map: convert it to latitude and longitude"):
+        read_radiance(path)
+    write_exr(path, [{"Y": PLANES["R"], "RY": PLANES["G"], "BY": PLANES["B"]}])
+    with pytest.raises(UserError, match="has luminance and chroma: convert it to RGB"):
+        read_radiance(path)
+
+
+def test_an_old_openexr_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    exr = pytest.importorskip("OpenEXR")
+    write_exr(tmp_path / "a.exr", [PLANES])
+    monkeypatch.setattr(exr, "__version__", "3.3.8")
+    with pytest.raises(UserError, match=r"the package OpenEXR 3\.3\.8 cannot read headers alone"):
+        read_radiance(tmp_path / "a.exr")
+
+
+def test_the_film_of_a_picture_is_an_environment(tmp_path: Path) -> None:
+    pytest.importorskip("OpenEXR")
+    ball = raytracer.Scene.from_arrays([(0, 0, 0)], 1.0)
+    film = raytracer.render(ball, width=16, height=8, samples=2, backend="cpu").film
+    film.save(tmp_path / "sky.exr")
+    np.testing.assert_array_equal(read_radiance(tmp_path / "sky.exr"), film.mean()[..., :3])
+    picture = raytracer.render(
+        ball, width=16, height=8, samples=2, backend="cpu", integrator="path",
+        environment={"image": str(tmp_path / "sky.exr")},
+    )  # fmt: skip
+    assert picture.to_uint8().max() > 0
