@@ -1,11 +1,15 @@
 """The command line: what it prints, what it writes, how it ends."""
 
 import errno
+import io
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image as Pillow
 
@@ -50,6 +54,33 @@ def test_render_writes_a_picture_and_says_so(
         assert picture.size == (16, 12)
         assert picture.mode == "RGB"
     assert sorted(path.name for path in Path().iterdir()) == ["balls.png", scene]
+
+
+@pytest.mark.parametrize("words", [["render", "balls.toml"], ["tone", "a.npz"]])
+def test_a_picture_on_standard_output(scene: str, words: list[str]) -> None:
+    command = [sys.executable, "-m", "raytracer"]
+    film = raytracer.render(scene, backend="cpu").film
+    film.save("a.npz")
+    done = subprocess.run([*command, *words, "-o", "-"], capture_output=True, check=True)
+    with Pillow.open(io.BytesIO(done.stdout)) as picture:
+        assert picture.format == "PNG"
+        np.testing.assert_array_equal(np.asarray(picture), film.tonemap()[..., :3])
+    assert done.stderr.startswith(b"wrote standard output: ")
+    assert not Path("-").exists()
+    for more, says in (
+        (["--json"], b"--json and `-o -` both write to standard output: give -o a file"),
+        (["--quality", "9"], b"standard output: PNG is lossless and has no quality"),
+    ):
+        done = subprocess.run([*command, *words, "-o", "-", *more], capture_output=True)
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert says in done.stderr
+
+
+def test_a_terminal_gets_no_picture(
+    scene: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert "standard output is a terminal" in error_of(capsys, "render", scene, "-o", "-")
 
 
 def test_json_says_everything(scene: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,12 +1,23 @@
 """Names of the pictures that commands make."""
 
+from __future__ import annotations
+
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from raytracer.errors import UserError
 from raytracer.files.access import STANDARD_INPUT, is_file
 from raytracer.files.inputs import input_at
 
+if TYPE_CHECKING:
+    from types import SimpleNamespace
+
+    from raytracer.film.image import Image
+
+STANDARD_OUTPUT = Path("-")  # as an output: the picture as PNG, and messages on standard error
 HEAD = 1 << 14  # bytes at the start of a picture in which its metadata name the scene
 
 
@@ -49,3 +60,30 @@ def _is_of(path: Path, scene: str) -> bool:
             return made_of.encode() in file.read(HEAD)
     except OSError:
         return False
+
+
+def check_target(
+    target: Path, call: SimpleNamespace, is_clear: bool = False, side: int = 0
+) -> None:
+    """Check that a picture can be written with the options `bits` and `quality` of a call; others
+    and errors as for `formats.check_target`."""
+    from raytracer.film import formats
+
+    options = call.bits, call.quality
+    if target != STANDARD_OUTPUT:
+        formats.check_target(target, *options, transparent=is_clear, side=side)
+        return
+    formats.check_format("standard output", formats.PNG, *options, transparent=is_clear, side=side)
+    if call.as_json:
+        raise UserError("--json and `-o -` both write to standard output: give -o a file")
+    if sys.stdout.isatty():
+        raise UserError(
+            "standard output is a terminal: redirect it, as in `raytracer ... -o - > a.png`, or "
+            "give -o a file"
+        )
+
+
+def save_picture(image: Image, target: Path, call: SimpleNamespace) -> None:
+    """Write a picture to a file, or as PNG to standard output."""
+    file = sys.stdout.buffer if target == STANDARD_OUTPUT else target
+    image.save(file, call.bits, quality=call.quality)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import asdict
 from operator import mul
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from raytracer.commands import options
-from raytracer.commands.report import file_size, print_json, print_lines, print_warnings
+from raytracer.commands.report import print_json, print_lines, print_warnings, written
 from raytracer.errors import UserError, counted
 from raytracer.field_types import Number
 from raytracer.film.tone_settings import ToneSettings
@@ -38,8 +39,8 @@ CAMERA = ("up", "view", "camera")  # options of which each says what is up
 )
 @options.scenes_argument
 @options.output_option(
-    help="The picture: .png, .jpg, .tiff, .webp, .avif, .exr; default: NAME.png in the current "
-    "folder, or NAME-2.png if that shows another scene."
+    help="The picture: .png, .jpg, .tiff, .webp, .avif, .exr; `-` for PNG on standard output; "
+    "default: NAME.png in the current folder, or NAME-2.png if that shows another scene."
 )
 @options.run_options
 @options.picture_options
@@ -78,6 +79,7 @@ def render(scenes: tuple[str, ...], **given: Any) -> None:
       raytracer render scenes/galaxy.toml --resume galaxy.npz --film galaxy.npz
       raytracer render atoms.xyz --noise 0.01
       raytracer render atoms.xyz --samples 4 --denoise
+      raytracer render atoms.xyz -o - > atoms.png
 
     Settings that are not given come from the scene file. The name of an example scene without a
     folder is enough: raytracer render three_balls.
@@ -98,9 +100,9 @@ def render(scenes: tuple[str, ...], **given: Any) -> None:
 
 def check(call: Call) -> Path:
     """Check options and output files before anything is loaded; return the path of the picture."""
-    from raytracer.commands.picture import default_picture
+    from raytracer.commands.picture import STANDARD_OUTPUT, check_target, default_picture
     from raytracer.files.output import OutputSet
-    from raytracer.film import film_file, formats
+    from raytracer.film import film_file
     from raytracer.film.film import check_bits
     from raytracer.pipeline import scene_about
 
@@ -117,9 +119,9 @@ def check(call: Call) -> Path:
     if call.film:
         outputs.writes(call.film, "--film")
         film_file.check_target(call.film, call.resume)
-    is_clear = call.settings.get("transparent") is True
-    target = outputs.writes(target, "the picture")
-    formats.check_target(target, call.bits, call.quality, transparent=is_clear)
+    if target != STANDARD_OUTPUT:
+        target = outputs.writes(target, "the picture")
+    check_target(target, call, call.settings.get("transparent") is True)
     return target
 
 
@@ -144,8 +146,9 @@ def tell(call: Call, job: Job, warnings: list[str]) -> None:
 
 
 def run(call: Call) -> None:
+    from raytracer.commands.picture import STANDARD_OUTPUT, check_target, save_picture
     from raytracer.errors import OutputError
-    from raytracer.film import film_file, formats
+    from raytracer.film import film_file
     from raytracer.film.aovs import AOVS, channels, check_aovs
     from raytracer.film.film import Film
     from raytracer.progress import ProgressBar
@@ -165,10 +168,7 @@ def run(call: Call) -> None:
     with prepared(call, crop, output) as job:
         film = Film.blank(*job.view.size, crop, resumed)
         # Before the time is spent, and now that the scene's files are known.
-        formats.check_target(
-            target, call.bits, call.quality, transparent=job.view.transparent,
-            side=max(film.sums.shape[:2]),
-        )  # fmt: skip
+        check_target(target, call, job.view.transparent, max(film.sums.shape[:2]))
         if call.film:
             film_file.check_target(call.film, call.resume)
         samples = film.sums[..., 0].size * job.settings.samples * call.repeat
@@ -188,9 +188,9 @@ def run(call: Call) -> None:
             if call.film:
                 film.save(call.film)
         except OutputError:
-            image.save(target, call.bits, quality=call.quality)
+            save_picture(image, target, call)
             raise
-        image.save(target, call.bits, quality=call.quality)
+        save_picture(image, target, call)
     tell(call, job, [*warnings, *of_picture])
     job.timings["total"] = time.perf_counter() - start
     if call.as_json:
@@ -199,7 +199,8 @@ def run(call: Call) -> None:
     elif not call.quiet:
         films = [Path(call.film)] if call.film else []
         lines = image.statistics.lines() if call.stats else []
-        print_lines("\n".join([*_summary(job, film, target, films), *_inferred(call, job), *lines]))
+        text = "\n".join([*_summary(job, film, target, films), *_inferred(call, job), *lines])
+        print_lines(text, sys.stderr if target == STANDARD_OUTPUT else None)
 
 
 def crop_of(film: Film | None) -> Crop | None:
@@ -282,10 +283,10 @@ def _summary(job: Job, film: Film, picture: Path, others: list[Path]) -> list[st
     work = ", ".join(_solids(job)) or "0 spheres"
     device = backend["device"] + ", scene striped" * ("striped_over" in backend)
     lines = [
-        f"wrote {picture}: {file_size(picture)}, {size}, {samples_text(film)}, "
+        f"{written(picture)}, {size}, {samples_text(film)}, "
         f"{work}, {backend['name']} ({device}), "
         f"{noise}frame {times['median']}, total {_seconds(job.timings['total'])}",
-        *(f"wrote {path}: {file_size(path)}" for path in others),
+        *map(written, others),
     ]
     if len(job.frames) > 1:
         lines.append(

@@ -40,6 +40,11 @@ def file_size(path: Path) -> str:
     return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size // 1000, 1)} kB"
 
 
+def written(path: Path) -> str:
+    """Return what is said of a file that was written; `-` is standard output."""
+    return "wrote standard output: PNG" if str(path) == "-" else f"wrote {path}: {file_size(path)}"
+
+
 def print_json(value: Any) -> None:
     """Print a JSON value in ASCII, with NaN and infinity as text."""
     import json

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,8 @@ Call = SimpleNamespace  # options of a call by name, with `films` and `settings`
 @click.command(cls=options.SettingsCommand, settings=[options.tone_options])
 @click.argument("films", type=options.FILE, metavar="FILM...", nargs=-1, required=True)
 @options.output_option(
-    help="The picture, of one film: .png, .tiff, .jpg, .webp or .avif; default: NAME.png in the "
-    "current folder."
+    help="The picture, of one film: .png, .tiff, .jpg, .webp or .avif; `-` for PNG on standard "
+    "output; default: NAME.png in the current folder."
 )
 @options.picture_options
 @click.option(
@@ -54,8 +55,8 @@ def tone(films: tuple[str, ...], tone: dict[str, Any], **given: Any) -> None:
 
 def targets_of(call: Call) -> list[Path]:
     """Check options and files; return the path of each film's picture."""
-    from raytracer.commands.picture import default_picture
-    from raytracer.film import film_file, formats
+    from raytracer.commands.picture import check_target, default_picture
+    from raytracer.film import film_file
     from raytracer.film.denoise import require_denoiser
     from raytracer.film.film import check_bits
 
@@ -74,14 +75,16 @@ def targets_of(call: Call) -> list[Path]:
         names.append(str(default_picture(film, scene=scene)))
     if len(set(names)) < len(names):
         raise UserError("two of the films have the same name: tone them one by one with -o")
-    for name in names:
-        formats.check_target(name, call.bits, call.quality)
-    return list(map(Path, names))
+    targets = list(map(Path, names))
+    for target in targets:
+        check_target(target, call)
+    return targets
 
 
 def made(call: Call, name: str, target: Path) -> dict[str, Any]:
     """Write the picture of a film; return what the JSON says of it."""
     from raytracer import memory
+    from raytracer.commands.picture import STANDARD_OUTPUT, save_picture
     from raytracer.film.aovs import GUIDES
     from raytracer.film.denoise import guides_of
     from raytracer.film.film import Film
@@ -100,12 +103,13 @@ def made(call: Call, name: str, target: Path) -> dict[str, Any]:
             "--denoise, or with --aov denoising-albedo,denoising-normal"
         )
     with collected() as warnings:
-        image.save(target, call.bits, quality=call.quality)
+        save_picture(image, target, call)
     if not call.quiet:
         print_warnings(warnings)
     about = {"film": name, "output": str(target), "timings": image.timings} | image.record()
     if not (call.quiet or call.as_json):
-        print_lines(_summary(image, target, call.stats))
+        summary = _summary(image, target, call.stats)
+        print_lines(summary, sys.stderr if target == STANDARD_OUTPUT else None)
     return about
 
 
@@ -123,9 +127,9 @@ def _summary(image: Image, target: Path, stats: bool) -> str:
     from raytracer.film.film import samples_text
 
     height, width = image.film.sums.shape[:2]
-    statistics = image.statistics
+    statistics, place = image.statistics, "standard output" if str(target) == "-" else target
     lines = [
-        f"wrote {target}: {width}x{height}, {samples_text(image.film)}, "
+        f"wrote {place}: {width}x{height}, {samples_text(image.film)}, "
         f"{image.settings.tone}, exposure {statistics.exposure:+.2f}"
     ]
     return "\n".join([*lines, *(statistics.lines() if stats else [])])

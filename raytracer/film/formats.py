@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from raytracer.arguments import whole
-from raytracer.errors import OutputError, nearest
+from raytracer.errors import OutputError, nearest, shown_value
 from raytracer.files import output
 from raytracer.files.access import opened, parse_json
 from raytracer.film import film_file, png
@@ -69,17 +69,39 @@ def format_of(path: str | Path) -> Format:
     return kind
 
 
+def format_named(name: str) -> Format:
+    """Return a format by a suffix with or without its dot, as "png". Raises OutputError."""
+    kind = SUFFIXES.get(f".{name.lower().removeprefix('.')}" if isinstance(name, str) else "")
+    if kind is None:
+        known = ", ".join(suffix[1:] for suffix in SUFFIXES)
+        raise OutputError(f"format: {shown_value(name)} is not a picture format; known are {known}")
+    return kind
+
+
 def check_target(
     path: str | Path, bits: int = 8, quality: int | None = None, *, transparent: bool = False,
-    side: int = 0,
+    side: int = 0, kind: Format | None = None,
 ) -> Format:  # fmt: skip
     """Return the format of a file after checking that it can be written, and hold the picture.
 
-    quality: 1..100, for lossy formats; None is the format's default. side: pixels of the longer
-    side, if they are known. Raises OutputError where there is no such format, or it cannot hold the
-    picture.
+    kind: the format; None is that of the suffix. Others and errors as for `check_format`.
     """
-    kind = format_of(path)
+    kind = check_format(
+        path, kind or format_of(path), bits, quality, transparent=transparent, side=side
+    )
+    (film_file.check_target if kind is EXR else output.check_file)(path)
+    return kind
+
+
+def check_format(
+    place: str | Path, kind: Format, bits: int = 8, quality: int | None = None, *,
+    transparent: bool = False, side: int = 0,
+) -> Format:  # fmt: skip
+    """Return a format after checking that it can hold the picture.
+
+    place: where it is written, for messages. quality: 1..100, for lossy formats; None is the
+    format's default. side: pixels of the longer side, if they are known. Raises OutputError.
+    """
     name, problem = kind.name, None
     if quality is not None and whole(quality, "quality", 1, 100) and not kind.quality:
         lossy = ", ".join(each.suffixes[0] for each in FORMATS if each.quality)
@@ -109,8 +131,7 @@ def check_target(
                 "another ending"
             )
     if problem is not None:
-        raise OutputError(f"{path}: {problem}")
-    (film_file.check_target if kind is EXR else output.check_file)(path)
+        raise OutputError(f"{place}: {problem}")
     return kind
 
 

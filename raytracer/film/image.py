@@ -9,14 +9,14 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from raytracer._version import __version__
 from raytracer.arguments import whole
-from raytracer.errors import BackendError, UserError
+from raytracer.errors import BackendError, OutputError, UserError, WriteError, shown_value
 from raytracer.files import output
 from raytracer.files.access import path_of
 from raytracer.film import formats, png
@@ -45,7 +45,8 @@ class Image:
     """A rendered picture.
 
     NumPy and libraries based on it use it as the array of `to_uint8`: `np.asarray(image)`,
-    `plt.imshow(image)`, `PIL.Image.fromarray(np.asarray(image))`.
+    `plt.imshow(image)`, `PIL.Image.fromarray(np.asarray(image))`. It can be pickled, as process
+    pools do: a copy in another process has the film and the annotations, but cannot be picked.
 
     Args:
         film: sums of linear radiance; pass it to `render(..., film=)` to add samples.
@@ -163,8 +164,8 @@ class Image:
         """
         if self.upload is None:
             raise BackendError(
-                'the picture was not rendered on a GPU: render it with backend="cuda", or take it '
-                "from the host with `to_uint8`"
+                "the picture was not rendered on a GPU of this process: render it with "
+                'backend="cuda", or take it from the host with `to_uint8`'
             )
         return self.upload(np.ascontiguousarray(self.pixels(8), np.uint8))
 
@@ -189,7 +190,7 @@ class Image:
         if self.picked is None:
             raise UserError(
                 "pick: the scene of this picture is unknown: only pictures that `raytracer.render` "
-                "returns can be picked"
+                "returned in this process can be picked"
             )
         x, y = whole(x, "x"), whole(y, "y")
         x0, y0, x1, y1 = self.film.crop
@@ -199,34 +200,78 @@ class Image:
             )
         return self.picked(x, y)
 
-    def save(self, path: str | Path, bits: int = 8, *, quality: int | None = None) -> Path:
+    @overload
+    def save(
+        self, path: str | Path, bits: int = 8, *, quality: int | None = None,
+        format: str | None = None,
+    ) -> Path: ...  # fmt: skip
+
+    @overload
+    def save(
+        self, path: BinaryIO, bits: int = 8, *, quality: int | None = None,
+        format: str | None = None,
+    ) -> None: ...  # fmt: skip
+
+    def save(
+        self, path: str | Path | BinaryIO, bits: int = 8, *, quality: int | None = None,
+        format: str | None = None,  # noqa: A002 - as in Pillow and matplotlib
+    ) -> Path | None:  # fmt: skip
         """Write the picture in the format of its suffix, completely or not at all.
 
         Args:
             path: the file: `.png`, `.tiff`, `.jpg`, `.webp`, `.avif`; `.svg` or `.pdf` with the
-                overlay as vectors; `.exr` for linear light, see `Film.save`.
+                overlay as vectors; `.exr` for linear light, see `Film.save`. Or a file object that
+                takes bytes, as `io.BytesIO()`.
             bits: 8, or 16 in PNG, per channel.
             quality: 1..100, of JPEG (95), WebP (90, 100 is lossless) and AVIF (85).
+            format: suffix of the format, as "jpg"; by default that of the file's name, and PNG for
+                a file object without a name of a picture.
         Returns:
-            The path.
+            The path; None of a file object.
         Raises:
             OutputError: the file cannot be written, or its format cannot hold the picture.
             UserError: another number of bits, or dither with 16.
         """
         check_bits(bits, self.settings)
+        kind = None if format is None else formats.format_named(format)
+        if callable(getattr(path, "write", None)) and not isinstance(path, (str, Path)):
+            data = self._encode(kind or _format_of_stream(path), bits, quality)
+            start = time.perf_counter()
+            _write_bytes(path, data)
+            self.timings["write"] = self.timings.get("write", 0.0) + time.perf_counter() - start
+            return None
         target = path_of(path)
-        kind = formats.check_target(target, bits, quality, transparent=self.transparent)
+        transparent = self.transparent
+        kind = formats.check_target(target, bits, quality, transparent=transparent, kind=kind)
         if kind is formats.EXR:
             return self.shown.save(target)
-        _ = self.shown  # which measures its own time
-        start = time.perf_counter()
-        pixels, histogram = self._developed(bits)
-        self.timings.setdefault("tone", time.perf_counter() - start)
+        developed = self._develop_timed(bits)
         start = time.perf_counter()
         with output.replacing(target) as file:
-            self._write(file, pixels, histogram, kind, quality)
+            self._write(file, *developed, kind, quality)
         self.timings["write"] = time.perf_counter() - start
         return target
+
+    def _encode(self, kind: formats.Format, bits: int, quality: int | None) -> bytes:
+        """Return the picture as the bytes of a file."""
+        formats.check_format("path", kind, bits, quality, transparent=self.transparent)
+        if kind is formats.EXR:
+            from tempfile import TemporaryDirectory
+
+            with TemporaryDirectory() as folder:
+                return self.save(Path(folder, "picture.exr")).read_bytes()
+        developed = self._develop_timed(bits)
+        start, file = time.perf_counter(), io.BytesIO()
+        self._write(file, *developed, kind, quality)
+        self.timings["write"] = time.perf_counter() - start
+        return file.getvalue()
+
+    def _develop_timed(self, bits: int) -> Developed:
+        _ = self.shown  # which measures its own time
+        start = time.perf_counter()
+        developed = self._developed(bits)
+        self.timings.setdefault("tone", time.perf_counter() - start)
+        return developed
 
     def _developed(self, bits: int, *, measured: bool = True) -> Developed:
         if bits in self._kept:
@@ -289,6 +334,33 @@ class Image:
         return dpi
 
     def _repr_png_(self) -> bytes:
-        file = io.BytesIO()
-        self._write(file, *self._developed(8))
-        return file.getvalue()
+        return self._encode(formats.PNG, 8, None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what another process gets: all but the scene to pick in, and the GPU's memory."""
+        state = self.__dict__ | {"upload": None, "picked": None}
+        state.pop("array", None)  # computed again where it is used
+        return state
+
+    def __copy__(self) -> Image:
+        return replace(self)
+
+
+def _format_of_stream(file: Any) -> formats.Format:
+    """Return the format that the name of a file object states; PNG if it states none."""
+    name = getattr(file, "name", None)
+    suffix = Path(name).suffix.lower() if isinstance(name, str) else ""
+    return formats.SUFFIXES.get(suffix, formats.PNG)
+
+
+def _write_bytes(file: Any, data: bytes) -> None:
+    """Write to a file object of the caller. Raises OutputError: it takes no bytes, or is full."""
+    try:
+        file.write(data)
+    except OSError as error:
+        raise WriteError(f"path: cannot be written ({error.strerror or error})") from error
+    except (TypeError, ValueError) as error:  # of text, or closed
+        raise OutputError(
+            f"path: {shown_value(file)} takes no bytes ({error}): open the file with mode 'wb', or "
+            "give io.BytesIO()"
+        ) from error

@@ -1,11 +1,16 @@
 """PNG files: pixels, metadata, and files that are whole or not there."""
 
+import copy
 import io
 import json
+import pickle
 import struct
+import time
 import tracemalloc
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +18,9 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image as Pillow
 
+import raytracer
 from raytracer.device_array import DeviceArray
-from raytracer.errors import BackendError, DataFileError, OutputError
+from raytracer.errors import BackendError, DataFileError, OutputError, UserError
 from raytracer.film import formats, png
 from raytracer.film.film import Film
 from raytracer.film.image import Image
@@ -57,7 +63,7 @@ def test_a_picture_goes_to_the_device_that_rendered_it() -> None:
         address = pixels.ctypes.data
         return DeviceArray(address, pixels.shape, pixels.strides, pixels.dtype, 3, owner=pixels)
 
-    with pytest.raises(BackendError, match="was not rendered on a GPU: render it with"):
+    with pytest.raises(BackendError, match="was not rendered on a GPU of this process: render it"):
         picture().device_array()
     image = picture(transparent=True)
     image.upload = upload
@@ -170,3 +176,86 @@ def test_a_picture_too_large_for_its_format_is_refused(
 ) -> None:
     with pytest.raises(OutputError, match="WEBP has at most 16,383 pixels per side, not 16,384"):
         formats.check_target(tmp_path / "a.webp", side=16_384)
+
+
+KINDS = ("png", "tiff", "jpg", "webp", "avif", "svg", "pdf", "exr")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_object_gets_the_bytes_of_the_file(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "perf_counter", lambda: 0.0)  # metadata have the times
+    for extra, package in (("pdf", "matplotlib"), ("exr", "OpenEXR")):
+        if kind == extra:
+            pytest.importorskip(package)
+    image, file = picture(), io.BytesIO()
+    path = image.save(tmp_path / f"a.{kind}")
+    image.save(file, format=kind.upper())
+    if kind == "pdf":  # has the date
+        assert file.getvalue()[:5] == b"%PDF-"
+        return
+    assert file.getvalue() == path.read_bytes()
+    with (tmp_path / f"b.{kind}").open("wb") as named:
+        image.save(named)
+    assert (tmp_path / f"b.{kind}").read_bytes() == path.read_bytes()
+
+
+def test_a_file_object_without_a_name_gets_a_png() -> None:
+    file = io.BytesIO()
+    picture(transparent=True).save(file)
+    with Pillow.open(file) as found:
+        assert found.format == "PNG"
+        np.testing.assert_array_equal(np.asarray(found), picture(transparent=True).to_uint8())
+    file = io.BytesIO()
+    picture().save(file, bits=16)
+    assert file.getvalue()[24] == 16
+
+
+def test_wrong_file_objects_and_formats_are_one_sentence(tmp_path: Path) -> None:
+    closed = io.BytesIO()
+    closed.close()
+    for file in (io.StringIO(), closed):
+        with pytest.raises(OutputError, match=r"takes no bytes .*open the file with mode 'wb'"):
+            picture().save(file)  # type: ignore[arg-type]
+    for name in ("gif", "", 3):
+        with pytest.raises(OutputError, match="is not a picture format; known are png, tiff"):
+            picture().save(io.BytesIO(), format=name)  # type: ignore[arg-type]
+    with pytest.raises(OutputError, match="JPEG cannot be transparent"):
+        picture(transparent=True).save(io.BytesIO(), format="jpg")
+    with pytest.raises(UserError, match="is not the path of a file"):
+        picture().save(3)  # type: ignore[call-overload]
+    with (
+        Path("/dev/full").open("wb", buffering=0) as full,
+        pytest.raises(OutputError, match="No space left"),
+    ):
+        picture().save(full)
+
+
+def rendered(annotations: dict[str, bool] | None = None) -> Image:
+    scene = raytracer.Scene.from_arrays([(0, 0, 0), (1, 0, 0)], 0.5)
+    return raytracer.render(
+        scene, width=32, height=24, samples=2, backend="cpu", aovs=["depth"],
+        annotations=annotations,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("annotations", [None, {"axes": True, "outline": True}])
+def test_pictures_can_be_pickled(annotations: dict[str, bool] | None) -> None:
+    image = rendered(annotations)
+    _ = image.array
+    found = pickle.loads(pickle.dumps(image))
+    np.testing.assert_array_equal(found.to_uint8(), image.to_uint8())
+    np.testing.assert_array_equal(found.film.aovs["depth"], image.film.aovs["depth"])
+    np.testing.assert_array_equal(found.array, image.array)
+    assert (found.metadata, found.camera) == (image.metadata, image.camera)
+    assert found.tonemap(exposure=1.0).to_uint8().mean() > image.to_uint8().mean()
+    with pytest.raises(UserError, match="returned in this process can be picked"):
+        found.pick(16, 12)
+    assert image.pick(16, 12) == copy.copy(image).pick(16, 12)
+
+
+def test_a_process_pool_renders_pictures() -> None:
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        found = pool.submit(rendered).result()
+    np.testing.assert_array_equal(found.film.sums, rendered().film.sums)

@@ -187,6 +187,6 @@ def test_the_film_of_a_picture_is_an_environment(tmp_path: Path) -> None:
     np.testing.assert_array_equal(read_radiance(tmp_path / "sky.exr"), film.mean()[..., :3])
     picture = raytracer.render(
         ball, width=16, height=8, samples=2, backend="cpu", integrator="path",
-        environment={"image": str(tmp_path / "sky.exr")},
+        environment=str(tmp_path / "sky.exr"),
     )  # fmt: skip
     assert picture.to_uint8().max() > 0
