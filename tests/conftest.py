@@ -4,7 +4,7 @@ import gc
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,37 @@ def pytest_terminal_summary(
     # with xdist each process has a summary: that of the first has the results of all
     if (path := config.getoption("--record")) and not hasattr(config, "workerinput"):
         write_record(path, terminalreporter.stats, int(exitstatus))
+
+
+# Reasons to skip a test where all extras are installed: packages of no extra, and users.
+ALLOWED_SKIPS = (
+    "could not import 'jax_md'", "could not import 'newton'", "could not import 'torch'",
+    "root may read everything",
+)  # fmt: skip
+
+
+def _fail_if_skipped(report: Any) -> None:
+    """Make a failure of a skipped test where RAYTRACER_REQUIRE_PACKAGES is set, as .ci/run does
+    with all extras."""
+    if os.environ.get("RAYTRACER_REQUIRE_PACKAGES") and report.outcome == "skipped":
+        reason = _reason(report)
+        if not hasattr(report, "wasxfail") and not reason.startswith(ALLOWED_SKIPS):
+            report.outcome = "failed"
+            report.longrepr = f"skipped where all extras are installed: {reason}"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, Any, Any]:
+    report = yield
+    _fail_if_skipped(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, Any, Any]:
+    report = yield
+    _fail_if_skipped(report)
+    return report
 
 
 def _reason(report: Any) -> str:

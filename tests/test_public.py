@@ -3,8 +3,11 @@
 import ast
 import json
 import os
+import re
 import shutil
+import subprocess
 import sys
+import tomllib
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -13,6 +16,7 @@ import pytest
 import raytracer
 from support.commands import python
 from support.modules import PACKAGE, graph, imports, sources
+from support.packages import ROOT
 
 # From the bottom up: a module imports from its own layer and from those below. On the layer of
 # scenes and backends, neither knows the other.
@@ -156,6 +160,35 @@ def test_libraries_stay_in_their_folders(library: str, folders: set[str]) -> Non
         if any(name.split(".")[0] == library for name in imports(path))
     }
     assert users <= folders
+
+
+def test_one_extra_installs_all_that_go_together() -> None:
+    """.ci/run installs it: a new extra joins the tests that run there, or is an exception here."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    listed = [re.fullmatch(r"raytracer\[(.*)\]", each) for each in extras["all"]]
+    names = [name for match in listed if match for name in match[1].split(",")]
+    assert len(names) == len({*names})
+    assert {*names} == {*extras} - {"all", "cuda12", "pycuda", "wheels"}
+    assert 'pip install --quiet "raytracer[all]"' in (ROOT / ".ci/run").read_text()
+
+
+@pytest.mark.parametrize("where", ["test", "module"])
+def test_a_missing_package_fails_where_all_are_installed(where: str, tmp_path: Path) -> None:
+    skip = 'pytest.importorskip("no_such_package")'
+    text = f"def test() -> None:\n    {skip}\n" if where == "test" else f"{skip}\n"
+    (tmp_path / "test_a.py").write_text(f"import pytest\n{text}")
+    (tmp_path / "conftest.py").write_text((ROOT / "tests/conftest.py").read_text())
+    words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "/dev/null", str(tmp_path)]
+    for required, code in (("", {0, 5}), ("1", {1, 2})):
+        environment = os.environ | {
+            "RAYTRACER_REQUIRE_PACKAGES": required, "PYTHONPATH": str(ROOT / "tests"),
+        }  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, *words], capture_output=True, text=True, env=environment, check=False
+        )
+        assert done.returncode in code, done.stdout
+    assert "skipped where all extras are installed: could not import 'no_such_pack" in done.stdout
 
 
 IMPORTS = """
