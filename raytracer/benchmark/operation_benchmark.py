@@ -161,6 +161,13 @@ class Trial:
                 return f"writes {where} {name}"
         return self.expected[number ^ self.parity].fault(self._found, complete)
 
+    def upload(self) -> None:
+        """Upload the inputs, with poisoned guards."""
+        for number, memory in enumerate(self.memories):
+            for name, array in self.expected[number ^ self.parity].inputs.items():
+                memory.poison(name)
+                memory.upload(name, array)
+
     def changed_input(self) -> str:
         """Return the name of an input that a kernel has changed, or beside which it wrote; ""."""
         for number, memory in enumerate(self.memories):
@@ -188,7 +195,8 @@ class Entry:
                 is_checked = self.row["kind"] != "peer" and options.checks("timed runs")
                 if is_checked:
                     trial.swap()
-                    trial.poison()
+                    if options.checks("poison"):
+                        trial.poison()
                 before = trial.poison if is_checked and options.checks("poison") else lambda: None
                 self.sampler = self.sampler or trial.session.sampler(
                     self.launch, options.mode, trial.flush, before
@@ -205,7 +213,13 @@ class Entry:
 
 
 SETS = 2  # of inputs in the timed launches
-NO_BOUND = 2.0**16  # times the permitted errors, where rounding is not checked
+
+
+def slack_of(op: Op, options: BenchOptions) -> float:
+    """Return the factor of permitted errors: where rounding is not checked, half of the digits."""
+    if options.checks("rounding"):
+        return 1.0
+    return 2.0**40 if op.dtype == "float64" else 2.0**16
 
 
 @contextmanager
@@ -230,7 +244,7 @@ def trial_of(
                 if not memories:
                     raise
                 break
-            slack = 1.0 if options.checks("rounding") else NO_BOUND
+            slack = slack_of(op, options)
             expected.append(Expected(drawn, arrays, slack=slack))
         swapped = [name for name in op.inputs if name not in constant]
         yield Trial(session, op, memories, expected, swapped, options.checks("guards"))
@@ -305,8 +319,7 @@ def wrong(
     where = ", ".join(f"{name}={size}" for name, size in op.axes.items())
     if overruns and options.checks("guards"):
         return f"writes {overruns} at {where}"
-    slack = 1.0 if options.checks("rounding") else NO_BOUND
-    fault = Expected(op, arrays, slack=slack).fault(results)
+    fault = Expected(op, arrays, slack=slack_of(op, options)).fault(results)
     return f"{fault} at {where}" if fault else ""
 
 
@@ -354,10 +367,10 @@ def measure(
                 _judge(session, entry.row, into, trial, options)
         if options.checks("inputs") and (name := trial.changed_input()):
             raise BackendError(
-                f"{name}, an input, was changed by one of the kernels: bench them one by one"
+                f"{name}, an input, was changed by a kernel that was timed: bench them one by one"
             )
         for entry in entries:
-            if entry.launch:
+            if "time" in entry.row:
                 entry.row["clock"] = _clock_under_load(session, entry)
     into["rows"] = [entry.row for entry in entries]
 
@@ -374,6 +387,9 @@ def _prepare(trial: Trial, variant: Variant, entry: Entry, options: BenchOptions
             trial.session.wait()
             if fault := trial.fault(number):
                 raise WrongError(f"{fault} at the timed size")
+    if options.checks("inputs") and (name := trial.changed_input()):
+        trial.upload()
+        raise WrongError(f"changes {name}, an input, or writes beside it")
     entry.launch = Alternating(launches)
 
 
@@ -463,7 +479,7 @@ def _tensor(torch: Any, array: NDArray[Any], offset: int) -> Any:
 
 
 def _clock_under_load(session: Session, entry: Entry) -> Clock:
-    """Read the clock while a kernel runs for a sampling period of the driver."""
+    """Read the clock while a kernel that was timed runs for a sampling period of the driver."""
     assert entry.launch is not None
     for _ in range(min(MAX_QUEUED, int(LOAD_TIME / entry.row["time"]["min"]) + 1)):
         entry.launch()

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda import transfer
 from raytracer.backends.cuda.cache import Cubin
+from raytracer.benchmark import operation_benchmark, record, run
 from raytracer.benchmark import operations as ops
-from raytracer.benchmark import record, run
 from raytracer.benchmark.benchmark import BenchOptions
 from raytracer.benchmark.cuda import kernel as bench_kernel
 from raytracer.benchmark.cuda import session as device
@@ -120,6 +120,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
         monkeypatch.setattr(device, "bindings", lambda: driver)
         monkeypatch.setattr(device, "call", lambda _: None)  # marks of a profiler
         monkeypatch.setattr(device, "SCRATCH", 4096)
+        monkeypatch.setattr(operation_benchmark, "LOAD_TIME", 0.0)
         cubin = Cubin(b"", LOG, compiler="nvcc 13.0.88")
         monkeypatch.setattr(bench_kernel.compiler, "load", lambda *_, **__: cubin)  # type: ignore[attr-defined]
         return driver
