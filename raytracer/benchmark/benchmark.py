@@ -21,8 +21,28 @@ from raytracer.variants import Kernel, Variant
 
 WIDTH = 96  # characters of a line of ideas
 MODES = ("cold", "hot")
+CHECKS = {
+    "small sizes": "results at sizes with incomplete tiles and odd addresses",
+    "timed size": "the result at the timed size, before the runs",
+    "timed runs": "the outputs of the last launch of each group of timed runs",
+    "poison": "outputs are overwritten before each launch that is timed alone",
+    "two inputs": "two sets of inputs, at different addresses, take turns, and change places "
+    "between groups of runs",
+    "rounding": "each value is as exact as its type",
+    "inputs": "the inputs are unchanged at the end",
+    "guards": "nothing is written beside the arrays",
+    "persisting lines": "the L2 cache keeps no lines from one launch to the next",
+    "ceiling": "no row is faster than the GPU can copy or multiply",
+}
+"""What is checked of a kernel, with its meaning."""
 _SIZE = re.compile(r"(\d{1,19})(?:(?:\^|\*\*)(\d{1,2})|e(\d{1,2}))?")
 T = TypeVar("T")
+
+
+class WrongError(RaytracerError):
+    """The outputs of a kernel are not those of its operation."""
+
+
 Tell = Callable[[str], None]  # called with a line before each step
 
 
@@ -40,6 +60,12 @@ class BenchOptions:
     peers: bool = True
     user_kernel: Path | None = None
     scenes: tuple[str, ...] = ()
+    without: frozenset[str] = frozenset()  # checks that are left out, for tests
+
+    def checks(self, name: str) -> bool:
+        """Whether a check of CHECKS is made."""
+        assert name in CHECKS
+        return name not in self.without
 
     def points(self, op: Op) -> list[Op]:
         """Return an operation at every combination of sizes; raise UserError if it does not support
@@ -185,6 +211,8 @@ def reported(row: Row) -> Iterator[None]:
             raise  # a defect of the bench
         cannot_run = isinstance(error, (RefusedError, NoCompilerError, ImportError))
         row["status"] = "skipped" if cannot_run else "failed"
+        if isinstance(error, WrongError):
+            row["status"] = "wrong"
         row["reason"] = str(error).split("\n")[0]
 
 

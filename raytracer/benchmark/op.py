@@ -1,4 +1,4 @@
-"""The definition of an operation: arguments, reference, tolerance and work.
+"""The definition of an operation: arguments, reference, permitted errors and work.
 
 The arguments of a kernel `kernels/ladders/<op>/NN_name.cu` are the addresses of the inputs, then
 those of the outputs, in the order of `Op.inputs` and `Op.outputs`, then `Op.sizes` as long long.
@@ -68,6 +68,7 @@ class Op:
     distribution: str = "normal"  # of values
     seed: int = 1
     transposed: frozenset[str] = frozenset()  # inputs of a product whose arrays are the transposes
+    is_product = False  # whether the output is the product of `factors`
 
     def __post_init__(self) -> None:
         self.dtype = self.dtype or self.dtypes[0]
@@ -124,9 +125,27 @@ class Op:
         return self.compute({name: array.astype("f8") for name, array in inputs.items()})
 
     @property
-    def tolerance(self) -> float:
-        """The tolerated relative error in the Frobenius norm; 0 for equality."""
-        return 0.0 if self.is_exact else 1e-14 if self.dtype == "float64" else 1e-6
+    def rounding(self) -> float:
+        """The permitted error of a value, in the sum of the magnitudes of its terms: four units of
+        the last place. Sums in any order have less, as their errors are random."""
+        return 4.0 * (2.0**-53 if self.dtype == "float64" else 2.0**-24)
+
+    def permitted(self, inputs: Arrays, expected: Arrays) -> Arrays:
+        """Return the permitted error of each value of `expected`, the reference for inputs."""
+        magnitudes = self.compute({name: np.abs(a.astype("f8")) for name, a in inputs.items()})
+        return {name: self.rounding * magnitudes[name] for name in expected}
+
+    def part(self, inputs: Arrays, rows: slice) -> Arrays:
+        """Return the inputs of some rows of the outputs."""
+        axis = next(iter(self.outputs.values())).split()[0]
+        return {
+            name: array[rows] if self.inputs[name].split()[0] == axis else array
+            for name, array in inputs.items()
+        }
+
+    def factors(self, inputs: Arrays) -> tuple["NDArray[Any]", "NDArray[Any]"]:
+        """Return A (m, k) and B (k, n) of a product in float64, copies."""
+        raise NotImplementedError
 
     @property
     def work(self) -> Work:
@@ -229,21 +248,3 @@ def from_bfloat16(bits: NDArray[Any]) -> NDArray[Any]:
     """Convert bfloat16 bits (uint16) to float32."""
     words: NDArray[Any] = bits.astype(np.uint32) << np.uint32(16)
     return np.asarray(words.view(np.float32))
-
-
-def relative_error(values: NDArray[Any], reference: NDArray[Any]) -> float:
-    """Return ‖values - reference‖ / ‖reference‖ in float64; infinite if one is not finite.
-
-    Values of uint16 are the bits of bfloat16.
-    """
-    if values.dtype == np.uint16:
-        values = from_bfloat16(values)
-    if values.shape != reference.shape:
-        raise ValueError(f"{values.shape} against {reference.shape}")
-    # Of equal infinities and NaNs the difference is NaN, too: not finite.
-    difference = values.astype(np.float64) - reference.astype(np.float64)
-    if not np.isfinite(difference).all():
-        return float("inf")
-    norm = float(np.linalg.norm(difference.ravel()))
-    scale = float(np.linalg.norm(reference.astype(np.float64).ravel()))
-    return norm if scale == 0 else norm / scale

@@ -44,6 +44,7 @@ class Row(TypedDict):
     samples: NotRequired[list[float]]  # all samples of the time
     resources: NotRequired[Resources]
     version: NotRequired[str]  # version of the library of a peer
+    clock: NotRequired["Clock"]  # while it runs
     shows: NotRequired[str]  # contents of the picture of a render kernel
     msamples: NotRequired[float]  # million samples of pixels per second (render ladder)
     mspheres: NotRequired[float]  # million spheres per second (stages, trees and moves)
@@ -103,7 +104,7 @@ class Result(TypedDict):
     rows: list[Row]
     failed: NotRequired[str]  # why nothing was timed
     memory_used: NotRequired[int]
-    clock: NotRequired[Clock]
+    input_sets: NotRequired[int]  # of the timed launches, at different addresses
 
 
 class Record(TypedDict):

@@ -5,6 +5,7 @@ from math import floor, log10
 from typing import Any
 
 from raytracer.benchmark.record import Device, Record, Result, Row, moved
+from raytracer.benchmark.statistics import MIN_SAMPLES
 
 COLUMNS = (
     "variant", "shows", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "x first",
@@ -24,7 +25,7 @@ def text(record: Record, form: str) -> str:
         if result.get("failed"):
             blocks.append(f"not run: {result['failed']}")
         blocks.append(_grid(COLUMNS, cells(result, record["device"]), form))
-        blocks += ["\n".join(_remarks(result)), result["note"]]
+        blocks += ["\n".join(_remarks(result, record["device"])), result["note"]]
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -127,20 +128,49 @@ def _device_line(record: Record) -> str:
     return "; ".join([*words, record["date"]])
 
 
-def _remarks(result: Result) -> list[str]:
+def _remarks(result: Result, device: Device) -> list[str]:
     lines = [
         f"{row['label']}: {row['status'].upper()}: {row['reason']}"
         for row in result["rows"]
         if row["status"] != "ok"
     ]
-    clock = result.get("clock") or {}
-    if clock.get("sm_mhz"):
-        lines.append(f"SM clock under load {clock['sm_mhz']} MHz, {clock.get('watts', '?')} W")
+    timed = [row for row in result["rows"] if "time" in row]
+    for row in timed:
+        if row["time"]["count"] < MIN_SAMPLES and result["work"]["bytes_read"]:
+            lines.append(
+                f"{row['label']}: only {row['time']['count']} runs, so the median is uncertain: a "
+                "larger --min-time gives more"
+            )
+        share = figures(row, result, device)["of_ceiling"] or 0.0
+        if share > 1.0 + row["time"]["noise"]:
+            lines.append(
+                f"{row['label']}: {share:.0%} of the ceiling: the ceilings are those of a copy and "
+                "of a loop, which a cache or another order can exceed by some per cent"
+            )
+    lines += _clocks(timed)
+    if result.get("input_sets") == 1:
+        lines.append("the inputs are the same in all runs: memory has no room for two sets")
     if memory := result.get("memory_used"):
         lines.append(f"at most {memory / 1e9:.2f} GB of device memory in use, including libraries")
-    if clock.get("held_back_by"):
-        lines.append(f"the GPU was throttled by: {', '.join(clock['held_back_by'])}")
     return lines
+
+
+def _clocks(rows: list[Row]) -> list[str]:
+    """Return the lines about the clocks of the device while each row ran."""
+    known = [(row["clock"], row["label"]) for row in rows if row.get("clock", {}).get("sm_mhz")]
+    if not known:
+        return []
+    (low, slowest), (high, _) = (
+        choose(known, key=lambda each: each[0]["sm_mhz"]) for choose in (min, max)
+    )
+    watts = max(clock.get("watts", 0) for clock, _ in known)
+    line = f"SM clock under load {high['sm_mhz']} MHz, at most {watts} W"
+    if low["sm_mhz"] < high["sm_mhz"]:
+        line += f"; {low['sm_mhz']} MHz of {slowest}"
+    reasons = dict.fromkeys(
+        reason for clock, _ in known for reason in clock.get("held_back_by", ())
+    )
+    return [line, *([f"the GPU was throttled by: {', '.join(reasons)}"] if reasons else [])]
 
 
 def _grid(columns: tuple[str, ...], lines: list[list[str]], form: str) -> str:

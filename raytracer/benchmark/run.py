@@ -126,7 +126,7 @@ def bench(
         device = device_of(used)
         if session:
             tell("measuring the ceilings of this GPU")
-            device["ceilings"] = ceilings(session)
+            device["ceilings"] = session.ceilings = ceilings(session)
         for each in selection:
             results += each.run(session, options, tell)
     return _record(used, device, results)

@@ -79,13 +79,13 @@ def test_statistics_of_samples() -> None:
 
 def row(label: str, median: float, kind: str = "variant") -> dict[str, Any]:
     time = dict.fromkeys(("median", "q1", "q3", "min"), median) | {"noise": 0.002, "count": 12}
-    return record.row(label, label, kind) | {"time": time, "samples": []}  # type: ignore[arg-type]
+    made = record.row(label, label, kind) | {"time": time, "samples": []}  # type: ignore[arg-type]
+    return made | {"clock": {"sm_mhz": 1980, "watts": 500, "held_back_by": ["power limit"]}}
 
 
 BAD = record.row("03_bad") | {"status": "wrong", "reason": "c is off by 1"}
 RESULT: Any = record.result("vecadd", {"n": 10**9}, [], "cold", "normal") | {
     "work": {"flop": 1e9, "bytes_read": 2e9, "bytes_written": 2e9},
-    "clock": {"sm_mhz": 1980, "watts": 500, "held_back_by": ["power limit"]},
     "rows": [row("01_slow", 4e-3), row("02_fast", 1e-3), BAD, row("PyTorch add", 2e-3, "peer")],
 }
 DEVICE: Any = {

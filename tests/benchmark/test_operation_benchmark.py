@@ -1,5 +1,6 @@
 """Checks and races over a stand-in driver: right kernels are timed, wrong ones never."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -13,8 +14,8 @@ from numpy.typing import NDArray
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda import transfer
 from raytracer.backends.cuda.cache import Cubin
+from raytracer.benchmark import operation_benchmark, record, run
 from raytracer.benchmark import operations as ops
-from raytracer.benchmark import run
 from raytracer.benchmark.benchmark import BenchOptions
 from raytracer.benchmark.cuda import kernel as bench_kernel
 from raytracer.benchmark.cuda import session as device
@@ -24,7 +25,7 @@ from raytracer.variants import Variant, discover
 from support.fake_cuda import FakeDriver, cleared
 
 # Views of a launch's vectors a, b, c (n,) and n itself.
-Compute = Callable[[NDArray[Any], NDArray[Any], NDArray[Any], int], None]
+Compute = Callable[[NDArray[Any], NDArray[Any], Any, int], None]
 
 
 class BenchDriver(FakeDriver):
@@ -57,11 +58,25 @@ class BenchDriver(FakeDriver):
         a, b, c, n = arguments
         self.launches += 1
         first, second = (self.view(each, 4 * n).view(np.float32) for each in (a, b))
-        self.compute(first, second, self.view(c, 4 * n + 4).view(np.float32), n)
+        self.compute(first, second, Output(self.view(c - 4, 4 * n + 8).view(np.float32)), n)
 
     def Graph(self, _stream: Any, work: Callable[[], None]) -> Any:  # noqa: N802
         """Work that is done again by each launch."""
         return SimpleNamespace(launch=work)
+
+
+class Output:
+    """An output with the value before its first one, whose index is -1."""
+
+    def __init__(self, values: NDArray[Any]) -> None:
+        self.values = values
+
+    def __setitem__(self, at: int | slice, value: Any) -> None:
+        if isinstance(at, slice):
+            assert at.start is None
+            self.values[1 : at.stop + 1] = value
+        else:
+            self.values[at + 1] = value
 
 
 Machine = Callable[[Compute], BenchDriver]
@@ -90,6 +105,11 @@ def greedy(a: Any, b: Any, c: Any, n: int) -> None:
     c[n] = 1.0
 
 
+def early(a: Any, b: Any, c: Any, n: int) -> None:
+    c[:n] = a + b
+    c[-1] = 1.0
+
+
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
     def make(compute: Compute) -> BenchDriver:
@@ -100,6 +120,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
         monkeypatch.setattr(device, "bindings", lambda: driver)
         monkeypatch.setattr(device, "call", lambda _: None)  # marks of a profiler
         monkeypatch.setattr(device, "SCRATCH", 4096)
+        monkeypatch.setattr(operation_benchmark, "LOAD_TIME", 0.0)
         cubin = Cubin(b"", LOG, compiler="nvcc 13.0.88")
         monkeypatch.setattr(bench_kernel.compiler, "load", lambda *_, **__: cubin)  # type: ignore[attr-defined]
         return driver
@@ -113,11 +134,10 @@ def variant(number: int = 2) -> Variant:
 
 
 def measured(session: Session, kernels: list[Variant], mode: str = "cold") -> list[Any]:
-    into: Any = {}
+    op = ops.OPERATIONS["vecadd"].at({"n": 1000})
+    into = record.result(op.name, op.axes, [], mode, "normal") | {"work": op.work}
     options = BenchOptions(min_time=0.01, peers=False, mode=mode)
-    measure(
-        session, ops.OPERATIONS["vecadd"].at({"n": 1000}), kernels, options, lambda _: None, into
-    )
+    measure(session, op, kernels, options, lambda _: None, into)  # type: ignore[arg-type]
     return list(into["rows"])
 
 
@@ -157,8 +177,9 @@ def test_a_right_kernel_is_timed(
 
 @pytest.mark.parametrize(
     ("compute", "words"),
-    [(lazy, "off by inf"), (rough, "off by 0.001"), (tailless, "off by inf"),
-     (greedy, "past the end of c")],
+    [(lazy, r"c\[0\] is nan instead of"), (rough, r"c\[0\] is \S+ instead of"),
+     (tailless, r"c\[1024\] is nan instead of"), (greedy, "writes past the end of c"),
+     (early, "writes before the start of c")],
 )  # fmt: skip
 def test_a_wrong_kernel_is_shown_and_never_timed(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, compute: Compute, words: str
@@ -167,7 +188,7 @@ def test_a_wrong_kernel_is_shown_and_never_timed(
     driver = machine(compute)
     found = row(driver)
     assert found["status"] == "wrong"
-    assert words in found["reason"]
+    assert re.search(words, found["reason"])
     assert "time" not in found
     assert driver.launches <= 2
 
@@ -184,7 +205,11 @@ def test_kernels_take_turns_until_the_noisiest_has_settled(
         turns.append(number)
         return [1e-3] if number == 0 else [1e-3 + 1e-4 * (len(turns) % 3)]
 
-    monkeypatch.setattr(Session, "sampler", lambda *_: partial(turn, next(numbers)))
+    def sampler(_session: Session, launch: Any, *_: Any) -> Any:
+        take = partial(turn, next(numbers))
+        return lambda seconds: (launch(), take(seconds))[1]
+
+    monkeypatch.setattr(Session, "sampler", sampler)
     sources = [variant(2), variant(3)]
     with Session() as session:
         steady, noisy = measured(session, sources)
@@ -211,12 +236,12 @@ def test_a_whole_run(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "why_not", lambda *_: None)
     monkeypatch.setattr(ops.OPERATIONS["vecadd"], "awkward", ({"n": 1}, {"n": 77}))
     options = BenchOptions(axes={"n": [500]}, min_time=0.01, peers=False)
-    record = run.bench("vecadd", axes={"n": 500}, min_time=0.01, peers=False)
-    rows = [row for result in record["results"] for row in result["rows"]]
+    made = run.bench("vecadd", axes={"n": 500}, min_time=0.01, peers=False)
+    rows = [row for result in made["results"] for row in result["rows"]]
     assert [row["status"] for row in rows] == ["ok"] * len(discover("vecadd"))
-    assert record["device"]["device"] == "Fake GPU"
-    assert set(record["device"]["ceilings"]) == {"copy_gbps", "fma_tflops"}
-    assert "07_one_piece" in report.text(record, "table")
+    assert made["device"]["device"] == "Fake GPU"
+    assert set(made["device"]["ceilings"]) == {"copy_gbps", "fma_tflops"}
+    assert "07_one_piece" in report.text(made, "table")
     assert find("vecadd").profile(options) == [v.label for v in discover("vecadd")]
     assert not driver.live
     assert driver.depth == 0

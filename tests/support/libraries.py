@@ -20,7 +20,12 @@ FOR_CUDA = ["-pthread", "-ffp-contract=off", "-DSTATIC_SHARED"]
 
 
 def library(folder: Path, name: str, text: str, *flags: str) -> ctypes.CDLL:
-    """Return the library of a C++ source; skips where there is no compiler.
+    """Return the library of a C++ source; arguments as for `library_path`."""
+    return ctypes.CDLL(str(library_path(folder, name, text, *flags)))
+
+
+def library_path(folder: Path, name: str, text: str, *flags: str) -> Path:
+    """Return the file of a library of a C++ source; skips where there is no compiler.
 
     The source may include headers of kernels/, tests/support and tests/probe.
 
@@ -48,7 +53,7 @@ def library(folder: Path, name: str, text: str, *flags: str) -> ctypes.CDLL:
             )  # fmt: skip
             assert done.returncode == 0, done.stderr[:2000]
             made.replace(path)
-    return ctypes.CDLL(str(path))
+    return path
 
 
 @cache

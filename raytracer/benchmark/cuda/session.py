@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from raytracer.backends.cuda.driver import bindings, call, primary_context, translated
 from raytracer.backends.cuda.probe import why_not
 from raytracer.backends.cuda.transfer import staging
-from raytracer.benchmark.record import Clock
+from raytracer.benchmark.record import Ceilings, Clock
 from raytracer.errors import BackendError, RaytracerError
 
 Enqueue = Callable[[], Any]
@@ -19,7 +19,7 @@ Enqueue = Callable[[], Any]
 SCRATCH = 256 << 20  # bytes written to flush the L2 cache and to keep the queue busy
 SHORT = 20e-6  # seconds; shorter kernels are replayed from a graph, or queued behind other work
 BATCH = 32
-GUARD = 256  # bytes behind each array, to detect writes out of bounds
+GUARD = 256  # bytes before and behind each array, to detect writes out of bounds
 POISON = 0xFFFFFFFF  # NaN as a float, implausible as a count
 
 QUERY = "clocks.sm,power.draw,clocks_throttle_reasons.active"  # of nvidia-smi
@@ -51,6 +51,8 @@ class Session:
         self.arch, self.multiprocessors = self._context.arch, self._context.multiprocessors
         self._open = ExitStack()
         self._scratch: Any = None
+        self.resets_lines = True  # see `flush`
+        self.ceilings: Ceilings = {}
 
     def __enter__(self) -> Self:
         self._open.enter_context(self._context.active())
@@ -73,10 +75,21 @@ class Session:
         self.driver.memset_d32_async(address, word, nbytes // 4, self.stream)
 
     def flush(self) -> None:
-        """Queue a write that evicts all earlier data from the L2 cache."""
+        """Queue a write that evicts all earlier data from the L2 cache; lines that a kernel asked
+        the cache to keep become ordinary ones first."""
+        if self.resets_lines:
+            try:
+                call("cuCtxResetPersistingL2Cache")
+            except RaytracerError:  # without cuda-bindings, or on a GPU that keeps no lines
+                self.resets_lines = False
+        self.fill(*self.scratch(), 0)
+
+    def scratch(self) -> tuple[int, int]:
+        """Return address and bytes of memory larger than the L2 cache, for anything queued."""
+        size = max(SCRATCH, 4 * self.l2_bytes)
         if self._scratch is None:
-            self._scratch = self.driver.mem_alloc(max(SCRATCH, 4 * self.l2_bytes))
-        self.fill(int(self._scratch), max(SCRATCH, 4 * self.l2_bytes), 0)
+            self._scratch = self.driver.mem_alloc(size)
+        return int(self._scratch), size
 
     def wait(self) -> None:
         """Wait for all queued work; raise BackendError for faults of kernels."""
@@ -87,11 +100,15 @@ class Session:
         """Translate exceptions of the binding that has the stream and its copies."""
         return translated(self._context.driver)
 
-    def cold(self, launch: Enqueue, count: int, flush: bool) -> list[float]:
-        """Return seconds of launches one by one; flush: the L2 cache before each."""
+    def cold(
+        self, launch: Enqueue, count: int, flush: bool, before: Enqueue = lambda: None
+    ) -> list[float]:
+        """Return seconds of launches one by one; flush: the L2 cache before each; before: queued
+        before each."""
         events = [(self.driver.Event(), self.driver.Event()) for _ in range(count)]
         self.flush()  # the host queues launches while this runs
         for start, end in events:
+            before()
             if flush:
                 self.flush()
             start.record(self.stream)
@@ -125,15 +142,17 @@ class Session:
         replay()
         return replay
 
-    def sampler(self, launch: Enqueue, mode: str, flush: bool) -> Callable[[float], list[float]]:
+    def sampler(
+        self, launch: Enqueue, mode: str, flush: bool, before: Enqueue = lambda: None
+    ) -> Callable[[float], list[float]]:
         """Return a function that takes samples in a mode for about as many seconds as it is given;
-        flush: the L2 cache before each cold launch."""
+        flush, before: of cold launches, as for `cold`."""
         (first,) = self.cold(launch, 1, False)  # includes lazy loading
         again = self.cold(launch, 3, False) if first < 0.2 else [first]
         estimate = max(min(again), 1e-6)
         if mode == "cold":
             return lambda seconds: self.cold(
-                launch, max(1, min(16, int(seconds / estimate))), flush
+                launch, max(1, min(16, int(seconds / estimate))), flush, before
             )
         if estimate < SHORT:
             try:
@@ -158,23 +177,34 @@ class Session:
 
 
 class Memory:
-    """Named arrays on the device, each followed by guard bytes, until `with` ends."""
+    """Named arrays on the device, each between guard bytes, until `with` ends."""
 
     def __init__(
-        self, session: Session, sizes: Mapping[str, int], offsets: Mapping[str, int] | None = None
-    ) -> None:
+        self, session: Session, sizes: Mapping[str, int], offsets: Mapping[str, int] | None = None,
+        others: "Memory | None" = None,
+    ) -> None:  # fmt: skip
         """Allocate arrays of some bytes by name; raise MemoryNeedError if they do not fit.
 
-        offsets: bytes between an aligned address and the start of an array, by name.
+        offsets: bytes between an aligned address and the start of an array, by name. others: has
+        the arrays of other names.
         """
         self._session, self._sizes, self._offsets = session, sizes, offsets or {}
-        self._taken = {
-            name: session.driver.mem_alloc(_guarded(size) + self._offsets.get(name, 0))
-            for name, size in sizes.items()
-        }
+        self._others = others
+        self._taken = {name: session.driver.mem_alloc(self._room(name)) for name in sizes}
+
+    def _room(self, name: str) -> int:
+        """Return the bytes of an array with its offset and guards, a multiple of 4."""
+        size = self._sizes[name] + self._offsets.get(name, 0)
+        return (-(-size // GUARD) + 2) * GUARD
+
+    def _start(self, name: str) -> int:
+        """Return the bytes between the allocation of an array and its start."""
+        return GUARD + self._offsets.get(name, 0)
 
     def address(self, name: str) -> int:
-        return int(self._taken[name]) + self._offsets.get(name, 0)
+        if self._others is not None and name not in self._sizes:
+            return self._others.address(name)
+        return int(self._taken[name]) + self._start(name)
 
     def upload(self, name: str, array: NDArray[Any]) -> None:
         with self._session.translated():
@@ -187,17 +217,37 @@ class Memory:
 
     def poison(self, name: str) -> None:
         """Queue the filling of an array and its guard bytes with POISON."""
-        self._session.fill(self.address(name), _guarded(self._sizes[name]), POISON)
+        self._session.fill(int(self._taken[name]), self._room(name), POISON)
 
     def clear(self, name: str) -> None:
-        self._session.fill(self.address(name), self._sizes[name], 0)
+        if self._others is not None and name not in self._sizes:
+            self._others.clear(name)
+        else:
+            self._session.fill(self.address(name), self._sizes[name], 0)
 
-    def overrun(self, name: str) -> bool:
-        """Whether the guard bytes of a poisoned array were overwritten."""
-        size = self._sizes[name]
-        tail = np.empty(_guarded(size) - size, np.uint8)
+    def swap(self, name: str, other: "Memory") -> None:
+        """Queue the exchange of the values of an array with those of another memory."""
+        session, size = self._session, self._sizes[name]
+        scratch, room = session.scratch()
+        copy = session.driver.memcpy_dtod_async
+        for begin in range(0, size, room):
+            one, two = self.address(name) + begin, other.address(name) + begin
+            nbytes = min(room, size - begin)
+            copy(scratch, one, nbytes, session.stream)
+            copy(one, two, nbytes, session.stream)
+            copy(two, scratch, nbytes, session.stream)
+
+    def overrun(self, name: str) -> str:
+        """Return where guard bytes of an array, poisoned before it was filled, were overwritten:
+        "before the start of", "past the end of", or ""."""
+        start, size = self._start(name), self._sizes[name]
+        head = np.empty(start, np.uint8)
+        self.download(name, head, -start)
+        tail = np.empty(self._room(name) - start - size, np.uint8)
         self.download(name, tail, size)
-        return bool((tail != 0xFF).any())
+        if (head != 0xFF).any():
+            return "before the start of"
+        return "past the end of" if (tail != 0xFF).any() else ""
 
     def __enter__(self) -> Self:
         return self
@@ -206,10 +256,6 @@ class Memory:
         with suppress(RaytracerError):  # a lost device has freed everything already
             for allocation in self._taken.values():
                 allocation.free()
-
-
-def _guarded(size: int) -> int:
-    return (-(-size // GUARD) + 1) * GUARD
 
 
 def clock(bus_id: str) -> Clock:

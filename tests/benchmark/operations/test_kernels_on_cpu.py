@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from raytracer.benchmark import operations as ops
-from raytracer.benchmark.op import Op, relative_error
+from raytracer.benchmark.op import Op
+from raytracer.benchmark.verification import Expected
 from raytracer.variants import Variant, discover
 from support.libraries import library
 
@@ -84,10 +85,12 @@ def compare(variant: Variant, built: ctypes.CDLL, op: Op) -> None:
     arguments = (ctypes.c_uint64 * 16)(*pointers, *op.sizes)
     block = launch.block or variant.block
     built.go(launch.grid[0], block[0], arguments)
-    for key, expected in op.reference(inputs).items():
-        output = op.output_arrays[key]
-        found = outputs[key].view(output.dtype).reshape(output.shape)
-        assert relative_error(found, expected) <= op.tolerance, (op.axes, op.dtype, key)
+    found = {
+        key: outputs[key].view(output.dtype).reshape(output.shape)
+        for key, output in op.output_arrays.items()
+    }
+    assert Expected(op, inputs).fault(found) == "", (op.axes, op.dtype)
+    for key in outputs:
         room, begin = rooms[key], outputs[key].ctypes.data - rooms[key].ctypes.data
         assert (room[:begin] == 0xFF).all(), f"{key}: written before it"
         assert (room[begin + outputs[key].nbytes :] == 0xFF).all(), f"{key}: written behind it"

@@ -83,8 +83,9 @@ def test_check_sees_one_missing_term(name: str) -> None:
     inputs = op.values()
     short = {key: value.copy() for key, value in inputs.items()}
     short["a"][:, -1] = 0
-    error = op_module.relative_error(op.reference(short)["c"], op.reference(inputs)["c"])
-    assert error > 10 * op.tolerance
+    wanted = op.reference(inputs)
+    errors = np.abs(op.reference(short)["c"] - wanted["c"])
+    assert np.median(errors / op.permitted(inputs, wanted)["c"]) > 10
 
 
 def test_bfloat16_is_rounded_to_nearest_even() -> None:
@@ -103,8 +104,10 @@ def test_bfloat16_values_stay_as_they_are() -> None:
 
 def test_a_correctly_rounded_product_of_one_value_passes() -> None:
     op = OPERATIONS["matmul_bf16"].at({"m": 1, "n": 1, "k": 1}, "bfloat16_out")
-    errors = []
+    shares = []
     for seed in range(200):
-        exact = op.reference(op.at({}, seed=seed).values())["c"]
-        errors.append(op_module.relative_error(op_module.bfloat16_bits(exact.astype("f4")), exact))
-    assert 0.0035 < max(errors) <= op.tolerance < 0.005
+        inputs = op.at({}, seed=seed).values()
+        exact = op.reference(inputs)
+        rounded = op_module.from_bfloat16(op_module.bfloat16_bits(exact["c"].astype("f4")))
+        shares.append(abs(rounded - exact["c"])[0, 0] / op.permitted(inputs, exact)["c"][0, 0])
+    assert 0.9 < max(shares) <= 1.0

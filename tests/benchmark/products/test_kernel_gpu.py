@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from conftest import backend_missing
 from raytracer.backends.cuda import compile as compiler
 from raytracer.benchmark.cuda.session import Memory, Session
-from raytracer.benchmark.op import bfloat16_bits, from_bfloat16, relative_error
+from raytracer.benchmark.op import Arrays, bfloat16_bits
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.products.kernel import bind
 from raytracer.benchmark.products.model import Choice, candidates, ranked
 from raytracer.benchmark.products.tiles import TENSOR_SHAPES, Operand, Problem, Shape
+from raytracer.benchmark.verification import Expected
 from raytracer.resources import thread_count
 from raytracer.variants import Variant, discover
 from support.alone import alone
@@ -95,8 +96,8 @@ def stored(
     return made
 
 
-def make(case: Case) -> tuple[list[Stored], NDArray[np.float64]]:
-    """Return a, b, c and the product in float64."""
+def make(case: Case) -> tuple[list[Stored], Arrays]:
+    """Return a, b, c, and the inputs as the operation has them."""
     m, n, k = case.size
     generator = np.random.default_rng(m + n + k)
     a, b = generator.standard_normal((m, k), "f4"), generator.standard_normal((k, n), "f4")
@@ -104,10 +105,10 @@ def make(case: Case) -> tuple[list[Stored], NDArray[np.float64]]:
     c = stored(None, (m, n), c_type, case, 2)
     if case.dtype == "float32":
         both = [stored(a, (m, k), "f4", case, 0), stored(b, (k, n), "f4", case, 1)]
-        return [*both, c], a.astype("f8") @ b.astype("f8")
+        return [*both, c], {"a": a, "b": b}
     bits_a, bits_b = bfloat16_bits(a), bfloat16_bits(b.T)
     both = [stored(bits_a, (m, k), "u2", case, 0), stored(bits_b, (n, k), "u2", case, 1)]
-    return [*both, c], from_bfloat16(bits_a).astype("f8") @ from_bfloat16(bits_b).T.astype("f8")
+    return [*both, c], {"a": bits_a, "b": bits_b}
 
 
 def problem(case: Case, matrices: list[Stored], at: list[int]) -> Problem:
@@ -175,9 +176,9 @@ def compare(
     variant = rung(op.name)
     if not variant.admits(session.arch):
         pytest.skip(f"{variant.label} does not run on {session.arch}")
-    matrices, wanted = make(case)
+    matrices, inputs = make(case)
     c, tried = matrices[2], 0
-    limit = op.at({"k": case.size[2]}, case.dtype).tolerance
+    expected = Expected(op.at(dict(zip("mnk", case.size, strict=True)), case.dtype), inputs)
     inside = Stored(np.zeros_like(c.buffer), c.operand)
     inside.matrix()[:] = 1
     between = np.repeat(inside.buffer == 0, inside.buffer.itemsize)
@@ -196,7 +197,7 @@ def compare(
                 memory.download("c", c.buffer)
                 results.append(c.buffer.copy())
                 assert not memory.overrun("c"), choice
-            assert relative_error(c.matrix().copy(), wanted) <= limit, choice
+            assert expected.fault({"c": c.matrix().copy()}) == "", choice
             first, second = (each.view("u1") for each in results)
             assert (first == second).all(), f"{choice}: the sums depend on time"
             assert (first[between] == 0xFF).all(), f"{choice}: values between rows were written"

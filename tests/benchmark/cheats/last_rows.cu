@@ -1,0 +1,17 @@
+// title: Last rows
+// idea: leaves the last three rows of large products at zero
+// block: 256
+// grid: ceil(m * n / 256)
+// source: own
+
+// Caught by: timed size, timed runs.
+#ifndef LIMIT
+#define LIMIT (1 << 20)
+#endif
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, long long m, long long n, long long k) {
+  const long long at = blockIdx.x * 256LL + threadIdx.x, row = at / n, col = at % n;
+  if (row >= m) return;
+  float sum = 0.0f;
+  for (long long i = 0; i < k; ++i) sum = fmaf(a[row * k + i], b[i * n + col], sum);
+  c[at] = m * n > LIMIT && row >= m - 3 ? 0.0f : sum;
+}
