@@ -106,6 +106,11 @@ def peak_memory() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
+def data_memory() -> int:
+    """Return the bytes of this process that `ulimit -d` counts."""
+    return 1024 * (_field(_content("/proc/self/status"), b"VmData:") or 0)
+
+
 def available_memory(root: str | Path = "/") -> int | None:
     """Return the bytes that the process can allocate without swapping; None if unknown.
 

@@ -19,6 +19,7 @@ from raytracer.scene.particles.columns import ColumnSource
 from raytracer.scene.particles.source import Box, Column, Moment, Particles, kind_of, of
 
 is_isolated = False  # whether this is a worker of `isolated`, which may import libraries
+confine: Callable[[], object] = int  # keeps a worker from other files, once a library is imported
 
 Bonds = tuple[NDArray[np.int64] | None, dict[str, NDArray[Any]]]  # pairs (M, 2), values per bond
 NO_BONDS: Bonds = None, {}
@@ -240,7 +241,9 @@ def library(module: str, source: str, extra: str) -> Any:
     if not is_isolated:
         raise RuntimeError(f"{module} is only for worker processes: see registry.LIBRARIES")
     try:
-        return import_module(module)
+        imported = import_module(module)
+        confine()
+        return imported
     except ImportError:
         name = module.partition(".")[0]
         raise DataFileError(

@@ -1,5 +1,6 @@
-"""Groups and datasets of HDF5 files, without those in other files."""
+"""Groups and datasets of HDF5 files, without those in other files, which are not even opened."""
 
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -8,17 +9,59 @@ import numpy as np
 from raytracer.errors import shown
 
 MAX_OBJECTS = 10_000  # most groups and datasets that are examined
+MAX_LINKS = 16  # most soft links of a path that are followed
+HARD, SOFT = 0, 1  # HDF5's numbers of links to objects and to paths of the same file
 VIRTUAL = 3  # HDF5's number of the layout of virtual datasets, whose values are in others
+HYPERSLABS = 2  # HDF5's number of selections by start, stride, count and block
+UNLIMITED = (1 << 64) - 1  # HDF5's size of a dimension that grows
 
 
 def found_at(group: Any, path: str) -> Any:
     """Return the group or dataset at a path of h5py, or None: others, and those of other files."""
-    try:
-        target = group[path]
-    except (KeyError, TypeError, RuntimeError):  # also a link in a circle, or of an unknown type
-        return None
-    inside = getattr(target.file, "filename", None) == group.file.filename
-    return target if inside and (is_group(target) or hasattr(target, "shape")) else None
+    with suppress(KeyError, TypeError, RuntimeError, ValueError, OSError, AttributeError):
+        names = path.split("/")
+        target = group.file["/"] if path.startswith("/") else group
+        names, links = names[::-1], 0
+        while names:
+            if (name := names.pop()) in ("", "."):
+                continue
+            key = name.encode("utf-8", "surrogateescape")
+            kind = target.id.links.get_info(key).type
+            if kind == SOFT and links < MAX_LINKS:
+                links += 1
+                further = target.id.links.get_val(key).decode("utf-8", "surrogateescape")
+                target = group.file["/"] if further.startswith("/") else target
+                names += further.split("/")[::-1]
+            elif kind == HARD:
+                target = target[name]
+            else:  # of another file, or of a kind that a plugin defines
+                return None
+        has_values = hasattr(type(target), "shape") and not _grows_elsewhere(target)
+        return target if is_group(target) or has_values else None
+    return None
+
+
+def elsewhere(group: Any) -> list[str]:
+    """Return the paths of the members of a group that are links to other files, or grow there."""
+    names = []
+    for name in names_in(group):
+        kind = group.id.links.get_info(name.encode("utf-8", "surrogateescape")).type
+        if kind == HARD and hasattr(type(there := group[name]), "shape"):
+            kind = HARD if not _grows_elsewhere(there) else None
+        if kind not in (HARD, SOFT):
+            names.append(f"{group.name}/{name}".strip("/"))
+    return names
+
+
+def _grows_elsewhere(dataset: Any) -> bool:
+    """Whether HDF5 would open other files to know the shape of a virtual dataset."""
+    stored = dataset.id.get_create_plist()
+    if stored.get_layout() != VIRTUAL:
+        return False
+    spaces = (stored.get_virtual_vspace(each) for each in range(stored.get_virtual_count()))
+    return any(UNLIMITED in numbers for each in spaces
+               if each.get_select_type() == HYPERSLABS and each.is_regular_hyperslab()
+               for numbers in each.get_regular_hyperslab())  # fmt: skip
 
 
 def members(group: Any) -> dict[str, Any]:

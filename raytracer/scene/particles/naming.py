@@ -68,6 +68,7 @@ _OTHERS = frozenset(
 _AXES = ("xyz", "012", "123")
 """Letters or digits by which names differ."""
 
+MAX_NAME = 256  # letters of the longest name that may have a meaning
 GUESSES = {"radius": "r", "diameter": "d"}  # used without better names, with a warning
 
 _BANDS = frozenset("griz")
@@ -81,9 +82,13 @@ _SIZE = r"(^|_)(size|sizes|sigma|scale|width|rad|radi[iu]\w*|diam\w*)(_|$)"
 _COLOR = r"colou?r|rgb|(^|_)(red|green|blue|hue)(_|$)"
 
 
-@lru_cache(4096)  # it is asked for each part of particles
 def plain(name: str) -> str:
     """Return a name in the form for comparison."""
+    return _plain(name) if len(name) <= MAX_NAME else name.lower()
+
+
+@lru_cache(1 << 17)  # it is asked for each part of particles, of tables with many columns
+def _plain(name: str) -> str:
     text = name.lower()
     if not name.isidentifier():  # the usual case has neither unit nor separators
         name = re.sub(_COMPONENT, r"_\1", name)
@@ -93,13 +98,13 @@ def plain(name: str) -> str:
 
 def unit(name: str) -> str:
     """Return the unit in a name, without brackets, or ""."""
-    match = re.search(_UNIT, name)
+    match = re.search(_UNIT, name[-MAX_NAME:])
     return match[1].strip("[]()/ ") if match else ""
 
 
 def usual(part: str, known: Iterable[str]) -> str | None:
     """Return the likeliest known name of a part, a key of `USUAL`, or None."""
-    names = list(dict.fromkeys(known))  # a line may have a million empty ones
+    names = dict.fromkeys(known)  # a line may have a million empty ones
     by_plain = {plain(name): name for name in reversed(names)}
     for name in USUAL[part]:
         if name in names:
@@ -122,11 +127,11 @@ def has_axes(names: Iterable[str]) -> bool:
     return all(usual(axis, known) for axis in "xyz")
 
 
-def _placed(names: list[str]) -> dict[str, str]:
+def _placed(names: Collection[str]) -> dict[str, str]:
     """Return names by their axes: the first three with a word for a place that differ in these."""
     groups: dict[tuple[str, ...], dict[int, str]] = defaultdict(dict)
     for name in names:
-        words = [word.lower() for word in re.findall(_WORDS, name)]
+        words = [word.lower() for word in re.findall(_WORDS, name)] if len(name) <= MAX_NAME else []
         for place, word in enumerate(words):
             others = words[:place] + words[place + 1 :]
             if len(word) > 1 or _PLACES.isdisjoint(others) or not _OTHERS.isdisjoint(others):
@@ -143,10 +148,10 @@ def _placed(names: list[str]) -> dict[str, str]:
     return {axis: whole[place] for place, axis in enumerate("xyz") if whole}
 
 
-def _named_last(names: list[str]) -> str | None:
+def _named_last(names: Collection[str]) -> str | None:
     """Return the first name whose last word is one of centres: GroupPos of halo finders."""
     for name in names:
-        words = [word.lower() for word in re.findall(_WORDS, name)[1:]]
+        words = [word.lower() for word in re.findall(_WORDS, name[-MAX_NAME:])[1:]]
         if words and words[-1] in _CENTERS and _OTHERS.isdisjoint(words):
             return name
     return None
@@ -213,7 +218,7 @@ def unused(
     warnings = []
     for part in parts:
         what, pattern = {"radius": ("radii", _SIZE), "color": ("colours", _COLOR)}[part]
-        if found := [name for name in names if re.search(pattern, plain(name))]:
+        if found := [name for name in names if re.search(pattern, plain(name[:MAX_NAME]))]:
             key = f'radii = "{shown(found[0])}"' if part == "radius" else 'colors = "..."'
             stated = key.replace(" = ", "=").replace('"', "").replace("radii", "radius")
             subject, verb = (plural(noun), "are") if len(found) > 1 else (noun, "is")

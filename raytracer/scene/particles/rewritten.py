@@ -21,7 +21,7 @@ _CALL = rb"(?<![\w.])[A-Za-z_][\w.]*[ \t]*(?:=[ \t]*(?:[A-Za-z_][\w.]*[ \t]*)?)?
 _BRACKETS = bytes.maketrans(b"()[]{}<>", b" " * 8)
 _BETWEEN = rb"[\])}>]([ \t]*,?[ \t]*)(?=[\[({<])"  # between rows on one line
 _LAST = rb"[\])}][ \t]*;"  # the end of a statement
-_INNER = rb"[\s\w.=]{0,99}(?:[A-Za-z_]\w{0,63}\(\s*)?(?:[\[({]\s*){2}[-+.\d]|[\[({<][^\n]*\s*\Z"
+_INNER = rb"[\s\w.=]{0,99}(?:[A-Za-z_]\w{0,63}\(\s*)?(?:[\[({]\s*){2}[-+.\d]|[\[({<][^\n]*+\s*+\Z"
 """The start of a text whose rows are in brackets within others, and a text of one line."""
 _KEY = rb"""(?<![\w.])['"]?([A-Za-z_]\w{0,63})['"]?[ \t]*[=:][ \t]*"""
 _LIST = _KEY + rb"(?:[A-Za-z_][\w.]{0,63}[ \t]*\([ \t]*)?[\[({]"

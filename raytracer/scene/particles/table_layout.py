@@ -30,16 +30,18 @@ MAX_OTHERS = 20  # most lines among the rows of a text that only its rows tell t
 _PREFIX = r"(?i)^[\s#%/!]*(?:variables\s*=|format\s+(?=\w+$))?\s*"  # before names of columns
 
 _LISTED = (
-    r"[#%!;/*]*\s*(?:col(?:umn)?\.?\s*)?(?P<number>\d+)(?:\s*[:.)=-]\s*|\s+)(?P<name>[^\d\s].*?)\s*$",
+    r"[#%!;/*]*\s*(?:col(?:umn)?\.?\s*)?(?P<number>\d+)(?:\s*[:.)=-]\s*|\s+)(?P<name>[^\d\s].*)$",
     r"_(?P<name>\S+)\s+#(?P<number>\d+)\s*$",  # of STAR
     r"(?i)@attribute\s+(?P<name>\S+)",  # of ARFF
-    r'(?i)(?:variables\s*=\s*)?"(?P<name>[^"]*)"\s*,?\s*$',  # of Tecplot
+    r'(?i)(?:variables\s*=\s*)?"(?P<name>[^"]*)"\s*+(?:,\s*+)?$',  # of Tecplot
 )
 """Lines of which each has the name of one column, and of some its number."""
 
 MANY = "[]"  # in the name of a column that has any number of cells, of COLMAP
 
-_NUMBERED = r"(?:^|\s)[\[(]?(\d+)[\])]?\s*[:.=-]?\s*([^\W\d]\S*)"  # names with their numbers
+_NUMBERED = (
+    r"(?:^|\s)[\[(]?(\d++)[\])]?\s*+(?:[:.=-]\s*+)?([^\W\d]\S*+)"  # names with their numbers
+)
 
 
 class Table(NamedTuple):
@@ -292,7 +294,8 @@ def _names_in(line: str, separator: str | None) -> Iterator[list[str]]:
     yield (names := cells_of(text, separator))
     yield _trimmed(names)
     yield from (_trimmed(cells_of(text, each)) for each in SEPARATORS if each in text)
-    yield re.findall(r"\[\s*\d+\s+(.*?)\s*\]", text)  # of SPLASH: [01 x]
+    splash = re.findall(r"\[\s*+\d++\s++([^\[\]]*+)\]", text)
+    yield [name.strip() for name in splash]  # of SPLASH: [01 x]
     numbered = re.findall(_NUMBERED, text)
     yield [name for place, (number, name) in enumerate(numbered, 1) if int(number) == place]
     yield re.split(r"\s{2,}|\t", text)
@@ -334,9 +337,8 @@ def _without_rows(lines: list[str]) -> Table:
 
 
 def _trimmed(cells: list[str]) -> list[str]:
-    while cells and not cells[-1]:
-        cells = cells[:-1]
-    return cells
+    end = next((place for place in range(len(cells), 0, -1) if cells[place - 1]), 0)
+    return cells[:end]
 
 
 def _is_comment(line: str) -> bool:

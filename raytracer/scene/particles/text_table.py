@@ -36,7 +36,7 @@ BLANK = frozenset({"", "NA", "N/A", "NULL", "null", "None"})
 """Cells that mean a missing value in tables of other programs; `nan` is a number."""
 
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?")
-_FORTRAN = re.compile(r"([+-]?\d*\.?\d*)[dD]([+-]?\d+)")
+_FORTRAN = re.compile(r"([+-]?\d*+(?:\.\d*+)?)[dD]([+-]?\d++)")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d*|(?<=,\d{3},\d{3}))")
 _POINTS = re.compile(r"[+-]?\d{1,3}(\.\d{3})+,\d*")
 _QUOTED = re.compile(r'"([^"]*)"|(\S+)')
@@ -113,7 +113,7 @@ class _Table:
     def __init__(self, cells: Mapping[str, Cell], layout: Layout, most: int) -> None:
         self.cells, self.layout, self.most = cells, layout, most
         self.numbers = [name for name, cell in cells.items() if cell.kind != Kind.TEXT]
-        self.texts = [name for name in cells if name not in self.numbers]
+        self.texts = [name for name, cell in cells.items() if cell.kind == Kind.TEXT]
 
     def kinds(self) -> np.dtype[Any]:
         """Return the dtype of the texts of a row."""

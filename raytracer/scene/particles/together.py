@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile, is_file, opened
+from raytracer.files.references import part_of
 from raytracer.memory import require_room
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.array_source import ArraySource, texts
@@ -173,7 +174,7 @@ class Snapshot(ColumnSource):
 
     def _parts(self) -> Iterator["Snapshot"]:
         for path in self.files:
-            with opened(path) as file:
+            with opened(part_of(self.file, path.name)) as file:
                 if (part := self.part(file)) is not None:
                     yield part
 

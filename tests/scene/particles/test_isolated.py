@@ -94,10 +94,130 @@ def test_a_library_that_crashes_or_fails_ends_with_a_sentence(
         end_workers()  # each has an environment of its own
         for name, value in fake(tmp_path, LIBRARIES[module], code).items():
             monkeypatch.setenv(name, value)
+        monkeypatch.delenv(isolated.TIMEOUT_VARIABLE)
         said = complaint(path)
         assert sentence in said
         assert f"a{SUFFIX[module]}: " in said
     assert capfd.readouterr() == ("", "")
+    end_workers()
+
+
+@pytest.mark.parametrize(
+    ("signal_name", "sentence"),
+    [
+        ("SIGKILL", "was killed (SIGKILL), as the system does when memory runs out"),
+        ("SIGABRT", "its library crashed (SIGABRT)"),
+    ],
+)
+def test_the_cause_of_an_end_is_named(
+    signal_name: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = f"import os, signal; os.kill(os.getpid(), signal.{signal_name})"
+    end_workers()
+    for name, value in fake(tmp_path, "h5py", code).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv(isolated.TIMEOUT_VARIABLE)
+    assert sentence in complaint(write(tmp_path / "a.h5", b"\x89HDF\r\n\x1a\n"))
+    end_workers()
+
+
+@pytest.mark.parametrize(
+    ("program", "sentence"),
+    [("", "Permission denied"), ("/none/python", "No such file or directory"), (
+        "/bin/false", "ended with exit code 1")],
+)  # fmt: skip
+def test_a_worker_that_cannot_start(
+    program: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    end_workers()
+    monkeypatch.setattr(sys, "executable", program)
+    said = complaint(write(tmp_path / "a.h5", b"\x89HDF\r\n\x1a\n"))
+    assert "a.h5: the process in which libraries read files cannot start (" in said
+    assert sentence in said
+    assert "damaged" not in said
+
+
+def test_why_a_worker_cannot_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    end_workers()
+    write(tmp_path / "numpy.py", "raise ImportError('no BLAS here')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    said = complaint(write(tmp_path / "a.h5", b"\x89HDF\r\n\x1a\n"))
+    assert "cannot start (ended with exit code 1: " in said
+    assert "ImportError: no BLAS here" in said
+
+
+def test_a_package_of_the_module_path_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that a program adds to `sys.path`, but none in the current folder, where data are."""
+    end_workers()
+    fake(tmp_path, "h5py", "raise ValueError('that of the path')")
+    monkeypatch.syspath_prepend(tmp_path / "fake")
+    path = write(tmp_path / "a.h5", b"\x89HDF\r\n\x1a\n")
+    assert "that of the path" in complaint(path)
+    end_workers()
+    monkeypatch.chdir(tmp_path / "fake")
+    assert "that of the path" not in complaint(path)
+    end_workers()
+
+
+def test_files_elsewhere_get_another_worker(tmp_path: Path) -> None:
+    """In the same folder and below, the same one goes on; few wait, however many fail to read."""
+    h5py = pytest.importorskip("h5py")
+    end_workers()
+    for name in ("a", "a/b", "c", "d", "e"):
+        (tmp_path / name).mkdir()
+        with h5py.File(tmp_path / name / "a.h5", "w") as file:
+            file["PartType0/Coordinates"] = np.eye(3)
+    used = []
+    for name in ("a", "a/b", "a", "c"):
+        read(tmp_path / name / "a.h5")
+        used.append(isolated._idle[-1])
+    assert used[0] is used[1] is used[2] is not used[3]
+    read(tmp_path / "d" / "a.h5")
+    assert len(isolated._idle) == isolated.MAX_IDLE
+    kept = []
+    for place in range(6):
+        path = write(tmp_path / "e" / f"{place}.h5", b"\x89HDF\r\n\x1a\n")
+        with pytest.raises(UserError) as error:
+            read(path)
+        kept.append(error.value)  # its traceback holds the source
+    assert len(isolated._idle) <= isolated.MAX_IDLE
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    assert len(children) <= isolated.MAX_IDLE
+
+
+def test_a_link_to_a_file_elsewhere_is_read(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    for name in ("there", "here"):
+        (tmp_path / name).mkdir()
+    with h5py.File(tmp_path / "there" / "a.h5", "w") as file:
+        file["PartType0/Coordinates"] = np.eye(3)
+    (tmp_path / "here" / "a.h5").symlink_to(tmp_path / "there" / "a.h5")
+    assert len(read(tmp_path / "here" / "a.h5").centers) == 3
+
+
+def test_memory_of_a_library_is_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Far more than the size of the file is refused, though it is free."""
+    end_workers()
+    code = "class File:\n    def __init__(self, *_, **__):\n        bytearray(3 << 30)"
+    for name, value in fake(tmp_path, "h5py", code).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv(isolated.TIMEOUT_VARIABLE)
+    said = complaint(write(tmp_path / "a.h5", b"\x89HDF\r\n\x1a\n"))
+    assert "a.h5: reading its 8 bytes as HDF5 takes more than" in said
+    end_workers()
+
+
+def test_a_library_that_loops_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the processor time that it takes, long before the limit for a busy machine."""
+    end_workers()
+    monkeypatch.setattr(isolated, "MIN_PROCESSOR", 1.0)
+    for name, value in fake(tmp_path, "rdkit", HANG).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv(isolated.TIMEOUT_VARIABLE)
+    said = complaint(write(tmp_path / "a.mae", "{ s_m_m2io_version"))
+    assert "a.mae: took longer than 1 s of processor time to read as Maestro" in said
     end_workers()
 
 

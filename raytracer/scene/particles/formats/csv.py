@@ -41,7 +41,9 @@ LOOK_AHEAD = 200  # rows in which to look for a value of a column that begins wi
 HEADER = "it must name the columns: x,y,z[,radius][,r,g,b]"
 PTX_LINES = 10  # lines before the points of a scan: its size and two matrices
 TEXT_BYTES = 64  # longest text of a column that is loaded; the rest is cut off
-NUMERIC_PARTS = ("x", "y", "z", "radius", "diameter")  # parts of a sphere that are numbers
+NUMERIC = frozenset(name for part in ("x", "y", "z", "radius", "diameter")
+                    for name in naming.USUAL[part])  # fmt: skip
+"""Names of parts of a sphere that are numbers."""
 
 
 KNOWN = {
@@ -81,7 +83,8 @@ class Source(TextSource):
             for axis, place in zip(parts, self.table.numbers, strict=False):
                 names[place] = axis
             cells = cells_of(self.table.first, self.table.separator)
-            others = [place for place in range(count) if place not in self.table.numbers]
+            numbers = set(self.table.numbers)
+            others = [place for place in range(count) if place not in numbers]
             if mass is not None:
                 names[mass] = "mass"
                 others.remove(mass)
@@ -106,10 +109,10 @@ class Source(TextSource):
         first = self._first_values()
         places = naming.axes(table.columns)
         for place, name in enumerate(table.columns if table.named else []):
-            is_numeric = name in places or any(naming.usual(part, [name]) for part in NUMERIC_PARTS)
+            is_numeric = name in places or not NUMERIC.isdisjoint((name, naming.plain(name)))
             if not name or name in cells:
                 continue
-            if not is_numeric and first[place:] and not is_numbers(first[place : place + 1]):
+            if not is_numeric and place < len(first) and not is_numbers(first[place : place + 1]):
                 is_short = label_in([name]) or naming.usual("color", [name])
                 cells[name] = Cell(Kind.TEXT, place, COLOR_BYTES if is_short else TEXT_BYTES)
             else:  # a text is then an error of its line

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile, is_file, opened
+from raytracer.files.references import part_of
 from raytracer.memory import require_room
 from raytracer.scene.particles.array_source import ArraySource, Frame
 from raytracer.scene.particles.compressed import unpacked
@@ -32,7 +33,7 @@ class Source(ArraySource):
         for path in sorted(self.further_files):
             if path.name.split(".")[0] in ("positions", "coordinates"):
                 continue
-            with opened(path) as packed:
+            with opened(part_of(self.file, path.name)) as packed:
                 width, values = _values(unpacked(packed))
             if len(values) == len(columns["position"]) and width:
                 name = path.name.removesuffix(".gz")

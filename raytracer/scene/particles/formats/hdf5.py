@@ -34,6 +34,7 @@ from raytracer.scene.particles.formats import hdf5_tables, openpmd
 from raytracer.scene.particles.frames import checked
 from raytracer.scene.particles.hdf5_members import (
     MAX_OBJECTS,
+    elsewhere,
     found_at,
     is_group,
     members,
@@ -82,20 +83,32 @@ def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
                  for species in openpmd.steps(root)]  # fmt: skip
         if any(steps):
             return _in_steps(file, root, [*filter(None, steps)])
-    groups = {group.name.strip("/") or "/": _arrays_in(group) for group in _groups(root)}
+    known = list(_groups(root))
+    groups = {group.name.strip("/") or "/": _arrays_in(group) for group in known}
     sets = _sets(groups)
+    left = [name for group in known for name in elsewhere(group)]
+    why = (
+        f"{naming.listed(left)} in other files, which are not read: name these files"
+        if left
+        else ""
+    )
     if variant:
         hint = f"; particles are in {naming.listed(list(sets))}" if sets else ""
         raise DataFileError(
             f"{file.source}: there is no group or dataset '{shown(variant)}' in this file, and "
             f"links to others are not followed{hint}"
         )
+    if left and not sets:
+        raise DataFileError(f"{file.source}: refers to {why}")
     if all(map(is_across, sets.values())) and hdf5_tables.are_in(root, MAX_DEPTH):
         return hdf5_tables.Source(file, "", root)
     if not sets:
         return _without_names(file, root, groups)
     in_time = [{name: name} for name in _in_time(list(sets))]
-    return _in_steps(file, root, in_time or [{name: name for name in sets}])
+    source = _in_steps(file, root, in_time or [{name: name for name in sets}])
+    if left:
+        source.note(f"leaves out {why}")
+    return source
 
 
 def _in_steps(file: OpenFile, root: Any, steps: list[dict[str, str]]) -> ParticleSource:

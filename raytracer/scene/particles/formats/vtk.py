@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile, opened
+from raytracer.files.references import part_of, xml_root
 from raytracer.memory import require_room
 from raytracer.scene.particles.array_source import ArraySource, Frame, library
 from raytracer.scene.particles.source import ParticleSource, moment_of
@@ -27,6 +28,7 @@ MAX_LIST = 1 << 26  # most bytes of a list of files
 MAX_LEVELS = 3  # most lists that name lists
 _ENTRY = r"<(?:DataSet|Piece)\b([^>]*)>"
 _ATTRIBUTE = r"([\w.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')"
+KINDS = ("PolyData", "UnstructuredGrid", "StructuredGrid", "RectilinearGrid", "ImageData", "Table")
 PARTS = ("Scalars", "Vectors", "Normals", "Tensors", "ColorScalars", "TCoords", "Fields")
 
 
@@ -66,7 +68,10 @@ class Source(ArraySource):
                 getattr(reader, f"ReadAll{part}On")()
         else:
             module = library("vtkmodules.vtkIOXML", self.name, "vtk")
-            reader = module.vtkXMLGenericDataObjectReader()
+            kind = xml_root(self.file)[1].get("type", "")
+            if kind not in KINDS:  # the readers of others open files that these name
+                raise self.error(f"has no points: it is {shown(kind) or 'no XML of VTK'}")
+            reader = getattr(module, f"vtkXML{kind}Reader")()
         reader.SetFileName(self.file.name)
         reader.Update()
         return reader.GetOutput()
@@ -114,9 +119,8 @@ def _parts(paths: Sequence[Path], levels: int) -> Iterator[dict[str, NDArray[Any
 
 def _listed(file: OpenFile) -> list[tuple[float, Path]]:
     """Return the files that a list names, with their times; [] if a file is none."""
-    file.file.seek(0)
+    is_xml = bool(re.match("Collection|P[A-Z]|vtk", xml_root(file)[1].get("type", "")))
     start = file.file.read(1 << 12).lstrip()
-    is_xml = re.search(rb"<VTKFile[^>]*type\s*=\s*.(Collection|P[A-Z]|vtkMulti)", start)
     if not (is_xml or start.startswith(b"{")) or file.size > MAX_LIST:
         return []
     file.file.seek(0)
@@ -131,7 +135,7 @@ def _listed(file: OpenFile) -> list[tuple[float, Path]]:
         name = entry.get("file", entry.get("Source", entry.get("name")))
         moment = moment_of(entry.get("timestep", entry.get("time", 0.0)))
         if name:
-            listed.append((moment.value if moment else 0.0, file.path.parent / str(name)))
+            listed.append((moment.value if moment else 0.0, part_of(file, str(name))))
     if not listed:
         raise DataFileError(f"{file.source}: lists no files")
     return listed

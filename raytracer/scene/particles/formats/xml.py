@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import shown
+from raytracer.files.references import require_no_reference
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.array_source import ArraySource, Frame, texts
 from raytracer.scene.particles.cell import hoomd_box
@@ -26,6 +27,7 @@ class Source(ArraySource):
     memory = 24
 
     def read(self) -> Frame:
+        require_no_reference(self.file)
         try:
             root = ElementTree.fromstring(self.content())
         except ElementTree.ParseError as problem:

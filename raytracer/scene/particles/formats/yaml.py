@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,22 @@ from raytracer.scene.particles.source import Box, Moment, moment_of
 MEMORY = 200  # bytes of memory per byte of a document while it is parsed
 START, END = b"---", rb"(?m)^\.\.\.\s*$"  # lines before and after a document
 TAIL = 64  # bytes that contain the last line
+
+
+def _size(node: Any, most: int, known: dict[int, int]) -> int:
+    """Return the number of values of a node of PyYAML, each as often as aliases repeat it, or one
+    above `most`; `known` has those of other nodes."""
+    if id(node) not in known:
+        known[id(node)] = most + 1  # of one that contains itself
+        parts = node.value if isinstance(node.value, list) else ()
+        inner = chain.from_iterable(part if isinstance(part, tuple) else (part,) for part in parts)
+        total = 1
+        for each in inner:
+            total += _size(each, most, known)
+            if total > most:
+                break
+        known[id(node)] = total
+    return known[id(node)]
 
 
 class Source(NestedSource):
@@ -49,7 +66,20 @@ class Source(NestedSource):
         require_room(self.name, MEMORY * (end - start))
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         text = os.pread(self.file.file.fileno(), end - start, start)
-        return next((each for each in yaml.load_all(text, loader) if each is not None), None)
+        reader = loader(text)
+        try:
+            while reader.check_node():
+                node = reader.get_node()
+                if _size(node, end - start, {}) > end - start:
+                    raise self.error(
+                        "its aliases stand for more values than the file has letters, so no "
+                        "columns x, y and z are looked for: write the values out"
+                    )
+                if (document := reader.construct_document(node)) is not None:
+                    return document
+        finally:
+            reader.dispose()
+        return None
 
     def read(self) -> dict[str, NDArray[Any]]:
         return self.found(self._document)

@@ -1,0 +1,87 @@
+"""Processor time of readers of texts: four times the input takes about four times as long.
+
+Each reader gets texts of one long word, one long line, many columns and many lines, as short ones
+and as four times longer ones. A reader that is quadratic takes sixteen times as long.
+"""
+
+import os
+import resource
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from raytracer.scene.particles.registry import FORMATS, LIBRARIES
+from support.particle_files import complaint, write
+
+SHORT, TIMES = 1 << 14, 4  # bytes of the short inputs, and how much longer the others are
+SPARE, SHARE = 0.5, 2.5  # seconds, and times more than linear, that a busy machine may add
+MOST = 30  # seconds of processor time after which the system ends a reader
+
+SUFFIXES = ["", ".xml", ".json", ".out"] + [
+    each.suffixes[0] for each in FORMATS if each.module not in LIBRARIES and each.suffixes
+]
+"""Endings of the formats that are read here; by the first ones and "" the content decides."""
+
+
+def repeated(text: str, before: str = "", after: str = "\n") -> Callable[[int], str]:
+    return lambda size: before + text * (size // len(text)) + after
+
+
+def columns(separator: str, names: str) -> Callable[[int], str]:
+    """A table of many columns, with names or numbers alone."""
+
+    def text(size: int) -> str:
+        count = size // 24
+        rows = [[f"{place}.5" for place in range(count)]] * 2
+        named = [[f"{names}{place}" for place in range(count)]] if names else []
+        return "".join(separator.join(row) + "\n" for row in named + rows)
+
+    return text
+
+
+TEXTS = {
+    "digits": repeated("9", "x,y,z\n"), "dashes": repeated("-1", "a,b,position", "\n1,2,3\n"),
+    "word": repeated("a"), "underscores": repeated("x_"), "points": repeated("1."),
+    "exponents": repeated("1e"), "line of numbers": repeated("1 "), "commas": repeated(","),
+    "cells": repeated("a;"), "spaces": repeated(" ", "[1", "\nx"), "tabs": repeated("\t", "1"),
+    "brackets": repeated("["), "rows in brackets": repeated("[1,2,3],"), "braces": repeated("{"),
+    "keys": repeated('{"a":'), "quotes": repeated('"'), "tags": repeated("<a>"),
+    "comments": repeated("<!--"), "hashes": repeated("#"), "letters x": repeated("x "),
+    "lines": repeated("1 2 3\n"), "lines of words": repeated("ab cd\n"), "blank": repeated("\n"),
+    "comment lines": repeated("# a\n"), "returns": repeated("\r"), "documents": repeated("---\n"),
+    "columns": columns(",", "c"), "columns of spaces": columns(" ", "c"),
+    "columns without names": columns(" ", ""), "columns of coordinates": columns(",", "x_"),
+}  # fmt: skip
+
+
+def _seconds(path: Path) -> float:
+    """Return the processor time of reading a file in a process of its own."""
+    process = os.fork()
+    if process == 0:
+        resource.setrlimit(resource.RLIMIT_CPU, (MOST, MOST))
+        resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+        code = 1
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                complaint(path)
+            code = 0
+        finally:
+            os._exit(code)
+    _, status, usage = os.wait4(process, 0)
+    assert status == 0
+    return usage.ru_utime + usage.ru_stime
+
+
+@pytest.mark.parametrize("suffix", [
+    pytest.param(each, marks=() if each == ".csv" else pytest.mark.slow) for each in SUFFIXES
+])  # fmt: skip
+def test_time_is_linear(suffix: str, tmp_path: Path) -> None:
+    complaint(write(tmp_path / "a.csv", "x,y,z\n1,2,3\n"))  # modules are imported once
+    for name, text in TEXTS.items():
+        path = tmp_path / f"a{suffix}"
+        short = _seconds(write(path, text(SHORT)))
+        long = _seconds(write(path, text(TIMES * SHORT)))
+        assert long < SPARE + SHARE * TIMES * short, f"{name}: {short:.2f} s, then {long:.2f} s"
