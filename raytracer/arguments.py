@@ -105,6 +105,12 @@ def mapping(value: Any, name: str) -> Mapping[str, Any]:
     return value
 
 
+def names_by(value: Any, name: str = "names") -> dict[str, str]:
+    """Return the names in messages of parts, {} for None."""
+    names = {} if value is None else mapping(value, name)
+    return {key: text(each, name) for key, each in names.items()}
+
+
 def function(value: Any, name: str) -> Callable[..., Any] | None:
     if value is not None and not callable(value):
         raise SceneError(f"{name}: {shown_value(value)} is not a function")

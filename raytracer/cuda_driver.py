@@ -60,9 +60,43 @@ _MEANINGS = {
 }
 
 
+NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE
+_STARTS = {
+    3: ("initialization error", "CUDA was used before this process was forked: start processes by "
+        "'spawn' (multiprocessing.set_start_method)"),
+    34: ("is a stub library", "libcuda is the stub of the CUDA toolkit, which serves to link "
+         "programs: take its folder (stubs) out of LD_LIBRARY_PATH"),
+    NO_DEVICE: ("no CUDA-capable device", "the driver finds no GPU: start a container with it "
+                "(docker run --gpus all, apptainer exec --nv), ask the cluster for one "
+                "(--gres=gpu:1), and check that CUDA_VISIBLE_DEVICES does not hide it"),
+    802: ("system not yet initialized", "the links between the GPUs are not ready: start their "
+          "service (systemctl start nvidia-fabricmanager)"),
+    803: ("unsupported display driver", "the library of the driver (libcuda) and its kernel module "
+          "are of different releases: restart the machine after an update of the driver; in a "
+          "container, use the libcuda of the host instead of one in the image"),
+    804: ("forward compatibility", "libcuda is one for forward compatibility, which works on GPUs "
+          "for data centres alone: take its folder (/usr/local/cuda/compat) out of LD_LIBRARY_PATH "
+          "or remove the package cuda-compat, or update the NVIDIA driver of the machine"),
+    999: ("unknown error", "a kernel module of the driver is probably not loaded: run `nvidia-smi` "
+          "and `sudo modprobe nvidia_uvm`; in a container, pass /dev/nvidia-uvm on; after a "
+          "suspension, restart the machine"),
+}  # fmt: skip
+"""Of the errors of cuInit: a fragment of the driver's message, and what to do."""
+
+
+def start_remedy(status: int) -> str:
+    """Return what to do if the driver does not start with this status."""
+    other = "see whether `nvidia-smi` works, and restart the machine or update the NVIDIA driver"
+    return _STARTS.get(status, ("", other))[1]
+
+
 def explain(message: str) -> RaytracerError:
     """Return an error with a remedy for a message of the driver."""
     text = " ".join(message.split())
+    if "cuInit" in text:
+        status = next((code for code, (part, _) in _STARTS.items() if part in text), 0)
+        if status:
+            return BackendError(f"CUDA: {start_remedy(status)} ({text})")
     if "out of memory" in text:
         return MemoryNeedError(
             f"the GPU's memory is full ({text}): stop other programs that use it, render fewer "

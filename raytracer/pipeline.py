@@ -561,7 +561,7 @@ def apply_overrides(scene: Scene, overrides: SceneOverrides) -> Scene:
 
 
 def _annotated(scene: Scene, changes: Annotations | Mapping[str, Any] | None) -> Scene:
-    if changes is None or changes == {}:
+    if changes is None or (isinstance(changes, Mapping) and not changes):
         return scene
     from raytracer.scene.annotations import Annotations
 

@@ -212,3 +212,32 @@ def test_a_row_for_each_key() -> None:
         own = table.keys.items()
         inside = {name for name, key in own if name in SCENE.keys or key.default == {}}
         assert set(table.keys) - inside - {"generate", "arrays", "transform", "keyframes"} <= names
+
+
+TOOLS = ("wheels", "test", "corpus", "docs", "dev")  # extras for contributors
+
+
+def test_extras_for_users_have_upper_bounds() -> None:
+    """A new major release of a reader is taken up on purpose, since some have broken formats."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    needs = [need for name, needs in extras.items() if name not in TOOLS for need in needs]
+    assert needs
+    assert [need for need in needs if "<" not in need.partition(";")[0]] == []
+
+
+def test_wheels_have_the_notices_of_what_they_contain() -> None:
+    """nanobind and its hash map are compiled in; the font and a colour map are data."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    files = [path for pattern in project["license-files"] for path in ROOT.glob(pattern)]
+    texts = {path.name: " ".join(path.read_text().split()) for path in files}
+    for name, words in {
+        "LICENSE": "The raytracer authors",
+        "nanobind.txt": "Wenzel Jakob",
+        "robin_map.txt": "Thibaut Goetghebuer-Planchon",
+        "turbo.txt": "Copyright 2019 Google LLC.",
+        "OFL.txt": "SIL OPEN FONT LICENSE",
+    }.items():
+        assert words in texts[name]
+    assert "TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION" in texts["turbo.txt"]

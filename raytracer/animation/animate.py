@@ -17,6 +17,7 @@ from typing import Any
 from raytracer._version import __version__
 from raytracer.animation.frames import NUMBER, Movie, NumberedPictures
 from raytracer.animation.shots import Plan, Renderer, Shot
+from raytracer.arguments import of_kind
 from raytracer.errors import UserError, shown_value
 from raytracer.fields import check_names, split, takes
 from raytracer.files import output
@@ -49,7 +50,7 @@ class Animation:
     """
 
     def __init__(self, plan: Plan) -> None:
-        self._plan = plan
+        self._plan = of_kind(plan, "plan", Plan)
         self.settings = plan.settings
         self.seconds: list[float] = []
 

@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from string import Formatter
 from typing import Any
 
 from raytracer.annotations.sheet import Sheet
 from raytracer.drawing.fonts import width
 from raytracer.drawing.shapes import Text
-from raytracer.errors import SceneError, shown, shown_value, suggestion
-from raytracer.scene.annotations import TextLabel
+from raytracer.errors import SceneError, shown_value, suggestion
+from raytracer.scene.annotations import TextLabel, template_fields
 from raytracer.scene.scene import Scene
 
 LEADING = 1.25  # distance of lines, in font sizes
+
+MAX_LETTERS = 1_000_000  # of a text with its values
 
 ANCHORS = {"left": 0.0, "right": 1.0}
 
@@ -55,16 +56,23 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
     does not fit the format."""
     if "seconds" in values:  # of a movie
         values = {"time": values["seconds"], "time_unit": "s", **values}
-    try:
-        names = [name for _, name, *_ in Formatter().parse(text) if name is not None]
-        if lacking := [name for name in names if name not in values]:
-            name, hint = lacking[0], suggestion(lacking[0], values)
-            if name in ("time", "time_unit"):
-                hint = "the file does not state the time of its frame"
-            raise SceneError(f"texts: there is no value '{{{shown(name)}}}': {hint}")
-        return text.format_map(values)
-    except (ValueError, TypeError):
-        raise SceneError(
-            f"texts: {shown_value(text)} cannot be filled in: write values as {{frame}} or "
-            "{spheres:,}, and braces as {{ or }}"
-        ) from None
+    parts, length = list[str](), 0
+    for letters, name, form in template_fields(text, "texts"):
+        value = "" if name is None else format(_value_of(name, values), form)
+        parts += (letters, value)
+        length += len(letters) + len(value)
+        if length > MAX_LETTERS:  # a long title, named many times
+            raise SceneError(
+                f"texts: {shown_value(text)} has more than {MAX_LETTERS:,} letters when its values "
+                "are filled in: shorten it"
+            )
+    return "".join(parts)
+
+
+def _value_of(name: str, values: Mapping[str, Any]) -> Any:
+    if name in values:
+        return values[name]
+    hint = suggestion(name, values)
+    if name in ("time", "time_unit"):
+        hint = "the file does not state the time of its frame"
+    raise SceneError(f"texts: there is no value '{{{name}}}': {hint}")

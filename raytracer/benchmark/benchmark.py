@@ -88,7 +88,7 @@ class BenchOptions:
 def validated(given: Mapping[str, Any]) -> BenchOptions:
     """Return the options of a call of `raytracer.bench`, its arguments by name; raise UserError for
     invalid ones."""
-    axes = mapping(given["axes"] or {}, "axes")
+    axes = {} if given["axes"] is None else mapping(given["axes"], "axes")
     dtype, kernel = given["dtype"], given["with_file"]
     return BenchOptions(
         variant=texts(given["variant"], "variant"),

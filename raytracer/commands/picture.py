@@ -57,7 +57,7 @@ def _is_of(path: Path, scene: str) -> bool:
         if input_at(path) is not None or not is_file(path):
             return False
         with path.open("rb") as file:
-            return made_of.encode() in file.read(HEAD)
+            return made_of.encode(errors="replace") in file.read(HEAD)
     except OSError:
         return False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
@@ -28,6 +29,7 @@ _STYLED = {
     )
     for letter, plain in zip(letters, plains, strict=True)
 }
+_NUMBER = re.compile(r"(-?)(inf|nan|\d[\d.,]*)(?:e([+-]?\d+))?")
 _EXPONENT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -64,11 +66,12 @@ def runs(text: str, size: float) -> list[Run]:
 
 
 def typeset(number: str) -> str:
-    """Return a number for people: "-2.5e6" becomes −2.5×10⁶."""
-    mantissa, e, exponent = number.partition("e")
-    sign = "−" if mantissa.startswith("-") else ""
-    mantissa = mantissa.lstrip("-")
-    if not e:
+    """Return a number for people: "-2.5e6" becomes −2.5×10⁶; other texts are unchanged."""
+    match = _NUMBER.fullmatch(number)
+    if match is None:
+        return number
+    sign, mantissa, exponent = "−" if match[1] else "", match[2], match[3]
+    if exponent is None:
         return sign + mantissa
     power = f"10{str(int(exponent)).translate(_EXPONENT)}"
     return sign + (power if mantissa == "1" else f"{mantissa}×{power}")

@@ -17,7 +17,7 @@ from raytracer.annotations.plan import Plan
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
 from raytracer.browser import client
-from raytracer.drawing.fonts import CAP_HEIGHT, typeset
+from raytracer.drawing.fonts import CAP_HEIGHT
 from raytracer.drawing.vector import hex_color, svg
 from raytracer.errors import UserError
 from raytracer.exporting.figure import Figure, Grid, warn_of_what_is_left_out
@@ -239,7 +239,7 @@ def _bar(plan: Plan, sheet: Sheet, projection: Projection) -> dict[str, Any]:
         "place": bar.place, "x": box.x, "y": box.y, "width": box.width,
         "size": sheet.letters(bar.size, "scale_bar"), "ink": hex_color(ink),
         "rim": None if rim is None else hex_color(rim), "length": bar.length,
-        "unit": typeset(bar.unit or ""), "perUnit": per_unit / bar.factor,
+        "unit": bar.unit or "", "perUnit": per_unit / bar.factor,
         "share": scale_bar.SHARE, "thick": scale_bar.THICK,
     }  # fmt: skip
 

@@ -10,6 +10,7 @@ import shutil
 import stat
 import sys
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -33,6 +34,7 @@ from raytracer.resources import is_lack_of_memory, is_lack_of_threads
 
 STANDARD_INPUT = Path("-")  # the name of standard input on the command line and in `raytracer.load`
 MAX_LINE_BYTES = 1 << 20  # maximum length of a line of a text file, with its end
+MAX_JSON_LEVELS = 100  # of metadata, which are printed and written by recursion
 HEAD_BYTES = 1 << 14  # bytes of a text by which its encoding is guessed
 
 _REASONS = {
@@ -285,18 +287,43 @@ def silenced() -> Iterator[None]:
         os.close(before)
 
 
-def parse_json(text: str, source: str, what: str) -> dict[str, Any]:
-    """Parse a JSON object, `what` in messages ("its metadata"). Raises DataFileError."""
+def load_json(text: str, source: str, error: type[UserError] = DataFileError) -> Any:
+    """Parse JSON. Raises `error` for a key that an object has twice, of which the last alone would
+    count; ValueError, RecursionError: it is not JSON."""
     import json
 
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        values = dict(pairs)
+        if len(values) < len(pairs):
+            name = Counter(key for key, _ in pairs).most_common(1)[0][0]
+            raise error(f"{source}: an object has the key '{shown(name)}' twice: keep one of them")
+        return values
+
+    return json.loads(text, object_pairs_hook=unique)
+
+
+def parse_json(text: str, source: str, what: str) -> dict[str, Any]:
+    """Parse a JSON object, `what` in messages ("its metadata"). Raises DataFileError."""
     try:
-        values = json.loads(text)
+        values = load_json(text, source)
+        if _is_deeper(values, MAX_JSON_LEVELS):
+            raise RecursionError("nested too deeply")
     except (ValueError, RecursionError) as error:
         why = f"not JSON ({_first_line(error)})"
         raise DataFileError(f"{source}: {what} are damaged: they are {why}") from None
     if not isinstance(values, dict):
         raise DataFileError(f"{source}: {what} are damaged: they are not a JSON object")
     return values
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    """Whether JSON values are nested in more levels of objects and lists."""
+    nested = [value]
+    for _ in range(levels + 1):
+        lists = [each.values() if isinstance(each, dict) else each
+                 for each in nested if isinstance(each, (dict, list))]  # fmt: skip
+        nested = [each for values in lists for each in values]
+    return bool(lists)
 
 
 def _first_line(problem: Exception) -> str:

@@ -65,10 +65,11 @@ def require_bytes(header: Header, there: int, label: str) -> None:
 
 def _values(stream: IO[bytes], header: Header, index: int | None, label: str) -> NDArray[Any]:
     """Return the array whose values follow in a stream, or one item along its first axis."""
-    if index is not None and not header.fortran_order:
+    if index is not None and header.fortran_order:
+        return _strided(stream, header, index, label)
+    if index is not None:
         header = header._replace(shape=header.shape[1:])
         stream.seek(index * header.nbytes, io.SEEK_CUR)
-        index = None
     require_room(label, header.nbytes)
     values = np.empty(header.nbytes, np.uint8)
     left = memoryview(values)  # type: ignore[arg-type]
@@ -77,10 +78,28 @@ def _values(stream: IO[bytes], header: Header, index: int | None, label: str) ->
         if not count:
             raise DataFileError(f"{label}: is incomplete")
         left = left[count:]
-    array = values.view(header.dtype).reshape(
+    return values.view(header.dtype).reshape(
         header.shape, order="F" if header.fortran_order else "C"
     )
-    return array if index is None else array[index]
+
+
+def _strided(stream: IO[bytes], header: Header, index: int, label: str) -> NDArray[Any]:
+    """Return one item along the first axis of an array in Fortran order, whose values lie
+    `shape[0]` apart. A memory map would end the process if the file became shorter."""
+    apart, *shape = header.shape
+    size = header.dtype.itemsize
+    require_room(label, prod(shape) * size)
+    values = np.empty(prod(shape), header.dtype)
+    start = stream.tell() + index * size
+    many = max(PIECE // (apart * size), 1)  # values of a piece
+    for first in range(0, len(values), many):
+        part = values[first : first + many]
+        count = ((len(part) - 1) * apart + 1) * size
+        stream.seek(start + first * apart * size)
+        if len(data := stream.read(count)) < count:
+            raise DataFileError(f"{label}: is incomplete")
+        part[:] = np.frombuffer(data, header.dtype)[::apart]
+    return values.reshape(shape, order="F")
 
 
 class Archive:
@@ -131,9 +150,6 @@ class Archive:
                 file.seek(entry.header_offset + 26)
                 names = sum(struct.unpack("<2H", file.read(4)))
                 file.seek(entry.header_offset + 30 + names + stream.tell())
-                if header.fortran_order:
-                    array = np.memmap(file, header.dtype, "r", file.tell(), header.shape, "F")
-                    return np.array(array[index])
                 return _values(file, header, index, label)
             values = _values(stream, header, index, label)
             while index is None and stream.read(PIECE):  # the sum is compared at the end

@@ -8,7 +8,7 @@ target is replaced. A replaced file keeps its mode.
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -123,11 +123,44 @@ def temporary(folder: Path, mode: int = 0o666) -> Iterator[Path]:
         _live.discard(path)
 
 
-def cache_folder(kind: str) -> Path:
+def own_cache(kind: str) -> Path:
     """Return the folder for cached files of a kind, in $RAYTRACER_CACHE or else in the user's cache
-    folder. Raises RuntimeError: there is no home folder."""
+    folder, created for the user alone.
+
+    Raises OSError: there is no home folder, or others could put files into the folder, which the
+    program would trust.
+    """
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(os.environ.get("RAYTRACER_CACHE") or f"{base}/raytracer", kind).expanduser()
+    folder = Path(os.environ.get("RAYTRACER_CACHE") or f"{base}/raytracer", kind)
+    try:
+        folder = folder.expanduser()
+    except RuntimeError as error:  # no home folder
+        raise FileNotFoundError(str(error)) from error
+    folder.mkdir(0o700, parents=True, exist_ok=True)
+    _require_own(folder.lstat(), folder, stat.S_ISDIR)
+    return folder
+
+
+def read_cached(path: Path, most: int | None = None) -> bytes:
+    """Return the content of a file in `own_cache`. Raises OSError: there is none, others could have
+    written it, or it has more than `most` bytes."""
+    # A link is refused, and a pipe does not block.
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    with os.fdopen(os.open(path, flags), "rb") as file:
+        status = os.fstat(file.fileno())
+        _require_own(status, path, stat.S_ISREG)
+        if most is not None and status.st_size > most:
+            raise OSError(f"{path} is too large")
+        return file.read()
+
+
+def _require_own(status: os.stat_result, path: Path, is_kind: Callable[[int], bool]) -> None:
+    if not is_kind(status.st_mode):
+        raise PermissionError(f"{path} is a link or of another kind")
+    if status.st_uid != os.geteuid():
+        raise PermissionError(f"{path} belongs to another user")
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise PermissionError(f"others may write {path}: use chmod go-w")
 
 
 def tidy() -> None:

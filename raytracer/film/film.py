@@ -140,6 +140,18 @@ class Film:
                 f"sums: {width}x{height} pixels at {self.x0},{self.y0} reach beyond the picture of "
                 f"{self.width}x{self.height}"
             )
+        if self.backdrop is not None:
+            try:
+                ends = [(float(r), float(g), float(b)) for r, g, b in self.backdrop]
+                is_sound = len(ends) == 2 and bool(np.isfinite(ends).all())
+            except (TypeError, ValueError, OverflowError):
+                is_sound = False
+            if not is_sound:
+                raise UserError(
+                    f"backdrop: {shown_value(self.backdrop)} must be two colours, bottom and top, "
+                    "of three numbers each"
+                )
+            self.backdrop = Backdrop(*ends)
         counts = self.counts
         fits = isinstance(counts, np.ndarray) and counts.dtype == np.uint32
         if counts is not None and not (

@@ -152,7 +152,9 @@ def _require_aovs(film: Film) -> None:
 
 
 def _read_npz(cls: type[Film], file: OpenFile, names: Sequence[str]) -> Film:
+    from raytracer.fields import definitions
     from raytracer.files.npz import Archive
+    from raytracer.settings import RenderSettings
 
     source = file.source
     with Archive(file) as archive:
@@ -175,11 +177,14 @@ def _read_npz(cls: type[Film], file: OpenFile, names: Sequence[str]) -> Film:
     try:
         (x0, y0), (width, height) = values["place"], values["size"]
         ends = values.get("backdrop")
-        backdrop: Any = ends and [tuple(map(float, ends[end])) for end in ("bottom", "top")]
+        backdrop: Any = None if ends is None else (ends["bottom"], ends["top"])
         film = cls(sums, values["samples"], x0, y0, width, height, aovs, dict(values["metadata"]),
                    backdrop, source, counts)  # fmt: skip
         film.require_whole()
         _require_aovs(film)
+        dpi = film.metadata.get("settings", {}).get("dpi")  # which pictures of the film state
+        if dpi is not None:
+            definitions(RenderSettings)["dpi"].kind.checked(dpi, "dpi")
     except UserError as error:
         raise DataFileError(f"{source}: is not a valid film: {error}") from None
     except (AttributeError, KeyError, TypeError, ValueError):

@@ -5,13 +5,15 @@ per point; without it the shorter side of the picture counts as 6 inches, so tha
 the same at any resolution.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, replace
+from string import Formatter
 from typing import Any, Self
 
-from raytracer.arguments import mapping
-from raytracer.errors import SceneError, shown_value
-from raytracer.field_types import Choice, Number, Numbers, Text, Vector3
+from raytracer.arguments import mapping, text
+from raytracer.errors import SceneError, shown, shown_value, suggestion
+from raytracer.field_types import TEXT, Choice, Kind, Number, Numbers, Text, Vector3
 from raytracer.fields import Defined, check_fields, definitions, setting
 from raytracer.scene.colors import Color
 from raytracer.scene.key_types import ColorValue, Part, Table, Tables
@@ -26,6 +28,19 @@ IN_SCENE = ("origin", "box")  # places of axes that are arrows in the scene
 
 AXIS_COLORS = ((0.84, 0.15, 0.16), (0.13, 0.59, 0.19), (0.16, 0.33, 0.85))
 
+VALUES: Mapping[str, Any] = {
+    "title": "", "file": "", "spheres": 0, "frame": 0, "time": 0.0, "time_unit": "", "seconds": 0.0,
+}  # fmt: skip
+"""What texts may name in braces, with a value of each type."""
+
+MAX_WIDTH = 64  # letters of a number, and digits after its point
+
+FORMAT = re.compile(
+    r"(?:[^{}]?[<>=^])?[-+ ]?z?#?0?([0-9]{0,4})[,_]?(?:\.([0-9]{1,4}))?[a-bd-zA-Z%]?", re.DOTALL
+)
+"""Format specifications of Python without nested fields and without "c", a letter by its number;
+groups: width and precision."""
+
 CONTRAST = "black or white, in contrast to the background"
 
 
@@ -39,6 +54,42 @@ def _place(word: str) -> Any:
 
 def _length(default_text: str) -> Any:
     return setting(None, Number(0.0, above=True), default_text=default_text)
+
+
+def template_fields(template: str, place: str) -> Iterator[tuple[str, str | None, str]]:
+    """Yield the parts of a text with values in braces: letters, and the name and the format of the
+    value after them, or None and "".
+
+    Formats are checked here because those of Python reach attributes, items and with them every
+    variable of the process, and produce texts of any length. Raises SceneError: there is no such
+    value, or it does not fit the format.
+    """
+    try:
+        for letters, name, form, conversion in Formatter().parse(template):
+            if name is not None and name not in VALUES:
+                hint = suggestion(name, VALUES)
+                raise SceneError(f"{place}: there is no value '{{{shown(name)}}}': {hint}")
+            if name is not None:
+                match = FORMAT.fullmatch(form or "")
+                sizes = [int(each or 0) for each in match.groups()] if match else [MAX_WIDTH + 1]
+                if conversion or max(sizes) > MAX_WIDTH:
+                    raise ValueError
+                format(VALUES[name], form or "")
+            yield letters, name, form or ""
+    except (ValueError, TypeError):
+        raise SceneError(
+            f"{place}: {shown_value(template)} cannot be filled in: write values as {{frame}} or "
+            f"{{spheres:,}}, with a width and a precision of at most {MAX_WIDTH}, and braces as "
+            "{{ or }}"
+        ) from None
+
+
+def template_text(value: Any, name: str) -> str:
+    """Return a text whose values in braces exist and fit their formats."""
+    template = text(value, name)
+    for _ in template_fields(template, name):
+        pass
+    return template
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -117,14 +168,15 @@ class TextLabel(Defined, place="texts"):
     {title}, {file}, {spheres} and {frame} are replaced by the title, the file name, the number of
     spheres and the frame number; {spheres:,} separates thousands. {time} and {time_unit} are the
     time of the frame in the file; in a movie {seconds} is the time since its start. Write {{ or }}
-    for a brace.
+    for a brace. Formats are those of Python for text and numbers, with a width and a precision of
+    at most 64.
 
     Args:
         text: The text. `\n` begins a new line.
         color: Colour of text and lines.
     """
 
-    text: str = setting(MISSING, Text())
+    text: str = setting(MISSING, Kind({str: TEXT}, template_text, noun="text", wording=""))
     place: str = _place("top")
     size: float = _size(14.0)
     color: Color | None = setting(None, ColorValue(), default_text=CONTRAST)

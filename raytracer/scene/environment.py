@@ -125,19 +125,28 @@ def _read_hdr(file: OpenFile) -> NDArray[Any]:
     return np.asarray(rgbe_decode(file.read(file.size)))
 
 
+class _Stream:
+    """A file without its descriptor, which libtiff would map into memory: if another process cut
+    the file, this one would end by SIGBUS."""
+
+    def __init__(self, file: OpenFile) -> None:
+        self.read, self.seek, self.tell = file.file.read, file.file.seek, file.file.tell
+
+
 def _read_picture(file: OpenFile) -> NDArray[np.float32]:
     """Read an 8-bit image, or a grey one with 16 bits, in sRGB; floats are linear."""
     from PIL import Image, UnidentifiedImageError
 
     file.file.seek(0)
     try:
-        opened_image = Image.open(file.file, formats=FORMATS)
+        opened_image = Image.open(_Stream(file), formats=FORMATS)  # type: ignore[arg-type]
     except UnidentifiedImageError:
         raise DataFileError(
             f"{file.source}: is damaged, or not a PNG, JPEG, TIFF or WebP image"
         ) from None
     with opened_image as image:
         need = (TEXEL + CODES) * image.width * image.height
+        need += file.size if image.format == "TIFF" else 0  # libtiff takes the whole file
         require_room(file.source, need, remedy="make it smaller")
         if image.mode == "F":
             return np.array(image, np.float32)

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.arguments import real
+from raytracer.arguments import names_by, real
 from raytracer.errors import SceneError, counted, naming
 from raytracer.files.access import path_of
 from raytracer.scene.arrays import Where, as_array, check_centers, check_rows
@@ -55,7 +55,7 @@ class Mesh(SolidSet):
         smooth: bool | float = True, normals: Any = None, opacity: Any = None,
         names: Mapping[str, str] | None = None, **looks: Any,
     ) -> None:  # fmt: skip
-        names = {"centers": "vertices", **(names or {})}
+        names = {"centers": "vertices", **names_by(names)}
         where = Where("", names, "vertex")
         self.vertices = check_centers(vertices, where)
         """Vertices, float32 or float64 (V, 3)."""

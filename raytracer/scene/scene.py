@@ -145,7 +145,7 @@ class Scene:
                 of_kind(value, name, loaded(home))
         for name in ("title", "caption", "source"):
             setattr(self, name, text(getattr(self, name), name))
-        if self.color_scales != ():
+        if not isinstance(self.color_scales, tuple) or self.color_scales:
             scale = loaded("raytracer.scene.coloring.scale:ColorScale")
             self.color_scales = _parts("color_scales", self.color_scales, scale)
         for name in ("spheres", *SOLIDS.values()):

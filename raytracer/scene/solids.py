@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.arguments import one_of
+from raytracer.arguments import names_by, one_of
 from raytracer.errors import SceneError, counted
 from raytracer.scene.arrays import Where, check_radius, check_rows
 from raytracer.scene.materials import AnyMaterial
@@ -107,7 +107,7 @@ class CapsuleSet(SolidSet):
     ) -> None:  # fmt: skip
         self.caps = one_of(self.caps if caps is None else caps, "caps", CAPS)
         self.even_colors = one_of(color_change, "color_change", COLOR_CHANGES) == "smooth"
-        names = dict(names or {})
+        names = names_by(names)
         name_of_ends = names.get("ends", "ends")
         if radius is None:
             name = names.get("radius", "radius")
@@ -189,7 +189,7 @@ class ConeSet(CapsuleSet):
         if "caps" in looks:
             raise SceneError("caps: cones have flat ends; leave it out")
         super().__init__(starts, ends, 1.0, color, end_color, names=names, **looks)
-        where = Where("", dict(names or {}), self.noun)
+        where = Where("", names_by(names), self.noun)
         first, last = (
             np.asarray(check_radius(value, self.count, where, part, zero=True), np.float64)
             for part, value in (("radius", radius), ("end_radius", end_radius))
@@ -237,7 +237,7 @@ class EllipsoidSet(SolidSet):
         self, centers: Any, semi_axes: Any, orientation: Any = None, color: Any = None, *,
         names: Mapping[str, str] | None = None, **looks: Any,
     ) -> None:  # fmt: skip
-        names = dict(names or {})
+        names = names_by(names)
         where = Where("", names, self.noun)
         self.start: SphereSet = Balls(self.noun, centers, 1.0, color, names=names, **looks)
         axes = check_rows(semi_axes, "semi_axes", 3, self.count, where)

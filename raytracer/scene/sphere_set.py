@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from copy import copy
 from functools import partial
 from types import NoneType
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from raytracer.arguments import mapping, of_kind, one_of, text
 from raytracer.errors import SceneError, counted, shown_value
+from raytracer.field_types import loaded
 from raytracer.scene.arrays import (
     Where,
     as_array,
@@ -180,6 +182,8 @@ class SphereSet:
         self.transform = Transform() if transform is None else transform
         self.source = source
         self.file = file
+        if labels is not None:
+            of_kind(labels, "labels", loaded("raytracer.scene.particles.labels:Labels"))
         self.labels = labels
         self.bonding: SetStyle | None = None
         self.plain_radius: NDArray[np.floating[Any]] | float | None = None
@@ -227,7 +231,10 @@ class SphereSet:
     def _take_velocity(self, velocity: Any) -> None:
         from raytracer.scene.motion import VELOCITY  # late: few scenes have any
 
-        if isinstance(velocity, str) or np.shape(velocity) == (3,):
+        is_one = isinstance(velocity, str)
+        with suppress(ValueError):  # of a ragged list, which is refused below
+            is_one = is_one or np.shape(velocity) == (3,)
+        if is_one:
             self.velocity = Components().checked(velocity, "velocity")
             return
         rows = check_rows(velocity, "velocity", 3, self.count, self.where)

@@ -12,6 +12,8 @@ from raytracer import Annotations, Axes, Camera, Labels, Legend, ScaleBar, Scene
 from raytracer.annotations.legend import scales_of
 from raytracer.annotations.plan import plan_of
 from raytracer.annotations.sheet import Sheet
+from raytracer.annotations.texts import filled
+from raytracer.cli import main
 from raytracer.drawing.shapes import Text
 from raytracer.errors import SceneError
 from raytracer.pipeline import prepare
@@ -202,11 +204,68 @@ def test_text_has_the_same_share_of_any_picture_and_its_own_size_at_a_dpi() -> N
         ("{spheres.real}", "there is no value '{spheres.real}'"),
         ("{speed}", "there is no value '{speed}'"),
         ("{title", "cannot be filled in"),
+        ("{spheres[0]}", "there is no value '{spheres"),
+        ("{}", "there is no value '{}'"),
+        ("{frame:{x}}", "cannot be filled in"),
+        ("{spheres:{title.__format__.__globals__}}", "cannot be filled in"),
+        ("{title!r}", "cannot be filled in"),
+        ("{frame:65}", "at most 64"),
+        ("{frame:1000000000}", "at most 64"),
+        ("{time:.65f}", "at most 64"),
+        ("{title:.100000000}", "at most 64"),
+        ("{frame:c}", "cannot be filled in"),
+        ("{file:.2f}", "cannot be filled in"),
+        ("{time:d}", "cannot be filled in"),
     ],
 )
-def test_values_in_texts(text: str, problem: str) -> None:
+def test_values_in_texts_that_are_refused(text: str, problem: str) -> None:
+    """They are refused before anything is drawn: `scene check` refuses them, too."""
     with pytest.raises(SceneError, match=problem):
-        picture(Annotations(texts=[raytracer.TextLabel(text)]))
+        raytracer.TextLabel(text)
+
+
+@pytest.mark.parametrize("text", ["{spheres:{time.__class__}}", "{frame:100}", "{spheres.real}"])
+@pytest.mark.parametrize("command", ["render", "animate", "export", "scene check"])
+def test_no_command_takes_such_texts(
+    text: str, command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scene = tmp_path / "a.toml"
+    ball = "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\n"
+    scene.write_text(f'[[texts]]\ntext = "{text}"\n{ball}')
+    options = {"render": ["-o", "a.png"], "export": ["-o", "a.html"], "scene check": []}
+    options["animate"] = ["-o", "a.gif", "--turntable", "1s"]
+    words = [*command.split(), str(scene), *options[command]]
+    assert main(words) == 2
+    said = [capsys.readouterr().err]
+    if command != "scene check":
+        scene.write_text(ball)
+        assert main([*words, "--title", text]) == 2
+        said.append(capsys.readouterr().err)
+    for each in said:
+        assert text.partition(":")[0] in each
+        assert each.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{spheres:,} of {title}, {time:.2f} {time_unit}", "1,234 of ice, 2.50 ps"),
+        ("{{{frame:04d}}} {spheres:>64}|{seconds:*^+9.1e}", f"{{0007}} {'1234':>64}|+1.5e+00*"),
+        ("{title:>4}{time}{file:.2}", " ice2.5a."),
+    ],
+)
+def test_formats_are_those_of_python(text: str, expected: str) -> None:
+    values = {
+        "spheres": 1234, "title": "ice", "time": 2.5, "time_unit": "ps", "frame": 7,
+        "seconds": 1.5, "file": "a.xyz",
+    }  # fmt: skip
+    assert filled(text, values) == expected
+
+
+def test_a_long_title_that_is_named_many_times() -> None:
+    assert len(filled("{title}" * 10, {"title": "x" * 100_000})) == 1_000_000
+    with pytest.raises(SceneError, match="more than 1,000,000 letters"):
+        filled("{title}" * 1000, {"title": "x" * 100_000})
 
 
 @pytest.mark.parametrize("size", [(1, 1), (7, 300), (300, 7)])

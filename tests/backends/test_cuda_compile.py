@@ -267,3 +267,52 @@ def test_cache_of_another_user_is_neither_read_nor_written(
     assert compiler.load(source, "sm_80", tree, told.append).path is None
     assert "belongs to another user" in told[-1]
     assert "set RAYTRACER_CACHE" in told[-1]
+
+
+@pytest.mark.parametrize("way", ["writable", "link", "pipe", "foreign", "not of this program"])
+def test_a_cubin_that_others_could_have_written_is_made_anew(
+    tree: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    monkeypatch.setattr(compiler, "compile_source", lambda *_: Cubin(b"code", "log"))
+    kept = compiler.load(source, "sm_80", tree, silent).path
+    assert kept is not None
+    assert cubins.find(kept.name, tree)
+    other = tmp_path / "other.cubin"
+    kept.rename(other)
+    if way == "writable":
+        kept.write_bytes(other.read_bytes())
+        kept.chmod(0o666)
+    elif way == "link":
+        kept.symlink_to(other)
+    elif way == "pipe":
+        os.mkfifo(kept)
+    elif way == "foreign":
+        if os.geteuid() != 0:
+            pytest.skip("needs root, to make a file of another user")
+        kept.write_bytes(other.read_bytes())
+        os.chown(kept, 12345, 12345)
+    else:
+        body = b"code\n[]"
+        kept.write_bytes(body + cubins._digest(body))
+    assert cubins.find(kept.name, tree) is None
+    assert compiler.load(source, "sm_80", tree, silent).path == kept
+    assert cubins.find(kept.name, tree)
+
+
+@pytest.mark.parametrize("way", ["writable", "link"])
+def test_cache_that_others_may_write_is_neither_read_nor_written(
+    tree: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    monkeypatch.setattr(compiler, "compile_source", lambda *_: Cubin(b"code", "log"))
+    folder = tmp_path / "cache" / "cubins"
+    other = tmp_path / "other"
+    assert compiler.load(source, "sm_80", tree, silent).path is not None
+    if way == "link":
+        folder.rename(other)
+        folder.symlink_to(other)
+    else:
+        folder.chmod(0o775)
+    told: list[str] = []
+    assert compiler.load(source, "sm_80", tree, told.append).path is None
+    assert str(folder) in told[-1]
+    assert "set RAYTRACER_CACHE" in told[-1]

@@ -1,6 +1,7 @@
 """The bindings of the driver, and sentences for what CUDA says."""
 
 import atexit
+import ctypes
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from PIL import Image as Pillow
 
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda import driver
+from raytracer.backends.cuda import driver, probe
 from raytracer.backends.cuda.cache import Usage, by_entry, usage
 from raytracer.backends.cuda.driver import architecture, translated
 from raytracer.backends.cuda.kernel import check_layout
@@ -210,6 +211,46 @@ def test_driver_errors_become_sentences(said: str, words: str) -> None:
     assert type(error) is (MemoryNeedError if "of memory" in said else BackendError)
     assert words in str(error)
     assert said.partition(": ")[2] in str(error)
+
+
+STARTS = [
+    (3, "initialization error", "'spawn'"),
+    (34, "CUDA driver is a stub library", "(stubs) out of LD_LIBRARY_PATH"),
+    (100, "no CUDA-capable device is detected", "docker run --gpus all"),
+    (802, "system not yet initialized", "nvidia-fabricmanager"),
+    (803, "system has unsupported display driver / cuda driver combination", "restart the machine"),
+    (804, "forward compatibility was attempted on non supported HW", "cuda-compat"),
+    (999, "unknown error", "modprobe nvidia_uvm"),
+]
+
+
+@pytest.mark.parametrize(("status", "said", "remedy"), STARTS)
+def test_a_driver_that_does_not_start_is_told_with_its_remedy(
+    status: int, said: str, remedy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The messages are those of the driver, by the library itself and by both bindings."""
+
+    def told(_: int, text: Any) -> None:
+        text._obj.value = said.encode()
+
+    library = SimpleNamespace(cuInit=lambda _: status, cuGetErrorString=told)
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: library)
+    sentence = probe.why_not()
+    assert sentence is not None
+    for each in (sentence, str(explain(f"cuInit failed: {said}"))):
+        assert said in each
+        assert remedy in each
+        assert "\n" not in each
+    assert f"(CUDA error {status})" in sentence
+    assert len(BackendError(sentence).sentences) == 1
+
+
+def test_a_driver_without_a_gpu_or_with_another_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = SimpleNamespace(cuInit=lambda _: 0, cuDeviceGetCount=lambda _: 0)
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: library)
+    assert "--gpus all" in str(probe.why_not())
+    library.cuInit, library.cuGetErrorString = lambda _: 777, lambda *_: 0
+    assert "(CUDA error 777): see whether `nvidia-smi` works" in str(probe.why_not())
 
 
 def test_too_large_a_scene_is_told_what_would_fit() -> None:

@@ -12,6 +12,7 @@ import pytest
 import raytracer
 from raytracer import CapsuleSet, Scene, SphereSet, UserError
 from raytracer.cli import main
+from raytracer.drawing.fonts import typeset
 
 ATOMS = "3\nProperties=species:S:1:pos:R:3:charge:R:1\nO 0 0 0 -0.8\nH 1 0 0 0.4\nH 0 1 0 0.4\n"
 
@@ -53,6 +54,24 @@ def test_a_title_that_is_markup_stays_text(atoms: Path, tmp_path: Path) -> None:
     page = target.read_text(encoding="utf-8")
     assert title not in page
     assert "<b>" not in page
+
+
+@pytest.mark.parametrize("unit", ["meter", "e", "1e5", "-Å", "μm"])
+def test_any_unit_of_a_scale_bar_is_in_the_page(unit: str, atoms: Path) -> None:
+    """Only the number is typeset: that of "1e5" has an exponent."""
+    target = atoms.with_suffix(".html")
+    words = ["-o", str(target), f"--scale-bar=unit={unit}", "--ortho", "--backend", "cpu", "-q"]
+    assert main(["export", str(atoms), *words]) == 0
+    assert head_of(target.read_text(encoding="utf-8"))["bar"]["unit"] == unit
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("-2.5e6", "−2.5×10⁶"), ("1e-07", "10⁻⁷"), ("-3", "−3"), ("-inf", "−inf"), ("nan", "nan"),
+     ("Dec 5", "Dec 5"), ("e", "e"), ("", ""), ("-Å", "-Å"), ("2e", "2e")],
+)  # fmt: skip
+def test_numbers_are_typeset_and_other_texts_are_unchanged(text: str, expected: str) -> None:
+    assert typeset(text) == expected
 
 
 def test_the_command_writes_what_it_says(

@@ -1,6 +1,7 @@
 """Arrays of NumPy in files: every flipped, cut or lying byte is refused, as NumPy does."""
 
 import io
+import re
 import struct
 import zipfile
 from pathlib import Path
@@ -9,10 +10,12 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
+import raytracer
 from raytracer import load
 from raytracer.errors import DataFileError, UserError
+from raytracer.files import npz as files_npz
 from raytracer.files.access import opened
-from raytracer.files.npz import Archive
+from raytracer.files.npz import Archive, read_npy
 from support.particle_files import npz, write
 
 CENTERS = np.arange(3000.0).reshape(-1, 3)
@@ -114,8 +117,66 @@ def test_arrays_are_those_of_numpy(save: Any, order: Literal["C", "F"], tmp_path
             found = archive.array(name)
             np.testing.assert_array_equal(found, array)
             assert found.dtype == array.dtype
-        if order == "C":
-            np.testing.assert_array_equal(archive.array("cube", 2), arrays["cube"][2])
+        for row in range(4):
+            found = archive.array("cube", row)
+            np.testing.assert_array_equal(found, arrays["cube"][row])
+        np.testing.assert_array_equal(archive.array("flat", 5), 5)
+
+
+@saves
+@pytest.mark.parametrize("piece", [8, 100, 1000, 1 << 20])
+def test_an_item_in_fortran_order_is_that_of_numpy(
+    save: Any, piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Values are read in pieces of some distances, or one by one."""
+    monkeypatch.setattr(files_npz, "PIECE", piece)
+    shapes = {"stack": (3, 7, 5), "long": (100, 3), "wide": (2, 50), "flat": (9,), "one": (1, 4)}
+    arrays = {
+        name: np.asfortranarray(np.arange(np.prod(shape), dtype=">i4").reshape(shape))
+        for name, shape in shapes.items()
+    }
+    path = write(tmp_path / "a.npz", npz(save, **arrays))
+    with opened(path) as file, Archive(file) as archive:
+        for name, array in arrays.items():
+            for row in (0, len(array) - 1):
+                np.testing.assert_array_equal(archive.array(name, row), array[row])
+    for name, array in arrays.items():
+        np.save(tmp_path / f"{name}.npy", array)
+        with opened(tmp_path / f"{name}.npy") as file:
+            np.testing.assert_array_equal(read_npy(file, len(array) - 1), array[-1])
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("form", ["npy", "npz"])
+def test_a_file_that_becomes_shorter_while_it_is_read_is_told(
+    form: str, order: Literal["C", "F"], tmp_path: Path
+) -> None:
+    """Another process writes it anew; through a memory map this process would end by SIGBUS."""
+    array = np.asarray(np.zeros((100_000, 3)), order=order)
+    path = tmp_path / f"a.{form}"
+    np.save(path, array) if form == "npy" else np.savez(path, a=array)
+    with opened(path) as file:
+        if form == "npz":
+            with Archive(file) as archive:
+                path.write_bytes(path.read_bytes()[:5000])
+                with pytest.raises(DataFileError, match="is incomplete"):
+                    archive.array("a", 99_999)
+        else:
+            path.write_bytes(path.read_bytes()[:5000])
+            with pytest.raises(DataFileError, match="is incomplete"):
+                read_npy(file, 99_999)
+
+
+def test_no_file_of_a_user_is_mapped_into_memory() -> None:
+    """What another process cuts off would end this one by SIGBUS."""
+    package = Path(raytracer.__file__).parent
+    word = re.compile(r"\bmmap\b(?!=False)|memmap(?!=False)|mmap_mode|memory_map|use_mmap=True")
+    found = {
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if word.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == {"in_situ/memory.py"}  # memory without a name that two processes share
 
 
 def test_a_frame_beyond_the_end_of_its_array_is_refused(tmp_path: Path) -> None:

@@ -129,6 +129,8 @@ def test_files_that_are_no_films_are_one_sentence(tmp_path: Path) -> None:
         ({"about": "{"}, "damaged"),
         ({"about": json.dumps({"format": 99})}, "format 99"),
         ({"about": json.dumps({"format": 1})}, "damaged"),
+        ({"about": '{"format": 3, "format": 3}'}, "has the key 'format' twice"),
+        ({"about": f'{{"a": {"[" * 900}{"]" * 900}}}'}, "nested too deeply"),
         ({"sums": np.zeros((3, 3, 4))}, "is not a valid film"),
         ({"sums": np.zeros((300, 3, 4), np.float32)}, "is not a valid film"),
         ({"aov_depth": np.zeros((2, 2), np.float32)}, "output variable depth is float32"),
@@ -147,9 +149,44 @@ def test_damaged_films_are_one_sentence(
 
 
 @pytest.mark.parametrize(
+    ("part", "value", "words"),
+    [
+        ("backdrop", False, "damaged"),
+        ("backdrop", {"bottom": "", "top": ""}, "backdrop: "),
+        ("backdrop", {"bottom": [1, 1, 1], "top": [1, 1, 1, 1]}, "backdrop: "),
+        ("backdrop", {"bottom": [1, 1, 1], "top": [1, 1, float("nan")]}, "backdrop: "),
+        ("backdrop", {"bottom": [1, 1, 10**400], "top": [1, 1, 1]}, "backdrop: "),
+        ("metadata", {"settings": None}, "damaged"),
+        ("metadata", {"settings": {"dpi": "x"}}, "dpi: "),
+        ("metadata", {"settings": {"dpi": -1}}, "dpi: "),
+        ("metadata", {"settings": {"dpi": 1e308}}, "dpi: "),
+        ("metadata", {"a": {"b": [[[[]]] * 30] * 3}}, ""),
+        ("metadata", {"scene": {"file": "\ud800"}}, ""),
+    ],
+)
+def test_films_with_odd_metadata_are_toned_or_told(
+    part: str, value: Any, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    Pillow.new("RGB", (2, 2)).save("a.png")  # of which scene it is, is compared
+    film = full()
+    about = json.loads(film_file._about(film)) | {part: value}
+    np.savez("a.npz", film=np.array(json.dumps(about)), sums=film.sums)
+    for arguments in (["-o", "b.png"], []):
+        assert main(["tone", "a.npz", *arguments]) == (2 if words else 0)
+        said = capsys.readouterr()
+        assert (said.err if words else said.out).count("\n") == 1
+        assert words in said.err
+    assert main(["info", "a.npz"]) == 0
+
+
+@pytest.mark.parametrize(
     ("part", "value", "says"),
     [
         ("sums", np.zeros((7, 9, 4)), "^sums: "),
+        ("backdrop", ((1, 1), (1, 1, 1)), "^backdrop: "),
+        ("backdrop", 3, "^backdrop: "),
         ("sums", np.zeros((99, 9, 4), np.float32), "reach beyond the picture"),
         ("samples", "2", "^samples: "),
         ("metadata", {"a": object()}, "^metadata: "),

@@ -78,6 +78,8 @@ INFOS = [
     (png(b"abcd", b"") + b"\xff\xff\xff\xfftEXtraytracer\0", 2, "a.png"),
     (about("[]"), 2, "has no metadata"),
     (about('{"a": ' + "9" * 5000 + "}"), 2, "thousands of digits"),
+    (about('{"a": ' + "[" * 900 + "]" * 900 + "}"), 2, "nested too deeply"),
+    (about('{"a": 1, "a": 2}'), 2, "has the key 'a' twice"),
     (about('{"\\u001b[31m": "\\u0007\\u202e\\u0000"}'), 0, "\\x1b[31m"),
     (about('{"timings": 3, "memory_free": [null, {}], "samples": NaN, "x": Infinity}'), 0, ""),
 ]

@@ -48,7 +48,10 @@ def test_wheel_holds_every_source_and_scene(wheel: Path, folder: str, place: str
 def test_wheel_holds_types_licence_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert "raytracer/py.typed" in names
-    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in names)
+    notices = ["LICENSE", *(f"licenses/{name}" for name in sources("licenses")),
+               "raytracer/drawing/fonts/OFL.txt"]  # fmt: skip
+    kept = [name.partition(".dist-info/licenses/")[2] for name in names]
+    assert {*notices} == {*filter(None, kept)}
     assert [name for name in names if name.startswith("raytracer/_core.") and ".so" in name]
     assert {name.split("/")[0].split("-")[0] for name in names} == {"raytracer"}
     assert wheel.stat().st_size < MAX_WHEEL_BYTES

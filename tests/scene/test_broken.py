@@ -196,6 +196,12 @@ DATA: list[tuple[str, bytes | str, str]] = [
     ("a.json", f'{{"title": {"1" * 10_000}}}', "is not JSON: Exceeds the limit"),
     ("a.toml", "title = " + "[" * 100_000, "nested too deeply"),
     ("a.json", '{"title": }', "is not JSON"),
+    ("a.json", '{"spheres": [{"radius": 1, "radius": 2}]}', "an object has the key 'radius' twice"),
+    ("a.json", '[{"x": 1, "y": 1, "z": 1, "x": 2}]', "an object has the key 'x' twice"),
+    ("a.json", '{"x": [1], "y": [1], "z": [1], "x": [2]}', "an object has the key 'x' twice"),
+    ("a.json", "{'x': [1], 'y': [1], 'z': [1], 'x': [2]}", "a dictionary has a key twice"),
+    ("a.jsonl", '{"x": 1, "y": 1, "z": 1}\n{"x": 1, "y": 1, "z": 1, "z": 2}\n', "'z' twice"),
+    ("a.vtp.series", '{"files": [{"name": "a.vtp", "time": 0, "name": "b.vtp"}]}', "'name' twice"),
 ]
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image, ImageFile
+from PIL.TiffImagePlugin import TiffImageFile
 
 import raytracer
 from raytracer.errors import UserError
@@ -83,6 +84,28 @@ def test_pictures_of_all_modes_are_those_of_pillow(mode: str, tmp_path: Path) ->
     seen = np.asarray(Image.open(path).convert("RGB"), np.float64) / 255.0
     linear = np.where(seen <= 0.04045, seen / 12.92, ((seen + 0.055) / 1.055) ** 2.4)
     np.testing.assert_array_equal(read_radiance(path), linear.astype(np.float32))
+
+
+def test_a_compressed_tiff_is_not_mapped_into_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """libtiff maps files of which it gets the descriptor; if another process cuts such a file, this
+    one ends by SIGBUS."""
+    codes = np.random.default_rng(1).integers(0, 256, (4, 8, 3), np.uint8)
+    Image.fromarray(codes).save(tmp_path / "a.tiff", compression="tiff_adobe_deflate")
+    Image.fromarray(codes).save(tmp_path / "a.png")
+    files: list[Any] = []
+    load = TiffImageFile._load_libtiff
+
+    def noted(image: TiffImageFile) -> Any:
+        files.append(image.fp)
+        return load(image)
+
+    monkeypatch.setattr(TiffImageFile, "_load_libtiff", noted)
+    found = read_radiance(tmp_path / "a.tiff")
+    np.testing.assert_array_equal(found, read_radiance(tmp_path / "a.png"))
+    assert len(files) == 1
+    assert not hasattr(files[0], "fileno")
 
 
 def test_grey_pictures_of_16_bits_and_of_floats(tmp_path: Path) -> None:

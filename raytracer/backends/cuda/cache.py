@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from raytracer.errors import BackendError
-from raytracer.files.output import cache_folder, temporary
+from raytracer.files.output import own_cache, read_cached, temporary
 
 _DIGEST_BYTES = 32
 
@@ -34,43 +34,41 @@ class Cubin:
 
 
 def own_folder() -> Path:
-    """Return the folder of the cache, created for the user alone. Raises OSError."""
-    try:
-        folder = cache_folder("cubins")
-    except RuntimeError as error:  # no home folder
-        raise FileNotFoundError(str(error)) from error
-    folder.mkdir(0o700, parents=True, exist_ok=True)
-    if folder.stat().st_uid != os.geteuid():  # its files are code that is run
-        raise PermissionError(f"{folder} belongs to another user")
-    return folder
+    """Return the folder of the cache, created for the user alone. Raises OSError: there is none, or
+    others may write to it, whose code would be run."""
+    return own_cache("cubins")
 
 
 def find(name: str, root: Path, shipped: bool = True) -> Cubin | None:
     """Return the cubin of that name, one that someone else compiled ($RAYTRACER_CUBINS, then
     kernels/cubins) or from the cache; None if none is sound."""
-    return next(filter(None, map(read, _places(name, root, shipped))), None)
+    return next(filter(None, _found(name, root, shipped)), None)
 
 
-def _places(name: str, root: Path, shipped: bool) -> Iterator[Path]:
+def _found(name: str, root: Path, shipped: bool) -> Iterator[Cubin | None]:
     chosen = os.environ.get("RAYTRACER_CUBINS")
     any_compiler = f"{name.rsplit('.', 2)[0]}.*.cubin"
     for folder in (*([Path(chosen).expanduser()] if chosen else []), root / "cubins"):
-        yield from sorted(folder.glob(any_compiler)) if shipped else ()
+        yield from map(read, sorted(folder.glob(any_compiler)) if shipped else ())
     with suppress(OSError):
-        yield from sorted(own_folder().glob(name))
+        for path in sorted(own_folder().glob(name)):
+            yield read(path, read_cached)  # code that is run: of this user alone
 
 
-def read(path: Path) -> Cubin | None:
-    """The cubin in a file; None if it is missing or damaged."""
+def read(path: Path, content: Callable[[Path], bytes] = Path.read_bytes) -> Cubin | None:
+    """The cubin in a file; None if it is missing, damaged or may not be read."""
     try:
-        data = path.read_bytes()
+        data = content(path)
     except OSError:
         return None
     body = data[:-_DIGEST_BYTES]
     if _digest(body) != data[-_DIGEST_BYTES:]:
         return None
     code, _, note = body.rpartition(b"\n")
-    return Cubin(code, path=path, **json.loads(note))
+    try:
+        return Cubin(code, path=path, **json.loads(note))
+    except (ValueError, TypeError):  # a sound file, but not of this program
+        return None
 
 
 def write(folder: Path, name: str, cubin: Cubin) -> Path:

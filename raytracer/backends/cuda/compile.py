@@ -22,6 +22,7 @@ from raytracer.backends.cuda import nvrtc
 from raytracer.backends.cuda.cache import Cubin, digest, include_closure
 from raytracer.backends.cuda.driver import GET
 from raytracer.errors import BackendError
+from raytracer.files.output import own_cache
 from raytracer.resources import kernels
 from raytracer.variants import flags_of, split_architecture
 
@@ -141,10 +142,10 @@ def load(
                 return other
             raise
         try:
-            return replace(cubin, path=cubins.write(cubins.own_folder(), name, cubin))
+            return replace(cubin, path=cubins.write(own_cache("cubins"), name, cubin))
         except OSError as error:
-            notify(f"the cubin cannot be kept ({error}): set RAYTRACER_CACHE to a folder that you "
-                   "can write")  # fmt: skip
+            notify(f"the cubin cannot be kept ({error}): set RAYTRACER_CACHE to a folder that "
+                   "only you can write")  # fmt: skip
             return cubin
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from raytracer.backends.cuda import driver
-from raytracer.cuda_driver import LIBRARY
+from raytracer.cuda_driver import LIBRARY, NO_DEVICE, start_remedy
 from raytracer.errors import RaytracerError
 
 
@@ -60,10 +60,11 @@ def _driver_missing(device: int) -> str | None:
         text = ctypes.c_char_p(b"no reason is known")
         cuda.cuGetErrorString(status, ctypes.byref(text))
         said = (text.value or b"").decode()
-        return f"the NVIDIA driver does not start: {said} (CUDA error {status})"
+        what = f"the NVIDIA driver does not start: {said} (CUDA error {status})"
+        return f"{what}: {start_remedy(status)}"
     count = ctypes.c_int(0)
     if cuda.cuDeviceGetCount(ctypes.byref(count)) or count.value == 0:
-        return "the NVIDIA driver finds no GPU (does CUDA_VISIBLE_DEVICES hide it?)"
+        return f"no GPU can be used: {start_remedy(NO_DEVICE)}"
     if device >= count.value:
         return f"there is no GPU {device}: the driver finds {count.value}, counted from 0"
     return None

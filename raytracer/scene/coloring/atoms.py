@@ -29,7 +29,7 @@ _WORDS = re.compile(
     r"|type|index|bynum|around|within|exwithin|byres|sphzone|prop|same|altloc|mass)\s+[\"']?[\w.*+-]"
 )
 _WITHIN = re.compile(r"\b(ex)?within\s+([\d.]+(?:[eE][+-]?\d+)?)\s+of\s+")
-_END = re.compile(r"\s+(?:and|or)\b")
+_STOP = re.compile(r"[()]| (?:and|or)\b")
 _WATER = "resname HOH WAT SOL H2O TIP TIP3 TIP3P TIP4 TIP4P TIP5P SPC SPCE"
 
 TEXTS = {"names": "name", "resnames": "resname", "segids": "chain", "elements": "element",
@@ -64,8 +64,11 @@ def rows_of_atoms(text: str, columns: Columns, place: str) -> NDArray[np.intp]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of properties that it guesses or lacks
-            universe = _universe(MDAnalysis, columns)
-            found: NDArray[np.intp] = universe.select_atoms(_translated(text)).indices
+            words = re.sub(r"\s+", " ", re.sub("[\"']", "", text))  # VMD quotes names
+            words = re.sub(r"\bwaters?\b", f"({_WATER})", re.sub(r"\bchain\b", "segid", words))
+            found: NDArray[np.intp] = _selected(_universe(MDAnalysis, columns), words).indices
+    except RecursionError:
+        raise SceneError(f"{place}: '{shown(text)}' has too many nested selections") from None
     except Exception as error:  # of the library: selections, missing attributes, numbers
         why = shown(str(error).strip().partition("\n")[0], 160)
         if lack := re.search(r"has no attribute '(\w+)'", why):
@@ -77,25 +80,30 @@ def rows_of_atoms(text: str, columns: Columns, place: str) -> NDArray[np.intp]:
     return found
 
 
-def _translated(text: str) -> str:
-    text = re.sub("[\"']", "", text)  # VMD quotes names
-    text = re.sub(r"\bwaters?\b", f"({_WATER})", re.sub(r"\bchain\b", "segid", text))
-    while match := _WITHIN.search(text):
+def _selected(universe: Any, text: str) -> Any:
+    """Return the atoms that a selection takes. What `within` refers to is selected first and named,
+    because its translation names it twice."""
+    if not text.strip():
+        raise ValueError("a distance is to nothing")
+    parts, groups, place = list[str](), dict[str, Any](), 0
+    while match := _WITHIN.search(text, place):
         end = _operand_end(text, match.end())
-        operand = _translated(text[match.end() : end])
-        near = f"around {match[2]} ({operand})"
-        made = f"({near})" if match[1] else f"(({operand}) or ({near}))"
-        text = text[: match.start()] + made + text[end:]
-    return text
+        name = f"near{len(groups)}"
+        groups[name] = _selected(universe, text[match.end() : end])
+        around = f"around {match[2]} group {name}"
+        inclusive = f"(group {name} or ({around}))"
+        parts += text[place : match.start()], f"({around})" if match[1] else inclusive
+        place = end
+    return universe.select_atoms("".join([*parts, text[place:]]), **groups)
 
 
 def _operand_end(text: str, start: int) -> int:
     """Return where the selection ends that begins at `start`: at and, or, or a parenthesis."""
     depth = 0
-    for place in range(start, len(text)):
-        if depth == 0 and (text[place] == ")" or _END.match(text, place)):
-            return place
-        depth += (text[place] == "(") - (text[place] == ")")
+    for stop in _STOP.finditer(text, start):
+        if depth == 0 and stop[0] != "(":
+            return stop.start()
+        depth += (stop[0] == "(") - (stop[0] == ")")
     return len(text)
 
 

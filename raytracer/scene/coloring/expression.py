@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from raytracer.scene.columns import Columns
 
 ALL = slice(None)
+MAX_LETTERS = 200_000  # of an expression: a list of some 25,000 numbers
+MAX_DEPTH = 200  # nested operations, which are evaluated by recursion
 
 
 class Texts(NamedTuple):
@@ -43,9 +45,9 @@ def evaluate(text: str, source: Columns, place: str) -> NDArray[Any]:
     try:
         with np.errstate(all="ignore"):
             value = evaluator.value(tree, ALL if is_column else slice(0, 0))
+        evaluator.check(tree, value)
     except RecursionError:
-        raise evaluator.wrong("has too many nested operations") from None
-    evaluator.check(tree, value)
+        raise evaluator.wrong(TOO_DEEP) from None
     if is_column and isinstance(value, np.ndarray):
         return value
     result = np.empty(source.count, bool if _kind(value) == "truth" else np.float64)
@@ -59,7 +61,7 @@ def evaluate(text: str, source: Columns, place: str) -> NDArray[Any]:
 
 def rows_of(condition: str, columns: Columns, place: str) -> NDArray[np.intp]:
     """Return the indices of rows that fulfil a condition, or that a selection of atoms takes."""
-    if is_selection(condition, columns):
+    if len(condition) <= MAX_LETTERS and is_selection(condition, columns):
         return rows_of_atoms(condition, columns, place)
     chosen = evaluate(condition, columns, place)
     if chosen.dtype != bool:
@@ -87,12 +89,18 @@ def names_in(text: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
+TOO_DEEP = (
+    f"has too many nested operations: at most {MAX_DEPTH} are possible; use 'in [1, 2, 3]' for "
+    "many values, or add a column to the file"
+)
 _MISTAKES = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
 def _parsed(text: str) -> ast.expr:
     """Return the tree of an expression, where "every 10" and "random 0.1" become calculations, and
-    names are those of columns, whatever characters they have."""
+    names are those of columns, whatever characters they have. Raises _MISTAKES."""
+    if len(text) > MAX_LETTERS:
+        raise ValueError
     quoted: dict[str, str] = {}
 
     def plain(match: re.Match[str]) -> str:
@@ -104,10 +112,28 @@ def _parsed(text: str) -> ast.expr:
     text = re.sub(r"(?<![\w.'\"])every\s+([1-9]\d*)(?![\w.])", r"(index % \1 == 0)", text)
     text = re.sub(r"(?<![\w.'\"])random\s+(\d[\d.e-]*)", r"random(\1)", text)
     tree = ast.parse(text.strip(), mode="eval").body
-    for node in ast.walk(tree):
+    nodes: list[tuple[ast.AST, int]] = [(tree, 0)]
+    while nodes:
+        node, depth = nodes.pop()
+        if depth > MAX_DEPTH:
+            raise RecursionError
         if isinstance(node, ast.Name):
             node.id = quoted.get(node.id, node.id)
+        elif isinstance(node, ast.Constant) and type(node.value) is int:
+            node.value = _small(node.value)
+        nodes += ((each, depth + 1) for each in ast.iter_child_nodes(node))
     return tree
+
+
+def _small(number: int) -> int | float:
+    """Return an integer, or its floating-point number if it has more than 64 bits: those of
+    thousands of digits cannot be printed."""
+    if number < 2**63:
+        return number
+    try:
+        return float(number)
+    except OverflowError:
+        return float("inf")
 
 
 def _without_quotes(text: str) -> str:
@@ -127,7 +153,10 @@ def _kind(value: Any) -> str:
 
 
 def _text(node: ast.expr) -> str:
-    return shown(ast.unparse(node))
+    try:
+        return shown(ast.unparse(node))
+    except RecursionError:
+        return "..."
 
 
 _IN_PLACE_OF_NUMBERS = {
@@ -184,8 +213,13 @@ class _Evaluator:
             name = _without_quotes(text)
             self.tree = ast.Name(name) if name in source else _parsed(text)
         except (RecursionError, MemoryError):
-            raise self.wrong("has too many nested operations") from None
+            raise self.wrong(TOO_DEEP) from None
         except _MISTAKES:
+            if len(text) > MAX_LETTERS:
+                raise self.wrong(
+                    f"has {len(text):,} letters, more than the {MAX_LETTERS:,} of the longest "
+                    "expression: add a column to the file"
+                ) from None
             raise self.wrong(
                 f"'{shown(text)}' is not a valid expression; write for example z > 2 and type == 1 "
                 "or every 10"
@@ -203,8 +237,7 @@ class _Evaluator:
     def value(self, node: ast.expr, rows: slice) -> Any:
         match node:
             case ast.Constant(value=int() | float() | str() as value) if type(value) is not bool:
-                is_long = isinstance(value, int) and abs(value) >= 2**63
-                return float(str(value)) if is_long else value
+                return value
             case ast.Name(id=name):
                 is_constant = name in _CONSTANTS and name not in self.source
                 return _CONSTANTS[name] if is_constant else self.column(name, rows)
@@ -225,14 +258,13 @@ class _Evaluator:
                 return np.logical_not(self.truth(operand, rows))
             case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
                 value = self.value(operand, rows)
-                number = value if type(value) in (int, float) else self.numbers(operand, rows)
-                return -number if isinstance(node.op, ast.USub) else number
+                if type(value) not in (int, float):
+                    value = np.asarray(self.check(operand, value), np.float64)
+                return -value if isinstance(node.op, ast.USub) else value
             case ast.BoolOp(op=op, values=values):
                 return self.logic(op, values, rows)
             case ast.Compare():
-                lefts = [node.left, *node.comparators[:-1]]
-                sides = zip(lefts, node.ops, node.comparators, strict=True)
-                return reduce(np.logical_and, [self.compared(*each, rows) for each in sides])
+                return reduce(np.logical_and, self.comparisons(node, rows))
             case ast.IfExp(test=test, body=body, orelse=other):
                 return self.where(rows, test, body, other)
             case ast.Call(func=ast.Name(id=name), args=arguments):
@@ -279,7 +311,7 @@ class _Evaluator:
         return base[:, index]
 
     def logic(self, op: ast.AST, conditions: list[ast.expr], rows: slice) -> Any:
-        return reduce(_LOGIC[type(op)], [self.truth(each, rows) for each in conditions])
+        return reduce(_LOGIC[type(op)], (self.truth(each, rows) for each in conditions))
 
     def arithmetic(self, node: ast.BinOp, rows: slice) -> Any:
         operate = _OPERATORS[type(node.op)]
@@ -291,8 +323,15 @@ class _Evaluator:
         is_square = isinstance(node.right, ast.Constant) and node.right.value == 2
         return np.square(left) if operate is np.power and is_square else operate(left, right)
 
-    def compared(self, left: ast.expr, op: ast.cmpop, right: ast.expr, rows: slice) -> Any:
-        one, other = self.value(left, rows), self.value(right, rows)
+    def comparisons(self, node: ast.Compare, rows: slice) -> Iterator[Any]:
+        """Yield the truth of each comparison of a chain, whose operands are evaluated once."""
+        left, one = node.left, self.value(node.left, rows)
+        for op, right in zip(node.ops, node.comparators, strict=True):
+            other = self.value(right, rows)
+            yield self.compared(left, one, op, right, other)
+            left, one = right, other
+
+    def compared(self, left: ast.expr, one: Any, op: ast.cmpop, right: ast.expr, other: Any) -> Any:
         if isinstance(one, str):
             (left, one), (right, other) = (right, other), (left, one)
         is_in = isinstance(op, (ast.In, ast.NotIn)) and isinstance(other, list)

@@ -3,14 +3,17 @@
 In text formats a frame is a piece of the file: its bytes are copied to a temporary file for the
 format's reader. Other formats find frames themselves. Where the pieces of a large file start is
 found once, and cached as a NumPy file of int64 in the user's cache folder, whose name is a hash of
-path, size and time of change.
+path, size and times of change. A digest follows the array, because a wrong index would show another
+frame.
 """
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import IO
 
@@ -19,14 +22,19 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, counted
 from raytracer.files.access import OpenFile, copied
-from raytracer.files.output import cache_folder, temporary
+from raytracer.files.npz import read_header
+from raytracer.files.output import own_cache, read_cached, temporary
 from raytracer.scene.particles.lines import HEAD_BYTES
 from raytracer.scene.particles.registry import Format
 from raytracer.scene.particles.source import ParticleSource
 
 PIECE = 1 << 20  # bytes that are copied at a time
 MIN_BYTES = 1 << 24  # size from which an index is cached: scanning smaller files takes 10 ms
+FOLDER = "raytracer-frames"  # a name of our own: files are removed in it
+INDEX = re.compile(r"[0-9a-f]{32}\.npy")
 MAX_KEPT = 500  # most indices in the folder; the oldest are removed
+SEAL_BYTES = 32
+SAMPLES, SAMPLE_BYTES = 32, 64  # places of the file in the digest of its index
 
 
 def frames_of(source: ParticleSource, file: OpenFile) -> tuple[int, NDArray[np.int64] | None]:
@@ -93,33 +101,52 @@ def _write_spans(descriptor: int, spans: Iterable[tuple[int, int]], target: IO[b
 def starts_of(source: ParticleSource, file: OpenFile) -> NDArray[np.int64]:
     """Return the start of each frame of a source, and the end of the last, (F + 1,); `file` is the
     file before decompression."""
-    path = None
-    if file.size >= MIN_BYTES and not file.is_standard_input:
-        state = (file.path.absolute(), type(source).__module__, file.size, file.modified)
-        name = hashlib.blake2b(os.fsencode("\0".join(map(str, state))), digest_size=16).hexdigest()
-        with suppress(RuntimeError):  # there may be no home folder
-            path = cache_folder("frames") / f"{name}.npy"
-    if path is None:
+    if file.size < MIN_BYTES or file.is_standard_input:
         return np.asarray(source.frame_starts(), np.int64)
-    with suppress(OSError, ValueError, EOFError, TypeError):
-        starts: NDArray[np.int64] = np.load(path, allow_pickle=False)
-        is_index = starts.dtype == np.int64 and starts.ndim == 1 and len(starts) > 1
-        if is_index and 0 <= starts[0] <= starts[-1] <= source.file.size and (
-            np.diff(starts) >= 0).all():  # fmt: skip
-            return starts
+    status = os.fstat(file.file.fileno())
+    state = (file.path.absolute(), type(source).__module__, status.st_dev, status.st_ino,
+             file.size, file.modified, status.st_ctime_ns)  # fmt: skip
+    key = hashlib.blake2b(os.fsencode("\0".join(map(str, state))), digest_size=16).hexdigest()
+    with suppress(OSError, ValueError, DataFileError):
+        return _read(own_cache(FOLDER) / f"{key}.npy", source.file, key)
     starts = np.asarray(source.frame_starts(), np.int64)
-    _write(path, starts)
+    with suppress(OSError):  # such as a full disk
+        _write(own_cache(FOLDER) / f"{key}.npy", starts, _seal(source.file, key, starts))
     return starts
 
 
-def _write(path: Path, starts: NDArray[np.int64]) -> None:
-    """Write an index atomically; failures, such as a full disk, are ignored."""
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        kept = sorted(path.parent.glob("*.npy"), key=lambda each: each.stat().st_mtime)
-        for old in kept[: max(len(kept) - MAX_KEPT + 1, 0)]:
-            old.unlink(missing_ok=True)
-        with temporary(path.parent) as new, new.open("wb") as stream:
-            np.save(stream, starts)
-            stream.close()
-            new.replace(path)
+def _read(path: Path, file: OpenFile, key: str) -> NDArray[np.int64]:
+    """Read an index. Raises OSError, ValueError, DataFileError: there is none of this file."""
+    content = read_cached(path, PIECE + 8 * file.size)
+    body, stream = content[:-SEAL_BYTES], BytesIO(content)
+    header = read_header(stream, str(path))
+    starts = np.frombuffer(body, np.int64, offset=stream.tell())
+    if header.dtype != np.int64 or header.shape != starts.shape or len(starts) < 2:
+        raise ValueError
+    ordered = starts[0] >= 0 and starts[-1] <= file.size and (np.diff(starts) >= 0).all()
+    if not ordered or _seal(file, key, starts) != content[-SEAL_BYTES:]:
+        raise ValueError
+    return starts
+
+
+def _seal(file: OpenFile, key: str, starts: NDArray[np.int64]) -> bytes:
+    """Return a digest of an index, of the state of its file and of what stands at some starts: of
+    this file and not of another, or of one that was changed in place."""
+    digest = hashlib.blake2b(key.encode() + starts.tobytes(), digest_size=SEAL_BYTES)
+    for start in starts[:: max(len(starts) // SAMPLES, 1)].tolist():
+        digest.update(os.pread(file.file.fileno(), SAMPLE_BYTES, start))
+    return digest.digest()
+
+
+def _write(path: Path, starts: NDArray[np.int64], seal: bytes) -> None:
+    """Write an index atomically, and remove the oldest ones. Raises OSError."""
+    kept = [each for each in path.parent.iterdir() if INDEX.fullmatch(each.name)]
+    kept.sort(key=lambda each: each.lstat().st_mtime)
+    for old in kept[: max(len(kept) - MAX_KEPT + 1, 0)]:
+        old.unlink(missing_ok=True)
+    with temporary(path.parent) as new, new.open("wb") as stream:
+        np.save(stream, starts)
+        stream.write(seal)
+        stream.close()
+        new.chmod(0o600)
+        new.replace(path)

@@ -1,5 +1,6 @@
 """Expressions over columns and selections of atoms: values, and what they cannot do."""
 
+import ast
 import sys
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,6 +11,7 @@ import pytest
 import raytracer
 from raytracer import load, render
 from raytracer.errors import SceneError
+from raytracer.scene.coloring import expression
 from raytracer.scene.coloring.expression import Texts, evaluate, names_in, rows_of
 from raytracer.scene.columns import Columns
 from support.particle_files import write
@@ -71,6 +73,12 @@ def value(text: str) -> list[Any]:
         ("`x [nm]` - 5", [4, 3, 2, 1]),
         ("10**400 * i", [np.inf] * 4),
         ("2 ** -i", [0.5, 0.25, 0.125, 0.0625]),
+        ("-" * 33 + "i", [-1, -2, -3, -4]),
+        ("+-" * 40 + "i", [1, 2, 3, 4]),
+        ("-(on)", [-1, 0, -1, 0]),
+        ("i" + "+1" * 199, [200, 201, 202, 203]),
+        ("0x" + "f" * 5000 + " * i", [np.inf] * 4),
+        ("0x8000000000000000 + 0*i", [2.0**63] * 4),
     ],
 )
 def test_numbers(text: str, wanted: list[float]) -> None:
@@ -94,6 +102,10 @@ def test_numbers(text: str, wanted: list[float]) -> None:
         ("every 2", [1, 0, 1, 0]),
         ("random 1.0", [1, 1, 1, 1]),
         ("isnan(x)", [0, 0, 0, 1]),
+        ("0 < i < 3 < 4 > i", [1, 1, 0, 0]),
+        ("'O' == name != 'H'", [1, 0, 0, 1]),
+        ("(" * 40 + "i > 1" + ") >= 0" * 40, [1, 1, 1, 1]),
+        ("i in [" + "--1, " * 5000 + "4]", [1, 0, 0, 1]),
         ("on", [1, 0, 1, 0]),
     ],
 )
@@ -132,11 +144,44 @@ def test_a_random_share_is_seeded() -> None:
         ("every(10)", "did you mean 'every 10'"),
         ("every 0", "or every 10"),
         ("(" * 300 + "x" + ")" * 300, "is not a valid expression"),
+        ("i" + "+1" * 201, "at most 200 are possible"),
+        ("[" + "-" * 330 + "1]", "at most 200 are possible"),
+        ("[" + "-" * 190 + "1]", "is a list"),
+        ("[0x" + "f" * 5000 + "]", "'\\[1e309\\]' is a list"),
+        ("v[0x" + "f" * 5000 + "]", "the components are 0 to 2"),
+        ("x[0x" + "f" * 5000 + "]", "'x' is no vector"),
+        ("sqrt(0x" + "f" * 5000 + ", 1)", "takes 1 argument"),
+        ("i in [" + "1, " * 100_000 + "1]", "has 300,008 letters, more than the 200,000"),
     ],
 )
 def test_what_is_no_expression(text: str, sentence: str) -> None:
     with pytest.raises(SceneError, match=sentence):
         evaluate(text, TABLE, "select")
+
+
+@pytest.mark.parametrize(
+    "around",
+    ["-{}", "+{}", "not ({})", "0 < ({}) < 2", "abs({})", "1 * ({})", "({}) == 1", "({}) and on",
+     "where({}, 1, 0) > 0", "mean({}) > 0", "(1 if ({}) else 0) > 1", "({}) in [0, 1]"],
+)  # fmt: skip
+def test_an_operand_is_evaluated_once(around: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice would double the time with each operation around it."""
+    value_of, calls = expression._Evaluator.value, list[ast.expr]()
+
+    def counted(evaluator: Any, node: ast.expr, rows: slice) -> Any:
+        calls.append(node)
+        return value_of(evaluator, node, rows)
+
+    monkeypatch.setattr(expression._Evaluator, "value", counted)
+    works = []
+    for depth in (6, 12):
+        text = "on"
+        for _ in range(depth):
+            text = around.format(text)
+        calls.clear()
+        evaluate(text, TABLE, "select")
+        works.append(len(calls))
+    assert works[1] <= 2 * works[0]
 
 
 def test_a_column_alone_is_not_copied() -> None:
@@ -232,11 +277,26 @@ WATER = [5, 6]
         ("exwithin 4 of water", near(4.0, WATER) - set(WATER)),
         ("within 3 of (resname HOH and resid 3) and chain A", near(3.0, [5]) & {0, 1, 2, 3, 4}),
         ("within 3 of within 2.5 of name FE", near(3.0, sorted(near(2.5, [7])))),
+        ("within 4 of resname ZZZ", set()),
+        (
+            "resname LYS or within 4 of water or within 3 of name FE and not name FE",
+            {0, 1, 2} | near(4.0, WATER) | near(3.0, [7]) - {7},
+        ),
         ("element == 'O' and x >= 0", set(WATER)),  # an expression
     ],
 )
 def test_a_selection(columns: Columns, text: str, rows: set[int]) -> None:
     assert set(rows_of(text, columns, "select").tolist()) == rows
+
+
+def test_distances_that_refer_to_distances(columns: Columns) -> None:
+    """Each is computed once: its translation names what it refers to twice."""
+    nested, rows = "within 1.5 of " * 40 + "name FE", [7]
+    for _ in range(40):
+        rows = sorted(near(1.5, rows))
+    assert rows_of(nested, columns, "select").tolist() == rows
+    with pytest.raises(SceneError, match="has too many nested selections"):
+        rows_of("within 1 of " * 3000 + "name FE", columns, "select")
 
 
 def test_a_picture_of_a_selection(path: Path) -> None:
@@ -245,7 +305,9 @@ def test_a_picture_of_a_selection(path: Path) -> None:
     assert shown.metadata["spheres"] == 5
 
 
-@pytest.mark.parametrize("text", ["resname LYS and (name CA", "name CA and altloc", "within 3 of"])
+@pytest.mark.parametrize("text", ["resname LYS and (name CA", "name CA and altloc", "within 3 of",
+                                  "within 3 of and name CA", "within 3 of ()",
+                                  "within 3 of (name CA"])  # fmt: skip
 def test_a_wrong_selection(columns: Columns, text: str) -> None:
     with pytest.raises(SceneError, match=r"select: '.*' is (neither an|no) expression"):
         rows_of(text, columns, "select")

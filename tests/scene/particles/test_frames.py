@@ -1,6 +1,8 @@
 """Frames of trajectories: each is the file that holds it alone, in every format."""
 
 import gzip
+import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from unittest.mock import Mock
@@ -147,27 +149,134 @@ def test_small_pieces_of_text_find_the_same_frames(
             np.testing.assert_array_equal(centers(path, k), whole[k])
 
 
-def test_an_index_is_kept_until_the_file_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of indices, of files of any size."""
     monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(frames, "MIN_BYTES", 1)
+    return tmp_path / "cache" / "raytracer-frames"
+
+
+@pytest.fixture
+def look(monkeypatch: pytest.MonkeyPatch) -> Mock:
+    """What finds the frames of an .xyz file."""
+    mock = Mock(side_effect=lines.counted_frames)
+    monkeypatch.setattr("raytracer.scene.particles.formats.xyz.counted_frames", mock)
+    return mock
+
+
+def test_an_index_is_kept_until_the_file_changes(tmp_path: Path, cache: Path, look: Mock) -> None:
     path = write(tmp_path / "a.xyz", "".join(xyz(points_of(k), k) for k in range(3)))
     assert frame_count(path) == 3
-    (kept,) = (tmp_path / "cache" / "frames").iterdir()
-    look = Mock(side_effect=lines.counted_frames)
-    monkeypatch.setattr("raytracer.scene.particles.formats.xyz.counted_frames", look)
+    (kept,) = cache.iterdir()
+    assert (cache.lstat().st_mode & 0o777, kept.lstat().st_mode & 0o777) == (0o700, 0o600)
+    look.reset_mock()
     np.testing.assert_array_equal(centers(path, 2), points_of(2))
     assert not look.called
     write(path, "".join(xyz(points_of(k), k) for k in range(4)))
     np.testing.assert_array_equal(centers(path, -1), points_of(3))
     assert look.call_count == 1
-    (new,) = set(kept.parent.iterdir()) - {kept}
-    content = new.read_bytes()
-    for damaged in (content[:-1], b"", content[:-20] + bytes(20)):
-        new.write_bytes(damaged)
+
+
+def test_a_file_that_keeps_its_size_and_time_has_a_new_index(tmp_path: Path, cache: Path) -> None:
+    """As after `cp -p`, or an edit within the resolution of times."""
+    path = write(tmp_path / "a.xyz", xyz(points_of(0, 2), 0) + xyz(points_of(1, 6), 1))
+    times = path.stat().st_atime_ns, path.stat().st_mtime_ns
+    np.testing.assert_array_equal(centers(path, 1), points_of(1, 6))
+    write(path, xyz(points_of(1, 6), 0) + xyz(points_of(0, 2), 1))
+    os.utime(path, ns=times)
+    np.testing.assert_array_equal(centers(path, 1), points_of(0, 2))
+    np.testing.assert_array_equal(centers(path, 0), points_of(1, 6))
+
+
+def spoil(index: Path, way: str, elsewhere: Path) -> None:
+    """Put something else in the place of an index."""
+    content = index.read_bytes()
+    starts = np.load(index)
+    pieces = {"truncated": content[:-1], "empty": b"", "changed": content[:-40] + bytes(40)}
+    if way in pieces:
+        index.write_bytes(pieces[way])
+    elif way == "planted":  # without its second frame
+        np.save(index, np.delete(starts, 1))
+    elif way == "of another file":
+        (other,) = elsewhere.iterdir()
+        index.write_bytes(other.read_bytes())
+    elif way == "zip":
+        with index.open("wb") as file:
+            np.savez(file, starts=starts)
+    elif way == "writable":
+        index.chmod(0o666)
+    else:
+        index.rename(elsewhere / "moved")
+        {"pipe": os.mkfifo, "folder": os.mkdir,
+         "link": lambda name: name.symlink_to(elsewhere / "moved")}[way](index)  # fmt: skip
+
+
+@pytest.mark.parametrize("way", ["truncated", "empty", "changed", "planted", "of another file",
+                                 "zip", "writable", "pipe", "link", "folder"])  # fmt: skip
+def test_an_index_that_is_not_of_this_file_is_made_anew(
+    tmp_path: Path, cache: Path, look: Mock, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    other = write(tmp_path / "b.xyz", "".join(xyz(points_of(k, 4), k) for k in range(4)))
+    assert frame_count(other) == 4
+    elsewhere = cache.rename(tmp_path / "elsewhere")
+    path = write(tmp_path / "a.xyz", "".join(xyz(points_of(k, 4), k) for k in range(4)))
+    assert path.stat().st_size == other.stat().st_size
+    assert frame_count(path) == 4
+    (index,) = cache.iterdir()
+    spoil(index, way, elsewhere)
+    look.reset_mock()
+    np.testing.assert_array_equal(centers(path, 2), points_of(2, 4))
+    assert look.call_count == 1
+    if way != "folder":
+        np.testing.assert_array_equal(centers(path, 3), points_of(3, 4))
+        assert look.call_count == 1  # it is sound again
+        assert index.lstat().st_mode == stat.S_IFREG | 0o600
+
+
+@pytest.mark.parametrize("way", ["writable", "link", "file", "foreign"])
+def test_indices_are_kept_in_a_folder_of_this_user_alone(
+    tmp_path: Path, cache: Path, look: Mock, way: str
+) -> None:
+    path = write(tmp_path / "a.xyz", "".join(xyz(points_of(k), k) for k in range(4)))
+    cache.parent.mkdir()
+    if way == "file":
+        cache.touch()
+    elif way == "link":
+        (tmp_path / "other").mkdir(0o700)
+        cache.symlink_to(tmp_path / "other")
+    elif way == "writable":
+        cache.mkdir()
+        cache.chmod(0o775)
+    elif os.geteuid() == 0:
+        cache.mkdir(0o700)
+        os.chown(cache, 12345, 12345)
+    else:
+        pytest.skip("needs root, to make a folder of another user")
+    for count in (1, 2):
         assert frame_count(path) == 4
-    assert look.call_count == 4
+        assert look.call_count == count
+    assert cache.is_file() or not list(cache.iterdir())
+
+
+def test_files_of_the_user_are_not_removed(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cache may be a folder of a project, with arrays of its own."""
+    monkeypatch.setattr(frames, "MAX_KEPT", 3)
+    cache.mkdir(0o700, parents=True)
+    names = [f"frame_{k:04d}.npy" for k in range(6)]
+    names += ["0123456789abcdef.npy", f"{'0' * 32}.npz", f"{'A' * 32}.npy", f"{'0' * 33}.npy"]
+    (cache.parent / "frames").mkdir()
+    mine = [folder / name for folder in (cache, cache.parent / "frames") for name in names]
+    for each in mine:
+        each.write_bytes(b"mine")
+        os.utime(each, (0, 0))
+    (cache / f"{'1' * 32}.npy").symlink_to("nowhere")
+    for k in range(5):
+        assert frame_count(write(tmp_path / f"{k}.xyz", xyz(points_of(0), 0) * 2)) == 2
+    assert all(each.read_bytes() == b"mine" for each in mine)
+    assert len(list(cache.iterdir())) == len(names) + 3
 
 
 def test_a_frame_that_is_still_being_written_is_left_out(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ The group of particle columns is found by its coordinates. Of several, all are d
 the one that the user names, as in `snapshot.hdf5:PartType1`. Read by h5py.
 """
 
-import json
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
-from raytracer.files.access import OpenFile
+from raytracer.files.access import OpenFile, load_json
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.array_source import (
     ArraySource,
@@ -313,7 +312,9 @@ class Trajectory(Source):
     def stored(self) -> dict[str, Any]:
         """The coordinates, and elements, names and residues if the topology is of these atoms."""
         topology = found_at(self._root, "topology")
-        document = json.loads(text_of(topology[0])) if topology is not None else {}
+        document = {}
+        if topology is not None:
+            document = load_json(text_of(topology[0]), f"{self.name}: topology")
         rows = [
             (atom["index"], atom.get("element", ""), atom.get("name", ""), residue.get("name", ""))
             for chain in document.get("chains", ())

@@ -6,6 +6,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from raytracer.errors import DataFileError
+from raytracer.files.access import load_json
 from raytracer.scene.particles.nested import NestedSource
 
 
@@ -13,16 +15,26 @@ class Source(NestedSource):
     memory = 40
 
     def read(self) -> dict[str, NDArray[Any]]:
-        return self.found(_parsed(self.content().decode("utf-8-sig")))
+        return self.found(_parsed(self.content().decode("utf-8-sig"), self.name))
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str, source: str) -> Any:
     """Return the value of a text, or the list of those of its lines."""
     try:
-        return json.loads(text)
+        return load_json(text, source)
     except json.JSONDecodeError as problem:
         if text.lstrip()[:1] == "{" and text.lstrip()[1:].lstrip()[:1] == "'":
-            return ast.literal_eval(text.strip())
+            return _printed(text.strip(), source)
         if problem.msg != "Extra data":
             raise
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        return [load_json(line, source) for line in text.splitlines() if line.strip()]
+
+
+def _printed(text: str, source: str) -> Any:
+    """Return a dictionary as Python prints it."""
+    tree = ast.parse(text, mode="eval")
+    for each in ast.walk(tree):
+        keys = [key.value for key in getattr(each, "keys", ()) if isinstance(key, ast.Constant)]
+        if len(set(keys)) < len(keys):
+            raise DataFileError(f"{source}: a dictionary has a key twice: keep one of them")
+    return ast.literal_eval(tree)

@@ -5,7 +5,6 @@ same time are its parts. Their entries are read here, since the files that they 
 as any other.
 """
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from html import unescape
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, shown
-from raytracer.files.access import OpenFile, opened
+from raytracer.files.access import OpenFile, load_json, opened
 from raytracer.files.references import part_of, xml_root
 from raytracer.memory import require_room
 from raytracer.scene.particles.array_source import ArraySource, Frame, library
@@ -129,7 +128,7 @@ def _listed(file: OpenFile) -> list[tuple[float, Path]]:
         found = [re.findall(_ATTRIBUTE, attributes) for attributes in re.findall(_ENTRY, text)]
         entries = [{name: unescape(one or other) for name, one, other in each} for each in found]
     else:
-        entries = [each for each in json.loads(text)["files"] if isinstance(each, dict)]
+        entries = [each for each in load_json(text, file.source)["files"] if isinstance(each, dict)]
     listed = []
     for entry in entries:
         name = entry.get("file", entry.get("Source", entry.get("name")))
