@@ -7,6 +7,7 @@ const KEY_NAMES = {
   "]": "BRACKETRIGHT", "/": "SLASH",
 };
 const MAX_STEP = 0.1; // seconds of a held key per message
+const TAP = 0.04; // seconds of a key that is down for less than a picture of the screen
 
 class Keys {
   // act: takes a control and its amounts.
@@ -38,6 +39,7 @@ class Keys {
       if (!event.repeat) this.act(control, control.amount);
     } else if (!this.held.has(event.code)) {
       this.held.set(event.code, control);
+      this.hold(control, TAP);
       this.last = performance.now();
       this.tick.request();
     }
@@ -48,11 +50,13 @@ class Keys {
     const seconds = Math.min(Math.max((now - this.last) / 1000, 0), MAX_STEP);
     this.last = now;
     if (seconds) {
-      for (const control of this.held.values()) {
-        this.act(control, control.amount.map((each) => each * seconds));
-      }
+      for (const control of this.held.values()) this.hold(control, seconds);
     }
     this.tick.request();
+  }
+
+  hold(control, seconds) {
+    this.act(control, control.amount.map((each) => each * seconds));
   }
 }
 
