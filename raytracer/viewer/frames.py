@@ -11,7 +11,7 @@ import numpy as np
 
 from raytracer.arguments import function, truth
 from raytracer.backends.base import Device
-from raytracer.errors import ClosedError, DataFileError, RaytracerError, UserError
+from raytracer.errors import ClosedError, DataFileError, UserError
 from raytracer.fields import check_names, takes
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.following import with_rows
@@ -239,8 +239,8 @@ class FrameLoader:
     def _perform(self, perform: Callable[..., Message | None], *values: Any) -> None:
         try:
             message = None if self._stopped else perform(*values)
-        except Exception as error:  # a defect, of which the pool would say nothing
-            message = messages.Failed(error)
+        except Exception as error:  # of which the pool would say nothing
+            message = messages.Refused(messages.sentence_of(error, "the view: a request failed"))
         if message is not None:
             self._post(message)
 
@@ -267,11 +267,7 @@ class FrameLoader:
             if self._stopped:
                 return None
             what = watch.path if watch else "what was asked for"
-            text = " ".join([type(error).__name__, *str(error).split()])
-            if isinstance(error, MemoryError):
-                text = "not enough memory"
-            known = isinstance(error, RaytracerError)
-            sentence = str(error) if known else f"{what}: cannot be loaded ({text})"
+            sentence = messages.sentence_of(error, f"{what}: cannot be loaded")
             return messages.Refused(sentence, content, reloaded=watch is not None)
         wanted = self._content or content  # may differ in frame or slice only
         if self._stopped or not (

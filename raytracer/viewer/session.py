@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import RaytracerError, SceneError
+from raytracer.errors import RaytracerError, SceneError, UserError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.render_space import Space
 from raytracer.scene.camera import Camera
@@ -26,7 +26,15 @@ from raytracer.viewer.content import Content, Edits
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import Hit, LoadedScene
 from raytracer.viewer.marks import drawn_over
-from raytracer.viewer.messages import Frame, Loaded, Message, Pick, Picked, RenderRequest
+from raytracer.viewer.messages import (
+    Frame,
+    Loaded,
+    Message,
+    Pick,
+    Picked,
+    RenderRequest,
+    sentence_of,
+)
 from raytracer.viewer.orbit_camera import View
 from raytracer.viewer.watch import CHECK_INTERVAL
 from raytracer.viewer.worker import CPU_SLICE, GPU_SHARE, Worker
@@ -199,10 +207,17 @@ class Session:
 
         Raises:
             UserError: there is no such action, its arguments are wrong, or it cannot be done now.
+                Whatever else it raises is the cause of one; the view is then as before.
         """
         action = actions.named(name)
         arguments, before = action.bound(values, named), self.snapshot()
-        result = action.function(self, **arguments)
+        try:
+            result = action.function(self, **arguments)
+        except RaytracerError:
+            raise
+        except Exception as error:
+            self.view, _, self.edits, self.tone, self.content = before
+            raise UserError(sentence_of(error, f"{action.name}: failed")) from error
         if action.undo:
             self.record(action.name, before)
         return result
@@ -360,7 +375,10 @@ class Session:
         """Handle the messages of other threads, ask for the state of a simulation, and reload the
         scene if its files have changed, which is checked every `CHECK_INTERVAL`."""
         while not self.worker.messages.empty():
-            self.hear(self.worker.messages.get())
+            try:
+                self.hear(self.worker.messages.get())
+            except Exception as error:
+                self.notify(sentence_of(error, "the view: a request failed"))
         self.follow()
         watch, now = self.loader.frames.watch, perf_counter()
         if watch is not None and now - self._watched >= CHECK_INTERVAL:

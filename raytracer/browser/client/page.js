@@ -1,7 +1,8 @@
 // Page: the view fills the window of the browser.
 
 const scheme = location.protocol === "https:" ? "wss" : "ws";
-const socket = new Socket(`${scheme}://${location.host}${location.pathname}socket${location.search}`);
+const folder = location.pathname.replace(/\/?$/, "/"); // a proxy may drop the slash
+const socket = new Socket(`${scheme}://${location.host}${folder}socket${location.search}`);
 const root = document.getElementById("view");
 root.textContent = "";
 const view = new View(root, socket);
