@@ -32,7 +32,7 @@ from raytracer.scene.view_settings import ViewSettings, check_shutter
 from raytracer.settings import AUTO, RenderSettings
 from raytracer.trajectory.source import LiveSource, frames_of
 from raytracer.viewer import messages
-from raytracer.viewer.content import Chosen, Content, Numbers, apply, colored_there
+from raytracer.viewer.content import SHAPES, Chosen, Content, Numbers, apply, colored_there
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import marked
 from raytracer.viewer.messages import Message
@@ -143,7 +143,7 @@ class Frames:
         drawn = {k: each for k, each in settings.items() if k in ("legend", "box")}
         if settings.get("color_by"):
             drawn.setdefault("legend", True)
-        glyphs = {"arrows": settings["arrows"] or False} if "arrows" in settings else {}
+        glyphs = {name: settings[name] or False for name in SHAPES if name in settings}
         loaded = None
         if self.live is not None:
             scene = with_rows(scene)
@@ -151,7 +151,7 @@ class Frames:
         loaded = loaded or LoadedScene.load(
             scene, glyphs, like.job.device, self.threads, step, drawn or None
         )
-        if scene.ribbons is not None and loaded.scene.count < scene.count:
+        if loaded.scene.ribbons is not None and loaded.scene.count < scene.count:
             kept = np.concatenate(atoms_kept(replace(loaded.scene, spheres=scene.spheres)))
             numbers = np.flatnonzero(kept) if numbers is None else numbers[kept]
         chosen, marks = content.selection, None
