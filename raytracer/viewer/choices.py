@@ -24,6 +24,7 @@ from raytracer.viewer.actions import action
 from raytracer.viewer.content import BACKGROUNDS, SCENES
 from raytracer.viewer.data_actions import columns, sets_of
 from raytracer.viewer.keep import parse_size, require_no_save, save
+from raytracer.viewer.messages import sentence_of
 from raytracer.viewer.session import Prompt, Session
 from raytracer.viewer.view_actions import set_tone
 
@@ -39,7 +40,16 @@ MAX_LETTERS = 22  # most letters of a value in a window or a message
 MAX_NAMES = 8  # of columns in a prompt
 
 GRIDS = (".cube", ".cub")  # endings of files of which isosurfaces are made
-ANIONS = ("O", "F", "N", "Cl", "S", "Br", "Se", "I")  # usual corners of polyhedra, likely ones first
+ANIONS = (
+    "O",
+    "F",
+    "N",
+    "Cl",
+    "S",
+    "Br",
+    "Se",
+    "I",
+)  # usual corners of polyhedra, likely ones first
 NO_POLYHEDRA = "none"
 
 OF_COLORS = {"palette", *OF_SCALE}
@@ -311,13 +321,18 @@ for each in CHOICES:
 
 
 def enter(session: Session) -> None:
-    """Close the prompt and use the answer."""
+    """Close the prompt and use the answer; one that is refused stays, to be corrected."""
     prompt, session.prompt = session.prompt, None
+    if prompt is None:
+        return
+    before = session.content
     try:
-        if prompt is not None:
-            prompt.answer(prompt.typed)
-    except UserError as error:
-        session.notify(str(error))
+        prompt.answer(prompt.typed)
+    except Exception as error:
+        session.prompt = prompt
+        session.notify(sentence_of(error, f"{prompt.label}: failed"))
+    # expressions are evaluated while a content is loaded
+    session.answered = None if session.content is before else (prompt, session.content)
 
 
 @action()

@@ -129,6 +129,8 @@ class Session:
     help: int = 0  # the page shown, 0 for none
     help_pages: int = 1
     prompt: Prompt | None = None
+    answered: tuple[Prompt, Content] | None = None  # the latest prompt, and what it asked for
+    refused: int = 0  # number of contents that could not be shown
     reload_error: str = ""  # why the changed file is not shown
     frame: Frame | None = None  # on the screen
     failure: BaseException | None = None  # of the render thread
@@ -423,7 +425,9 @@ class Session:
                 self.notify("")  # an older message would seem to refer to this change
             case messages.Refused(sentence, content):
                 if content is not None and content == self.content:
-                    self.content = self.loaded_scene.content
+                    self.content, self.refused = self.loaded_scene.content, self.refused + 1
+                    if self.answered is not None and self.answered[1] is content:
+                        self.prompt = self.prompt or self.answered[0]  # to correct it
                 self.notify(sentence)
             case messages.Loaded(loaded, reloaded):
                 self._hear_loaded(loaded, reloaded)

@@ -6,6 +6,7 @@ const KEY_NAMES = {
   Home: "HOME", End: "END", Escape: "ESCAPE", ",": "COMMA", ".": "PERIOD", "[": "BRACKETLEFT",
   "]": "BRACKETRIGHT", "/": "SLASH",
 };
+const SCROLLS = /^(Arrow|Page|Home$|End$| $)/; // keys that move a text
 const MAX_STEP = 0.1; // seconds of a held key per message
 const TAP = 0.04; // seconds of a key that is down for less than a picture of the screen
 
@@ -19,7 +20,7 @@ class Keys {
     this.tick = new PerPicture((now) => this.step(now));
     stage.addEventListener("keydown", (event) => this.down(event));
     stage.addEventListener("keyup", (event) => this.held.delete(event.code));
-    stage.addEventListener("blur", () => this.held.clear());
+    stage.addEventListener("focusout", () => this.held.clear());
   }
 
   set(controls) {
@@ -31,6 +32,7 @@ class Keys {
 
   down(event) {
     if (event.altKey || event.target.closest("input, select, textarea")) return;
+    if (event.target.closest(".rt-help") && SCROLLS.test(event.key)) return;
     const name = namesOf(event).find((each) => this.controls.has(each));
     const control = this.controls.get(name);
     if (!control) return;

@@ -8,5 +8,5 @@ root.textContent = "";
 const view = new View(root, socket);
 socket.view = view;
 socket.open();
-view.stage.focus();
+view.focus();
 window.raytracerView = view; // for measurements
