@@ -25,6 +25,9 @@ from raytracer.errors import RaytracerError
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+CLOSING = "closing"
+"""Name of the thread that waits for the last work of a view, which may take for ever."""
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -80,6 +83,9 @@ def run(command: Callable[[], int], stopped: Callable[[BaseException], int]) -> 
     for number in SIGNALS:  # the interpreter has nothing to clean up
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
             signal.signal(number, signal.SIG_DFL)
+    threads = sys.modules.get("threading")
+    if threads and any(each.name == CLOSING for each in threads.enumerate()):
+        os._exit(code)  # the interpreter would wait for that work
     return code
 
 

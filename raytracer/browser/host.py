@@ -16,12 +16,13 @@ from typing import Any, TypeVar
 
 from raytracer.browser.link import Client, Encoded, encoded
 from raytracer.browser.messages import Ack, Act, Save, Size, parse
-from raytracer.errors import RaytracerError, UserError
+from raytracer.errors import UserError
 from raytracer.film.image import Image
 from raytracer.viewer import panel
 from raytracer.viewer.actions import named
 from raytracer.viewer.controls import CONTROLS, MOUSE
 from raytracer.viewer.keep import save
+from raytracer.viewer.messages import sentence_of
 from raytracer.viewer.picking import rings
 from raytracer.viewer.session import Picture, Session
 from raytracer.viewer.view_actions import tick
@@ -191,8 +192,9 @@ class Host:
                     client.send({"type": "text", "text": text})
             elif isinstance(message, Save):
                 self._begin_save(client, message)
-        except RaytracerError as error:
-            client.send({"type": "error", "sentence": str(error)})
+        except Exception as error:
+            sentence = sentence_of(error, "message: failed")
+            client.send({"type": "error", "sentence": sentence})
 
     def _begin_save(self, client: Client, message: Save) -> None:
         session = self._session

@@ -26,7 +26,7 @@ class Act(_Message):
     name: Annotated[str, Field(max_length=64)]
     values: (
         Annotated[dict[str, Value], Field(max_length=16)]
-        | Annotated[list[Number | Text], Field(max_length=16)]
+        | Annotated[list[Value], Field(max_length=16)]
     ) = {}
 
 

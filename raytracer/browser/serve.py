@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import socket
-import threading
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from raytracer.arguments import function, truth, whole
-from raytracer.errors import UserError
+from raytracer.arguments import function, items, text, truth, whole
+from raytracer.errors import UserError, shown
+from raytracer.process import CLOSING
+from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.browser.server import Server
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 HEIGHTS = (100, 4000)  # limits of the height of a view in a notebook, in CSS pixels
+END_SECONDS = 3.0  # seconds to wait for the action that runs when the server ends
 
 
 def serve(
@@ -29,6 +33,7 @@ def serve(
     *,
     port: int | None = None,
     open_browser: bool = False,
+    allow_host: str | Iterable[str] = (),
     say: Callable[[str], None] = print,
     **settings: Any,
 ) -> None:
@@ -40,6 +45,8 @@ def serve(
         scene: a Scene, the path of a scene or particle file, or an object with particles.
         port: from 1 to 65535; None takes 8765, or a free one if that is in use.
         open_browser: open the address in the browser of this machine.
+        allow_host: names of hosts, such as "hub.example.org", whose proxy (JupyterHub, nginx)
+            passes requests on to this server.
         say: called with each line to print.
         settings: of `raytracer.preview` for the content: `frame`, `backend`, `threads`, `tone`,
             `annotations`, `watch`, `notice`, `samples`, `look`, `color_by` and others.
@@ -51,7 +58,7 @@ def serve(
     """
     truth(open_browser, "open_browser")
     function(say, "say")
-    require_page(port)
+    hosts = require_page(port, allow_host)
     from raytracer.browser.host import Host
     from raytracer.browser.server import Server, bound, new_token
 
@@ -62,7 +69,7 @@ def serve(
                 "serve: this thread already runs an event loop, as notebooks do: call "
                 "raytracer.show(scene), or run the command raytracer serve"
             )
-        server = Server(Host("serve", scene, settings), new_token())
+        server = Server(Host("serve", scene, settings), new_token(), hosts)
         if (notice := settings.get("notice")) is not None:
             notice("")  # from here on the page shows the progress
         run_server(server, listening, open_browser, say)
@@ -94,13 +101,13 @@ def show(scene: object, *, height: int = 480, **settings: Any) -> SceneWidget:
 def run_server(
     server: Server, listening: socket.socket, open_browser: bool, say: Callable[[str], None]
 ) -> None:
-    """Serve until a signal, the end of a simulation or a failure, and close the session."""
+    """Serve until a signal, the end of a simulation or a failure, and close the session. An action
+    that takes for ever goes on in its thread."""
     before = {number: signal.getsignal(number) for number in SIGNALS}
     try:
         number = asyncio.run(_run(server, listening, open_browser, say))
     finally:
-        server.host.close()
-        if threading.current_thread() is threading.main_thread():
+        if current_thread() is main_thread():
             for each, handler in before.items():  # which the event loop has replaced
                 signal.signal(each, handler)
     if server.host.failure is not None:
@@ -109,11 +116,27 @@ def run_server(
         signal.raise_signal(number)  # for the caller's handler
 
 
-def require_page(port: int | None) -> None:
-    """Raise UserError if a page cannot be served: the port is wrong, or the extra is missing."""
+def require_page(port: int | None, allow_host: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the names of hosts of proxies in lower case. Raises UserError if a page cannot be
+    served: the port or a name is wrong, or the extra is missing."""
     if port is not None:
         whole(port, "port", 1, 65535)
+    names = [allow_host] if isinstance(allow_host, str) else items(allow_host, "allow_host")
+    hosts = tuple(_host(text(name, "allow_host")) for name in names)
     _require("aiohttp", "serve", "serve")
+    return hosts
+
+
+def _host(name: str) -> str:
+    """Return a name of a host as browsers send it."""
+    with suppress(UnicodeError):  # of an empty or a long part
+        sent = name.lower().encode("idna").decode()
+        if re.fullmatch(r"[a-z0-9_]([a-z0-9._-]*[a-z0-9])?", sent):
+            return sent
+    raise UserError(
+        f"allow_host: '{shown(name)}' is not the name of a host: write for example "
+        "hub.example.org, without https:// and without a port"
+    )
 
 
 def _require(library: str, caller: str, extra: str) -> None:
@@ -147,16 +170,30 @@ async def _run(
             with suppress(RuntimeError, ValueError):  # in another thread
                 loop.add_signal_handler(number, stop, number)
     server.host.on_end = lambda: loop.call_soon_threadsafe(ended.set)
+    # The usual report has requests, and with them the token.
+    loop.set_exception_handler(lambda _, about: warn(f"serve: {_failed(about)}"))
+    closing = Thread(target=server.host.close, name=CLOSING, daemon=True)
     try:
         await server.start(listening)
         say_address(server.host.name, server.address, say)
         say("Ctrl-C ends the server")
-        if open_browser:
-            with suppress(webbrowser.Error):
-                await asyncio.to_thread(webbrowser.open, server.address)
+        if open_browser:  # which may take as long as the browser runs
+            Thread(target=_open_browser, args=(server.address,), daemon=True).start()
         if not server.host.has_ended:
             await ended.wait()
     finally:
         await server.stop()
-        await asyncio.to_thread(server.host.close)  # further signals must not interrupt it
+        closing.start()
+        await asyncio.to_thread(closing.join, END_SECONDS)  # further signals must not interrupt it
     return numbers[0] if numbers else None
+
+
+def _open_browser(address: str) -> None:
+    with suppress(webbrowser.Error):
+        webbrowser.open(address)
+
+
+def _failed(about: dict[str, Any]) -> str:
+    """Return what failed in an event loop, without the values that its message may have."""
+    kind = type(about["exception"]).__name__ if about.get("exception") else "no exception"
+    return f"a connection failed ({kind})"

@@ -2,12 +2,14 @@
 
 Other users of the machine can connect to a port of 127.0.0.1 as well, and every page in a browser
 can send requests there. So the address has a secret token; the host name must be that of this
-machine, so that a foreign name which resolves to 127.0.0.1 is useless (DNS rebinding); and a
-WebSocket is opened only for a page of this server.
+machine or of a proxy that was named, so that a foreign name which resolves to 127.0.0.1 is useless
+(DNS rebinding); and a WebSocket is opened only for a page of this server. What waits for a request
+is limited in number and time.
 """
 
 import asyncio
 import hmac
+import logging
 import re
 import secrets
 import socket as sockets
@@ -15,16 +17,19 @@ from contextlib import suppress
 from typing import Any
 
 from aiohttp import WSMsgType, web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from raytracer.browser import client
 from raytracer.browser.host import Host, hello
 from raytracer.browser.link import Client
 from raytracer.browser.messages import MAX_BYTES, packed
 from raytracer.errors import UserError
+from raytracer.warning import warn
 
 ADDRESS = "127.0.0.1"
-# Hosts of this machine; a tunnel may have another port.
-LOCAL = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?", re.ASCII)
+LOCAL = ("127.0.0.1", "localhost", "[::1]")  # hosts of this machine
+HOST = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
+"""A host with its port, which may be that of a tunnel or of a proxy."""
 TOKEN_BYTES = 24
 
 DEFAULT_PORT = 8765
@@ -32,6 +37,8 @@ DEFAULT_PORT = 8765
 HEARTBEAT = 20.0  # seconds between checks whether a client is alive
 
 MAX_CLIENTS = 16
+MAX_WAITING = 64  # connections without a WebSocket, of which the oldest is closed for a new one
+WAITING_SECONDS = 30.0  # most seconds that a connection may be without one
 
 MAX_BACKLOG = 64  # waiting messages from which the next is not read from a socket
 MAX_UNSENT = 64  # most messages waiting to be sent to a client, before it is dropped
@@ -40,11 +47,14 @@ CLOSE_SECONDS = 1.0  # seconds to wait for clients when the server ends
 
 
 class Server:
-    def __init__(self, host: Host, token: str) -> None:
+    def __init__(self, host: Host, token: str, hosts: tuple[str, ...] = ()) -> None:
+        """Serve a host; `hosts` are names, in lower case, by which proxies are reached."""
         self.host = host
         self.token = token
+        self.hosts = hosts
         self.sockets: dict[web.WebSocketResponse, web.Request] = {}  # open, with their requests
         self._runner: web.AppRunner | None = None
+        self._listener: asyncio.Server | None = None
         self.port = 0
 
     @property
@@ -55,13 +65,39 @@ class Server:
         """Start on a socket; see `bound`."""
         self.port = listening.getsockname()[1]
         app = web.Application(middlewares=[self._guard])
-        app.router.add_get("/", self._page)
-        app.router.add_get("/socket", self._socket)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=CLOSE_SECONDS)
+        # Some proxies leave their part of the path.
+        app.router.add_get("/{proxy:(.*/)?}", self._page)
+        app.router.add_get("/{proxy:(.*/)?}socket", self._socket)
+        self._runner = web.AppRunner(
+            app, access_log=None, logger=_logger(), shutdown_timeout=CLOSE_SECONDS
+        )
         await self._runner.setup()
-        await web.SockSite(self._runner, listening).start()
+        loop = asyncio.get_running_loop()
+        self._listener = await loop.create_server(self._accept, sock=listening)
+
+    def _accept(self) -> asyncio.Protocol:
+        """Return the protocol of a new connection, for which old ones that wait are closed."""
+        assert self._runner is not None
+        assert self._runner.server is not None
+        waiting = [each for each in self._runner.server.connections if self._waits(each)]
+        for each in waiting[: max(len(waiting) + 1 - MAX_WAITING, 0)]:
+            _abort(each)
+        protocol = self._runner.server()
+
+        def end() -> None:
+            if self._waits(protocol):
+                _abort(protocol)
+
+        asyncio.get_running_loop().call_later(WAITING_SECONDS, end)
+        return protocol
+
+    def _waits(self, protocol: asyncio.Protocol) -> bool:
+        """Whether a connection is without a WebSocket."""
+        return all(each.protocol is not protocol for each in self.sockets.values())
 
     async def stop(self) -> None:
+        if self._listener is not None:
+            self._listener.close()
         leaving = [each.close(code=ENDED, message=b"the server has ended") for each in self.sockets]
         if leaving:
             with suppress(TimeoutError):
@@ -73,30 +109,35 @@ class Server:
     @web.middleware
     async def _guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
         """Refuse requests that are not from a page of this server."""
-        if not LOCAL.fullmatch(request.headers.get("Host", "")):
-            raise web.HTTPForbidden(text="use 127.0.0.1 or localhost as the host of this server\n")
+        if not (name := _name(request.headers.get("Host", ""))) or not self._knows(name):
+            raise web.HTTPForbidden(
+                text="use 127.0.0.1 or localhost as the host of this server, or start it with "
+                f"--allow-host {name or 'NAME'}\n"
+            )
         given = request.query.get("token", "").encode(errors="replace")
         if not hmac.compare_digest(given, self.token.encode()):
-            raise web.HTTPForbidden(text="the address needs the token that the server printed\n")
+            raise web.HTTPForbidden(
+                text="the address needs the token that the server printed: open its latest "
+                "address\n"
+            )
         response: web.StreamResponse = await handler(request)
         return response
+
+    def _knows(self, name: str) -> bool:
+        return name in LOCAL or name in self.hosts
 
     async def _page(self, request: web.Request) -> web.Response:
         nonce = secrets.token_urlsafe(16)
         answer = web.Response(
             text=client.page(f"{self.host.name} - raytracer", nonce, hello()),
             content_type="text/html",
-            headers=_headers(nonce, request.headers["Host"]),
+            headers=_headers(nonce, [request.headers["Host"], *(f"{e}:*" for e in self.hosts)]),
         )
         answer.enable_compression()
         return answer
 
     async def _socket(self, request: web.Request) -> web.StreamResponse:
-        given = request.headers
-        if given.get("Origin") not in [f"{kind}://{given['Host']}" for kind in ("http", "https")]:
-            raise web.HTTPForbidden(text="a page of another origin may not use this server\n")
-        if len(self.sockets) >= MAX_CLIENTS:
-            raise web.HTTPServiceUnavailable(text=f"{MAX_CLIENTS} pages are already connected\n")
+        self._check_socket(request)
         socket = web.WebSocketResponse(heartbeat=HEARTBEAT, max_msg_size=MAX_BYTES, compress=False)
         await socket.prepare(request)
         self.sockets[socket] = request
@@ -125,6 +166,33 @@ class Server:
             await asyncio.gather(writer, return_exceptions=True)
         return socket
 
+    def _check_socket(self, request: web.Request) -> None:
+        """Refuse sockets of other pages, and those for which there is no room.
+
+        A browser does not tell a page why a socket was refused. The page asks by a usual request,
+        which has no origin: it states its own.
+        """
+        given = request.headers
+        upgrades = given.get("Upgrade", "").lower() == "websocket"
+        origin = given.get("Origin", "") if upgrades else request.query.get("origin", "")
+        kind, _, place = origin.partition("://")
+        is_same = kind in ("http", "https") and place == given["Host"]
+        is_known = kind in ("http", "https") and _name(place) in self.hosts
+        if not (is_same or is_known):
+            raise web.HTTPForbidden(
+                text="a page of another origin may not use this server: start it with "
+                f"--allow-host {_name(place) or 'NAME'}\n"
+            )
+        if len(self.sockets) >= MAX_CLIENTS:
+            raise web.HTTPServiceUnavailable(
+                text=f"{MAX_CLIENTS} pages are already connected: close one of them\n"
+            )
+        if not upgrades:
+            raise web.HTTPUpgradeRequired(
+                text="no WebSocket arrives: a proxy between browser and server does not pass it on "
+                "(nginx needs proxy_http_version 1.1 and the headers Upgrade and Connection)\n"
+            )
+
     async def _read(self, socket: web.WebSocketResponse, visitor: Client) -> None:
         """Pass the messages of a client to the host until it leaves."""
         async for message in socket:
@@ -149,11 +217,39 @@ def new_token() -> str:
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 
-def _headers(nonce: str, host: str) -> dict[str, str]:
+def _name(host: str) -> str:
+    """Return the name of a host with or without port, in lower case; "" if it is none."""
+    match = HOST.fullmatch(host.lower())
+    return match[1] if match else ""
+
+
+def _abort(protocol: web.RequestHandler) -> None:
+    if protocol.transport is not None:
+        protocol.transport.abort()
+
+
+class _Defects(logging.Handler):
+    """Reports requests that failed by a defect. Those that are malformed are the client's matter;
+    tracebacks would have their addresses with the token."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        if not isinstance(error, HttpProcessingError):
+            warn(f"serve: a request failed ({type(error).__name__})")
+
+
+def _logger() -> logging.Logger:
+    logger = logging.Logger("raytracer.serve", logging.WARNING)  # without parents
+    logger.addHandler(_Defects())
+    return logger
+
+
+def _headers(nonce: str, hosts: list[str]) -> dict[str, str]:
     """Return headers of the page that forbid loading, framing, caching and referrers."""
+    sockets = " ".join(f"ws://{host} wss://{host}" for host in hosts)
     policy = (
         f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; "
-        f"img-src data: blob:; connect-src 'self' ws://{host} wss://{host}; base-uri 'none'; "
+        f"img-src data: blob:; connect-src 'self' {sockets}; base-uri 'none'; "
         "form-action 'none'; frame-ancestors 'none'"
     )
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, suppress
 from os import PathLike
 from pathlib import Path
@@ -54,6 +54,7 @@ def live(
     fps: float = 30.0,
     port: int | None = None,
     open_browser: bool = False,
+    allow_host: str | Iterable[str] = (),
     threads: int = 0,
     tone: ToneSettings | Mapping[str, Any] | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
@@ -80,6 +81,7 @@ def live(
         fps: frames per second of the movie.
         port: of the page, from 1 to 65535; None takes 8765, or a free one if that is in use.
         open_browser: open the page in the browser of this machine.
+        allow_host: names of hosts whose proxy passes requests on to the page; see `serve`.
         threads: threads on the CPU; 0 takes all cores that the process may use but one, and for
             movies all.
         tone: initial exposure and tone curve; see `preview`.
@@ -120,8 +122,8 @@ def live(
             if open == "page":
                 from raytracer.browser.serve import require_page, say_address
 
-                require_page(port)
-                shown |= {"port": port, "open_browser": open_browser}
+                hosts = require_page(port, allow_host)
+                shown |= {"port": port, "open_browser": open_browser, "hosts": hosts}
             view._open(View(ProcessRunner(open, shown, gpu), view._logged))
             if view.address:
                 say_address(TITLE, view.address, say)

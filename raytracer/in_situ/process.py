@@ -98,11 +98,11 @@ def _page(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
     from raytracer.browser.serve import run_server
     from raytracer.browser.server import Server, address_of, bound, new_token
 
-    open_browser = settings.pop("open_browser")
+    open_browser, hosts = settings.pop("open_browser"), settings.pop("hosts")
     with bound(settings.pop("port")) as listening:  # a browser may connect before the first state
         token = new_token()
         ready(address_of(listening.getsockname()[1], token))
-        server = Server(Host("live", feed, settings), token)
+        server = Server(Host("live", feed, settings), token, hosts)
         run_server(server, listening, open_browser, say=lambda _: None)
 
 
@@ -116,8 +116,8 @@ def _record(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
 
 FRONTS = {"window": _window, "page": _page, "record": _record}
 """What shows the states of a feed until the user or the simulation closes it, by kind. Settings are
-those of `raytracer.preview` for what is shown; of a page also `port` and `open_browser`, of a movie
-`path` and `fps`."""
+those of `raytracer.preview` for what is shown; of a page also `port`, `open_browser` and `hosts`,
+of a movie `path` and `fps`."""
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from raytracer.viewer.actions import action
 from raytracer.viewer.content import BACKGROUNDS, SCENES
 from raytracer.viewer.data_actions import columns, sets_of
 from raytracer.viewer.keep import parse_size, require_no_save, save
+from raytracer.viewer.messages import sentence_of
 from raytracer.viewer.session import Prompt, Session
 from raytracer.viewer.view_actions import set_tone
 
@@ -38,10 +39,23 @@ RANGES = (None, "p1,p99", "p5,p95")  # ranges of next-range: all values, or with
 MAX_LETTERS = 22  # most letters of a value in a window or a message
 MAX_NAMES = 8  # of columns in a prompt
 
+GRIDS = (".cube", ".cub")  # endings of files of which isosurfaces are made
+ANIONS = (
+    "O",
+    "F",
+    "N",
+    "Cl",
+    "S",
+    "Br",
+    "Se",
+    "I",
+)  # usual corners of polyhedra, likely ones first
+NO_POLYHEDRA = "none"
+
 OF_COLORS = {"palette", *OF_SCALE}
 """Settings that are about colours by a column."""
 
-LOOK, COLOUR, SOLIDS = "Look", "Colour", "Bonds and arrows"  # sections of the panel
+LOOK, COLOUR, SOLIDS = "Look", "Colour", "Bonds and shapes"  # sections of the panel
 
 
 def _kept(session: Session, name: str) -> Value:
@@ -182,6 +196,57 @@ def _vectors(session: Session) -> list[Value]:
     return list(dict.fromkeys(["", *vectors]))
 
 
+def _is_stated(session: Session, name: str) -> bool:
+    """Return whether the scene, or an option of the command, has glyphs of a kind."""
+    return getattr(session.loaded_scene.all_particles, name) is not None
+
+
+def _has_glyph(session: Session, name: str) -> bool:
+    return bool(session.content.settings.get(name, _is_stated(session, name)))
+
+
+def _set_glyph(session: Session, name: str, wanted: bool) -> None:
+    _keep(session, name, None if wanted == _is_stated(session, name) else wanted)
+
+
+def _may_have_ribbons(session: Session) -> bool:
+    needed = {"name", "residue", "residue_id"}
+    may = any(needed <= each.columns.about.keys() for each in sets_of(session))
+    return may or _is_stated(session, "ribbons")
+
+
+def _may_have_surface(session: Session) -> bool:
+    files = [each.file.path for each in sets_of(session) if each.file is not None]
+    endings = [end.lower() for path in files for end in path.suffixes[-2:]]
+    return any(end in GRIDS for end in endings) or _is_stated(session, "isosurface")
+
+
+def _types(session: Session) -> list[str]:
+    labels = [each.labels for each in sets_of(session) if each.labels is not None]
+    return list(dict.fromkeys(str(name) for each in labels for name in each.names))
+
+
+def _polyhedra(session: Session, name: str) -> Value:
+    nothing = None if _is_stated(session, name) else NO_POLYHEDRA
+    return session.content.settings.get(name, nothing)
+
+
+def _set_polyhedra(session: Session, name: str, pairs: str | None) -> None:
+    if pairs:
+        ViewSettings(polyhedra=pairs)  # refuses what is wrong
+    is_none = pairs == NO_POLYHEDRA and not _is_stated(session, name)
+    _keep(session, name, None if is_none else pairs)
+
+
+def _pairs(session: Session) -> list[Value]:
+    """Return the pairs that are offered: each type around which the usual anion may be."""
+    types = _types(session)
+    anion = next((each for each in ANIONS if each in types), None)
+    centers = [each for each in types if each not in (anion, "H", "C")] if anion else []
+    stated: list[Value] = [None] if _is_stated(session, "polyhedra") else []
+    return [NO_POLYHEDRA, *stated, *(f"{each}-{anion}" for each in centers)]
+
+
 def _set_box(session: Session, name: str, wanted: bool) -> None:
     annotations = session.loaded_scene.all_particles.annotations
     stated = annotations is not None and annotations.box is not None
@@ -221,6 +286,13 @@ CHOICES = (
            open=True, start=1, example="auto, none, 2.4 or Si-O=2"),
     Choice(SOLIDS, "Arrows", "arrows", _vectors, _arrows, _set_arrows, open=True,
            example="velocity"),
+    Choice(SOLIDS, "Ribbons", "ribbons", SWITCH, _has_glyph, _set_glyph, "switch",
+           exists=_may_have_ribbons),
+    Choice(SOLIDS, "Polyhedra", "polyhedra", _pairs, _polyhedra, _set_polyhedra, none=SCENES,
+           open=True, example="Ti-O or Ti-O=2.4, none",
+           exists=lambda session: len(_types(session)) > 1),
+    Choice(SOLIDS, "Isosurface", "isosurface", SWITCH, _has_glyph, _set_glyph, "switch",
+           exists=_may_have_surface),
     Choice(SOLIDS, "Box", "box", SWITCH, _shows, _set_box, "switch", exists=_knows_box),
 )  # fmt: skip
 """In the order of the panel."""
@@ -249,13 +321,18 @@ for each in CHOICES:
 
 
 def enter(session: Session) -> None:
-    """Close the prompt and use the answer."""
+    """Close the prompt and use the answer; one that is refused stays, to be corrected."""
     prompt, session.prompt = session.prompt, None
+    if prompt is None:
+        return
+    before = session.content
     try:
-        if prompt is not None:
-            prompt.answer(prompt.typed)
-    except UserError as error:
-        session.notify(str(error))
+        prompt.answer(prompt.typed)
+    except Exception as error:
+        session.prompt = prompt
+        session.notify(sentence_of(error, f"{prompt.label}: failed"))
+    # expressions are evaluated while a content is loaded
+    session.answered = None if session.content is before else (prompt, session.content)
 
 
 @action()

@@ -33,7 +33,8 @@ Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 AXES = "xyz"
-DRAWN = ("arrows", "legend", "box")  # settings that are no style
+SHAPES = ("arrows", "ribbons", "polyhedra", "isosurface")  # settings that are glyphs
+DRAWN = (*SHAPES, "legend", "box")  # settings that are no style
 KEPT_SIDES = ("below", "above")  # of a slice, by the position on its axis
 
 
@@ -94,7 +95,8 @@ class Slice:
 class Content:
     frame: int | None = None  # of a trajectory; None is the first loaded one
     # Changes of the scene by name: settings of `StyleSettings`, the vector of "arrows", "" for
-    # none, and switches "legend" and "box".
+    # none, the pairs of "polyhedra", "none" for none, and switches "ribbons", "isosurface",
+    # "legend" and "box".
     settings: dict[str, Any] = field(default_factory=dict)
     # Particles that are hidden; with True, all others are.
     hidden: tuple[tuple[Chosen, bool], ...] = ()

@@ -11,7 +11,7 @@ import numpy as np
 
 from raytracer.arguments import function, truth
 from raytracer.backends.base import Device
-from raytracer.errors import ClosedError, DataFileError, RaytracerError, UserError
+from raytracer.errors import ClosedError, DataFileError, UserError
 from raytracer.fields import check_names, takes
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.following import with_rows
@@ -32,7 +32,7 @@ from raytracer.scene.view_settings import ViewSettings, check_shutter
 from raytracer.settings import AUTO, RenderSettings
 from raytracer.trajectory.source import LiveSource, frames_of
 from raytracer.viewer import messages
-from raytracer.viewer.content import Chosen, Content, Numbers, apply, colored_there
+from raytracer.viewer.content import SHAPES, Chosen, Content, Numbers, apply, colored_there
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import marked
 from raytracer.viewer.messages import Message
@@ -143,7 +143,7 @@ class Frames:
         drawn = {k: each for k, each in settings.items() if k in ("legend", "box")}
         if settings.get("color_by"):
             drawn.setdefault("legend", True)
-        glyphs = {"arrows": settings["arrows"] or False} if "arrows" in settings else {}
+        glyphs = {name: settings[name] or False for name in SHAPES if name in settings}
         loaded = None
         if self.live is not None:
             scene = with_rows(scene)
@@ -151,7 +151,7 @@ class Frames:
         loaded = loaded or LoadedScene.load(
             scene, glyphs, like.job.device, self.threads, step, drawn or None
         )
-        if scene.ribbons is not None and loaded.scene.count < scene.count:
+        if loaded.scene.ribbons is not None and loaded.scene.count < scene.count:
             kept = np.concatenate(atoms_kept(replace(loaded.scene, spheres=scene.spheres)))
             numbers = np.flatnonzero(kept) if numbers is None else numbers[kept]
         chosen, marks = content.selection, None
@@ -239,8 +239,8 @@ class FrameLoader:
     def _perform(self, perform: Callable[..., Message | None], *values: Any) -> None:
         try:
             message = None if self._stopped else perform(*values)
-        except Exception as error:  # a defect, of which the pool would say nothing
-            message = messages.Failed(error)
+        except Exception as error:  # of which the pool would say nothing
+            message = messages.Refused(messages.sentence_of(error, "the view: a request failed"))
         if message is not None:
             self._post(message)
 
@@ -267,11 +267,7 @@ class FrameLoader:
             if self._stopped:
                 return None
             what = watch.path if watch else "what was asked for"
-            text = " ".join([type(error).__name__, *str(error).split()])
-            if isinstance(error, MemoryError):
-                text = "not enough memory"
-            known = isinstance(error, RaytracerError)
-            sentence = str(error) if known else f"{what}: cannot be loaded ({text})"
+            sentence = messages.sentence_of(error, f"{what}: cannot be loaded")
             return messages.Refused(sentence, content, reloaded=watch is not None)
         wanted = self._content or content  # may differ in frame or slice only
         if self._stopped or not (

@@ -148,7 +148,8 @@ def _options(settings: Mapping[str, Any]) -> list[str]:
         if value is True:
             found.append(flag)
         elif value is False:
-            found.append(f"{flag}=off" if name in ("legend", "box") else f"--no-{flag[2:]}")
+            has_word = name in ("legend", "box", "ribbons")
+            found.append(f"{flag}=off" if has_word else f"--no-{flag[2:]}")
         elif value is not None:
             row = value if isinstance(value, (tuple, list)) else (value,)
             found += [flag, ",".join(map(str, row))]
@@ -203,7 +204,10 @@ def _of_content(content: Content, scene: Scene) -> dict[str, Any]:
         found["clip"] = scene.clip.keep
     if content.settings.get("color_by"):
         found["legend"] = True
-    return found | {k: "none" if each == "" else each for k, each in content.settings.items()}
+    settings = dict(content.settings)
+    if (surface := settings.get("isosurface")) is not None:  # an option with a value
+        settings["isosurface"] = "on" if surface else "off"
+    return found | {k: "none" if each == "" else each for k, each in settings.items()}
 
 
 def _condition(content: Content) -> str:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.errors import RaytracerError, fitted
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.pipeline import Job
 from raytracer.scene.describe import describe
@@ -16,6 +17,14 @@ from raytracer.viewer.content import Content, ids_of
 from raytracer.viewer.loaded_scene import Hit, LoadedScene
 
 Size = tuple[int, int]
+
+
+def sentence_of(error: BaseException, what: str) -> str:
+    """Return the message of an error; for one of a library or a defect, that `what` failed."""
+    if isinstance(error, RaytracerError):
+        return str(error)
+    text = " ".join([type(error).__name__, *str(error).split()])
+    return fitted(f"{what} ({'not enough memory' if isinstance(error, MemoryError) else text})")
 
 
 @dataclass(frozen=True, eq=False)

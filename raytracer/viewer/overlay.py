@@ -252,7 +252,7 @@ def status(session: Session, rate: float, way: str) -> list[str]:
     if frame is not None:
         lines.append(_progress(frame))
     exposure = "auto" if tone.automatic else f"{float(tone.exposure):+.2f}"
-    lines += [f"exposure {exposure}, tone curve {tone.tone}", "H for help"]
+    lines += [f"exposure {exposure}, tone curve {tone.tone}", "Tab: panel   H: keys"]
     if session.overlay >= TECHNICAL:
         lines += ["", str(session.loaded_scene.job.about["backend"]["device"])]
         if frame is not None:
@@ -272,9 +272,9 @@ def _progress(frame: Frame) -> str:
 
 
 def _message(session: Session) -> str:
-    """Return the prompt, or the current messages and the progress of a save job."""
+    """Return the prompt with the current message, or messages and the progress of a save job."""
     if session.prompt is not None:
-        return str(session.prompt)
+        return "\n".join(filter(None, [session.notice, str(session.prompt)]))
     lines = [] if session.help else [session.reload_error, session.notice]
     if save_job := session.worker.save_job:
         lines.append(f"{save_job.path}: {save_job.fraction:.0%}; Esc cancels")

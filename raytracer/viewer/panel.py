@@ -38,6 +38,7 @@ class Row:
     hint: str = ""  # examples of a text, the name of a switch or of the choice None
     buttons: Sequence[Button] = ()
     fixed: Mapping[str, Any] = field(default_factory=dict)  # other arguments of the action
+    example: str = ""  # of values that may be typed instead of a choice
 
     @property
     def shown(self) -> str:
@@ -104,6 +105,7 @@ def state_of(session: Session) -> dict[str, Any]:
         **session.camera.about,
         "notice": session.notice,
         "error": session.reload_error,
+        "refused": session.refused,
         "loading": session.loader.is_busy("show"),
         "frame": {
             "number": session.frame_number, "count": time.count, "playing": time.playing,
@@ -159,7 +161,8 @@ def _chosen(session: Session, choice: Choice) -> Row:
         values = [value, *values]
     offered = values if choice.kind == "choice" else ()
     hint = choice.example if choice.kind == "text" else choice.none
-    return Row(choice.label, choice.kind, value, choice.name, "value", offered, hint)
+    typed = choice.example if choice.kind == "choice" and choice.open else ""
+    return Row(choice.label, choice.kind, value, choice.name, "value", offered, hint, example=typed)
 
 
 def _look(session: Session) -> list[Row]:

@@ -209,14 +209,18 @@ def open_display(offscreen: bool) -> Any:
 
         return pyglet.display.get_display()
     except Exception as error:  # pyglet's exceptions differ between systems
-        what = "EGL cannot be used" if offscreen else "there is no display that answers"
-        need = "libegl1 libgl1" if offscreen else "libgl1 libx11-6"
-        what, need = f"{what} ({str(error).rstrip('.')})", f" with {need}"
-        if not offscreen and not os.environ.get("DISPLAY"):
-            what, need = "there is no display", ""
+        name, why = os.environ.get("DISPLAY"), str(error).rstrip(".")
+        what, need = f"EGL cannot be used ({why})", " with libegl1 libgl1"
+        if not offscreen and name:
+            # pyglet names no display where it takes that of the environment
+            why = why.replace('"None"', f'"{name}"')
+            what = f"the display {shown(name)} does not answer ({shown(why, 200)})"
+            need = " with libgl1 libx11-6"
+        elif not offscreen:
+            what, need = "there is no display: DISPLAY is not set", ""
         raise DisplayError(
-            f"{what}: start the preview on a desktop{need}, or render a picture with "
-            "`raytracer render`"
+            f"{what}: start the preview on a desktop{need}, show the scene in a browser with "
+            "`raytracer serve`, or render a picture with `raytracer render`"
         ) from error
 
 

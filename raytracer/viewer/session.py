@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import RaytracerError, SceneError
+from raytracer.errors import RaytracerError, SceneError, UserError
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.render_space import Space
 from raytracer.scene.camera import Camera
@@ -26,7 +26,15 @@ from raytracer.viewer.content import Content, Edits
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import Hit, LoadedScene
 from raytracer.viewer.marks import drawn_over
-from raytracer.viewer.messages import Frame, Loaded, Message, Pick, Picked, RenderRequest
+from raytracer.viewer.messages import (
+    Frame,
+    Loaded,
+    Message,
+    Pick,
+    Picked,
+    RenderRequest,
+    sentence_of,
+)
 from raytracer.viewer.orbit_camera import View
 from raytracer.viewer.watch import CHECK_INTERVAL
 from raytracer.viewer.worker import CPU_SLICE, GPU_SHARE, Worker
@@ -121,6 +129,8 @@ class Session:
     help: int = 0  # the page shown, 0 for none
     help_pages: int = 1
     prompt: Prompt | None = None
+    answered: tuple[Prompt, Content] | None = None  # the latest prompt, and what it asked for
+    refused: int = 0  # number of contents that could not be shown
     reload_error: str = ""  # why the changed file is not shown
     frame: Frame | None = None  # on the screen
     failure: BaseException | None = None  # of the render thread
@@ -199,10 +209,17 @@ class Session:
 
         Raises:
             UserError: there is no such action, its arguments are wrong, or it cannot be done now.
+                Whatever else it raises is the cause of one; the view is then as before.
         """
         action = actions.named(name)
         arguments, before = action.bound(values, named), self.snapshot()
-        result = action.function(self, **arguments)
+        try:
+            result = action.function(self, **arguments)
+        except RaytracerError:
+            raise
+        except Exception as error:
+            self.view, _, self.edits, self.tone, self.content = before
+            raise UserError(sentence_of(error, f"{action.name}: failed")) from error
         if action.undo:
             self.record(action.name, before)
         return result
@@ -360,7 +377,10 @@ class Session:
         """Handle the messages of other threads, ask for the state of a simulation, and reload the
         scene if its files have changed, which is checked every `CHECK_INTERVAL`."""
         while not self.worker.messages.empty():
-            self.hear(self.worker.messages.get())
+            try:
+                self.hear(self.worker.messages.get())
+            except Exception as error:
+                self.notify(sentence_of(error, "the view: a request failed"))
         self.follow()
         watch, now = self.loader.frames.watch, perf_counter()
         if watch is not None and now - self._watched >= CHECK_INTERVAL:
@@ -405,7 +425,9 @@ class Session:
                 self.notify("")  # an older message would seem to refer to this change
             case messages.Refused(sentence, content):
                 if content is not None and content == self.content:
-                    self.content = self.loaded_scene.content
+                    self.content, self.refused = self.loaded_scene.content, self.refused + 1
+                    if self.answered is not None and self.answered[1] is content:
+                        self.prompt = self.prompt or self.answered[0]  # to correct it
                 self.notify(sentence)
             case messages.Loaded(loaded, reloaded):
                 self._hear_loaded(loaded, reloaded)

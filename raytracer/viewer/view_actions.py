@@ -13,6 +13,7 @@ from raytracer.scene.views import VIEWS, looking
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import Edits, lights_of, turned
+from raytracer.viewer.messages import sentence_of
 from raytracer.viewer.picking import giant_picked, hit_place, sphere_of
 from raytracer.viewer.session import TECHNICAL, Session, Snapshot
 
@@ -259,7 +260,15 @@ def set_speed(session: Session, factor: float) -> None:
 
 
 def tick(session: Session, seconds: float) -> None:
-    """Advance the turntable, and the frames once the previous one is loaded."""
+    """Advance the turntable, and the frames once the previous one is loaded; an error ends both."""
+    try:
+        _advance(session, seconds)
+    except Exception as error:
+        session.turning = session.time.playing = False
+        session.notify(sentence_of(error, "turntable and time line: failed"))
+
+
+def _advance(session: Session, seconds: float) -> None:
     if session.turning:
         orbit(session, TURNTABLE_SPEED * seconds, 0.0)
     time = session.time

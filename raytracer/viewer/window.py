@@ -11,7 +11,7 @@ import pyglet
 from pyglet import gl
 from pyglet.window import key, mouse
 
-from raytracer.errors import DisplayError, RaytracerError, UserError
+from raytracer.errors import DisplayError, RaytracerError
 from raytracer.viewer.canvas import Canvas, fence
 from raytracer.viewer.choices import enter
 from raytracer.viewer.controls import BY_KEY, Control
@@ -334,9 +334,9 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             if buttons & mouse.LEFT and modifiers & key.MOD_ACCEL:
                 self._do("turn-light", right * pi, up * pi)
             elif buttons & mouse.LEFT and not modifiers & key.MOD_SHIFT:
-                self.session.do("orbit", -right * pi, -up * pi)
+                self._do("orbit", -right * pi, -up * pi)
             else:
-                self.session.do("pan", -right, -up)
+                self._do("pan", -right, -up)
 
     def _near(self, x: float, y: float, x0: float, y0: float) -> bool:
         return abs(x - x0) + abs(y - y0) <= CLICK_TOLERANCE * self._dpi / 96
@@ -353,7 +353,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             place, now, (*before, then) = self._pixels(x, y), perf_counter(), self._clicked
             is_double = now - then < DOUBLE_CLICK_SECONDS and self._near(*place, *before)
             self._clicked = (*place, -inf if is_double else now)
-            self.session.do(
+            self._do(
                 "pick", int(place[0]), height - 1 - int(place[1]), go=is_double,
                 add=bool(modifiers & key.MOD_SHIFT), reach=round(PICK_RADIUS * self._dpi / 96),
             )  # fmt: skip
@@ -364,11 +364,11 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         if scroll_y and self._step_row(*self._pixels(x, y), back=scroll_y > 0):
             self.paint()
         elif self._shift:
-            self.session.do("zoom", -SCROLL * (scroll_y or scroll_x))
+            self._do("zoom", -SCROLL * (scroll_y or scroll_x))
         elif scroll_y:
-            self.session.do("dolly", -SCROLL * scroll_y)
+            self._do("dolly", -SCROLL * scroll_y)
         else:
-            self.session.do("orbit", SCROLL * scroll_x, 0.0)
+            self._do("orbit", SCROLL * scroll_x, 0.0)
 
     def _act_for(self, control: Control, seconds: float = TAP) -> None:
         amount = control.amount
@@ -381,7 +381,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         result = None
         try:
             result = self.session.do(name, *values, **named)
-        except UserError as error:
+        except RaytracerError as error:
             self.session.notify(str(error))
         if isinstance(result, str):
             with suppress(Exception):  # some displays have no clipboard; the text was printed too

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from raytracer import memory
 from raytracer.annotations.surface import COARSEST
-from raytracer.errors import SceneError, UserError
+from raytracer.errors import BackendError, SceneError, UserError
 from raytracer.files import output
 from raytracer.film.film import Film
 from raytracer.film.image import Image
@@ -24,7 +24,15 @@ from raytracer.scene.camera import Camera
 from raytracer.view import View
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import marks
-from raytracer.viewer.messages import Failed, Frame, Message, Refused, RenderRequest, Saved
+from raytracer.viewer.messages import (
+    Failed,
+    Frame,
+    Message,
+    Refused,
+    RenderRequest,
+    Saved,
+    sentence_of,
+)
 from raytracer.viewer.progressive_film import (
     ProgressiveFilm,
     ResolutionController,
@@ -159,9 +167,18 @@ class Worker:
             self._changed.notify()
 
     def run_task(self, task: Callable[[], None]) -> None:
-        """Run a short function with the backend between two passes."""
+        """Run a short function with the backend between two passes; what it raises is a message."""
+
+        def run() -> None:
+            try:
+                task()
+            except (BackendError, Superseded):
+                raise
+            except Exception as error:
+                self.post(Refused(sentence_of(error, "the view: a request failed")))
+
         with self._changed:
-            self._tasks.append(task)
+            self._tasks.append(run)
             self._changed.notify()
 
     def post(self, message: Message) -> None:
@@ -378,8 +395,10 @@ class Worker:
         message: Message = Saved(save_job.path)
         try:
             save_job.run(check)
-        except UserError as error:
-            message = Refused(str(error))
+        except Superseded:
+            raise
+        except Exception as error:
+            message = Refused(sentence_of(error, f"{save_job.path}: not saved"))
         with self._changed:
             if self.save_job is save_job:  # another one may wait
                 self.save_job = None

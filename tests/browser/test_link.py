@@ -157,3 +157,14 @@ def test_states_do_not_pile_up_behind_a_file() -> None:
     waiting = 0
     client.tell({"frame": 2})
     assert sent == [{"type": "state", "state": {"frame": 2}}]
+
+
+@pytest.mark.parametrize("value", [1, -1, 2**31, 0, 0.5, 1.5, True, None, "x"])
+def test_values_keep_their_type(value: Any) -> None:
+    """Whole numbers stay whole, in order and by name, from a page and from a notebook."""
+    for values in ([value], {"step": value}):
+        message = {"type": "act", "name": "next-look", "values": values}
+        for content in (message, json.dumps(message)):
+            found: Any = parse(content)
+            (kept,) = found.values.values() if isinstance(found.values, dict) else found.values
+            assert (kept, type(kept)) == (value, type(value))

@@ -7,6 +7,7 @@ import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,9 +19,10 @@ from raytracer.browser.host import Host
 from raytracer.browser.link import AHEAD
 from raytracer.browser.messages import MAX_BYTES
 from raytracer.browser.server import Server, bound
-from raytracer.errors import UserError
+from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.panel import state_of
 from raytracer.viewer.session import Session
+from raytracer.warning import RaytracerWarning
 from support.previews import balls
 
 TOKEN = "secret-of-this-test"
@@ -215,20 +217,177 @@ def test_two_pages_see_one_state_and_a_lost_one_finds_it_again() -> None:
     run(test)
 
 
-def test_a_defect_ends_the_host_and_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [ZeroDivisionError("a defect"), RecursionError(), MemoryError()])
+def test_a_failing_action_is_a_message(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def fail(*_: object) -> None:
-        raise ZeroDivisionError("a defect")
+        raise error
+
+    def fail_halfway(session: Session, **_: int) -> None:
+        session.do("next-look")
+        session.content = replace(session.content, frame=-7)
+        fail()
 
     async def test(site: Site) -> None:
-        ended = asyncio.Event()
-        loop = asyncio.get_running_loop()
-        site.server.host.on_end = lambda: loop.call_soon_threadsafe(ended.set)
+        before = await asyncio.to_thread(site.server.host.call, state_of)
         async with site.connect() as page:
-            monkeypatch.setattr(Session, "do", fail)
-            await page.send_str('{"type":"act","name":"next-map"}')
-            await ended.wait()
-        assert isinstance(site.server.host.failure, ZeroDivisionError)
-        with pytest.raises(UserError, match="closed"):
-            site.server.host.call(lambda session: state_of(session))
+            for name in ("next-map", "frame"):
+                monkeypatch.setitem(ACTIONS, name, replace(ACTIONS[name], function=fail_halfway))
+                await page.send_str(json.dumps({"type": "act", "name": name, "values": [1]}))
+                said = (await next_of(page, "error"))["sentence"]
+                assert said.startswith(f"{name}: failed (")
+                kind = type(error).__name__
+                assert ("not enough memory" if kind == "MemoryError" else kind) in said
+            monkeypatch.setattr("raytracer.browser.host.save", fail)
+            await page.send_str('{"type":"save"}')
+            assert (await next_of(page, "error"))["sentence"].startswith("message: failed (")
+            monkeypatch.setattr("raytracer.viewer.picking.Picked.of", fail)
+            await page.send_str('{"type":"act","name":"pick","values":{"x":8,"y":6,"reach":99}}')
+            notice = ""
+            while "a request failed" not in notice:
+                notice = (await next_of(page, "state"))["state"].get("notice", "")
+            await page.send_str('{"type":"act","name":"print-camera"}')
+            await next_of(page, "text")
+        after = await asyncio.to_thread(site.server.host.call, state_of)
+        assert site.server.host.failure is None
+        assert (after["look"], after["frame"]) == (before["look"], before["frame"])
 
     run(test)
+
+
+HUB = "hub.example.org"
+UPGRADE = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+           "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "status"),
+    [
+        (HUB, f"https://{HUB}", 101),
+        (f"{HUB.upper()}:8443", f"https://{HUB}:8443", 101),
+        ("127.0.0.1:8765", f"https://{HUB}", 101),  # nginx sends its own name of the server
+        (HUB, "https://other.example.org", 403),
+        (HUB, "null", 403),
+        (f"{HUB}.evil.example", f"https://{HUB}.evil.example", 403),
+        (HUB, f"https://{HUB}@evil.example", 403),
+        (HUB, f"https://{HUB}.evil.example", 403),
+        (HUB, f"ftp://{HUB}", 403),
+        (HUB, None, 403),
+    ],
+)
+@pytest.mark.parametrize("folder", ["/", "/user/ada/proxy/8765/"])  # of proxies that leave it
+def test_a_named_proxy_gets_in(host: str, origin: str | None, status: int, folder: str) -> None:
+    async def test(site: Site) -> None:
+        site.server.hosts = (HUB,)
+        headers = {"Host": host} | ({"Origin": origin} if origin else {})
+        page = await site.browser.get(f"{site.base}{folder}?token={TOKEN}", headers=headers)
+        assert page.status == (200 if "evil" not in host else 403)
+        if page.status == 200:
+            assert f"wss://{HUB}:*" in page.headers["Content-Security-Policy"]
+        address = f"{site.base}{folder}socket?token={TOKEN}"
+        answer = await site.browser.get(address, headers=UPGRADE | headers)
+        assert answer.status == status
+        answer.close()
+        without = await site.browser.get(f"{site.base}{folder}", headers=headers)
+        assert without.status == 403
+
+    run(test)
+
+
+def test_a_page_asks_why_it_has_no_socket(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def test(site: Site) -> None:
+        async def reason(origin: str, token: str = TOKEN) -> tuple[int, str]:
+            given = {"token": token, "origin": origin}
+            answer = await site.browser.get(f"{site.base}/socket", params=given)
+            assert answer.content_type == "text/plain"
+            return answer.status, await answer.text()
+
+        status, text = await reason("https://hub.example.org")
+        assert (status, "--allow-host hub.example.org" in text) == (403, True)
+        status, text = await reason(site.base)
+        assert (status, "does not pass it on" in text) == (426, True)
+        status, text = await reason(site.base, "of-another-server")
+        assert (status, "open its latest address" in text) == (403, True)
+        monkeypatch.setattr("raytracer.browser.server.MAX_CLIENTS", 1)
+        async with site.connect() as first:
+            await next_of(first, "state")
+            status, text = await reason(site.base)
+            assert (status, text) == (503, "1 pages are already connected: close one of them\n")
+
+    run(test)
+
+
+MALFORMED = [
+    "GET /?token={token} HTTP/9.9\r\n\r\n",
+    "GET http://[::1/?token={token} HTTP/1.1\r\n\r\n",
+    "GET /?token={token}&a=\xe9 HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "GET /?token={token}" + "&a=b" * 3000 + " HTTP/1.1\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: localhost\r\nX: {token}\r\nHost: localhost\r\n\r\n",
+    "GET /?token={token} HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+    "\x00\xff{token}\r\n\r\n",
+]
+
+
+def test_nothing_is_logged_of_malformed_requests(capfd: pytest.CaptureFixture[str]) -> None:
+    async def test(site: Site) -> None:
+        for text in MALFORMED:
+            reader, writer = await asyncio.open_connection("127.0.0.1", site.server.port)
+            writer.write(text.format(token=TOKEN).encode("latin-1"))
+            assert b" 400 " in await reader.readline()
+            writer.close()
+
+    run(test)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_failing_request_is_told_without_its_address(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> str:
+        raise ZeroDivisionError(TOKEN)
+
+    async def test(site: Site) -> None:
+        monkeypatch.setattr("raytracer.browser.server.client.page", fail)
+        with pytest.warns(RaytracerWarning, match=r"a request failed \(ZeroDivisionError\)$"):
+            assert (await site.browser.get(f"{site.base}/?token={TOKEN}")).status == 500
+
+    run(test)
+    assert TOKEN not in "".join(capfd.readouterr())
+
+
+def test_connections_that_wait_are_limited_in_number_and_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("raytracer.browser.server.MAX_WAITING", 4)
+
+    async def test(site: Site) -> None:
+        async with site.connect() as page:
+            await next_of(page, "state")
+            idle = [await asyncio.open_connection("127.0.0.1", site.server.port) for _ in range(12)]
+            for _, writer in idle[::2]:
+                writer.write(b"GET / HTTP/1.1\r\nHost: ")  # and no more of it
+            async with asyncio.timeout(PATIENCE):
+                ends = [await reader.read() for reader, _ in idle[:8]]
+            assert ends == [b""] * 8, "the oldest are closed"
+            runner = site.server._runner
+            assert runner is not None
+            assert runner.server is not None
+            assert len(runner.server.connections) <= 1 + 4
+            answer = await site.browser.get(f"{site.base}/?token={TOKEN}")
+            assert answer.status == 200
+            await page.send_str('{"type":"act","name":"print-camera"}')
+            await next_of(page, "text")
+            for _, writer in idle:
+                writer.close()
+
+    run(test)
+    monkeypatch.setattr("raytracer.browser.server.WAITING_SECONDS", 0.05)
+
+    async def late(site: Site) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", site.server.port)
+        async with site.connect() as page:
+            assert await reader.read() == b""
+            writer.close()
+            await page.send_str('{"type":"act","name":"print-camera"}')
+            await next_of(page, "text")  # a WebSocket stays
+
+    run(late)

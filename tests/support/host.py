@@ -21,6 +21,7 @@ from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.content import Content
 from raytracer.viewer.keep import camera_toml
 from raytracer.viewer.messages import Pick
+from support import keys
 
 
 @dataclass(frozen=True)
@@ -130,6 +131,18 @@ class Host:
         else:
             getattr(viewer, action)(*arguments)
         self._window.paint()
+
+    def observed(self) -> dict[str, Any]:
+        return keys.observed(self._window.session)
+
+    def prepare(self, control: str) -> None:
+        """Do what comes before the key of a control, in a fresh window."""
+        keys.prepare(self._window.session, keys.EFFECTS[control])
+
+    def fresh_keys(self) -> None:
+        keys.fresh(self._window.session)
+        self._window.set_fullscreen(False)
+        self._window.on_deactivate()
 
     def record(self, on: bool) -> None:
         """Keep the actions that the window would run, or run them again."""

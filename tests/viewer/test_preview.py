@@ -34,6 +34,23 @@ def test_json_and_a_screenshot(scene_here: Path) -> None:
     assert_same_but_for_rounding(pixels_of("a.png"), rendered(Path("printed.toml")))
 
 
+@pytest.mark.parametrize(
+    ("display", "words"),
+    [(":7133", "the display :7133 does not answer"), ("nonsense", "the display nonsense does not"),
+     ("", "there is no display: DISPLAY is not set: start")],
+)  # fmt: skip
+def test_a_display_that_does_not_answer_is_named(
+    scene_here: Path, display: str, words: str
+) -> None:
+    code = "import sys; from raytracer.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = python("-c", f"import os; os.environ['DISPLAY'] = {display!r}; {code}", "preview",
+                  scene_here.name)  # fmt: skip
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert words in done.stderr
+    assert '"None"' not in done.stderr
+    assert "`raytracer serve`" in done.stderr
+
+
 KINDS = """
 import sys, raytracer
 for number, offscreen in enumerate((0, 0, None, 0)):

@@ -1,4 +1,4 @@
-"""A window by real events: every key and gesture, frames, colours, selections and rims."""
+"""A window by real events: every gesture, frames, colours, selections and rims."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,30 +10,12 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from raytracer.viewer.controls import CONTROLS, Control
 from raytracer.viewer.marks import RIM
 from support.display import LIMIT, Display
 from support.previews import opened, wait_for
 from support.remote import Remote
 from support.window_scene import SIZE
 
-X_NAMES = {
-    "PLUS": "plus", "EQUAL": "equal", "NUM_ADD": "KP_Add", "MINUS": "minus",
-    "NUM_SUBTRACT": "KP_Subtract", "NUM_DIVIDE": "KP_Divide", "PAGEUP": "Prior",
-    "PAGEDOWN": "Next", "SPACE": "space", "LEFT": "Left", "RIGHT": "Right", "UP": "Up",
-    "DOWN": "Down", "HOME": "Home", "ESCAPE": "Escape", "TAB": "Tab",
-    **{f"F{number}": f"F{number}" for number in (1, 10, 11)},
-    **{f"_{number}": str(number) for number in range(10)},
-}  # fmt: skip
-OF_OTHER_KEYBOARDS = tuple(f"NUM_{n}" for n in range(10))
-"""Keys that the keyboard of the test has not, or not without others."""
-
-KEYS = [
-    (control, key)
-    for control in CONTROLS
-    for key in control.keys
-    if not key.endswith(OF_OTHER_KEYBOARDS)
-]
 MIDDLE = (SIZE[0] // 2, SIZE[1] // 2)
 Calls = list[tuple[str, tuple[Any, ...], dict[str, Any]]]
 
@@ -47,42 +29,12 @@ def recorded(window: Remote, display: Display) -> Iterator[Remote]:
     window.ask("record", False)
 
 
-def x_name(key: str) -> str:
-    """A key of `controls` as X calls it."""
-    *modifiers, letter = key.split("+")
-    return "+".join([*(m.lower() for m in modifiers), X_NAMES.get(letter, letter.lower())])
-
-
 def calls(window: Remote, what: str) -> Calls:
     """The actions since the last call, as soon as there are some."""
     end = monotonic() + LIMIT
     while not (found := window.ask("recorded")):
         assert monotonic() < end, what
     return list(found)
-
-
-def runs(control: Control, found: Calls) -> bool:
-    """Whether calls are those of a control; while a key is held, for some time."""
-    for name, values, _ in found:
-        if name != control.action or len(values) != len(control.amount):
-            return False
-        for value, amount in zip(values, control.amount, strict=True):
-            same = value == amount
-            if control.held and isinstance(amount, (int, float)):
-                same = (value > 0) == (amount > 0) and (value < 0) == (amount < 0)
-            if not same:
-                return False
-    return bool(found)
-
-
-def test_every_key_runs_its_action(recorded: Remote, display: Display) -> None:
-    wrong = []
-    for control, key in KEYS:
-        display.xdotool("key", x_name(key))
-        found = calls(recorded, f"nothing happened at {key}")
-        if not runs(control, found):
-            wrong.append((key, found))
-    assert wrong == []
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,12 @@ function svg(tag, attributes) {
   return made;
 }
 
+// Gives an element a name for those who hear it.
+function named(made, name) {
+  made.setAttribute("aria-label", name);
+  return made;
+}
+
 function button(text, parent, title, act) {
   const made = element("button", "", parent, { type: "button", textContent: text, title });
   made.addEventListener("click", act);

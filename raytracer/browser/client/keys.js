@@ -6,7 +6,9 @@ const KEY_NAMES = {
   Home: "HOME", End: "END", Escape: "ESCAPE", ",": "COMMA", ".": "PERIOD", "[": "BRACKETLEFT",
   "]": "BRACKETRIGHT", "/": "SLASH",
 };
+const SCROLLS = /^(Arrow|Page|Home$|End$| $)/; // keys that move a text
 const MAX_STEP = 0.1; // seconds of a held key per message
+const TAP = 0.04; // seconds of a key that is down for less than a picture of the screen
 
 class Keys {
   // act: takes a control and its amounts.
@@ -18,7 +20,7 @@ class Keys {
     this.tick = new PerPicture((now) => this.step(now));
     stage.addEventListener("keydown", (event) => this.down(event));
     stage.addEventListener("keyup", (event) => this.held.delete(event.code));
-    stage.addEventListener("blur", () => this.held.clear());
+    stage.addEventListener("focusout", () => this.held.clear());
   }
 
   set(controls) {
@@ -30,6 +32,7 @@ class Keys {
 
   down(event) {
     if (event.altKey || event.target.closest("input, select, textarea")) return;
+    if (event.target.closest(".rt-help") && SCROLLS.test(event.key)) return;
     const name = namesOf(event).find((each) => this.controls.has(each));
     const control = this.controls.get(name);
     if (!control) return;
@@ -38,6 +41,7 @@ class Keys {
       if (!event.repeat) this.act(control, control.amount);
     } else if (!this.held.has(event.code)) {
       this.held.set(event.code, control);
+      this.hold(control, TAP);
       this.last = performance.now();
       this.tick.request();
     }
@@ -48,11 +52,13 @@ class Keys {
     const seconds = Math.min(Math.max((now - this.last) / 1000, 0), MAX_STEP);
     this.last = now;
     if (seconds) {
-      for (const control of this.held.values()) {
-        this.act(control, control.amount.map((each) => each * seconds));
-      }
+      for (const control of this.held.values()) this.hold(control, seconds);
     }
     this.tick.request();
+  }
+
+  hold(control, seconds) {
+    this.act(control, control.amount.map((each) => each * seconds));
   }
 }
 

@@ -3,11 +3,16 @@
 const PANEL = "panel "; // start of the keys of the state that have the rows of a section
 
 class Panel {
-  // act: takes the name of an action and its arguments. save: starts saving a picture.
-  constructor(parent, act, save) {
+  // act: takes the name of an action and its arguments. save: starts saving a picture. leave: gives
+  // the keys back to the picture.
+  constructor(parent, act, save, leave) {
     this.act = act;
     this.save = save;
-    this.root = element("aside", "rt-panel", parent);
+    this.leave = leave;
+    this.typed = null; // the field and the text that were sent last
+    this.root = element("section", "rt-panel", parent);
+    this.root.setAttribute("aria-label", "panel");
+    this.root.addEventListener("keydown", (event) => this.onKey(event));
     this.sections = new Map(); // by key of the state
     this.picks = this.section("Picked");
     this.pickText = element("pre", "rt-picks", this.picks);
@@ -23,6 +28,23 @@ class Panel {
     this.pickText.textContent = texts.join("\n\n");
     this.picks.hidden = texts.length === 0;
     this.showPicture(state);
+  }
+
+  onKey(event) {
+    if (event.key === "Escape") this.leave();
+    if (event.key !== "Enter" || event.target.type !== "number") return;
+    this.ask();
+    this.leave();
+  }
+
+  // The text that was sent last is refused: it stays in its field, to be corrected.
+  refuse() {
+    if (!this.typed) return;
+    const { input, value } = this.typed;
+    Object.assign(input, { value, hidden: false });
+    input.setAttribute("aria-invalid", "true");
+    input.focus();
+    this.typed = null;
   }
 
   showSection(key, rows) {
@@ -55,7 +77,7 @@ class Panel {
       const { action, argument, fixed } = made.now;
       this.act(action, argument ? { ...fixed, [argument]: value } : {});
     };
-    const update = maker(root, row, set, this.act);
+    const update = maker(root, row, set, this);
     made.update = (now) => {
       made.now = now;
       update(now);
@@ -66,13 +88,13 @@ class Panel {
   makePicture() {
     this.picture = this.section("Picture");
     const size = this.row(this.picture, "Size");
-    const number = (title, least, most) =>
-      element("input", "", size,
-        { type: "number", name: title.split(" ")[0], title, min: least, max: most, step: 1 });
+    const number = (title, least, most, row = size) =>
+      named(element("input", "", row,
+        { type: "number", name: title.split(" ")[0], title, min: least, max: most, step: 1 }), title);
     this.width = number("width in pixels", 1, 16384);
     element("span", "", size, { textContent: "×" });
     this.height = number("height in pixels", 1, 16384);
-    this.samples = number("samples per pixel", 1, 1e6);
+    this.samples = number("samples per pixel", 1, 1e6, this.row(this.picture, "Samples"));
     const keep = this.row(this.picture, "");
     this.saver = button("save PNG", keep, "render a picture and download it", () => this.ask());
     button("copy camera", keep, "copy the camera as TOML for a scene file", () =>
@@ -93,11 +115,13 @@ class Panel {
     this.save(value(this.width), value(this.height), value(this.samples));
   }
 
-  // Open the section of a field and go to it.
+  // Open the section of a field and go to it; to that of a text, if it has one.
   focus(name) {
-    const field = this.root.querySelector(`[name="${name}"]`);
+    const find = (tag) => this.root.querySelector(`${tag}[name="${name}"]`);
+    const field = find("input") || find("select");
     if (!field) return;
     field.closest("details").open = true;
+    field.hidden = false;
     field.focus();
   }
 
@@ -116,55 +140,85 @@ class Panel {
 
 // Makers of the fields of a row. set: takes a new value. Each returns what shows a row's values.
 
-function choice(root, { label, action }, set) {
-  const select = element("select", "", root, { title: label, name: action });
-  let choices = [];
-  select.addEventListener("change", () => set(choices[select.selectedIndex]));
+function choice(root, { label, action, example }, set, panel) {
+  const select = named(element("select", "", root, { title: label, name: action }), label);
+  const field = example ? { label, action, hint: example } : null;
+  const shown = field && text(root, field, set, panel);
+  const input = field && root.lastChild; // hidden until something else is to be typed
+  if (field) {
+    input.hidden = true;
+    input.addEventListener("blur", () => { input.hidden = !input.hasAttribute("aria-invalid"); });
+  }
+  let [choices, chosen] = [[], 0];
+  select.addEventListener("change", () => {
+    if (select.selectedIndex < choices.length) {
+      set(choices[select.selectedIndex]);
+      return;
+    }
+    select.selectedIndex = chosen;
+    panel.focus(action);
+  });
   return (row) => {
     if (JSON.stringify(row.choices) !== JSON.stringify(choices)) {
       choices = row.choices;
       select.replaceChildren(...choices.map((each) => element("option", "", null,
         { value: each ?? "", textContent: each === null ? row.hint : each || "none" })));
+      if (field) element("option", "", select, { textContent: "type another …" });
     }
-    select.selectedIndex = choices.indexOf(row.value);
+    select.selectedIndex = chosen = choices.indexOf(row.value);
+    if (field) shown({ value: row.value || "" });
   };
 }
 
-// A text that is sent by Enter or when the field is left.
-function text(root, { label, action, hint }, set) {
-  const input = element("input", "rt-wide", root, { type: "text", placeholder: hint, title: label,
-    name: action, spellcheck: false, autocomplete: "off" });
-  let sent = "";
+// A text that is sent by Enter or when the field is left. Enter and Escape give the keys back to the
+// picture; a text that is refused stays, until Escape or another value.
+function text(root, { label, action, hint }, set, panel) {
+  const input = named(element("input", "rt-wide", root, { type: "text", placeholder: hint,
+    title: label, name: action, spellcheck: false, autocomplete: "off" }), label);
+  let [sent, known] = ["", ""];
+  const show = (value) => {
+    input.value = sent = known = value;
+    input.removeAttribute("aria-invalid");
+  };
   const send = () => {
     if (input.value === sent) return;
     sent = input.value;
+    input.removeAttribute("aria-invalid");
     set(input.value.trim() || null);
+    panel.typed = { input, value: input.value };
   };
   input.addEventListener("change", send);
-  input.addEventListener("keydown", (event) => { if (event.key === "Enter") send(); });
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") show(known);
+    if (event.key !== "Enter") return;
+    send();
+    panel.leave();
+  });
   return ({ value }) => {
-    if (input !== deepFocus(input)) input.value = sent = value; // else it is being written
+    if (value === known) return;
+    known = value;
+    if (input !== deepFocus(input)) show(value); // else it is being written
   };
 }
 
-function toggle(root, { hint = "" }, set) {
+function toggle(root, { label, hint = "" }, set) {
   const box = element("label", "rt-toggle", root);
-  const input = element("input", "", box, { type: "checkbox" });
+  const input = named(element("input", "", box, { type: "checkbox" }), hint || label);
   box.append(hint);
   input.addEventListener("change", () => set(input.checked));
   return ({ value }) => { input.checked = value; };
 }
 
 function slider(root, { label }, set) {
-  const input = element("input", "rt-wide", root,
-    { type: "range", min: 0, max: 1, step: 0.005, title: label });
+  const input = named(element("input", "rt-wide", root,
+    { type: "range", min: 0, max: 1, step: 0.005, title: label }), label);
   const later = new PerPicture(() => set(+input.value));
   input.addEventListener("input", () => later.request());
   return ({ value }) => { if (input !== deepFocus(input)) input.value = value; };
 }
 
 // The value, if there is one, is behind the first button.
-function buttons(root, { value }, _, act) {
+function buttons(root, { value }, _, { act }) {
   const output = value === null ? null : element("output", "rt-value", root);
   const made = [];
   return (row) => {

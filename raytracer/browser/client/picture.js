@@ -3,8 +3,9 @@
 class Picture {
   // stage: the element that the canvas fills. shown: called with the header of each drawn frame.
   constructor(stage, shown) {
-    this.canvas = element("canvas", "rt-canvas", stage);
-    this.ring = svg("svg", { class: "rt-ring", viewBox: "0 0 1 1", preserveAspectRatio: "none" });
+    this.canvas = element("canvas", "rt-canvas", stage, { tabIndex: 0 });
+    this.canvas.setAttribute("role", "application");
+    this.ring = svg("svg", { class: "rt-ring", "aria-hidden": "true" });
     stage.append(this.ring);
     this.context = this.canvas.getContext("2d");
     this.shown = shown;
@@ -52,9 +53,11 @@ class Picture {
 
   // rings: corners of polygons, as fractions of the picture from its upper left.
   drawRings(rings) {
+    const { width, height } = this.canvas;
+    this.ring.setAttribute("viewBox", `0 0 ${width} ${height}`); // as wide as the picture
     this.ring.replaceChildren();
     for (const ring of rings) {
-      const points = ring.map((corner) => corner.join(",")).join(" ");
+      const points = ring.map(([x, y]) => `${x * width},${y * height}`).join(" ");
       for (const name of ["rt-ring-edge", "rt-ring-line"]) {
         this.ring.append(svg("polygon", { class: name, points }));
       }

@@ -28,8 +28,8 @@ class Pointer {
   }
 
   down(event) {
-    if (event.target.closest("button, input, select, a")) return;
-    this.stage.focus({ preventScroll: true });
+    if (event.target.closest("button, input, select, a, .rt-help")) return;
+    this.stage.querySelector("canvas").focus({ preventScroll: true });
     this.stage.setPointerCapture(event.pointerId);
     this.pointers.set(event.pointerId, event);
     const alone = this.pointers.size === 1;
@@ -105,6 +105,7 @@ class Pointer {
   }
 
   wheel(event) {
+    if (event.target.closest(".rt-help")) return;
     event.preventDefault();
     const unit = [1, WHEEL_LINE, this.stage.clientHeight][event.deltaMode] / WHEEL_STEP;
     const sideways = event.shiftKey ? 0 : event.deltaX;

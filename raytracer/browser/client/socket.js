@@ -13,7 +13,7 @@ class Socket {
     this.address = address;
     this.delay = FIRST_DELAY;
     this.view = null;
-    this.why = "there is no connection; connecting …";
+    this.why = "there is no connection to the server: does it run, and is the tunnel open? connecting …";
   }
 
   open() {
@@ -44,8 +44,10 @@ class Socket {
   // Why a server does not let this page in, or "": sockets do not tell.
   async refusal() {
     try {
-      const { status } = await fetch(location.href, { method: "HEAD" });
-      return status === 403 ? "another server has started here: open the address that it printed" : "";
+      const { origin } = location;
+      const answer = await fetch(`${this.address.replace(/^ws/, "http")}&${new URLSearchParams({ origin })}`);
+      const isOurs = (answer.headers.get("Content-Type") || "").startsWith("text/plain");
+      return isOurs ? (await answer.text()).trim() : `a proxy answers with status ${answer.status}`;
     } catch {
       return "";
     }

@@ -5,6 +5,11 @@
 
 const MAX_SIDE = 8192;
 const NOTICE_MS = 5000;
+const TOUCHES = [
+  ["One finger", "turn about the pivot"], ["Two fingers", "move sideways; pinch: nearer, farther"],
+  ["Tap", "pick the sphere there"], ["Double tap", "go to it"],
+].map(([label, help]) => ({ group: "Touch screen", label, help }));
+const OWN_HELP = { "toggle-overlay": "panel of colours and selection" }; // where a page differs
 const FIELDS = { size: "width" }; // what is asked for, where the field of the panel has another name
 
 class View {
@@ -15,9 +20,7 @@ class View {
     this.frames = []; // the last frames drawn: their headers and when
     this.root = root;
     root.classList.add("rt-view");
-    this.stage = element("div", "rt-stage", root, { tabIndex: 0 });
-    this.stage.setAttribute("role", "application");
-    this.stage.setAttribute("aria-label", "the scene; H lists the keys");
+    this.stage = element("div", "rt-stage", root, { tabIndex: -1 });
     const act = (name, values) => this.act(name, values);
     this.picture = new Picture(this.stage, (header) => this.onDrawn(header));
     this.status = element("div", "rt-status", this.stage);
@@ -25,11 +28,14 @@ class View {
     this.notice.setAttribute("role", "status");
     this.word = element("div", "rt-word", this.stage, { textContent: "connecting …" });
     this.alarm = element("div", "rt-alarm", this.stage);
-    this.help = element("div", "rt-help", this.stage, { hidden: true });
-    this.opener = button("☰", this.stage, "panel", () => this.togglePanel());
-    this.opener.className = "rt-opener";
+    this.help = named(element("div", "rt-help", this.stage, { hidden: true, tabIndex: 0 }), "keys");
+    this.help.setAttribute("role", "region");
+    const tools = element("div", "rt-tools", this.stage);
+    this.helper = button("? keys", tools, "keys and gestures (H)", () => this.toggleHelp());
+    this.opener = button("☰ panel", tools, "panel (I)", () => this.togglePanel());
     root.classList.toggle("rt-closed", matchMedia("(max-width: 640px)").matches);
-    this.panel = new Panel(root, act, (width, height, samples) => this.save(width, height, samples));
+    const save = (width, height, samples) => this.save(width, height, samples);
+    this.panel = new Panel(root, act, save, () => this.focus());
     this.timeline = new Timeline(this.stage, act);
     this.pointer = new Pointer(this.stage, (message) => this.onPointer(message));
     this.keys = new Keys(this.stage, (control, amount) => this.onKey(control, amount));
@@ -43,6 +49,11 @@ class View {
 
   send(message) {
     this.transport.send(message);
+  }
+
+  // The picture gets the keys.
+  focus() {
+    this.picture.canvas.focus({ preventScroll: true });
   }
 
   // From the server
@@ -76,7 +87,8 @@ class View {
 
   onHello({ controls, mouse }) {
     // A browser closes its pages, and Tab goes from field to field.
-    const own = controls.filter(({ action }) => action !== "close" && action !== "toggle-panel");
+    const own = controls.filter(({ action }) => action !== "close" && action !== "toggle-panel")
+      .map((control) => ({ ...control, help: OWN_HELP[control.action] ?? control.help }));
     this.keys.set(own);
     this.fillHelp(own, mouse);
   }
@@ -99,8 +111,10 @@ class View {
     const picks = ({ picks }) => picks.map((pick) => pick.id).join();
     // While the camera moves, the rings of a picture come with it.
     if (!this.state || picks(state) !== picks(this.state)) this.picture.drawRings(state.rings);
+    const refused = this.state && this.state.refused !== state.refused;
     this.state = state;
     this.panel.show(state);
+    if (refused) this.panel.refuse();
     this.timeline.show(state);
     if (state.notice !== told) this.tell(state.notice);
     this.showAlarm();
@@ -119,6 +133,7 @@ class View {
     if (state.loading) lines.push("loading …");
     else if (header) lines.push(progressOf(header));
     this.status.textContent = lines.join("\n");
+    named(this.picture.canvas, `picture of ${lines[0].replace(/ {3}/, ", ")}; H lists the keys`);
   }
 
   tell(text) {
@@ -129,6 +144,7 @@ class View {
   // A sentence that is no part of the state, which removes its own.
   complain(text) {
     if (this.state) this.panel.show(this.state); // fields show what holds, not what was refused
+    this.panel.refuse();
     this.tell(text);
     this.telling = setTimeout(() => this.tell(""), NOTICE_MS);
   }
@@ -136,6 +152,7 @@ class View {
   // To the server
 
   act(name, values = {}) {
+    this.panel.typed = null;
     this.send({ type: "act", name, values });
   }
 
@@ -145,15 +162,14 @@ class View {
 
   onPointer(message) {
     if (message.type === "pick") {
-      const [width, height] = this.full;
-      const [x, y] = [Math.floor(message.x * width), Math.floor(message.y * height)];
+      const [x, y] = this.pixelOf([message.x, message.y]).map(Math.floor);
       const { go, add } = message;
       this.act("pick", { x, y, go, add, reach: Math.round(4 * this.density) });
       return;
     }
     if (message.type === "box") {
-      const [x0, y0, x1, y1] = [...message.low, ...message.high]
-        .map((share, i) => Math.round(share * this.full[i % 2]));
+      const [x0, y0, x1, y1] = [message.low, message.high]
+        .flatMap((place) => this.pixelOf(place).map(Math.round));
       this.act("select-box", { x0, y0, x1, y1 });
       return;
     }
@@ -162,6 +178,15 @@ class View {
     else if (kind === "light") this.act("turn-light", { right: x * Math.PI, up: y * Math.PI });
     else if (kind === "pan") this.act("pan", { right: -x, up: -y });
     else this.act(kind, { amount: x });
+  }
+
+  // The pixel at fractions of the stage, in a picture of its size. The one that is shown may have the
+  // proportions of another page; its height is what both have in common.
+  pixelOf(place) {
+    const size = this.size || this.full;
+    const scale = Math.min(size[0] / this.full[0], size[1] / this.full[1]);
+    const shown = this.full[1] * scale;
+    return place.map((share, i) => size[i] / 2 + ((share - 0.5) * size[i] * size[1]) / shown);
   }
 
   onKey(control, amount) {
@@ -200,11 +225,13 @@ class View {
 
   togglePanel() {
     this.root.classList.toggle("rt-closed");
-    this.stage.focus({ preventScroll: true });
+    this.focus();
   }
 
   toggleHelp() {
     this.help.hidden = !this.help.hidden;
+    if (this.help.hidden) this.focus();
+    else this.help.focus({ preventScroll: true }); // so that keys move the text
   }
 
   async toggleFullScreen() {
@@ -241,14 +268,16 @@ class View {
 
   fillHelp(controls, mouse) {
     this.help.replaceChildren();
+    const columns = element("div", "rt-columns", this.help);
     const groups = new Map();
-    for (const { group, label, help } of [...mouse, ...controls]) {
+    const [first, last] = matchMedia("(pointer: coarse)").matches ? [TOUCHES, []] : [[], TOUCHES];
+    for (const { group, label, help } of [...first, ...mouse, ...controls, ...last]) {
       if (!help) continue;
       if (!groups.has(group)) groups.set(group, []);
       groups.get(group).push([label, help]);
     }
     for (const [group, rows] of groups) {
-      const table = element("table", "", this.help);
+      const table = element("table", "", columns);
       element("caption", "", table, { textContent: group });
       for (const [label, help] of rows) {
         const row = table.insertRow();

@@ -24,7 +24,7 @@ function isOfNotebook(event, view) {
   const control = event.ctrlKey || event.metaKey;
   if (event.altKey) return true;
   if (event.key === "Enter") return control || event.shiftKey;
-  if (event.key === "Escape") return event.target === view.stage && !view.cancels;
+  if (event.key === "Escape") return view.stage.contains(event.target) && !view.cancels;
   const key = event.key.toLowerCase();
   return control && (key === "s" || (key === "c" && event.shiftKey));
 }
