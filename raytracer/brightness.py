@@ -51,7 +51,7 @@ def balanced(
 def measured_factor(device: Device, on_device: DeviceScene, view: View) -> float:
     """Return the factor of the lights of a view, from 1 to `MAX_FACTOR`."""
     (width, height) = view.size
-    view = view.but(background_kind=code("BackgroundKind", "transparent"))
+    view = view.but(background_kind=code("BackgroundKind", "transparent"), map_visible=0)
     tiles = []
     for crop in _crops(width, height):
         film = Film.blank(width, height, crop)

@@ -94,6 +94,20 @@ template <class F> RT_HD SinCos<F> sincos_turns(F v) {
   return {as_float(as_uint(select(swapped, c, s)) ^ sign_s), as_float(as_uint(select(swapped, s, c)) ^ sign_c)};
 }
 
+// The angle in the first quadrant whose tangent is y / x, for y and x of at least 0, not both 0; relative error below 3e-7:
+// an odd polynomial on [0, 1] by weighted least squares.
+template <class F> RT_HD F atan_quotient(F y, F x) {
+  const F q = min_(x, y) / max_(x, y), q2 = q * q;
+  F p = fma_(q2, F(-4.6932544e-3f), F(0.024252327f));
+  p = fma_(q2, p, F(-0.059486285f));
+  p = fma_(q2, p, F(0.09914285f));
+  p = fma_(q2, p, F(-0.14019477f));
+  p = fma_(q2, p, F(0.19969723f));
+  p = fma_(q2, p, F(-0.3333199f));
+  p = q * fma_(q2, p, F(0.9999999f));
+  return select(y > x, F(1.5707964f) - p, p);
+}
+
 // Where a GPU's approximation will do, it has functions of these names for float (compat.h); elsewhere they
 // are the exact ones.
 template <class F> RT_HD F fast_log2(F x) { return log2_(x); }

@@ -75,9 +75,11 @@ def _label_scales(sets: Sequence[SphereSet]) -> Iterator[ColorScale]:
 def marks_of(scale: ColorScale) -> list[Tick]:
     """Return the ticks of a scale; a logarithmic one has small ticks without a text between powers
     of ten."""
+    if scale.dates:
+        return scale.ticks()
     powers_of_ten = scale.kind in ("log", "symlog")
     large = [
-        tick._replace(text=typeset(_power_text(tick.value) if powers_of_ten else tick.text))
+        tick._replace(text=typeset(_power_text(tick) if powers_of_ten else tick.text))
         for tick in scale.ticks()
     ]
     if scale.kind != "log":
@@ -93,10 +95,12 @@ def marks_of(scale: ColorScale) -> list[Tick]:
     ]
 
 
-def _power_text(value: float) -> str:
-    """Return the shorter of 10000 and 1e4."""
-    text, plain = f"{value:.0e}", f"{value:g}"
-    return text if float(text) == value and len(plain.lstrip("-")) > MAX_DIGITS else plain
+def _power_text(tick: Tick) -> str:
+    """Return the shorter of 10000 and 1e4, if it is the value."""
+    power, plain = f"{tick.value:.0e}", f"{tick.value:g}"
+    if float(power) == tick.value and len(plain.lstrip("-")) > MAX_DIGITS:
+        return power
+    return plain if float(plain) == tick.value else tick.text
 
 
 def draw(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:

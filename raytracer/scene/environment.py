@@ -41,7 +41,8 @@ class Environment(Defined, place="environment"):
             image lies towards +x, or +z if x is up.
         shadow: Whether spheres cast shadows in its light (path tracing). Without, each surface gets
             the light of the hemisphere above it.
-        visible: Whether the camera sees it behind the spheres, instead of the background.
+        visible: Whether the camera sees it behind the spheres, instead of the background. If the
+            background is transparent, it is not seen, and still gives light.
 
     Raises:
         SceneError: a value is out of range, or settings contradict each other.

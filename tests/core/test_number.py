@@ -155,6 +155,16 @@ def test_sine_and_cosine(probe: Probe) -> None:
     assert quarters.tolist() == [[0, 1], [1, 0], [0, -1], [-1, 0], [0, 1]]
 
 
+def test_the_angle_of_a_quotient(probe: Probe) -> None:
+    rng = np.random.default_rng(4)
+    pairs = np.exp(rng.uniform(-60, 60, (COUNT, 2))).astype(np.float32)
+    pairs[1::2, 1] = pairs[1::2, 0] * rng.uniform(0.1, 10, len(pairs[1::2])).astype(np.float32)
+    y, x = np.concatenate([pairs, [(0, 1), (1, 0), (1, 1)]]).astype(np.float32).T
+    exact = np.arctan2(y.astype(np.float64), x)
+    found = probe("atan_quotient", y, x)[:, 0]
+    np.testing.assert_allclose(found, exact, rtol=5 * HALF_ULP, atol=1e-37)
+
+
 def test_every_function_is_listed_once_and_has_a_body_for_each_side() -> None:
     """C++ would compile the same name with other numbers, as another function."""
     text = (SOURCES / "functions.h").read_text(encoding="utf-8")

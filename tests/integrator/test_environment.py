@@ -479,3 +479,58 @@ def test_a_scene_file_and_the_command_say_it(tmp_path: Path) -> None:
     more = ["--environment", "#ffffff", "--material", "gold", "--aperture", "0"]
     assert main(["render", str(tmp_path / "s.toml"), "-o", out, *small, *more]) == 0
     assert main(["render", str(tmp_path / "s.toml"), "-o", out, "--environment", "no.hdr"]) == 2
+
+
+@pytest.mark.parametrize("integrator", ["path", "direct", "ao"])
+@pytest.mark.parametrize("kind", ["color", "gradient", "image"])
+def test_a_transparent_background_hides_a_visible_environment(
+    backend: str, tmp_path: Path, kind: str, integrator: str
+) -> None:
+    """Outside of the ball alpha and light are 0; the ball is lit as by one that is not visible."""
+    around: dict[str, Any] = {
+        "color": {"color": "#80c0ff"},
+        "gradient": {"bottom": "#202020", "top": "white"},
+        "image": {"image": picture(tmp_path, np.full((8, 16, 3), 200.0))},
+    }[kind]
+    clear = Background(bottom="red", top="blue", transparent=True)
+    hidden, seen = (
+        mean(scene_of(Environment(**around, visible=visible), background=clear), backend, 4,
+             integrator=integrator)
+        for visible in (False, True)
+    )  # fmt: skip
+    assert np.array_equal(hidden, seen)
+    assert (seen[0, 0] == 0.0).all()
+    assert seen[18, 24, 3] == 1.0
+    if integrator == "path":
+        assert (seen[18, 24, :3] > 0.1).all()
+
+
+def test_a_film_of_a_hidden_environment_stays_transparent(tmp_path: Path) -> None:
+    from raytracer.cli import main
+
+    (tmp_path / "s.toml").write_text(
+        '[environment]\ncolor = "white"\nvisible = true\n'
+        "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\n"
+    )
+    film, out = tmp_path / "f.npz", tmp_path / "a.png"
+    small = ["--width", "16", "--height", "12", "--samples", "2", "--integrator", "path", "-q"]
+    scene = ["render", str(tmp_path / "s.toml"), *small]
+    assert main([*scene, "--transparent", "-o", str(out), "--film", str(film)]) == 0
+    for command in ([], ["tone", str(film), "-o", str(out)]):
+        assert not command or main(command) == 0
+        alpha = np.asarray(Image.open(out))[..., 3]
+        assert alpha[0, 0] == 0
+        assert alpha[6, 8] == 255
+    assert main([*scene, "-o", str(out)]) == 0
+    assert np.asarray(Image.open(out))[0, 0].tolist() == [255, 255, 255]
+
+
+def test_a_live_scene_with_a_transparent_background_hides_the_environment() -> None:
+    scene = scene_of(Environment(color="white", visible=True))
+    size: dict[str, Any] = {"width": 48, "height": 36, "samples": 1, "integrator": "path"}
+    with raytracer.LiveScene(scene, transparent=True, **size) as live:
+        assert live.render().array[0, 0].tolist() == [0, 0, 0, 0]
+        live.update([[0.1, 0.0, 0.0]])
+        array = live.render().array
+        assert array[0, 0].tolist() == [0, 0, 0, 0]
+        assert array[18, 24, 3] == 1.0

@@ -29,7 +29,7 @@
   E(log2, 1, 1) E(exp2, 1, 1) E(pow, 2, 1)                                                        \
   E(fast_log2, 1, 1) E(fast_exp2, 1, 1) E(fast_pow, 2, 1) E(quotient, 2, 1)                       \
   E(sample_1d, 2, 1) E(sample_2d, 2, 2) E(cosine_hemisphere, 5, 3) \
-  E(sincos_turns, 1, 2) E(filter_sample, 1, 1) S(sample_points, 6, 2)             \
+  E(sincos_turns, 1, 2) E(atan_quotient, 2, 1) E(filter_sample, 1, 1) S(sample_points, 6, 2)             \
   E(sphere_chord, 7, 2) E(sphere_nearest, 7, 1) E(sphere_occludes, 8, 1) E(sphere_surface, 10, 7)   \
   E(capsule_nearest, 10, 1) E(capsule_surface, 13, 7) E(capsule_exit, 13, 1)                        \
   E(cone_interval, 11, 2) E(cone_point, 12, 6) E(ellipsoid_interval, 13, 2) E(ellipsoid_point, 14, 6) \
@@ -75,6 +75,7 @@ template <class F> RT_HD void write_surface(F* out, const SurfacePoint<F>& p) {
 PROBE(log2) { out[0] = log2_(in[0]); }
 PROBE(exp2) { out[0] = exp2_(in[0]); }
 PROBE(pow) { out[0] = pow_(in[0], in[1]); }
+PROBE(atan_quotient) { out[0] = atan_quotient(in[0], in[1]); }
 PROBE(fast_log2) { out[0] = fast_log2(in[0]); }
 PROBE(fast_exp2) { out[0] = fast_exp2(in[0]); }
 PROBE(fast_pow) { out[0] = fast_pow(in[0], in[1]); }

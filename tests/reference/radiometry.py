@@ -4,6 +4,9 @@ Radiance is that of Lambertian emitters; irradiance has its unit times steradian
 by their cosines. GGX has the width alpha = roughness^2 and the height-correlated Smith masking.
 """
 
+from itertools import pairwise
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -165,3 +168,40 @@ def polygon_irradiance(point: ArrayLike, normal: ArrayLike, corners: ArrayLike) 
     across = np.cross(away, following)
     across /= np.linalg.norm(across, axis=1, keepdims=True)
     return abs(float((angle * (across @ np.asarray(normal, np.float64))).sum())) / 2
+
+
+def rectangle_solid_angle(
+    x0: ArrayLike, x1: ArrayLike, y0: ArrayLike, y1: ArrayLike, z: float
+) -> Array:
+    """Solid angle of the rectangle x0..x1 by y0..y1 at the height z > 0 above the origin."""
+
+    def corner(x: ArrayLike, y: ArrayLike) -> Any:
+        x, y = np.asarray(x, np.longdouble), np.asarray(y, np.longdouble)
+        return np.arctan2(x * y, z * np.sqrt(x * x + y * y + z * z))
+
+    whole = corner(x1, y1) - corner(x0, y1) - corner(x1, y0) + corner(x0, y0)
+    return np.asarray(whole, np.float64)
+
+
+def disk_solid_angles(aside: float, z: float, sectors: int = 1) -> Array:
+    """Solid angle of a disk of radius 1 at the height z > 0, whose centre is `aside` of the axis
+    through the origin, by sectors about the foot of the axis, from -pi on or from the edge of the
+    disk, (sectors,).
+
+    Along a radius it is a closed form; over the azimuth, Gauss's quadrature, with nodes that become
+    dense at the ends, where a chord becomes a tangent.
+    """
+    widest = np.pi if aside < 1 else np.arcsin(1 / aside)
+    edges = np.arcsin(np.linspace(-1, 1, sectors + 1))
+    parts = [np.linspace(*ends, 49) for ends in pairwise(edges)]
+    start = np.concatenate([part[:-1] for part in parts])
+    half = np.concatenate([np.diff(part) for part in parts]) / 2
+    nodes, weights = np.polynomial.legendre.leggauss(32)
+    s = (start + half)[:, None] + half[:, None] * nodes
+    turn = widest * np.sin(s)
+    middle = aside * np.cos(turn)
+    chord = np.sqrt(np.maximum(1 - (aside * np.sin(turn)) ** 2, 0))
+    nearest = np.zeros_like(chord) if aside < 1 else middle - chord
+    along = z / np.hypot(nearest, z) - z / np.hypot(middle + chord, z)
+    found = (along * widest * np.cos(s) * half[:, None] * weights).sum(axis=1)
+    return np.asarray(found.reshape(sectors, -1).sum(axis=1))

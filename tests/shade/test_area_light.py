@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 
 from raytracer.layout import code
-from reference.radiometry import polygon_irradiance, sphere_irradiance
+from reference.radiometry import (
+    disk_solid_angles,
+    polygon_irradiance,
+    rectangle_solid_angle,
+    sphere_irradiance,
+)
 from reference.scene import Array, unit
+from support.directions import squares
 from support.probe import Probe
 
 SIDE = 128
@@ -142,6 +148,176 @@ def test_a_surface_within_a_lamp(probe: Probe) -> None:
     hit = probe("area_light_hit", [[0, 0, 0]], found[:, :3], light=light)
     assert (hit[:, 0] == 0).all()
     np.testing.assert_allclose(hit[:, 2], found[:, 5], rtol=1e-5)
+
+
+# ---- rectangles and disks by solid angle
+
+AXES = np.stack([unit((0.8, 0.2, -0.3)), np.zeros(3), np.zeros(3)])
+AXES[1] = unit(np.cross(AXES[0], (0.1, 0.9, 0.4)))
+AXES[2] = np.cross(AXES[0], AXES[1])
+"""Of the lights below, as rows: their longer side, their shorter side, and from the point to them.
+"""
+
+PLACES = [
+    (0, 0),
+    (0.5, 0),
+    (0.3, 0.1),
+    (0.99, 0.02),
+    (1.01, 0),
+    (1.2, 0.4),
+    (0, 1.5),
+    (4, 3),
+    (20, 7),
+]
+HEIGHTS = [0.001, 0.01, 0.1, 1.0, 5.0, 20.0]
+
+
+def near_light(
+    kind: str, x: float, y: float, z: float, width: float = 0.3, unit: float = 1
+) -> Light:
+    """A light of half sides 1 and `width`, or of radius 1, in units of `unit`."""
+    width = 1.0 if kind == "disk" else width
+    along, across, towards = AXES * unit
+    light = flat(kind, x * along + y * across + z * towards, along, -width * across)
+    assert light["normal"] @ towards < 0
+    return light
+
+
+def solid_angle(kind: str, x: float, y: float, z: float, width: float = 0.3) -> float:
+    if kind == "disk":
+        return float(disk_solid_angles(float(np.hypot(x, y)), z).sum())
+    return float(rectangle_solid_angle(x - 1, x + 1, y - width, y + width, z))
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-4, 1e5])
+@pytest.mark.parametrize("kind", ["rectangle", "disk"])
+def test_the_density_is_one_by_the_solid_angle(probe: Probe, kind: str, unit: float) -> None:
+    """Of samples and of rays alike; float32 knows a height to 1e-7 of the distance aside."""
+    for x, y in PLACES:
+        for z in HEIGHTS:
+            for width in (0.3, 0.001) if kind == "rectangle" else (1.0,):
+                light = near_light(kind, x, y, z, width, unit)
+                drawn = probe("area_light_sample", [(0, 0, 0)], squares(64, 2), light=light)
+                wanted = 1 / solid_angle(kind, x, y, z, width)
+                allowed = 3e-5 + 1e-6 * np.hypot(x, y) / z
+                np.testing.assert_allclose(drawn[:, 5], wanted, rtol=allowed)
+                np.testing.assert_allclose(np.pi * drawn[:, 4] * drawn[:, 5], 1, rtol=1e-6)
+                hit = probe("area_light_hit", [(0, 0, 0)], drawn[:, :3], light=light)
+                met = hit[:, 0] > 0
+                assert met.mean() > (0.9 if width > 0.01 and allowed < 1e-4 else 0.0)
+                np.testing.assert_array_equal(hit[met, 2], drawn[0, 5])
+
+
+def chi_squared(found: Array, wanted: Array) -> None:
+    """Five standard deviations; cells of few samples count together."""
+    full = wanted > 8
+    found = np.append(found[full], found[~full].sum())
+    wanted = np.append(wanted[full], max(wanted[~full].sum(), 1))
+    chi2 = float(((found - wanted) ** 2 / wanted).sum())
+    assert chi2 < len(wanted) + 5 * np.sqrt(2 * len(wanted))
+
+
+def edges_of(values: Array, low: float, high: float, count: int) -> Array:
+    """The ends of cells with about as many of the values each."""
+    inner = np.quantile(values, np.arange(1, count) / count)
+    return np.concatenate([[low], np.clip(inner, low, high), [high]])
+
+
+DRAWN = 40_000
+
+
+def drawn_places(probe: Probe, light: Light) -> Array:
+    """Where samples are on the light: along its sides from the foot of the point, (DRAWN, 2)."""
+    drawn = probe("area_light_sample", [(0, 0, 0)], squares(DRAWN, 2), light=light)
+    return np.asarray((drawn[:, :3].astype(np.float64) * drawn[:, 3:4]) @ AXES[:2].T)
+
+
+@pytest.mark.parametrize("z", [0.002, 0.05, 1.0, 10.0])
+@pytest.mark.parametrize("place", [(0, 0), (-0.4, 0.1), (0.97, -0.28), (1.3, 0.6), (-8, 2)])
+def test_samples_of_a_rectangle_are_uniform_in_solid_angle(
+    probe: Probe, place: Any, z: float
+) -> None:
+    """In cells along both sides, by the closed form of each."""
+    x, y = drawn_places(probe, near_light("rectangle", *place, z)).T
+    of_x, of_y = (
+        edges_of(v, c - h, c + h, 12) for v, c, h in ((x, place[0], 1), (y, place[1], 0.3))
+    )
+    x, y = np.clip(x, of_x[0], of_x[-1]), np.clip(y, of_y[0], of_y[-1])
+    found, *_ = np.histogram2d(x, y, [of_x, of_y])
+    cells = rectangle_solid_angle(of_x[:-1, None], of_x[1:, None], of_y[:-1], of_y[1:], z)
+    chi_squared(found.ravel(), cells.ravel() * DRAWN / cells.sum())
+
+
+@pytest.mark.parametrize("z", [0.002, 0.05, 1.0, 10.0])
+@pytest.mark.parametrize("aside", [0.0, 0.4, 0.97, 1.04, 1.5, 8.0])
+def test_samples_of_a_disk_are_uniform_in_solid_angle(probe: Probe, aside: float, z: float) -> None:
+    """In rings about its centre, and in sectors about the foot of the point."""
+    x, y = drawn_places(probe, near_light("disk", aside, 0, z)).T
+    edges = edges_of(np.hypot(x - aside, y), 0, 1, 24)
+    edges = np.unique(np.maximum(edges, 1e-3))
+    inner = [disk_solid_angles(aside / r, z / r).sum() for r in edges]
+    found, _ = np.histogram(np.hypot(x - aside, y), [0, *edges[:-1], 2])
+    chi_squared(found, np.diff([0, *inner]) * DRAWN / inner[-1])
+    sectors = disk_solid_angles(aside, z, 24)
+    widest = np.pi if aside < 1 else np.arcsin(1 / aside)
+    turn = np.clip(np.arctan2(y, x), -widest, widest)
+    found, _ = np.histogram(turn, 24, (-widest, widest))
+    chi_squared(found, sectors * DRAWN / sectors.sum())
+
+
+@pytest.mark.parametrize("z", [1e-6, 1e-3, 0.05, 0.7])
+@pytest.mark.parametrize("kind", ["rectangle", "disk"])
+def test_light_of_a_near_rectangle_or_disk(probe: Probe, kind: str, z: float) -> None:
+    """Of a surface that faces it: Lambert's polygon, and the closed form of a parallel disk."""
+    for x in (0.0, 0.6, 1.7):
+        light = near_light(kind, x, 0, z)
+        if kind == "disk":
+            square = 1 + z**2 + x**2
+            wanted = (1 - (square - 2) / np.sqrt(square**2 - 4 * x**2)) / 2
+        else:
+            corners = [(x + a, b, z) for a, b in ((1, 0.3), (-1, 0.3), (-1, -0.3), (1, -0.3))]
+            wanted = polygon_irradiance((0, 0, 0), (0, 0, 1), corners) / np.pi
+        assert irradiance(probe, light, AXES[2]) == pytest.approx(wanted, rel=2e-3, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["rectangle", "disk"])
+@pytest.mark.parametrize("unit", [1.0, 2.0**-40, 2.0**50])
+def test_samples_from_anywhere_are_finite(probe: Probe, kind: str, unit: float) -> None:
+    """In the plane, on an edge, a corner or the middle, behind, far away, with any pair of random
+    numbers; no sample is more than the light of the whole hemisphere."""
+    ends = np.array([0, 2.0**-24, 0.25, 0.5, 0.75, 1 - 2.0**-24])
+    pairs = np.stack(np.meshgrid(ends, ends), axis=-1).reshape(-1, 2)
+    sides = (0, 0.3, 0.5, 1, 1.5, 31.9, 32.1, 1e6)
+    for x in sides:
+        for y in (0, 0.3, 0.7, 1):
+            for z in (-1.0, -1e-7, 0.0, 1e-30, 1e-10, 1e-4, 1.0, 40.0, 1e6):
+                if unit > 1 and max(x, abs(z)) > 1e3:
+                    continue
+                light = near_light(kind, x, y, max(z, 1.0), unit=unit)
+                light["vector"] = np.array([x, y, z]) * unit
+                light["u"], light["v"] = (unit, 0, 0), (0, -light_width(kind) * unit, 0)
+                light["normal"] = (0, 0, -1)
+                drawn = probe("area_light_sample", [(0, 0, 0)], pairs, light=light)
+                assert np.isfinite(drawn).all()
+                assert np.abs(np.linalg.norm(drawn[:, :3], axis=1) - 1).max() < 1e-6
+                assert (drawn[:, 3] >= 0).all()
+                assert (drawn[:, 4] >= 0).all()
+                assert (drawn[:, 4] <= 2 * (1 + 1e-5)).all()
+                assert (z > 0) or (drawn[:, 4:] == 0).all()
+                hit = probe("area_light_hit", [(0, 0, 0)], drawn[:, :3], light=light)
+                assert np.isfinite(hit).all()
+
+
+def light_width(kind: str) -> float:
+    return 1.0 if kind == "disk" else 0.3
+
+
+def test_beside_the_change_to_areas_the_light_is_the_same(probe: Probe) -> None:
+    """Lights farther than 32 half sides are sampled by area."""
+    for kind in ("rectangle", "disk"):
+        near, far = (near_light(kind, 0, 0, z) for z in (31.999, 32.001))
+        found = [irradiance(probe, light, AXES[2]) for light in (near, far)]
+        assert found[0] == pytest.approx(found[1], rel=3e-4)
 
 
 # ---- samples and rays

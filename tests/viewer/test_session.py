@@ -445,3 +445,20 @@ def test_no_background_is_that_of_the_scene(session: Session) -> None:
     session.do("background", "black")
     session.do("background", None)
     assert session.edited.background == session.loaded_scene.scene.background
+
+
+def test_a_transparent_background_hides_the_environment_and_another_shows_it_again() -> None:
+    """The environment is packed once; what the camera sees of it follows the edits."""
+    around = raytracer.Environment(color="white", visible=True)
+    scene = raytracer.Scene(
+        [raytracer.SphereSet([[0, 0, 0]], 1.0)], environment=around,
+        camera=raytracer.Camera(position=(0, 0, 6)),
+        render=raytracer.RenderSettings(integrator="path"),
+    )  # fmt: skip
+    with opened(scene) as session:
+        white = finished(session).pixels
+        assert white[0, 0].tolist() == [255, 255, 255, 255]
+        session.do("background", "transparent")
+        assert finished(session).pixels[0, 0].tolist() == [0, 0, 0, 0]
+        session.do("background", None)
+        assert np.array_equal(finished(session).pixels, white)

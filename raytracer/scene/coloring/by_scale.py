@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from raytracer.errors import SceneError, counted, naming, shown, suggestion
 from raytracer.scene import GLYPHS
 from raytracer.scene.arrays import extremes as extremes_of
+from raytracer.scene.coloring import dates
 from raytracer.scene.coloring.expression import Texts, evaluate, texts_of
 from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, distinct, name_of
 from raytracer.scene.coloring.scale_types import PALETTES, Limit
@@ -36,9 +37,26 @@ def by_scale(sets: Sequence[SphereSet], style: SetStyle) -> tuple[list[SphereSet
     for spheres in sets:
         texts = texts_of(by, spheres.columns)
         values.append(evaluate(by, spheres.columns, place) if texts is None else texts)
-    make = _categorical if _are_categories(sets, style, values) else _continuous
-    scale = make(sets, style, values)
+    times = _times(style, values)
+    values = times or values
+    if _are_categories(sets, style, values):
+        scale = _categorical(sets, style, values)
+    else:
+        scale = _continuous(sets, style, values, bool(times))
     return [_recolored(*each, scale) for each in zip(sets, values, strict=True)], scale
+
+
+def _times(style: SetStyle, values: list[Any]) -> list[NDArray[Any]]:
+    """Return columns of dates in seconds since 1970, (N,); [] if they are to be categories, or are
+    none."""
+    settings, times = style.settings, list[NDArray[Any]]()
+    is_categorical = settings.color_scale == "categorical" or isinstance(settings.map, Mapping)
+    for each in values:
+        seconds = dates.seconds_of(each.names) if isinstance(each, Texts) else None
+        if seconds is None or is_categorical or settings.palette is not None:
+            return []
+        times.append(seconds[each.ids])
+    return times
 
 
 def _are_categories(sets: Sequence[SphereSet], style: SetStyle, values: list[Any]) -> bool:
@@ -154,7 +172,7 @@ def with_palette(spheres: SphereSet, style: SetStyle) -> tuple[SphereSet, ColorS
 
 
 def _continuous(
-    sets: Sequence[SphereSet], style: SetStyle, values: list[NDArray[Any]]
+    sets: Sequence[SphereSet], style: SetStyle, values: list[NDArray[Any]], are_times: bool
 ) -> ColorScale:
     settings, place = style.settings, style.named("color_by")
     by, kind = settings.color_by or "", settings.color_scale or "linear"
@@ -167,7 +185,10 @@ def _continuous(
     if settings.color_steps is not None and kind != "discrete":
         problem = f"are for the scales linear, symmetric and discrete, not {kind}"
         raise style.wrong("color_steps", problem)
-    wanted = settings.range or (None, None)
+    if are_times and (is_symmetric or kind not in ("linear", "discrete")):
+        problem = "holds dates, whose scale is linear, discrete or categorical"
+        raise style.wrong("color_scale", f"'{shown(by)}' {problem}")
+    wanted = _range_of(style, are_times)
     low, high = inferred().range(place, lambda: limits_of(wanted, values))
     if not (isfinite(low) and isfinite(high)):
         raise style.wrong("color_by", f"'{shown(by)}' has no finite values")
@@ -181,8 +202,33 @@ def _continuous(
     steps = (settings.color_steps or STEPS) if kind == "discrete" else None
     return _scale(
         style, settings.map or "viridis", unit, kind=kind, low=low, high=high, steps=steps,
-        threshold=settings.color_threshold,
+        threshold=settings.color_threshold, dates=are_times,
     )  # fmt: skip
+
+
+def _range_of(style: SetStyle, are_times: bool) -> tuple[Limit, Limit]:
+    """Return the ends of the range that is set, dates in seconds since 1970."""
+    low, high = style.settings.range or (None, None)
+    has, is_one = ("dates", "a number") if are_times else ("numbers", "a date")
+    for end in (low, high):
+        is_percentile = isinstance(end, str) and end.startswith("p")
+        if end is not None and not is_percentile and isinstance(end, str) != are_times:
+            by, stated = (
+                shown(style.settings.color_by or ""),
+                end if isinstance(end, str) else f"{end:g}",
+            )
+            raise style.wrong(
+                "range", f"'{by}' holds {has}, and {stated} is {is_one}: give {has} or percentiles"
+            )
+    return _seconds(low), _seconds(high)
+
+
+def _seconds(end: Limit) -> Limit:
+    if not isinstance(end, str) or end.startswith("p"):
+        return end
+    seconds = dates.seconds_of([end])
+    assert seconds is not None
+    return float(seconds[0])
 
 
 def _log_start(low: float, is_free: bool, values: list[NDArray[Any]], style: SetStyle) -> float:

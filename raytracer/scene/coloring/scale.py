@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from raytracer.arguments import items, text
 from raytracer.errors import SceneError, naming
-from raytracer.field_types import Choice, Integer, Number, Text
+from raytracer.field_types import Choice, Integer, Number, Text, Truth
 from raytracer.fields import Defined, setting
 from raytracer.scene.arrays import Where, as_array, each_block, quiet
-from raytracer.scene.coloring import maps, ticks
+from raytracer.scene.coloring import dates, maps, ticks
 from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.coloring.scale_types import MAP
 from raytracer.scene.coloring.ticks import Tick
@@ -52,6 +52,7 @@ class ColorScale(Defined):
         steps: Number of colours of a discrete scale.
         threshold: A symlog scale is linear between -threshold and threshold.
         names: Names of the categories, in the order of the legend.
+        dates: Whether values are seconds since 1970 (UTC), which the legend shows as dates.
 
     Raises:
         SceneError: an argument is wrong; the message names it.
@@ -67,6 +68,7 @@ class ColorScale(Defined):
     steps: int | None = setting(None, Integer(1, 256))
     threshold: float | None = setting(None, Number(0.0, above=True))
     names: tuple[str, ...] = setting((), Rows(Text()))
+    dates: bool = setting(False, Truth())
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -213,6 +215,10 @@ class ColorScale(Defined):
         if self.is_categorical:
             return []
         low, high = self.low, self.high
+        if self.dates:
+            values, texts = dates.ticks(low, high, most)
+            places = self.positions(values).tolist()
+            return [Tick(*each) for each in zip(values, places, texts, strict=True)]
         if self.kind == "log":
             values = ticks.decades(low, high, most)
         elif self.kind == "symlog":
@@ -221,6 +227,7 @@ class ColorScale(Defined):
             values = [low + (high - low) * i / self._steps for i in range(self._steps + 1)]
         else:
             values = ticks.linear(low, high, most)
+        values = list(dict.fromkeys(values))  # steps may be smaller than those of float64
         places = self.positions(values).tolist()
         return [Tick(*each) for each in zip(values, places, ticks.texts(values), strict=True)]
 

@@ -11,23 +11,30 @@ from raytracer.field_types import NUMBER, TEXT, Kind, Schema, array, one_of_word
 from raytracer.scene.colors import parse_color
 from raytracer.scene.key_types import COLOR
 
-Limit = float | str | None  # a number, "p1" for the first percentile, None for the end of the data
+# A number, "p1" for the first percentile, "2024-01-31" for a date, None for the end of the data.
+Limit = float | str | None
 
 PALETTES = ("jmol", "cpk", "vesta")
 BY_LABEL: Schema = {"type": "object", "additionalProperties": COLOR}
 
-ENDS = 'two of a number, "p1" (a percentile), "min" and "max"'
+ENDS = 'two of a number, "p1" (a percentile), a date (2024-01-31), "min" and "max"'
 
 _PERCENTILE = re.compile(r"p(\d{1,3}(?:\.\d{1,9})?)%?", re.ASCII)
 
 
 def limit_of(value: Any) -> Limit:
-    """Parse an end of a range; "min", "max", "" and None mean the end of the data."""
+    """Parse an end of a range; "min", "max", "" and None mean the end of the data. Dates stay
+    texts."""
     if value is None or (isinstance(value, str) and value in ("", "min", "max")):
         return None
     word = value.strip().lower() if isinstance(value, str) else ""
     if (match := _PERCENTILE.fullmatch(word)) and float(match[1]) <= 100.0:
         return word.rstrip("%")
+    if word[:4].isdecimal() and word[4:5] == "-":
+        from raytracer.scene.coloring.dates import seconds_of  # late: help needs no NumPy
+
+        if seconds_of([word.upper()]) is not None:
+            return word.upper()
     number = float(word or value)  # raises ValueError
     if isinstance(value, bool) or not isfinite(number):
         raise ValueError(value)

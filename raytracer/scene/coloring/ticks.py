@@ -58,17 +58,28 @@ def both_sides(low: float, high: float, threshold: float, most: int) -> list[flo
 
 def texts(values: list[float]) -> list[str]:
     """Format numbers briefly, all with the same number of decimals, or if they are very large or
-    small with an exponent."""
+    small with an exponent; with as many digits as tell them apart."""
     powers = [floor(log10(abs(value))) for value in values if value]
     gaps = [abs(b - a) for a, b in pairwise(values) if a != b]
     gap = min(gaps, default=abs(values[0]) or 1.0)
-    if not powers or (PLAIN[0] <= min(powers) and max(powers) <= PLAIN[1]):
-        for decimals in range(8):
-            plain = [f"{value:.{decimals}f}" for value in values]
-            if all(abs(float(t) - v) <= 1e-4 * gap for t, v in zip(plain, values, strict=True)):
-                return plain
-    short = [np.format_float_scientific(v, 6, trim="-", exp_digits=1) for v in values]
-    return [text.replace("e+", "e") if v else "0" for v, text in zip(values, short, strict=True)]
+
+    def fitting(forms: list[list[str]]) -> list[str]:
+        for form in forms:
+            if all(abs(float(t) - v) <= 1e-4 * gap for t, v in zip(form, values, strict=True)):
+                return form
+        return forms[-1]
+
+    plain = fitting([[f"{value:.{decimals}f}" for value in values] for decimals in range(18)])
+    short = fitting([[_scientific(value, digits) for value in values] for digits in range(6, 18)])
+    is_usual = not powers or (PLAIN[0] <= min(powers) and max(powers) <= PLAIN[1])
+    if is_usual and len(plain[0].partition(".")[2]) < 8:
+        return plain
+    return min(short, plain, key=lambda form: max(map(len, form)))
+
+
+def _scientific(value: float, digits: int) -> str:
+    text = np.format_float_scientific(value, digits, trim="-", exp_digits=1)
+    return text.replace("e+", "e").replace(".e", "e") if value else "0"
 
 
 def _step(least: float) -> float:

@@ -35,7 +35,6 @@ def pack_environment(
     fields = {
         "map_x": sky_x(up, environment.rotation),
         "map_size": size,
-        "map_visible": int(environment.visible),
         "map_shadow": int(environment.shadow),
         "map_even": int(luminance.max() <= EVEN * (luminance * _weights(radiance)).sum()),
         "environment_light": _light_on_ground(radiance),

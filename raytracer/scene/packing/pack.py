@@ -59,7 +59,9 @@ from raytracer.warning import warn
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from raytracer.scene.background import Background
     from raytracer.scene.clip import Clip
+    from raytracer.scene.environment import Environment
     from raytracer.scene.replicated_set import ReplicatedSet
     from raytracer.scene.scene import Scene
     from raytracer.sphere_update import Placer, SphereUpdate
@@ -321,13 +323,14 @@ def _sky(
 
     A stated environment is packed once. With path tracing and no stated light at all, the ambient
     light of the look comes from all directions, and the background emits none: a picture on white
-    would be too bright.
+    would be too bright. A transparent background hides the environment from the camera, as in
+    Cycles; the edits of a window change it, so that this is packed anew for each view.
     """
     around, before = scene.environment, buffers.view
     if around is not None and len(before.sky):
         light = before.frame["environment"]["environment_light"][0]
-        fields = _fields(buffers, "environment_map")
-        return before.sky, fields | {"environment_light": light}
+        fields = _fields(buffers, "environment_map") | {"environment_light": light}
+        return before.sky, fields | {"map_visible": _is_seen(around, scene.background)}
     if around is None and settings.resolved_integrator == "path":
         look = settings.rig
         if scene.lights is None and scene.ambient is None and look.ambient > 0.0:
@@ -343,7 +346,12 @@ def _sky(
     phong = before.materials["kind"] == code("MaterialKind", "phong")
     has_highlights = bool((phong & (before.materials["phong"]["specular"] > 0)).any())
     fields["map_highlights"] = int(fields["map_even"] and has_highlights)
+    fields["map_visible"] = _is_seen(around, scene.background)
     return texels, fields
+
+
+def _is_seen(around: Environment, background: Background) -> int:
+    return int(around.visible and not background.transparent)
 
 
 def _warn_of_pose(pose: Pose, spheres: Spheres, space: Space) -> None:

@@ -3,6 +3,7 @@ formats, of what libraries parse, and of objects; which of them are coordinates.
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from functools import cached_property, partial
 from importlib import import_module
 from math import prod
@@ -95,6 +96,8 @@ class ArraySource(ColumnSource):
         each: Any = self.stored[name]
         values = np.asarray(each.read() if isinstance(each, Entry) else each)
         if kind_of(each.dtype) == "text":
+            if values.dtype.kind == "M":
+                values = np.datetime_as_string(values)
             values = values if values.dtype.kind == "S" else texts_of(values)
         elif values.dtype.kind not in "iufb":
             raise self.error(f"{self.noun} '{shown(name)}' does not hold numbers")
@@ -257,9 +260,9 @@ def texts(words: Sequence[str]) -> NDArray[Any]:
 
 
 def _are_texts(values: NDArray[Any]) -> bool:
-    """Whether the first object of an array that is not missing is a text."""
+    """Whether the first object of an array that is not missing is a text or a date."""
     known = (value for value in values if value is not None and value == value)
-    return values.dtype.kind == "O" and isinstance(next(known, None), str)
+    return values.dtype.kind == "O" and isinstance(next(known, None), (str, date))
 
 
 def texts_of(values: Any) -> NDArray[Any]:

@@ -38,7 +38,7 @@ class Column(NamedTuple):
 def kind_of(dtype: np.dtype[Any]) -> str:
     """Return the `Column.kind` of an array type."""
     kinds = {"f": "number", "i": "integer", "u": "integer", "b": "truth value"}
-    return kinds.get(dtype.kind, "text" if dtype.kind in "SU" else "")
+    return kinds.get(dtype.kind, "text" if dtype.kind in "SUM" else "")  # M: dates
 
 
 def plain_value(value: Any) -> Value:

@@ -1,14 +1,18 @@
 """Colour scales: the colours of matplotlib, missing values, ticks of legends."""
 
+import re
 import sys
+import unicodedata
 from typing import Any
 
 import numpy as np
 import pytest
 
+from raytracer.annotations.legend import marks_of
 from raytracer.errors import SceneError
 from raytracer.scene.coloring import by_scale as limits
 from raytracer.scene.coloring import maps
+from raytracer.scene.coloring.dates import seconds_of
 from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.colors import linear_to_srgb
 
@@ -70,14 +74,97 @@ def test_categories(values: Any) -> None:
         ({"kind": "log", "low": 3, "high": 45}, ["5", "10", "20"]),
         ({"kind": "log", "low": 1, "high": 1e3}, ["1", "10", "100", "1000"]),
         ({"kind": "symlog", "low": -1e3, "high": 1e3}, ["-100", "-1", "0", "1", "100"]),
+        ({"low": 1e9, "high": 5e9}, ["1e9", "2e9", "3e9", "4e9", "5e9"]),
+        ({"low": 1e9, "high": 1e9 + 6}, [f"100000000{i}" for i in (0, 2, 4, 6)]),
+        ({"low": 2459000.5, "high": 2459004.5}, [f"245900{i}" for i in (1, 2, 3, 4)]),
+        ({"low": -1e9 - 5, "high": -1e9}, [f"-100000000{i}" for i in (5, 4, 3, 2, 1, 0)]),
+        ({"low": 1.0, "high": 1.0 + 2e-9, "kind": "discrete", "steps": 2},
+         ["1.000000000", "1.000000001", "1.000000002"]),
+        ({"low": 1e-9, "high": 1.0000003e-9},
+         ["1e-9", "1.0000001e-9", "1.0000002e-9", "1.0000003e-9"]),
+        ({"low": 1e17, "high": 1e17 + 10}, ["100000000000000000", "100000000000000016"]),
+        ({"low": 1e17, "high": 1e17 + 32},
+         ["100000000000000000", "100000000000000016", "100000000000000032"]),
     ],
-)
+)  # fmt: skip
 def test_ticks(arguments: dict[str, Any], texts: list[str]) -> None:
     scale = ColorScale(**arguments)
     found = scale.ticks()
     assert [tick.text for tick in found] == texts
     assert all(0.0 <= tick.position <= 1.0 for tick in found)
-    assert all(float(tick.text) == tick.value for tick in found)
+    assert all(float(tick.text) == pytest.approx(tick.value, rel=1e-15) for tick in found)
+
+
+@pytest.mark.parametrize("kind", ["linear", "log", "symlog", "discrete"])
+@pytest.mark.parametrize("span", [10.0, 1e-3, 1e4])
+@pytest.mark.parametrize("low", [1e9, 2459000.5, 1.7e9, -3e12, 5e-7, 1e5])
+def test_numbers_of_a_legend_differ(kind: str, low: float, span: float) -> None:
+    """Whatever is added to the values, and as numbers that are those of the ticks."""
+    if kind == "log" and low < 0.0:
+        return
+    scale = ColorScale(kind=kind, low=low, high=low + span)
+    marks = [mark for mark in marks_of(scale) if mark.text]
+    assert len({mark.text for mark in marks}) == len(marks) > 1
+    gap = min(np.diff([mark.value for mark in marks]))
+    for mark in marks:
+        power = re.fullmatch(r"(−?[\d.]*)×?10([⁻⁰¹²³⁴-⁹]+)", mark.text)
+        number = f"{power[1] or 1}e{power[2]}" if power else mark.text
+        found = float(unicodedata.normalize("NFKC", number).replace("−", "-"))
+        assert abs(found - mark.value) <= 1e-3 * gap
+        assert low <= mark.value <= low + span
+
+
+def seconds(time: str) -> float:
+    return float(np.datetime64(time, "us").astype(np.int64)) / 1e6
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "texts"),
+    [
+        ("1900-01-01", "2024-06-01", ["1900", "1950", "2000"]),
+        ("2020-05-01", "2024-06-01", ["2021", "2022", "2023", "2024"]),
+        ("2024-01-01", "2024-03-20", ["2024-01", "2024-02", "2024-03"]),
+        ("2024-02-27", "2024-03-02",
+         ["2024-02-27", "2024-02-28", "2024-02-29", "2024-03-01", "2024-03-02"]),
+        ("2024-05-05T22:00", "2024-05-06T02:00",
+         [f"2024-05-{t}:00" for t in ("05 22", "05 23", "06 00", "06 01", "06 02")]),
+        ("2024-05-05T20:00", "2024-05-05T20:00:02", [f"2024-05-05 20:00:0{i}" for i in (0, 1, 2)]),
+        ("2024-05-05T20:00", "2024-05-05T20:00:00.5",
+         [f"2024-05-05 20:00:00.{i}" for i in (0, 1, 2, 3, 4, 5)]),
+        ("2024-05-05", "2024-05-05", ["2024-05-05 00:00:00"]),
+        ("0001-01-01", "2024-01-01", ["0500", "1000", "1500", "2000"]),
+    ],
+)  # fmt: skip
+def test_ticks_of_dates(low: str, high: str, texts: list[str]) -> None:
+    scale = ColorScale(low=seconds(low), high=seconds(high), dates=True)
+    found = scale.ticks()
+    assert [tick.text for tick in found] == texts
+    for tick in found:
+        assert tick.value == pytest.approx(seconds(tick.text.replace(" ", "T")), abs=1e-5)
+        assert scale.low <= tick.value <= scale.high
+
+
+@pytest.mark.parametrize(
+    ("texts", "wanted"),
+    [
+        (["2024-01-31", "1969-12-31"], [1706659200.0, -86400.0]),
+        (["2024-01-31T18:00Z", "2024-01-31 18:00:00.25"], [1706724000.0, 1706724000.25]),
+        (["2024-01-31T18:00+01:00", "2024-01-31T18:00:00-0230"], [1706720400.0, 1706733000.0]),
+        (["2024-01-31T18:00:00.123456789", "", "NaT"], [1706724000.123456, np.nan, np.nan]),
+        (["2024-01-31", "H"], None),
+        (["2024-13-31"], None),
+        (["2024-01"], None),
+        (["1", "2"], None),
+        (["", "NaT"], None),
+        ([], None),
+    ],
+)
+def test_dates_of_texts(texts: list[str], wanted: Any) -> None:
+    found = seconds_of(texts)
+    if wanted is None:
+        assert found is None
+    else:
+        np.testing.assert_array_equal(found, wanted)
 
 
 def test_maps_of_other_packages() -> None:

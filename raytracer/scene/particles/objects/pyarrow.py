@@ -77,5 +77,7 @@ def _like(kind: Any) -> NDArray[Any] | None:
         return inner if inner is not None and inner.dtype.kind == "S" else None
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return np.empty(0, "S")
+    if types.is_timestamp(kind) or types.is_date(kind):
+        return np.empty(0, "S")
     known = (types.is_floating, float), (types.is_integer, int), (types.is_boolean, bool)
     return next((np.empty(0, dtype) for is_kind, dtype in known if is_kind(kind)), None)

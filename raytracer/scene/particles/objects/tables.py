@@ -40,6 +40,8 @@ def _values(series: Any) -> NDArray[Any]:
     if hasattr(series, "hasnans"):  # of pandas
         if series.dtype.kind in "iub" and series.hasnans:
             return np.asarray(series.to_numpy(dtype=float, na_value=np.nan))
+        if series.dtype.kind == "M":  # dates, in UTC
+            return np.asarray(series.to_numpy(dtype="M8[ns]"))
         if series.dtype.kind not in "iufb":
             series = series.astype(object).where(series.notna(), None)
     elif str(series.dtype) == "Null":
