@@ -58,17 +58,19 @@ RT_HD MaskOf<F> path_goes_on(const rt::Frame& frame, const PathState<F>& p, cons
   return splat_mask<F>(last > 0 && p.depth < last + kGlassBounces) & is_in_glass(frame, p, f);
 }
 
-// Veach's power heuristic with an exponent of 2: weight of a sample with density a that density b could have drawn.
+// Veach's power heuristic with an exponent of 2: weight of a sample with density a that density b could have drawn; 0
+// where a is 0.
 template <class F> RT_HD F power_heuristic(F a, F b) {
-  const F ratio = b / max_(a, F(1e-30f));
-  return F(1.0f) / fma_(ratio, ratio, F(1.0f));
+  const F ratio = b / a;
+  return select(a > F(0.0f), F(1.0f) / fma_(ratio, ratio, F(1.0f)), F(0.0f));
 }
 
 // bounces: between the light and the camera. One bounce is direct light.
 template <class F> RT_HD Vec3<F> clamped(const rt::Integrator& integrator, int bounces, Vec3<F> radiance) {
   if (bounces < 2 || !(integrator.clamp_indirect > 0.0f)) return radiance;
   const F limit(integrator.clamp_indirect);
-  return min_(F(1.0f), limit / max_(largest(radiance), F(1e-30f))) * radiance;
+  const F most = largest(radiance);
+  return select(most > limit, limit / most, F(1.0f)) * radiance;
 }
 
 // Whether the camera sees the environment map, as a thing like others.
@@ -285,8 +287,10 @@ struct AnyLightSample {
 template <class F>
 RT_HD AnyLightSample<F> sample_environment(const rt::SceneTables& scene, const Sample2d<F>& u) {
   const EnvironmentLightSample<F> around = environment_light_sample(scene.sky, *scene.frame, u);
-  const F attenuation = F(kInvPi) / max_(around.light.pdf, F(1e-20f));
-  return {{around.wi, F(kInfinity), attenuation, around.light.pdf}, around.light.radiance, splat_mask<F>(true)};
+  const F attenuation = by_density(F(kInvPi), around.light.pdf);
+  return {{around.wi, F(kInfinity), attenuation, around.light.pdf},
+          around.light.radiance,
+          MaskOf<F>(attenuation > F(0.0f))};
 }
 
 // A sample of the spheres that send out light.
@@ -441,7 +445,7 @@ RT_HD ScatterStep<F> scatter_path(const rt::Frame& frame, const PathState<F>& p,
     const F survival = min_(largest(throughput) * scale, F(1.0f));
     const F chance = sample_1d<F>(frame.sampler.seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseTermination);
     alive = alive & (chance < survival);
-    throughput = (F(1.0f) / max_(survival, F(1e-20f))) * throughput;
+    throughput = by_density(F(1.0f), survival) * throughput;
   }
   PathState<F> next = p;
   next.ray = {start_point(f, b.wi), b.wi};

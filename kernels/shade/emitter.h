@@ -28,11 +28,13 @@ struct SphereCone {
 
 template <class F> RT_HD SphereCone<F> sphere_cone(const Sphere<F>& sphere, Vec3<F> position) {
   const Vec3<F> to = sphere.center - position;
-  const F distance2 = max_(dot(to, to), F(1e-30f));
-  const F sin2 = min_(sphere.radius * sphere.radius / distance2, F(1.0f));
+  const F distance2 = dot(to, to);
+  const MaskOf<F> is_apart = distance2 >= F(kLeastNormal);
+  const F sin2 = select(is_apart, min_(sphere.radius * sphere.radius / distance2, F(1.0f)), F(1.0f));
   // inside of the sphere, where planes cut it open, it is all around
   const F versine = select(sin2 < F(1.0f), sin2 / (F(1.0f) + sqrt_(F(1.0f) - sin2)), F(2.0f));
-  return {(F(1.0f) / sqrt_(distance2)) * to, distance2, versine};
+  const Vec3<F> any_axis = {F(0.0f), F(0.0f), F(1.0f)};
+  return {select3(is_apart, (F(1.0f) / sqrt_(distance2)) * to, any_axis), distance2, versine};
 }
 
 // Density per solid angle of emitter_sample in a direction that meets an emitter. scale: Frame::scene.emitter_scale
@@ -69,7 +71,7 @@ RT_HD EmitterSample<F> emitter_sample(const rt::Emitter* table, int32_t count, V
   const F half2 = fma_(sphere.radius, sphere.radius, F(0.0f) - cone.distance2 * to.sin2);
   const F t = fma_(sqrt_(cone.distance2), to.cosine, F(0.0f) - sqrt_(max_(half2, F(0.0f))));
   const F gap = emitter_gap(sphere, position);
-  return {{to.wi, t - gap, (cone.versine + cone.versine) / share, share * F(0.5f * kInvPi) / cone.versine},
+  return {{to.wi, t - gap, by_density(cone.versine + cone.versine, share), share * F(0.5f * kInvPi) / cone.versine},
           radiance,
           as_uint(gather(fields + 10, at)),
           as_uint(gather(fields + 11, at)),
