@@ -80,7 +80,7 @@ RT_HD DirectLightSample<F> shade_caught_light(const rt::SceneTables& scene, int3
              environment_light(scene.sky, frame, wi).radiance,
              splat_mask<F>(true)};
   } else {
-    light = sample_any_light(scene, number, p, f.point.position);
+    light = sample_any_light(scene, number, p, f);
   }
   return shade_light_sample(scene, number, light, p, f, s, splat_mask<F>(false));
 }

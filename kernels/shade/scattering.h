@@ -14,7 +14,7 @@ struct Scattering {
   Vec3<F> wo;  // in the basis
   Bsdf<F> bsdf;
   PrincipledShading<F> principled;
-  Vec3<F> emission;  // radiance
+  Vec3<F> emission;  // radiance, the same on both sides of a surface
   F p_mirror;        // of Phong's: probability that a path goes on along the mirror direction
 };
 
@@ -30,7 +30,7 @@ RT_HD Scattering<F> scattering(const Bsdf<F>& b, Vec3<F> normal, Vec3<F> wo, Mas
   s.emission = {F(0.0f), F(0.0f), F(0.0f)};
   if (any(b.is_principled)) {
     s.principled = principled_shading(b.principled, b.albedo, s.wo.z, inside, eta);
-    s.emission = select(b.is_principled & !inside, b.principled.emission, F(0.0f)) * b.albedo;
+    s.emission = select(b.is_principled, b.principled.emission, F(0.0f)) * b.albedo;
   }
   const F diffuse = scattered_share(b.phong) * b.phong.diffuse * largest(b.albedo);
   s.p_mirror = RT_MIRRORS ? by_density(b.phong.mirror, b.phong.mirror + diffuse) : F(0.0f);

@@ -39,7 +39,7 @@
   S(node_cell, 1, 1) S(leaf_range, 1, 2) S(box_hits, 7, 1)                                        \
   E(phong_eval, 14, 2) E(bsdf_eval, 17, 3) E(bsdf_sample, 7, 6) \
   E(bsdf_ambient, 14, 3) E(light_sample, 3, 5) E(light_arrival, 10, 4)  \
-  E(area_light_sample, 5, 6) E(area_light_hit, 6, 3) E(emitter_sample, 6, 7) E(emitter_pdf, 4, 1)     \
+  E(area_light_sample, 5, 6) E(area_light_hit, 6, 3) E(emitter_sample, 6, 8) E(emitter_pdf, 4, 1)     \
   E(environment_light_sample, 2, 7) E(environment_light, 3, 4) E(sample_environment, 2, 7) E(lens_ray, 4, 6)           \
   E(power_heuristic, 2, 1) E(scattering_sample, 8, 7)                                               \
   E(fresnel_dielectric, 2, 2) E(ggx_albedo, 2, 2) \
@@ -233,7 +233,7 @@ PROBE(area_light_hit) {
 PROBE(emitter_sample) {
   const EmitterSample<F> s = emitter_sample(u.emitters, u.integer[0], read3(in), in[3], Sample2d<F>{in[4], in[5]});
   write3(out, s.sample.wi), out[3] = s.sample.distance, out[4] = s.sample.attenuation, out[5] = s.sample.pdf;
-  out[6] = as_float(s.sphere);
+  out[6] = as_float(s.sphere), out[7] = truth<F>(s.meets);
 }
 // position, number of an emitter; number: one by the sum of the weights
 PROBE(emitter_pdf) {
