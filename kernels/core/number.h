@@ -18,6 +18,7 @@ template <class F> using MaskOf = typename Lanes<F>::M;
 template <class F> using BitsOf = typename Lanes<F>::Bits;
 
 constexpr float kInfinity = 3.0e38f;  // finite, so that no arithmetic on it makes a NaN
+constexpr float kLeastNormal = 1.17549435e-38f;  // the least number of full precision; its inverse is finite
 
 RT_HD float select(bool m, float a, float b) { return m ? a : b; }
 RT_HD uint32_t select(bool m, uint32_t a, uint32_t b) { return m ? a : b; }
@@ -113,6 +114,12 @@ template <class F> RT_HD F atan_quotient(F y, F x) {
 template <class F> RT_HD F fast_log2(F x) { return log2_(x); }
 template <class F> RT_HD F fast_exp2(F x) { return exp2_(max_(x, F(-126.0f))); }
 template <class F> RT_HD F quotient(F a, F b) { return a / b; }
+
+// a / b; 0 where b is not positive, or too small to have an inverse: what a sample carries whose density is b.
+template <class F> RT_HD F by_density(F a, F b) {
+  const MaskOf<F> drawn = b >= F(kLeastNormal);
+  return select(drawn, a / select(drawn, b, F(1.0f)), F(0.0f));
+}
 
 // a^b for 0 <= a <= 1, 0 < b
 template <class F> RT_HD F fast_pow(F a, F b) {

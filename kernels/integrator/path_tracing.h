@@ -58,17 +58,19 @@ RT_HD MaskOf<F> path_goes_on(const rt::Frame& frame, const PathState<F>& p, cons
   return splat_mask<F>(last > 0 && p.depth < last + kGlassBounces) & is_in_glass(frame, p, f);
 }
 
-// Veach's power heuristic with an exponent of 2: weight of a sample with density a that density b could have drawn.
+// Veach's power heuristic with an exponent of 2: weight of a sample with density a that density b could have drawn; 0
+// where a is 0.
 template <class F> RT_HD F power_heuristic(F a, F b) {
-  const F ratio = b / max_(a, F(1e-30f));
-  return F(1.0f) / fma_(ratio, ratio, F(1.0f));
+  const F ratio = b / a;
+  return select(a > F(0.0f), F(1.0f) / fma_(ratio, ratio, F(1.0f)), F(0.0f));
 }
 
 // bounces: between the light and the camera. One bounce is direct light.
 template <class F> RT_HD Vec3<F> clamped(const rt::Integrator& integrator, int bounces, Vec3<F> radiance) {
   if (bounces < 2 || !(integrator.clamp_indirect > 0.0f)) return radiance;
   const F limit(integrator.clamp_indirect);
-  return min_(F(1.0f), limit / max_(largest(radiance), F(1e-30f))) * radiance;
+  const F most = largest(radiance);
+  return select(most > limit, limit / most, F(1.0f)) * radiance;
 }
 
 // Whether the camera sees the environment map, as a thing like others.
@@ -261,16 +263,37 @@ RT_HD bool casts_shadows(const rt::SceneTables& scene, int32_t number) {
   return is_environment(frame, number) ? environment_casts_shadows(frame) : frame.integrator.shadows != 0;
 }
 
-// The sample of an emitter that planes cut: as far as what is left of it. Distance: negative where it is cut away.
+// The sample of an emitter that planes cut: as far as what is left of it.
 template <class F>
-RT_HD LightSample<F> clipped_emitter(const rt::Frame& frame, const EmitterSample<F>& e, Vec3<F> position) {
+RT_HD EmitterSample<F> clipped_emitter(const rt::Frame& frame, const EmitterSample<F>& e, Vec3<F> position) {
   const Sphere<F> seen = {e.emitter.center - position, e.emitter.radius};
   const Chord<F> chord = sphere_chord(seen.center, seen.radius, e.sample.wi);
-  const F whole = sphere_nearest(chord, seen.radius);
+  const F whole = sphere_nearest(chord, seen.radius), half = sqrt_(max_(chord.half2, F(0.0f)));
   const F t = clipped_hit(primitive_interval(seen, chord), whole, clip_span(frame.clip, position, e.sample.wi)).t;
-  LightSample<F> sample = e.sample;
-  sample.distance = select(t > F(0.0f), t - emitter_gap(e.emitter, position), F(-1.0f));
-  return sample;
+  EmitterSample<F> clipped = e;
+  clipped.meets = t > F(0.0f);
+  clipped.sample.distance = t - emitter_gap(e.emitter, position, e.around, half);
+  return clipped;
+}
+
+// The sample of an emitter that is a large sphere, whose record says less well where it is (geom/large_sphere.h). At the
+// hit the slope of the line is half its chord, in radii.
+template <class F>
+RT_COLD EmitterSample<F> large_emitter(const rt::SceneTables& s, const EmitterSample<F>& e, Vec3<F> position) {
+  const rt::Frame& frame = *s.frame;
+  EmitterSample<F> found = e;
+  for (int i = 0; i < large_count(frame); ++i) {
+    const rt::LargeSphere& large = s.large[i];
+    const MaskOf<F> own = e.sphere == UintOf<F>((uint32_t)s.order[large.prim]);
+    if (!any(own)) continue;
+    F t = large_nearest(large, position, e.sample.wi).t;
+    if (clips(frame)) t = clipped_large(large, position, e.sample.wi, clip_span(frame.clip, position, e.sample.wi)).t;
+    const F slope = sqrt_(max_(large_line(large, position, e.sample.wi).half2, F(0.0f)));
+    const F gap = F(kNearErrors) * large_error(fma3(t, e.sample.wi, position)) / slope;
+    found.meets = (own & (t > F(0.0f))) | ((!own) & found.meets);
+    found.sample.distance = select(own, t - gap, found.sample.distance);
+  }
+  return found;
 }
 
 // A sample of a light. present: whether the light is there for it
@@ -285,21 +308,46 @@ struct AnyLightSample {
 template <class F>
 RT_HD AnyLightSample<F> sample_environment(const rt::SceneTables& scene, const Sample2d<F>& u) {
   const EnvironmentLightSample<F> around = environment_light_sample(scene.sky, *scene.frame, u);
-  const F attenuation = F(kInvPi) / max_(around.light.pdf, F(1e-20f));
-  return {{around.wi, F(kInfinity), attenuation, around.light.pdf}, around.light.radiance, splat_mask<F>(true)};
+  const F attenuation = by_density(F(kInvPi), around.light.pdf);
+  return {{around.wi, F(kInfinity), attenuation, around.light.pdf},
+          around.light.radiance,
+          MaskOf<F>(attenuation > F(0.0f))};
+}
+
+// A sample of the emitter to which the surface itself belongs: it is met where a ray that goes on into it leaves it.
+template <class F>
+RT_HD AnyLightSample<F> sample_own_emitter(const rt::Frame& frame, const AnyLightSample<F>& other,
+                                           const Surface<F>& f) {
+  const Entry<F> entry = enter(frame, f, other.sample.wi);
+  AnyLightSample<F> a = other;
+  a.present = entry.enters | (f.on_cut & other.present);
+  // from a cut face, rays are tested against the solid
+  a.sample.distance =
+      select(entry.enters, entry.t - select(f.on_cut, F(kNearErrors) * f.error, F(0.0f)), other.sample.distance);
+  const Principled<F>& m = f.bsdf.principled;
+  const MaskOf<F> absorbs = entry.enters & is_glass(f.bsdf) & (m.attenuation_distance > F(0.0f));
+  if (any(absorbs)) a.color = select3(absorbs, a.color * glass_transmittance(m, f.bsdf.albedo, entry.t), a.color);
+  return a;
 }
 
 // A sample of the spheres that send out light.
 template <class F>
-RT_HD AnyLightSample<F> sample_emitter(const rt::SceneTables& scene, const PathState<F>& p, Vec3<F> position,
+RT_HD AnyLightSample<F> sample_emitter(const rt::SceneTables& scene, const PathState<F>& p, const Surface<F>& f,
                                        uint32_t seed, const Sample2d<F>& u) {
   const rt::Frame& frame = *scene.frame;
   const F choice = sample_1d<F>(seed + 0x9e3779b9u, p.x, p.y, p.sample, (uint32_t)p.depth, kUseLight);
-  const EmitterSample<F> e = emitter_sample(scene.emitters, emitter_count(frame), position, choice, u);
-  AnyLightSample<F> a = {e.sample, e.radiance, splat_mask<F>(true)};
-  if (clips(frame)) {
-    a.sample = clipped_emitter(frame, e, position);
-    a.present = a.sample.distance > F(0.0f);
+  EmitterSample<F> e = emitter_sample(scene.emitters, emitter_count(frame), f.point.position, choice, u);
+  if (clips(frame)) e = clipped_emitter(frame, e, f.point.position);
+  if (large_count(frame)) e = large_emitter(scene, e, f.point.position);
+  AnyLightSample<F> a = {e.sample, e.radiance, e.meets};
+  if (any(e.around)) {
+    const MaskOf<F> is_own = e.around & (surface_of(scene, p.prim) == e.sphere);
+    if (any(is_own)) {
+      const AnyLightSample<F> own = sample_own_emitter(frame, a, f);
+      a.sample.distance = select(is_own, own.sample.distance, a.sample.distance);
+      a.color = select3(is_own, own.color, a.color);
+      a.present = (is_own & own.present) | ((!is_own) & a.present);
+    }
   }
   if (has_alpha(frame))
     a.present = a.present & is_present<F>(presence_key(frame, p.x, p.y), p.sample, e.sphere, e.opacity);
@@ -309,15 +357,15 @@ RT_HD AnyLightSample<F> sample_emitter(const rt::SceneTables& scene, const PathS
 // number: 0 to light_samples - 1
 template <class F>
 RT_HD AnyLightSample<F> sample_any_light(const rt::SceneTables& scene, int32_t number, const PathState<F>& p,
-                                         Vec3<F> position) {
+                                         const Surface<F>& f) {
   const rt::Frame& frame = *scene.frame;
   if (!RT_EMITTERS || number < light_count(frame)) {
     const rt::Light& light = scene.lights[number];
-    return {sample_light(frame, light, number, p, position), splat3<F>(light.color), splat_mask<F>(true)};
+    return {sample_light(frame, light, number, p, f.point.position), splat3<F>(light.color), splat_mask<F>(true)};
   }
   const uint32_t seed = frame.sampler.seed + 0x9e3779b9u * (uint32_t)number;
   const Sample2d<F> u = sample_2d<F>(seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseLight);
-  return is_environment(frame, number) ? sample_environment(scene, u) : sample_emitter(scene, p, position, seed, u);
+  return is_environment(frame, number) ? sample_environment(scene, u) : sample_emitter(scene, p, f, seed, u);
 }
 
 // What Phong's highlight shows of an environment map that is left to the paths, by a direction from its lobe: the density is
@@ -368,7 +416,7 @@ RT_HD DirectLightSample<F> shade_light(const rt::SceneTables& scene, int32_t num
     return shade_highlight(scene, number, p, f, s);
   const bool narrow = is_listed && !traces_paths(frame.integrator);
   const MaskOf<F> with_bsdf = path_goes_on(frame, p, f) | splat_mask<F>(narrow);
-  return shade_light_sample(scene, number, sample_any_light(scene, number, p, f.point.position), p, f, s, with_bsdf);
+  return shade_light_sample(scene, number, sample_any_light(scene, number, p, f), p, f, s, with_bsdf);
 }
 
 // Whether directions sampled from narrow lobes count where they meet a light.
@@ -441,7 +489,7 @@ RT_HD ScatterStep<F> scatter_path(const rt::Frame& frame, const PathState<F>& p,
     const F survival = min_(largest(throughput) * scale, F(1.0f));
     const F chance = sample_1d<F>(frame.sampler.seed, p.x, p.y, p.sample, (uint32_t)p.depth, kUseTermination);
     alive = alive & (chance < survival);
-    throughput = (F(1.0f) / max_(survival, F(1e-20f))) * throughput;
+    throughput = by_density(F(1.0f), survival) * throughput;
   }
   PathState<F> next = p;
   next.ray = {start_point(f, b.wi), b.wi};

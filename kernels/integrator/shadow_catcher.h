@@ -75,12 +75,12 @@ RT_HD DirectLightSample<F> shade_caught_light(const rt::SceneTables& scene, int3
   AnyLightSample<F> light;
   if (is_environment_map(frame, number) && draws_cosine(frame)) {
     const Vec3<F> wi = caught_direction(frame, p, f);
-    const F cosine = max_(dot(wi, f.point.normal), F(1e-6f));
-    light = {{wi, F(kInfinity), F(1.0f) / cosine, cosine * F(kInvPi)},
+    const F cosine = dot(wi, f.point.normal);
+    light = {{wi, F(kInfinity), by_density(F(1.0f), cosine), cosine * F(kInvPi)},
              environment_light(scene.sky, frame, wi).radiance,
              splat_mask<F>(true)};
   } else {
-    light = sample_any_light(scene, number, p, f.point.position);
+    light = sample_any_light(scene, number, p, f);
   }
   return shade_light_sample(scene, number, light, p, f, s, splat_mask<F>(false));
 }
@@ -129,7 +129,7 @@ RT_HD F caught_shadow(const rt::SceneTables& s, Tracer& tracer, BitsOf<F> mask, 
     catch_light(caught, a.radiance, all & a.contributes, mask_from_bits<MaskOf<F>>(seen));
   }
   if (!traces_paths(frame.integrator) && !rays) catch_light(caught, ambient, all, all);
-  return select(caught.all > F(0.0f), caught.missing / max_(caught.all, F(1e-20f)), F(0.0f));
+  return by_density(caught.missing, caught.all);
 }
 
 }  // namespace RT_NS

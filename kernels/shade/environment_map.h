@@ -74,10 +74,11 @@ struct EnvironmentDirection {
   F sine;
 };
 
-template <class F> RT_HD EnvironmentDirection<F> environment_direction(F u, F v) {
-  const SinCos<F> phi = sincos_turns(u), theta = sincos_turns(F(0.5f) * v);
-  const F sine = max_(theta.sin, F(1e-6f));
-  return {{F(0.0f) - sine * phi.cos, sine * phi.sin, theta.cos}, sine};
+// down, up: v and 1 - v. The sine is that of the lesser: near the nadir 1 - v would have lost it.
+template <class F> RT_HD EnvironmentDirection<F> environment_direction(F u, F down, F up) {
+  const SinCos<F> phi = sincos_turns(u), theta = sincos_turns(F(0.5f) * min_(down, up));
+  const F z = select(up < down, F(0.0f) - theta.cos, theta.cos);
+  return {{F(0.0f) - theta.sin * phi.cos, theta.sin * phi.sin, z}, theta.sin};
 }
 
 // The axes of the image.
@@ -128,9 +129,10 @@ struct EnvironmentLight {
   F pdf;  // of environment_light_sample, per solid angle
 };
 
-// sine: of an EnvironmentPlace
+// sine: of an EnvironmentPlace. At zenith and nadir, which are points, the density is 0, and so it is nowhere infinite
 template <class F> RT_HD EnvironmentLight<F> environment_light(const EnvironmentPoint<F>& p, F sine) {
-  return {p.radiance, F(kInvTwoPiSquared) * p.density / max_(sine, F(1e-6f))};
+  const MaskOf<F> is_pole = !(sine > F(0.0f));
+  return {p.radiance, select(is_pole, F(0.0f), F(kInvTwoPiSquared) * p.density / select(is_pole, F(1.0f), sine))};
 }
 
 template <class F> RT_HD EnvironmentLight<F> environment_light(const rt::EnvironmentTexel* texels,
@@ -158,7 +160,8 @@ template <class F> RT_HD MaskOf<F> choose_part(F& u, F first) {
 // A point of [0, 1] with a density that is linear from a to b; u: in [0, 1)
 template <class F> RT_HD F sample_linear(F a, F b, F u) {
   const F root = sqrt_(max_(fma_(u, b * b - a * a, a * a), F(0.0f)));
-  return min_(u * (a + b) / max_(a + root, F(1e-30f)), F(1.0f));
+  const F sum = a + root;  // 0: the density is 0 at that end
+  return select(sum > F(0.0f), min_(u * (a + b) / select(sum > F(0.0f), sum, F(1.0f)), F(1.0f)), F(0.0f));
 }
 
 template <class F>
@@ -191,8 +194,9 @@ RT_HD EnvironmentLightSample<F> environment_light_sample(const rt::EnvironmentTe
   const F x = sample_linear(fma_(y, cell.c.density - cell.a.density, cell.a.density),
                             fma_(y, cell.d.density - cell.b.density, cell.b.density), u);
   const F width(0.5f / (float)size), height(1.0f / (float)size);
-  const EnvironmentDirection<F> to =
-      environment_direction((to_float(column) + x) * width, (to_float(row) + y) * height);
+  const F rows_below = F((float)(size - 1)) - to_float(row);
+  const EnvironmentDirection<F> to = environment_direction((to_float(column) + x) * width, (to_float(row) + y) * height,
+                                                           (rows_below + (F(1.0f) - y)) * height);
   return {normalize(environment_basis<F>(frame).to_world(to.direction)), environment_light(cell.at(x, y), to.sine)};
 }
 

@@ -28,14 +28,9 @@ template <class F> RT_HD F ggx_root(F alpha, F cosine) {
   return sqrt_(fma_(fma_(F(0.0f) - a2, cosine, cosine), cosine, a2));
 }
 
-// share of the normals facing a direction at this cosine that are seen from it
-template <class F> RT_HD F ggx_visible(F alpha, F cosine) {
-  return (cosine + cosine) / (cosine + ggx_root(alpha, cosine));
-}
-
 // share that is seen from both directions, divided by the product of both cosines and 2
 template <class F> RT_HD F ggx_visible_both(F alpha, F cos_o, F cos_i) {
-  return F(1.0f) / max_(fma_(cos_o, ggx_root(alpha, cos_i), cos_i * ggx_root(alpha, cos_o)), F(1e-20f));
+  return F(1.0f) / fma_(cos_o, ggx_root(alpha, cos_i), cos_i * ggx_root(alpha, cos_o));
 }
 
 // A normal out of those seen from o: spherical caps (Dupuy, Benyoub 2023).
@@ -48,9 +43,10 @@ template <class F> RT_HD Vec3<F> ggx_sample(F alpha, Vec3<F> o, Sample2d<F> p) {
   return normalize(Vec3<F>{alpha * half.x, alpha * half.y, max_(half.z, F(1e-7f))});
 }
 
-// pi times the density of ggx_sample per solid angle of the normal
+// pi times the density of ggx_sample per solid angle of the normal m, divided by the cosine of o to m, which the density
+// of a direction has in its divisor: the share of the normals that are seen from o, 2 o.z / (o.z + root), by o.z
 template <class F> RT_HD F ggx_pdf(F alpha, Vec3<F> o, Vec3<F> m) {
-  return ggx_visible(alpha, o.z) * max_(dot(o, m), F(0.0f)) / max_(o.z, F(1e-7f)) * ggx_density(alpha, m);
+  return F(2.0f) / (o.z + ggx_root(alpha, o.z)) * ggx_density(alpha, m);
 }
 
 template <class F> RT_HD F pow5(F a) {

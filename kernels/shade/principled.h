@@ -234,7 +234,7 @@ RT_HD PrincipledShading<F> principled_shading(const Principled<F>& m, Vec3<F> al
   s.p_glass_multiple = s.glass * s.glass_lost;
   s.p_glass = s.through * s.glass - s.p_glass_multiple;
   const F sum = s.p_coat + s.p_layer + s.p_diffuse + s.p_multiple + s.p_glass_multiple + s.p_glass;
-  const F scale = select(sum > zero, one / max_(sum, F(1e-20f)), zero);
+  const F scale = by_density(one, sum);
   s.p_coat = s.p_coat * scale, s.p_layer = s.p_layer * scale;
   s.p_diffuse = s.p_diffuse * scale, s.p_multiple = s.p_multiple * scale, s.p_glass = s.p_glass * scale;
   s.p_glass_multiple = s.p_glass_multiple * scale;
@@ -272,7 +272,7 @@ RT_HD BsdfValue<F> principled_reflection(const PrincipledShading<F>& s, Vec3<F> 
                         again * s.multiple + base * s.diffuse;
   const F coat = s.coat * fma_(F(1.0f - kCoatReflectance), grazing, F(kCoatReflectance)) *
                  (F(0.5f) * cos_i * ggx_density(F(kCoatAlpha), m) * ggx_visible_both(F(kCoatAlpha), o.z, cos_i));
-  const F quarter = F(0.25f / kPi) / max_(cosine, F(1e-7f));
+  const F quarter(0.25f / kPi);
   const F wide = fma_(s.p_diffuse, cos_i, s.p_multiple * multiple_pdf(s, cos_i)) * F(1.0f / kPi);
   const F pdf =
       fma_(s.p_layer * quarter, ggx_pdf(s.alpha, o, m), fma_(s.p_coat * quarter, ggx_pdf(F(kCoatAlpha), o, m), wide));
@@ -291,14 +291,13 @@ template <class F> RT_HD BsdfValue<F> principled_glass(const PrincipledShading<F
       (o_dot_m > F(0.0f)) & ((reflects & (i_dot_m > F(0.0f))) | ((!reflects) & (i_dot_m < F(0.0f))));
   const GlassFacet<F> facet = glass_facet(s, fresnel_dielectric(max_(o_dot_m, F(0.0f)), s.eta));
   const F cos_i = abs_(i.z);
-  // light that passes spreads over another solid angle: the factor between those of normal and direction
+  // light that passes spreads over another solid angle: the factor between those of normal and direction, times the
+  // cosine to the normal. bend: the length of o + eta i, which is not below |eta - 1|
   const F bend = fma_(s.eta, i_dot_m, o_dot_m);
-  const F spread = select(reflects, F(0.25f) / max_(o_dot_m, F(1e-7f)),
-                          s.eta * s.eta * abs_(i_dot_m) / max_(bend * bend, F(1e-12f)));
+  const F spread = select(reflects, F(0.25f), s.eta * s.eta * abs_(i_dot_m) * o_dot_m / (bend * bend));
   const F share = select(reflects, facet.reflected, facet.passed) * spread;
   const F chosen = select(reflects, facet.chosen, one - facet.chosen) * spread;
-  const F shape = share * max_(o_dot_m, F(0.0f)) * (F(2.0f) * cos_i) * ggx_density(s.alpha, m) *
-                  ggx_visible_both(s.alpha, o.z, cos_i);
+  const F shape = share * (F(2.0f) * cos_i) * ggx_density(s.alpha, m) * ggx_visible_both(s.alpha, o.z, cos_i);
   const F by_eta2 = select(reflects, one, one / (s.eta * s.eta));  // radiance is less where the index is, by its square
   const Vec3<F> color = select3(reflects, Vec3<F>{one, one, one}, s.tint);
   const F through = one - coat_albedo(select(reflects, s.coat, s.coat_beyond), cos_i);
@@ -361,8 +360,8 @@ RT_HD PrincipledSample<F> principled_sample(const PrincipledShading<F>& s, Vec3<
 
   // Which side of the glass: the rest of the number that chose the lobe.
   const Fresnel<F> f = fresnel_dielectric(cosine, s.eta);
-  const F rest = (lobe - after_wide) / max_(s.p_glass, F(1e-20f));
-  const F rest_wide = (lobe - after_multiple) / max_(s.p_glass_multiple, F(1e-20f));
+  const F rest = by_density(lobe - after_wide, s.p_glass);
+  const F rest_wide = by_density(lobe - after_multiple, s.p_glass_multiple);
   const MaskOf<F> refracts = glass & !(rest < glass_facet(s, f).chosen);
   const MaskOf<F> leaves = wide & !(lobe < after_multiple) & !(rest_wide < s.same_side), passes = refracts | leaves;
   const F inverse = one / s.eta;
@@ -379,8 +378,8 @@ RT_HD PrincipledSample<F> principled_sample(const PrincipledShading<F>& s, Vec3<
   const BsdfValue<F> b = principled_eval(s, o, i);
   // A direction on the wrong side of the surface carries nothing.
   const MaskOf<F> valid = select(passes, F(0.0f) - i.z, i.z) > zero;
-  const F scale = select(valid & (b.pdf > zero), F(1.0f / kPi) / max_(b.pdf, F(1e-20f)), zero);
-  const F sure = select(valid, s.through * s.glass / max_(s.p_glass, F(1e-20f)), zero);  // the coat's share is chosen
+  const F scale = select(valid, by_density(F(1.0f / kPi), b.pdf), zero);
+  const F sure = select(valid, by_density(s.through * s.glass, s.p_glass), zero);  // the coat's share is chosen
   const F by_eta2 = inverse * inverse;
   PrincipledSample<F> a;
   a.i = i;

@@ -14,7 +14,7 @@ struct Scattering {
   Vec3<F> wo;  // in the basis
   Bsdf<F> bsdf;
   PrincipledShading<F> principled;
-  Vec3<F> emission;  // radiance
+  Vec3<F> emission;  // radiance, the same on both sides of a surface
   F p_mirror;        // of Phong's: probability that a path goes on along the mirror direction
 };
 
@@ -30,10 +30,10 @@ RT_HD Scattering<F> scattering(const Bsdf<F>& b, Vec3<F> normal, Vec3<F> wo, Mas
   s.emission = {F(0.0f), F(0.0f), F(0.0f)};
   if (any(b.is_principled)) {
     s.principled = principled_shading(b.principled, b.albedo, s.wo.z, inside, eta);
-    s.emission = select(b.is_principled & !inside, b.principled.emission, F(0.0f)) * b.albedo;
+    s.emission = select(b.is_principled, b.principled.emission, F(0.0f)) * b.albedo;
   }
   const F diffuse = scattered_share(b.phong) * b.phong.diffuse * largest(b.albedo);
-  s.p_mirror = RT_MIRRORS ? b.phong.mirror / max_(b.phong.mirror + diffuse, F(1e-20f)) : F(0.0f);
+  s.p_mirror = RT_MIRRORS ? by_density(b.phong.mirror, b.phong.mirror + diffuse) : F(0.0f);
   return s;
 }
 
@@ -85,9 +85,8 @@ template <class F> RT_HD ScatteringSample<F> scattering_sample(const Scattering<
     const SinCos<F> phi = sincos_turns(u.v);
     const Vec3<F> out = {root * phi.cos, root * phi.sin, sqrt_(max_(one - u.u, zero))};
     i = select3(mirror, Vec3<F>{zero - s.wo.x, zero - s.wo.y, s.wo.z}, out);
-    const F p_diffuse = max_(one - s.p_mirror, F(1e-20f));
-    const Vec3<F> diffuse = (scattered_share(m) * m.diffuse / p_diffuse) * s.bsdf.albedo;
-    const F mirrored = m.mirror / max_(s.p_mirror, F(1e-20f));
+    const Vec3<F> diffuse = by_density(scattered_share(m) * m.diffuse, one - s.p_mirror) * s.bsdf.albedo;
+    const F mirrored = by_density(m.mirror, s.p_mirror);
     a.weight = select3(mirror, mirrored * m.mirror_color, diffuse);
     a.pdf = select(mirror, zero, (one - s.p_mirror) * i.z * F(1.0f / kPi));
   }
@@ -108,7 +107,7 @@ template <class F> RT_HD void keep_lobes(Scattering<F>& s, F coat, F layer, F gl
   PrincipledShading<F>& m = s.principled;
   m.p_coat = coat * m.p_coat, m.p_layer = layer * m.p_layer, m.p_glass = glass * m.p_glass;
   m.p_diffuse = m.p_multiple = m.p_glass_multiple = F(0.0f);
-  const F sum = m.p_coat + m.p_layer + m.p_glass, scale = F(1.0f) / max_(sum, F(1e-20f));
+  const F scale = by_density(F(1.0f), m.p_coat + m.p_layer + m.p_glass);
   m.p_coat = scale * m.p_coat, m.p_layer = scale * m.p_layer, m.p_glass = scale * m.p_glass;
 }
 

@@ -534,3 +534,35 @@ def test_a_live_scene_with_a_transparent_background_hides_the_environment() -> N
         array = live.render().array
         assert array[0, 0].tolist() == [0, 0, 0, 0]
         assert array[18, 24, 3] == 1.0
+
+
+# Samples of a map: of each surface, at each place of the film, of each map, in `path`.
+MILLIONS = 100
+SHADES: dict[str, Any] = {
+    "phong": WHITE,
+    "diffuse": raytracer.Principled(roughness=1.0, specular=0.0),
+    "dielectric": raytracer.Principled(roughness=0.3),
+    "metal": raytracer.Principled(roughness=0.3, metallic=1.0),
+    "glass": raytracer.Principled(roughness=0.4, transmission=1.0),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("depth", [0, 2])
+@pytest.mark.parametrize("name", SHADES)
+def test_no_sample_of_many_is_brighter_than_its_map_allows(
+    backend: str, tmp_path: Path, name: str, depth: int
+) -> None:
+    """A white surface shows at most a few times what the brightest light by its density is: no
+    pixel of ten pictures of `MILLIONS` million samples together has another."""
+    rng = np.random.default_rng(1)
+    rows = rng.integers(20, 120, (128, 256, 3)).astype(np.float64)
+    rows[:3] = rows[-3:] = 255.0  # bright where the map has no density
+    rows[30:33, 60:63] = 255.0
+    around = Environment(image=picture(tmp_path, rows))
+    shown = scene_of(around, spheres=[SphereSet([[0, 0, 0]], 1.0, "white", material=SHADES[name])])
+    shown.camera = replace(FRONT, vertical_fov=19.0)  # filled by the ball
+    samples = MILLIONS * 1_000_000 // (len(SHADES) * 2 * 64 * 64)
+    found = mean(shown, backend, samples, width=64, height=64, max_depth=depth, filter="point")
+    assert np.isfinite(found).all()
+    assert found[..., :3].max() < 4.0

@@ -9,7 +9,7 @@
 #include "film/histogram.h"
 #include "geom/large_sphere.h"
 #include "integrator/camera.h"
-#include "integrator/direct.h"
+#include "integrator/path_tracing.h"
 #include "shade/background.h"
 #include "shade/area_light.h"
 #include "shade/bsdf.h"
@@ -39,8 +39,9 @@
   S(node_cell, 1, 1) S(leaf_range, 1, 2) S(box_hits, 7, 1)                                        \
   E(phong_eval, 14, 2) E(bsdf_eval, 17, 3) E(bsdf_sample, 7, 6) \
   E(bsdf_ambient, 14, 3) E(light_sample, 3, 5) E(light_arrival, 10, 4)  \
-  E(area_light_sample, 5, 6) E(area_light_hit, 6, 3) E(emitter_sample, 6, 7) E(emitter_pdf, 4, 1)     \
-  E(environment_light_sample, 2, 7) E(environment_light, 3, 4) E(lens_ray, 4, 6)                                       \
+  E(area_light_sample, 5, 6) E(area_light_hit, 6, 3) E(emitter_sample, 6, 8) E(emitter_pdf, 4, 1)     \
+  E(environment_light_sample, 2, 7) E(environment_light, 3, 4) E(sample_environment, 2, 7) E(lens_ray, 4, 6)           \
+  E(power_heuristic, 2, 1) E(scattering_sample, 8, 7)                                               \
   E(fresnel_dielectric, 2, 2) E(ggx_albedo, 2, 2) \
   E(principled_eval, 16, 4) E(principled_sample, 16, 7)                                           \
   E(background_row, 1, 3) E(background_direction, 3, 3) E(camera_ray, 2, 6)                       \
@@ -233,7 +234,7 @@ PROBE(area_light_hit) {
 PROBE(emitter_sample) {
   const EmitterSample<F> s = emitter_sample(u.emitters, u.integer[0], read3(in), in[3], Sample2d<F>{in[4], in[5]});
   write3(out, s.sample.wi), out[3] = s.sample.distance, out[4] = s.sample.attenuation, out[5] = s.sample.pdf;
-  out[6] = as_float(s.sphere);
+  out[6] = as_float(s.sphere), out[7] = truth<F>(s.meets);
 }
 // position, number of an emitter; number: one by the sum of the weights
 PROBE(emitter_pdf) {
@@ -253,6 +254,26 @@ PROBE(environment_light_sample) {
 PROBE(environment_light) {
   const EnvironmentLight<F> s = environment_light(u.sky, u.frame, read3(in));
   write3(out, s.radiance), out[3] = s.pdf;
+}
+// ---- integrator/path_tracing.h; point of the unit square -> direction, what a white surface would reflect of the sample
+// but for a cosine (0 where there is none), density
+PROBE(sample_environment) {
+  rt::SceneTables scene = {};
+  scene.sky = u.sky, scene.frame = &u.frame;
+  const AnyLightSample<F> a = sample_environment(scene, Sample2d<F>{in[0], in[1]});
+  write3(out, a.sample.wi), write3(out + 3, a.sample.attenuation * a.color), out[6] = a.sample.pdf;
+}
+// two densities
+PROBE(power_heuristic) { out[0] = power_heuristic(in[0], in[1]); }
+// ---- shade/scattering.h; of a white surface by Phong's: diffuse, mirror, wo, then a point of the unit square and the number
+// that chooses the lobe
+PROBE(scattering_sample) {
+  const F zero(0.0f), one(1.0f);
+  const Phong<F> phong = {zero, in[0], zero, one, in[1], {one, one, one}};
+  const Scattering<F> s = scattering(phong_bsdf<F>({one, one, one}, phong), Vec3<F>{zero, zero, one}, read3(in + 2),
+                                     splat_mask<F>(false), one);
+  const ScatteringSample<F> a = scattering_sample(s, Sample2d<F>{in[5], in[6]}, in[7]);
+  write3(out, a.wi), write3(out + 3, a.weight), out[6] = a.pdf;
 }
 // cosine, relative index -> reflected share, cosine of the refracted ray
 PROBE(fresnel_dielectric) {

@@ -79,6 +79,64 @@ def test_emitters(probe: Probe, place: Any) -> None:
         np.testing.assert_allclose(drawn[own, 5], density(wi[own]), rtol=1e-4)
 
 
+NEAR = 2.0**-21
+"""Twice the error of a computed surface point, by the larger of centre and radius."""
+
+
+def test_emitters_have_one_density_for_both_strategies(probe: Probe) -> None:
+    """The weights of a sample of the light and of a ray that meets it have sum 1, from outside of
+    it, inside and on either side of its surface; the way to it ends where it does."""
+    spheres = [((0, 2, 0), 0.6), ((0.7, 2.6, 0.2), 0.9), ((400, 1, 1), 0.2), ((1, 0, -1), 30.0)]
+    radiance = np.array([(1.0, 0.5, 0.2), (0.1, 0.4, 0.3), (800.0, 80.0, 9.0), (0.01, 0.02, 0.01)])
+    table, _ = table_of(spheres, radiance)
+    table["share"] = 0.25
+    table["threshold"] = 1.0
+    rng = np.random.default_rng(8)
+    centers, radii = np.array([c for c, _ in spheres], np.float64), np.array([0.6, 0.9, 0.2, 30.0])
+    radii = radii.astype(np.float32).astype(np.float64)
+    count = 4000
+    about, other = rng.integers(0, 4, (2, count))
+    normal = unit(rng.normal(size=(count, 3)))
+    height = rng.choice([-0.9, -0.5, -1e-3, 0.0, 1e-2, 1.0, 40.0], count)
+    error = NEAR * np.maximum(np.abs(centers).max(axis=1), radii)[about]
+    reach = (
+        radii[about] * (1 + height) + np.where(height == 0, rng.choice([-1, 1], count), 0) * error
+    )
+    place = (centers[about] + reach[:, None] * normal).astype(np.float32)
+    across = (place - np.where(height == 0, 2 * error, 0)[:, None] * normal).astype(np.float32)
+    drawn = probe("emitter_sample", place, (other + 0.5) / 4, rng.random((count, 2)),
+                  emitters=table, integer=4).astype(np.float64)  # fmt: skip
+    assert (np.ascontiguousarray(drawn[:, 6].astype(np.float32)).view(np.uint32) == other).all()
+    # The scale makes of the weight what the table has as share.
+    weight = (radiance.max(axis=1) * radii**2)[other]
+    for start in (place, across):
+        scaled = np.empty(count)
+        for number in range(4):
+            own = other == number
+            found = probe("emitter_pdf", start[own], np.full(own.sum(), number, np.uint32),
+                          emitters=table, number=0.25 / weight[own][0])  # fmt: skip
+            scaled[own] = found[:, 0]
+        of_ray = 10.0 ** rng.uniform(-3, 3, count)
+        weights = [probe("power_heuristic", a, b)[:, 0].astype(np.float64)
+                   for a, b in ((drawn[:, 5], of_ray), (of_ray, scaled))]  # fmt: skip
+        np.testing.assert_allclose(sum(weights), 1.0, atol=3e-4)
+    # Where a ray meets the sphere, away from its surface and from rays that touch it.
+    way = centers[other] - place.astype(np.float64)
+    wi = unit(drawn[:, :3])
+    middle = (way * wi).sum(axis=1)
+    half2 = radii[other] ** 2 - ((way - middle[:, None] * wi) ** 2).sum(axis=1)
+    half = np.sqrt(np.maximum(half2, 0))
+    inside = np.linalg.norm(way, axis=1) < radii[other]
+    wanted = np.where(inside, middle + half, middle - half)
+    clear = (half > 0.02 * radii[other]) & ((height != 0) | (about != other))
+    assert drawn[clear, 7].all()
+    assert (drawn[clear, 3] <= wanted[clear]).all()
+    gap = np.where(inside, 1e-4, 2e-3) * radii[other] + 2e-5 * np.abs(place).max(axis=1)
+    gap += 2e-5 * np.abs(centers).max(axis=1)[other]
+    assert (drawn[clear, 3] >= (wanted - gap)[clear]).all()
+    assert clear.mean() > 0.7
+
+
 # ---- the environment map
 
 
