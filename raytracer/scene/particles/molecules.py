@@ -23,6 +23,9 @@ TWO_LETTERS = frozenset(
 
 _CHARMM = {"CLA": "Cl", "SOD": "Na", "POT": "K", "CAL": "Ca", "CES": "Cs"}
 
+FIRST_SHOWN = "has alternate locations of atoms or residues: the first of each is shown"
+"""Warning about atoms that `keep_first_locations` leaves out."""
+
 NAMES = (b"coil", b"helix", b"strand")
 
 
@@ -66,6 +69,28 @@ def element_of(name: str, residue: str = "") -> str:
         if symbol is not None and symbol.upper() == letters[:length].upper():
             return symbol
     return name.strip()
+
+
+def keep_first_locations(
+    alternate: NDArray[Any], place: NDArray[Any], residue: NDArray[Any], name: NDArray[Any]
+) -> NDArray[np.bool_]:
+    """Return which atoms to keep so that each has one location, the first, and each place one
+    residue, the first of a mixture. Only atoms with an alternate location are left out.
+
+    Args:
+        alternate: letters of alternate locations, bytes (N,); b"" for none.
+        place: chain, number and insertion code of the residues, bytes (N,).
+        residue, name: names of residues and atoms, bytes (N,).
+    """
+    kept = np.ones(len(alternate), bool)
+    rows = np.flatnonzero(np.isin(place, place[alternate != b""]))
+    rows = rows[np.argsort(alternate[rows] != b"", kind="stable")]  # those without a letter first
+    _, first, group = np.unique(place[rows], return_index=True, return_inverse=True)
+    is_first = residue[rows] == residue[rows][first[group]]
+    atoms = np.rec.fromarrays([group, is_first, name[rows]])
+    is_first[np.setdiff1d(np.arange(len(rows)), np.unique(atoms, return_index=True)[1])] = False
+    kept[rows] = is_first | (alternate[rows] == b"")
+    return kept
 
 
 def add_structure(columns: dict[str, NDArray[Any]], stretches: Iterable[Stretch]) -> None:

@@ -15,7 +15,8 @@ from raytracer.files import inputs
 from raytracer.pipeline import prepare
 from raytracer.scene.bare import ATOM
 from raytracer.scene.elements import find
-from raytracer.scene.particles.molecules import element_of
+from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.molecules import FIRST_SHOWN, element_of
 from raytracer.scene.particles.read import frame_count, read, source_of
 from raytracer.scene.particles.source import Box
 from raytracer.scene.source import Source
@@ -217,19 +218,137 @@ def test_pdb(tmp_path: Path, end: bytes) -> None:
     np.testing.assert_array_equal(data.centers, [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
     np.testing.assert_array_equal(data.radius, [find(n).radius for n in ("C", "Ca", "O")])
     assert frame_count(path) == 2 or end == b"\r"
-    assert load(path).describe(0).values["residue"] == "GLY"
+    with pytest.warns(raytracer.RaytracerWarning, match="the first of each is shown"):
+        scene = load(path, 0)
+    assert scene.describe(0).values["residue"] == "GLY"
 
 
-def test_alternate_places_of_pdb(tmp_path: Path) -> None:
-    """Of each atom the first place is taken, whatever letters other atoms have."""
-    rows = [("A", 1, 0.0), ("B", 1, 0.5), ("B", 2, 4.0), ("C", 2, 4.5), (" ", 3, 8.0)]
-    lines = [
-        f"ATOM  {n:5d}  CA {place}ALA A{residue:4d}    {x:8.3f}{0:8.3f}{0:8.3f}{1:6.2f}{0:6.2f}"
-        f"          {'C':>2}\n"
-        for n, (place, residue, x) in enumerate(rows, 1)
+# Name, alternate location, residue, number, insertion code and x of each atom.
+Site = tuple[str, str, str, int, str, float]
+SITES: dict[str, tuple[list[Site], list[float]]] = {
+    "other letters in each residue": (
+        [("CA", "A", "ALA", 1, "", 0.0), ("CA", "B", "ALA", 1, "", 0.5),
+         ("CA", "B", "ALA", 2, "", 4.0), ("CA", "C", "ALA", 2, "", 4.5),
+         ("CA", "", "ALA", 3, "", 8.0)],
+        [0.0, 4.0, 8.0],
+    ),
+    "small letters and digits": (
+        [("CA", "a", "ALA", 1, "", 0.0), ("CA", "A", "ALA", 1, "", 0.5),
+         ("O", "1", "HOH", 2, "", 4.0), ("O", "2", "HOH", 2, "", 4.5)],
+        [0.0, 4.0],
+    ),
+    "with and without a letter": (
+        [("N", "", "ALA", 1, "", 0.0), ("CA", "", "ALA", 1, "", 1.0),
+         ("CA", "B", "ALA", 1, "", 1.5), ("CB", "B", "ALA", 1, "", 3.0)],
+        [0.0, 1.0, 3.0],
+    ),
+    "inserted residues": (
+        [("CA", "A", "SER", 1, "A", 0.0), ("CA", "B", "SER", 1, "A", 0.5),
+         ("CA", "A", "SER", 1, "B", 4.0), ("CA", "B", "SER", 1, "B", 4.5)],
+        [0.0, 4.0],
+    ),
+    "two residues in one place": (
+        [("CA", "A", "SER", 1, "", 0.0), ("OG", "A", "SER", 1, "", 1.0),
+         ("CA", "B", "THR", 1, "", 0.5), ("OG1", "B", "THR", 1, "", 1.5),
+         ("CG2", "B", "THR", 1, "", 2.0), ("CA", "", "ALA", 2, "", 8.0)],
+        [0.0, 1.0, 8.0],
+    ),
+}  # fmt: skip
+"""Atoms with alternate locations, and x of those to keep."""
+
+
+def pdb_of(models: list[list[Site]], start: str = "", end: str = "END\n") -> str:
+    lines = []
+    for number, sites in enumerate(models, 1):
+        lines.append(start.format(number))
+        lines += [
+            f"ATOM  {n:5d}  {name:<3}{letter:1}{residue} A{place:4d}{code:1}   {x:8.3f}{0:8.3f}"
+            f"{0:8.3f}{1:6.2f}{0:6.2f}          {name[0]:>2}\n"
+            for n, (name, letter, residue, place, code, x) in enumerate(sites, 1)
+        ]
+        lines.append(end)
+    return "".join(lines)
+
+
+_SITE_COLUMNS = (
+    "group_PDB id type_symbol label_atom_id label_alt_id label_comp_id label_asym_id "
+    "label_entity_id label_seq_id pdbx_PDB_ins_code Cartn_x Cartn_y Cartn_z occupancy "
+    "B_iso_or_equiv auth_seq_id auth_asym_id pdbx_PDB_model_num"
+)
+
+
+def mmcif_of(models: list[list[Site]]) -> str:
+    """Waters have no label_seq_id, and chains have other names than those of the authors."""
+    rows = [
+        f"ATOM {n} {name[0]} {name} {letter or '.'} {residue} A 1 "
+        f"{'.' if residue == 'HOH' else place} {code or '?'} {x} 0 0 1 10 {place + 100} H {number}"
+        for number, sites in enumerate(models, 1)
+        for n, (name, letter, residue, place, code, x) in enumerate(sites, 1)
     ]
-    centers = read(write(tmp_path / "a.pdb", "".join(lines))).centers
-    np.testing.assert_allclose(np.asarray(centers)[:, 0], [0.0, 4.0, 8.0])
+    keys = [f"_atom_site.{key}" for key in _SITE_COLUMNS.split()]
+    return "\n".join(["data_x", "loop_", *keys, *rows, "#", ""])
+
+
+@pytest.mark.parametrize("name", ["a.pdb", "a.cif"])
+@pytest.mark.parametrize("case", SITES)
+def test_alternate_locations(case: str, name: str, tmp_path: Path) -> None:
+    """Of each atom the first location is taken, whatever letters other atoms have, as by gemmi."""
+    gemmi = pytest.importorskip("gemmi")
+    sites, expected = SITES[case]
+    path = write(tmp_path / name, (pdb_of if name == "a.pdb" else mmcif_of)([sites]))
+    data = read(path)
+    assert np.asarray(data.centers)[:, 0].tolist() == expected
+    structure = gemmi.read_structure(str(path))
+    structure.remove_alternative_conformations()
+    assert [site.atom.pos.x for site in structure[0].all()] == expected
+    assert [note for _, note in data.notes] == [f"{path}: {FIRST_SHOWN}"]
+
+
+MODELS: list[list[Site]] = [
+    [("CA", "", "ALA", 1, "", 1.0), ("CB", "", "ALA", 1, "", 2.0)],
+    [("CA", "", "ALA", 1, "", 3.0), ("CB", "", "ALA", 1, "", 4.0), ("O", "", "ALA", 1, "", 5.0)],
+    [("CA", "", "ALA", 1, "", 6.0), ("CB", "", "ALA", 1, "", 7.0)],
+]  # fmt: skip
+CRYST1 = "CRYST1   {0}0.000   {0}1.000   {0}2.000  90.00  90.00  90.00 P 1           1\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("end.pdb", pdb_of(MODELS)),
+        ("padded.pdb", pdb_of(MODELS, end="END" + " " * 77 + "\r\n")),
+        ("no_last_end.pdb", pdb_of(MODELS).removesuffix("END\n")),
+        ("endmdl.pdb", pdb_of(MODELS, end="ENDMDL\n") + "END\n"),
+        ("model.pdb", pdb_of(MODELS, "MODEL     {:4d}\n", "ENDMDL\n") + "MASTER\nEND\n"),
+        ("no_endmdl.pdb", pdb_of(MODELS, "MODEL     {:4d}\n", "TER\n") + "END\n"),
+        ("both.pdb", pdb_of(MODELS, "MODEL     {:4d}\n", "ENDMDL\nEND\n")),
+        ("empty.pdb", "MODEL 1\nENDMDL\n" + pdb_of(MODELS, end="ENDMDL\n")),
+        ("cells.pdb", pdb_of(MODELS, "REMARK\n" + CRYST1, "TER\nENDMDL\n")),
+        ("m.cif", mmcif_of(MODELS)),
+    ],
+)
+def test_models_are_frames(name: str, text: str, tmp_path: Path) -> None:
+    pytest.importorskip("gemmi")
+    path = write(tmp_path / name, text)
+    assert frame_count(path) == 3
+    frames = frames_of(Source.of(path))
+    for number, sites in enumerate(MODELS):
+        expected = [x for *_, x in sites]
+        for scene in (load(path, number), load(path, number - 3), frames.load(number)):
+            assert scene.spheres[0].centers[:, 0].tolist() == expected
+        box = read(DataFile(path, frame=number)).box
+        assert box is None or box.edges[0][0] == 10.0 * (number + 1)
+    with pytest.warns(raytracer.RaytracerWarning, match="has 3 frames; the first is shown"):
+        assert load(path).spheres[0].centers[:, 0].tolist() == [1.0, 2.0]
+
+
+def test_records_before_models_belong_to_all(tmp_path: Path) -> None:
+    """As VMD writes trajectories: the cell once, and END after each frame."""
+    path = write(tmp_path / "a.pdb", CRYST1.format(1) + pdb_of(MODELS))
+    for number in range(3):
+        box = read(DataFile(path, frame=number)).box
+        assert box is not None
+        assert box.edges[2][2] == 12.0
 
 
 STRETCHES = (
@@ -327,7 +446,7 @@ def test_styles_of_atoms(tmp_path: Path, row: str, columns: str, hint: str) -> N
 @pytest.mark.parametrize("odd", ["inf", "nan", "-inf"])
 def test_a_cell_that_is_not_finite(tmp_path: Path, odd: str) -> None:
     line = f"CRYST1{30:9.3f}{30:9.3f}{30:9.3f}{90:7.2f}{odd:>7}{90:7.2f} P 1           1"
-    path = write(tmp_path / "a.pdb", f"{line}\n{PDB}")
+    path = write(tmp_path / "a.pdb", f"{line}\n{PDB.partition(chr(10))[2]}")
     data = read(path)
     assert (data.box, len(data.centers)) == (None, 3)
 
