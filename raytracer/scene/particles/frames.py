@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
@@ -22,9 +23,10 @@ from raytracer.files.access import OpenFile, copied
 from raytracer.files.output import cache_folder, temporary
 from raytracer.scene.particles.lines import HEAD_BYTES
 from raytracer.scene.particles.registry import Format
-from raytracer.scene.particles.source import ParticleSource
+from raytracer.scene.particles.source import Moment, ParticleSource
 
 PIECE = 1 << 20  # bytes that are copied at a time
+TIME_BYTES = 1 << 16  # bytes of a frame that state its time
 MIN_BYTES = 1 << 24  # size from which an index is cached: scanning smaller files takes 10 ms
 MAX_KEPT = 500  # most indices in the folder; the oldest are removed
 
@@ -69,6 +71,30 @@ def at_frame(
             f"{counted(count, 'complete frame')}"
         ))]  # fmt: skip
     return piece
+
+
+def times_of(
+    form: Format, source: ParticleSource, content: OpenFile, file: OpenFile, inner: str
+) -> list[Moment | None]:
+    """Return the time of each frame; source, content, file: as in `at_frame`."""
+    count, starts = frames_of(source, file)
+    if starts is None or count == 1:
+        times = [source.time]
+        for frame in range(1, count):
+            source.go_to(frame)
+            times.append(source.time)
+        return times
+    times, descriptor = [], content.file.fileno()
+    for start, end in pairwise(starts.tolist()):
+        for last in (min(end, start + TIME_BYTES), end):  # a format may need the whole frame
+            spans = [(0, int(starts[0])), (start, last)][not source.surrounded :]
+            part = copied(content.path, content.source, partial(_write_spans, descriptor, spans))
+            with suppress(DataFileError):
+                times.append(form.open(part, inner).time)
+                break
+        else:
+            times.append(None)
+    return times
 
 
 def checked(frame: int, count: int, name: str) -> int:

@@ -93,6 +93,16 @@ def keep_first_locations(
     return kept
 
 
+def numbered_from_one(serials: NDArray[Any], count: int | None) -> NDArray[np.int64] | None:
+    """Return serial numbers of atoms, texts (N,), as ids if they are those from 1 to N; larger
+    files repeat numbers, and records between atoms take some."""
+    if not np.char.isdigit(serials).all():
+        return None
+    ids = serials.astype(np.int64)
+    is_complete = len(ids) == count and np.array_equal(np.sort(ids), np.arange(1, len(ids) + 1))
+    return ids if is_complete else None
+
+
 def add_structure(columns: dict[str, NDArray[Any]], stretches: Iterable[Stretch]) -> None:
     """Add the structure of each atom, one of `NAMES`, as bytes (N,), to columns of chains and
     residues, if there are any, and stretches, which may overlap."""

@@ -1,8 +1,8 @@
 """Read particle files: the spheres of a file, and the values of one particle."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ from raytracer.scene.particles.source import (
     BY_LABEL,
     NANOMETRE,
     Column,
+    Moment,
     Particles,
     ParticleSource,
     Value,
@@ -103,6 +104,31 @@ def frame_count(
         frame_source(file._replace(frame=None), stream) as it,
     ):
         return frames_of(it, stream)[0]
+
+
+def frame_times(path: Path) -> Sequence[Moment | None]:
+    """Return the time that each frame of a particle file or series states. Raises DataFileError:
+    there is no such file, or it is damaged."""
+    file = locate(path, 0)
+    states = []
+    for each in file.series or [file.path]:
+        with opened(each) as stream:
+            states.append((each, stream.size, stream.modified))
+    return _frame_times(tuple(states), file.inner)
+
+
+@lru_cache(4)  # each frame of a movie asks for them
+def _frame_times(states: tuple[tuple[Path, int, int], ...], inner: str) -> list[Moment | None]:
+    from raytracer.scene.particles.frames import times_of
+
+    times: list[Moment | None] = []
+    for path, _, _ in states:
+        with opened(path) as stream:
+            content = unpacked(stream)
+            with frame_source(DataFile(path, inner=inner), stream) as source:
+                form = registry.format_of(content, content.path.suffix.lower())
+                times += times_of(form, source, content, stream, inner)
+    return times
 
 
 def atom_count(path: Path) -> int:

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -130,6 +130,16 @@ class Particles:
         """Whether there are no particles; an invalid array is reported later."""
         return self.centers.shape[:1] == (0,)
 
+    def taken(self, rows: NDArray[np.intp]) -> "Particles":
+        """Return some of the particles, (M,)."""
+        parts = {name: getattr(self, name) for name in ("centers", "radius", "color", "color_id")}
+        if self.color_id is not None:
+            del parts["color"]  # a palette
+        taken = {name: values[rows] for name, values in parts.items() if np.ndim(values)}
+        labels = self.labels and self.labels._replace(ids=self.labels.ids[rows])
+        extra = {name: values[rows] for name, values in self.extra.items()}
+        return replace(self, **taken, labels=labels, extra=extra)
+
 
 def direction_of(values: Sequence[Any]) -> list[float] | None:
     """Return three numbers or texts as a direction, or None."""
@@ -250,6 +260,17 @@ class ParticleSource(ABC):
     def labels_of_atoms(self) -> "Labels | None":
         """Return the labels of the particles, or None."""
         return self.particles({}).labels
+
+    def atom_ids(self) -> NDArray[np.int64] | None:
+        """Return the ids of the particles, (N,), or None."""
+        from raytracer.scene.columns import columns_for
+
+        names = columns_for(["id"], self.columns)
+        if not names or self.columns[names[0]].shape:
+            return None
+        ids = self.load(names)[names[0]]
+        is_whole = ids.dtype.kind in "iuf" and bool((ids == np.floor(ids)).all())
+        return ids.astype(np.int64) if is_whole else None
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
         """Yield the nonempty values of particle `index` of the `count` that were loaded, by column,

@@ -136,14 +136,17 @@ class Source(TextSource):
             result.radius = None
         symbols = self._symbols()
         if symbols and result.labels is not None and result.radius is None:
-            labels = [symbols.get(name, name) for name in result.labels.names]
-            result.labels = Labels(labels, result.labels.ids, "elements")
+            result.labels = _named(result.labels, symbols)
             listed = ", ".join(f"{type_} = {symbols[type_]}" for type_ in list(symbols)[:8])
             result.notes.append(("radius+color", (
                 f"{self.name}: types are taken as the elements in the section Masses "
                 f"({listed}): to change that, set labels = \"types\" in a scene file"
             )))  # fmt: skip
         return result
+
+    def labels_of_atoms(self) -> Labels | None:
+        labels, symbols = super().labels_of_atoms(), self._symbols()
+        return labels and _named(labels, symbols) if symbols else labels
 
     def _scan(self) -> None:
         """Find the header and the sections; rows are only counted."""
@@ -205,6 +208,10 @@ class Source(TextSource):
                 symbols[type_] = None if label.isdecimal() else symbol_of(label)
         known = {type_: symbol for type_, symbol in symbols.items() if symbol}
         return known if len(known) == types else {}
+
+
+def _named(labels: Labels, symbols: Mapping[str, str]) -> Labels:
+    return Labels([symbols.get(name, name) for name in labels.names], labels.ids, "elements")
 
 
 def _style_of(cells: Sequence[str]) -> str:

@@ -22,6 +22,7 @@ from raytracer.scene.particles.molecules import (
     add_structure,
     elements_of,
     keep_first_locations,
+    numbered_from_one,
 )
 from raytracer.scene.particles.source import Box, more_frames
 from raytracer.scene.particles.text_table import (
@@ -148,6 +149,9 @@ class Source(ArraySource):
         # An atom listed twice in the records of another has a double bond to it.
         orders = np.array([max(named[i, j], named[j, i]) for i, j in pairs], np.float64)
         return rows, {"order": orders.clip(1.0, 3.0)} if (orders > 1).any() else {}
+
+    def atom_ids(self) -> NDArray[np.int64] | None:
+        return numbered_from_one(self._rows(_SERIAL).columns["serial"], self.count)
 
     def _stretches(self) -> Iterator[Stretch]:
         """Yield the helices and strands of the records HELIX and SHEET, before the atoms."""
