@@ -20,6 +20,7 @@ from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet
 from raytracer.scene.source import Source
 from raytracer.scene.sphere_set import SphereSet
+from raytracer.warning import collected
 from reference.scene import Array
 from support.particle_files import dump, write
 
@@ -435,9 +436,23 @@ def test_files_of_ellipsoids_show_them_unasked(tmp_path: Path, name: str, text: 
 def test_particles_that_are_no_ellipsoids_stay_spheres(tmp_path: Path, old: str, new: str) -> None:
     assert old in ELLIPSOIDS
     (tmp_path / "a.dump").write_text(ELLIPSOIDS.replace(old, new))
-    scene = raytracer.load(tmp_path / "a.dump")
+    with pytest.warns(raytracer.RaytracerWarning, match="are drawn as spheres, not as ellipsoids"):
+        scene = raytracer.load(tmp_path / "a.dump")
     assert scene.shape is None
     assert made(scene).counts() == {"sphere": 2}
+
+
+@pytest.mark.parametrize("block", [8, 2])
+def test_superellipsoids_are_said_to_be_drawn_as_ellipsoids(block: int, tmp_path: Path) -> None:
+    (tmp_path / "a.dump").write_text(dump(
+        "id x y z shapex shapey shapez quatw quati quatj quatk block1 block2",
+        [f"1 1 1 1 2 2 2 1 0 0 0 2 {block}", "2 5 5 5 2 2 2 1 0 0 0 2 2"],
+    ))  # fmt: skip
+    with collected() as said:
+        assert made(raytracer.load(tmp_path / "a.dump")).counts()["ellipsoid"] == 2
+    assert said == [
+        f"{tmp_path / 'a.dump'}: superellipsoids (block1, block2) are drawn as ellipsoids"
+    ] * (block != 2)
 
 
 def test_axes_and_orientations_may_be_any_columns() -> None:

@@ -69,7 +69,7 @@ class ColumnSource(ParticleSource):
         result = Particles(self.name, centers, values.get("radius"), notes=self._unused(parts),
                            extra={name: arrays[name] for name in self.also})  # fmt: skip
         if "diameter" in values and "radius" not in values:
-            result.radius = values["diameter"] * 0.5
+            result.radius = self.positive(values["diameter"] * 0.5, parts["diameter"])
         if "color" in values:
             self._set_color(result, values["color"], parts["color"])
         elif "r" in values:
@@ -83,6 +83,18 @@ class ColumnSource(ParticleSource):
         units = {naming.unit(name) for name in result.columns["centers"]}
         result.unit = units.pop() if len(units) == 1 else ""
         return result
+
+    def positive(self, radius: NDArray[Any], name: str) -> NDArray[Any] | None:
+        """Return radii (N,) from a column, with the median of the others instead of 0, which
+        simulations write where a size is not set; None if all are 0."""
+        known = radius[radius > 0.0]
+        if not len(radius) or np.isnan(radius).any() or radius.min() != 0.0:
+            return radius
+        what = "of some is 0: they get the median of the others"
+        if not len(known):
+            what = "is 0, so their radius follows from their distances"
+        self.note(f"'{shown(name)}' of particles {what}: --radius sets one for all", "radius")
+        return np.where(radius > 0.0, radius, np.median(known)) if len(known) else None
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         """Return the columns of each part: centers or x, y, z; radius or diameter; color; label.

@@ -31,8 +31,9 @@ from raytracer.scene.particles.source import (
 )
 from raytracer.scene.spacing import default_radius
 
-ORIENTED = ("orientation", "quatw", "c_quat[1]", "c_orient[1]", "quaternion", "quaternions")
-"""Columns one of which is in every file of oriented particles."""
+ORIENTED = ("orientation", "quatw", "c_quat[1]", "c_orient[1]", "quaternion", "quaternions",
+            "shapex", "c_shape[1]", "aspherical_shape")  # fmt: skip
+"""Columns one of which is in every file of oriented particles, or of their axes."""
 
 Wanted = Callable[[Mapping[str, Column]], list[str]]  # selects columns of a file
 BEAD = 0.75  # radius in angstrom (carbon's) of a label among elements that is not one
@@ -72,7 +73,6 @@ def read(
             result.notes.append(no_atoms(source.name))
         if (source.frames or 1) > 1 and not source.is_chosen:
             result.notes.append(("", more_frames(source.name, source.frames)))
-        result.may_be_ellipsoids = any(name in source.columns for name in ORIENTED)
         if wanted:
             left = [name for name in source.also if name not in result.extra]
             result.extra |= source.load(left) if left else {}
@@ -197,6 +197,7 @@ def spheres_of(source: ParticleSource, names: Mapping[str, str]) -> Particles:
     result = source.particles(names)
     result.box, result.gravity, result.time = source.box, source.gravity, source.time
     result.length = source.length
+    result.may_be_ellipsoids = any(name in source.columns for name in ORIENTED)
     result.notes += source.notes
     return result
 

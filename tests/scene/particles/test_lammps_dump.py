@@ -63,6 +63,24 @@ def test_radii_types_and_elements(tmp_path: Path) -> None:
     np.testing.assert_array_equal(data.radius, [find("O").radius, find("H").radius])
 
 
+@pytest.mark.parametrize(("name", "factor"), [("radius", 1.0), ("diameter", 0.5)])
+def test_points_beside_spheres(name: str, factor: float, tmp_path: Path) -> None:
+    """LAMMPS writes 0 for points: they get the median, and all points a radius by distances."""
+    rows = ["1 0 0 0 0.5", "2 1 0 0 0", "1 2 0 0 1.5"]
+    data = read(write(tmp_path / "a.dump", dump(f"type x y z {name}", rows)))
+    np.testing.assert_array_equal(data.radius, [factor * each for each in (0.5, 1.0, 1.5)])
+    points = read(
+        write(tmp_path / "b.dump", dump(f"type x y z {name}", ["1 0 0 0 0", "1 1 0 0 0"]))
+    )
+    plain = read(write(tmp_path / "c.dump", dump("type x y z", ["1 0 0 0", "1 1 0 0"])))
+    np.testing.assert_array_equal(points.radius, plain.radius)
+    for each, said in ((data, "get the median of the others"), (points, "from their distances")):
+        assert [said in text for _, text in each.notes] == [True]
+    assert "radius -1" in complaint(
+        write(tmp_path / "d.dump", dump(f"type x y z {name}", [f"1 0 0 0 {-1 / factor}"]))
+    )
+
+
 def test_types_are_no_elements(tmp_path: Path) -> None:
     """Of type 1 and 6 neither is an element, though both are atomic numbers."""
     path = write(tmp_path / "a.dump", dump("type x y z", ["1 0 0 0", "6 1 0 0", "8 2 0 0"]))

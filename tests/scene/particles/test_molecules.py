@@ -12,15 +12,18 @@ from raytracer import load
 from raytracer.cli import main
 from raytracer.errors import UserError
 from raytracer.files import inputs
-from raytracer.pipeline import prepare
+from raytracer.pipeline import apply_overrides, prepare
 from raytracer.scene.bare import ATOM
 from raytracer.scene.elements import find
+from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.molecules import FIRST_SHOWN, element_of
 from raytracer.scene.particles.read import frame_count, read, source_of
 from raytracer.scene.particles.source import Box
+from raytracer.scene.scene import Scene
 from raytracer.scene.source import Source
 from raytracer.trajectory.source import frames_of
+from raytracer.warning import collected
 from support.molecules import helix_record, pdb, peptide, sheet_record
 from support.particle_files import complaint, refusal, write
 from support.particle_texts import LAMMPS_DATA, PDB
@@ -174,7 +177,7 @@ def test_a_topology_that_is_none(tmp_path: Path) -> None:
         ({"types": ["Ar"], "type_shapes": [{"type": "Ellipsoid", "a": "wide"}]}, ["Ar"] * 3),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*taken as")
+@pytest.mark.filterwarnings("ignore:.*(taken as|type_shapes is not)")
 def test_types_of_gsd(tmp_path: Path, particles: dict[str, Any], species: Any) -> None:
     hoomd = pytest.importorskip("gsd.hoomd")
     frame = hoomd.Frame()
@@ -195,6 +198,87 @@ def test_types_of_gsd(tmp_path: Path, particles: dict[str, Any], species: Any) -
     scene = load(path, -1)  # without a warning of missing atoms
     found = [scene.describe(number).values.get("species") for number in range(3)]
     assert found == (species or [None] * 3)
+
+
+CUBE = [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+EGG = {"type": "Ellipsoid", "a": 1.0, "b": 0.5, "c": 0.25}
+SPIN = [[1, 0, 0, 0], [0.5, 0.5, 0.5, 0.5], [0, 0, 1, 0]]
+OTHERS = "shapes other than spheres and ellipsoids are drawn as spheres: those of types "
+
+
+@pytest.mark.parametrize(
+    ("particles", "axes", "diameters", "note"),
+    [
+        # Semi-axes of ellipsoids, diameters of spheres, and what the warning says.
+        ({"type_shapes": [EGG], "orientation": SPIN}, [[1, 0.5, 0.25]] * 3, None, ""),
+        ({"types": ["B"], "type_shapes": [EGG], "orientation": SPIN}, [[1, 0.5, 0.25]] * 3, None,
+         ""),
+        ({"type_shapes": [EGG]}, [[1, 0.5, 0.25]] * 3, None, ""),  # not turned
+        ({"types": ["u", "v"], "typeid": [0, 1, 1], "type_shapes": [EGG]},  # a partial list
+         [[1, 0.5, 0.25], [0.5] * 3, [0.5] * 3], None, ""),
+        ({"types": ["u", "v"], "typeid": [0, 1, 1], "type_shapes": [EGG, {}],
+          "diameter": [1, 2, 3]}, [[1, 0.5, 0.25], [1] * 3, [1.5] * 3], None, ""),
+        ({"types": ["u", "v"], "typeid": [0, 1, 1],
+          "type_shapes": [{"type": "Sphere", "diameter": 3}, {"type": "Sphere", "diameter": 0.5}]},
+         None, [3, 0.5, 0.5], ""),
+        ({"type_shapes": [{"type": "ConvexPolyhedron", "rounding_radius": 0, "vertices": CUBE}],
+          "orientation": SPIN}, None, None, OTHERS + "'A' (ConvexPolyhedron); --radius"),
+        ({"types": ["u", "v", "w"], "typeid": [0, 1, 1], "type_shapes": [
+            {"type": "ConvexPolyhedron", "rounding_radius": 0.1, "vertices": CUBE},
+            {"type": "SphereUnion", "centers": [[0, 0, 0]], "diameters": [1]},
+            {"type": "Mesh", "vertices": CUBE, "indices": [[0, 1, 2]]}]},  # of no particle
+         None, None, OTHERS + "'u' (spheropolyhedron), 'v' (SphereUnion); --radius"),
+        ({"types": ["u", "v"], "typeid": [0, 1, 1],
+          "type_shapes": [EGG, {"type": "Polygon", "vertices": [[0, 0]], "rounding_radius": 0}]},
+         [[1, 0.5, 0.25], [0.5] * 3, [0.5] * 3], None, OTHERS + "'v' (Polygon)"),
+        ({"type_shapes": [{"type": "Ellipsoid", "a": 0.0}]}, None, None, "spheres are drawn"),
+        ({"diameter": [0, 0, 0]}, None, None, "'diameter' of particles is 0, so their radius"),
+        ({"diameter": [0, 2, 4]}, None, [3, 2, 4], "'diameter' of particles of some is 0"),
+        ({"diameter": [1, 1, 1], "types": ["A"]}, None, None, ""),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:.*taken as")
+def test_shapes_of_gsd(
+    particles: dict[str, Any], axes: Any, diameters: Any, note: str, tmp_path: Path
+) -> None:
+    """A frame and its file give the same picture; a later frame has the shapes of the first."""
+    hoomd = pytest.importorskip("gsd.hoomd")
+    frame = hoomd.Frame()
+    frame.particles.N, frame.particles.position = 3, 2.0 * np.eye(3, dtype=np.float32)
+    for name, values in particles.items():
+        setattr(frame.particles, name, values)
+    later = hoomd.Frame()
+    later.particles.N, later.particles.position = 1, [[0, 0, 0]]
+    path = tmp_path / "a.gsd"
+    with hoomd.open(str(path), "w") as file:
+        file.append(frame)
+        file.append(later)
+    with hoomd.open(str(path), "r") as file:
+        stored = list(file)
+    for made in (frame, *stored[:1]):
+        pictures = []
+        for load_it in (lambda: load(path, 0), lambda made=made: Scene.from_object(made)):
+            with collected() as said:
+                pictures.append(apply_overrides(load_it(), SceneOverrides.of({}, None)))
+            assert [note in each for each in said] == [True] * bool(note)
+        for scene in pictures:
+            if axes is not None:
+                (eggs,) = scene.ellipsoids
+                np.testing.assert_allclose(eggs.semi_axes, axes)
+                continue
+            (spheres,) = scene.spheres
+            if diameters is not None:
+                np.testing.assert_allclose(spheres.radius, 0.5 * np.array(diameters))
+            np.testing.assert_array_equal(spheres.radius, pictures[0].spheres[0].radius)
+        with collected():
+            images = [raytracer.render(each, width=32, height=24, samples=1, frame=number)
+                      for each, number in ((path, 0), (made, None))]  # fmt: skip
+        one, other = (image.pixels() for image in images)
+        np.testing.assert_array_equal(one, other)
+    if axes is not None:
+        with collected():
+            (eggs,) = apply_overrides(load(path, 1), SceneOverrides.of({}, None)).ellipsoids
+        np.testing.assert_allclose(eggs.semi_axes, axes[:1])
 
 
 # Own texts
@@ -441,6 +525,15 @@ def test_styles_of_atoms(tmp_path: Path, row: str, columns: str, hint: str) -> N
     np.testing.assert_array_equal(data.centers, [[1, 2, 3]])
     if columns == "sphere":
         np.testing.assert_array_equal(data.radius, [0.25])
+
+
+def test_ellipsoids_of_a_data_file_are_said_to_be_spheres(tmp_path: Path) -> None:
+    text = "title\n1 atoms\n1 ellipsoids\n\nAtoms # ellipsoid\n\n1 1 1 1 1 2 3\n\nEllipsoids\n\n"
+    data = read(write(tmp_path / "a.data", text + "1 3 1 1 1 0 0 0\n"))
+    assert [note for _, note in data.notes] == [
+        f"{tmp_path / 'a.data'}: the section Ellipsoids is not used: its particles are drawn as "
+        "spheres"
+    ]
 
 
 @pytest.mark.parametrize("odd", ["inf", "nan", "-inf"])

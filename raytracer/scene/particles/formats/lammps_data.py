@@ -50,6 +50,8 @@ SECTIONS = (
     "Angle Type Labels", "Dihedral Type Labels", "Improper Type Labels",
 )  # fmt: skip
 
+SHAPES = ("Ellipsoids", "Lines", "Triangles", "Bodies")  # sections with shapes of atoms
+
 COUNTS = {"Masses": "atom types", "Velocities": "atoms", "Atom Type Labels": "atom types"}
 MAX_TYPES = 100_000  # most atom types whose masses are read
 TEXT_BYTES = 32  # longest text of a type
@@ -131,9 +133,8 @@ class Source(TextSource):
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
-        if result.radius is not None and not (result.radius > 0.0).all():
-            # A diameter of 0 is a point particle, which LAMMPS allows.
-            result.radius = None
+        for name in (each for each in SHAPES if each in self._sections):
+            self.note(f"the section {name} is not used: its particles are drawn as spheres")
         symbols = self._symbols()
         if symbols and result.labels is not None and result.radius is None:
             result.labels = _named(result.labels, symbols)

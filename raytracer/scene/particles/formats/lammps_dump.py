@@ -144,6 +144,8 @@ class Source(TextSource):
         style = self._style
         if result.columns["centers"] == (POSITION,) and style is not None:
             result.columns["centers"] = (POSITION, *style[0])
+        if result.radius is not None and result.columns["radius"] == ("radius",):
+            result.radius = self.positive(result.radius, "radius")  # 0 is a point
         return result
 
     @property
