@@ -61,6 +61,7 @@ class ColumnSource(ParticleSource):
         parts = self.choose(names)
         arrays = self.load(list(dict.fromkeys([*parts.values(), *self.also])))
         values = {part: arrays[name] for part, name in parts.items()}
+        unit = self._convert(values, parts)
         if np.shape(centers := _centers(values, self.name))[1:] == (2,):
             centers = np.pad(centers, ((0, 0), (0, 1)))
             self.note(
@@ -80,9 +81,35 @@ class ColumnSource(ParticleSource):
         for group, members in GROUPS.items():
             used = tuple(parts[part] for part in members if part in parts)
             result.columns[group], result.names[group] = used, ", ".join(used) or group
-        units = {naming.unit(name) for name in result.columns["centers"]}
-        result.unit = units.pop() if len(units) == 1 else ""
+        result.unit = unit
         return result
+
+    def _convert(self, values: dict[str, NDArray[Any]], parts: Mapping[str, str]) -> str:
+        """Convert coordinates and sizes, the values by part, to the unit of the first coordinate
+        where the columns state others; return that unit, "" unless all coordinates have it."""
+        known = {part: self.columns[parts[part]].unit or naming.length_unit(parts[part])
+                 for part in (*GROUPS["centers"], *GROUPS["radius"]) if part in parts}  # fmt: skip
+        first = next((part for part, unit in known.items() if unit and part not in SIZES), None)
+        if first is None:
+            return ""
+        for part, unit in known.items():
+            if not unit or unit == known[first]:
+                continue
+            ratio = naming.length_ratio(unit, known[first])
+            names = f"'{shown(parts[part])}'", f"'{shown(parts[first])}'"
+            if ratio is not None and ratio != 1.0:
+                values[part] = values[part] * ratio
+                self.note(
+                    f"{names[0]} is converted to {shown(known[first])}, the unit of {names[1]}"
+                )
+            elif ratio is None and naming.is_unit(unit) and naming.is_unit(known[first]):
+                self.note(
+                    f"{names[0]} and {names[1]} have different units, {shown(unit)} and "
+                    f"{shown(known[first])}, and are not converted: convert one in the file"
+                )
+        same = (unit and (unit == known[first] or naming.length_ratio(unit, known[first]))
+                for part, unit in known.items() if part not in SIZES)  # fmt: skip
+        return known[first] if all(same) else ""
 
     def positive(self, radius: NDArray[Any], name: str) -> NDArray[Any] | None:
         """Return radii (N,) from a column, with the median of the others instead of 0, which

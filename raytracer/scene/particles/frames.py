@@ -65,6 +65,7 @@ def at_frame(
     part = copied(content.path, f"{content.source}: frame {number}",
                   partial(_write_spans, descriptor, spans))  # fmt: skip
     piece = form.open(part, inner)
+    piece.units = piece.units or source.units
     if os.pread(descriptor, HEAD_BYTES, int(starts[-1])).strip() and not source.surrounded:
         piece.notes = [("", (  # as in a file being written
             f"{content.source}: frame {count} is incomplete and left out; there are "

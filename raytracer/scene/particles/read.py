@@ -20,6 +20,7 @@ from raytracer.scene.particles.locate import locate
 from raytracer.scene.particles.long_table import framed
 from raytracer.scene.particles.source import (
     BY_LABEL,
+    LAMMPS_LENGTHS,
     NANOMETRE,
     Column,
     Moment,
@@ -197,6 +198,8 @@ def spheres_of(source: ParticleSource, names: Mapping[str, str]) -> Particles:
     result = source.particles(names)
     result.box, result.gravity, result.time = source.box, source.gravity, source.time
     result.length = source.length
+    if (known := LAMMPS_LENGTHS.get(source.units)) is not None:
+        result.unit, result.angstroms = known
     result.may_be_ellipsoids = any(name in source.columns for name in ORIENTED)
     result.notes += source.notes
     return result
@@ -225,9 +228,11 @@ def _look_up(result: Particles, labels: Labels) -> None:
         stated = (labels.stated.get(name) or labels.stated.get(symbol_of(name) or "", Element())
                   for name in labels.names)  # fmt: skip
         of_table = (each.radius is None for each in stated)  # of the elements, in angstrom
-        if result.unit == "nm" and result.box is None and np.any(np.isfinite(radii[[*of_table]])):
-            result.centers = np.asarray(result.centers) * NANOMETRE
-            result.converted, result.length = result.unit, NANOMETRE
+        angstroms = result.angstroms
+        if angstroms is None and result.unit == "nm" and result.box is None:
+            angstroms = NANOMETRE
+        if angstroms is not None and np.any(np.isfinite(radii[[*of_table]])):
+            _to_angstrom(result, angstroms)
         if np.isnan(radii).any():
             elements = not np.isnan(radii).all() and any(map(symbol_of, labels.names))
             where = Where(result.source, result.names)
@@ -238,3 +243,19 @@ def _look_up(result: Particles, labels: Labels) -> None:
         result.names["radius"] = BY_LABEL
     if result.color is None:
         result.color, result.color_id = known.colors, labels.ids
+
+
+def _to_angstrom(result: Particles, unit: float) -> None:
+    """Convert centres and box to angstrom, the unit of the radii of elements; unit: theirs."""
+    result.centers = np.asarray(result.centers) * unit
+    result.converted, result.length = result.unit, unit
+    if (box := result.box) is not None:
+        rows = unit * np.array([box.origin, *box.edges])
+        origin, a, b, c = ((x, y, z) for x, y, z in rows.tolist())
+        result.box = box._replace(origin=origin, edges=(a, b, c))
+    if result.angstroms is not None:
+        result.notes.append(("", (
+            f"{result.source}: positions and box are converted from {result.unit} to angstrom, the "
+            f"unit of the radii of elements: to keep {result.unit}, set labels = \"types\" in a "
+            "scene file"
+        )))  # fmt: skip

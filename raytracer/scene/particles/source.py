@@ -22,6 +22,11 @@ Value = str | int | float | bool | tuple[Any, ...]
 """A value of one particle; a vector is a tuple, a matrix a tuple of tuples."""
 
 NANOMETRE = 10.0  # angstrom, the unit of the radii of elements
+LAMMPS_LENGTHS = {"si": ("m", 1e10), "cgs": ("cm", 1e8), "micro": ("µm", 1e4),
+                  "nano": ("nm", NANOMETRE), "electron": ("bohr", 0.529177210903)}  # fmt: skip
+"""Units of length of the unit styles of LAMMPS, and these in angstrom; others have angstrom or
+none."""
+
 BY_LABEL = "species"  # `Particles.names["radius"]` of radii that follow from the labels
 
 Notes = list[tuple[str, str]]  # warnings, each with the affected part: "radius", "radius+color", ""
@@ -121,7 +126,8 @@ class Particles:
     about: Mapping[str, Column] | None = None
     origin: "ParticleSource | None" = None  # the object, if there is no file
     may_be_ellipsoids: bool = False  # whether the file may have axes of its particles
-    unit: str = ""  # unit of the centres in column names ("x [nm]"), or ""
+    unit: str = ""  # unit of the centres as the file states it ("x [nm]"), or ""
+    angstroms: float | None = None  # that unit and the one of the box in angstrom, if it is certain
     converted: str = ""  # the unit from which the centres were converted to angstrom, or ""
     length: float = 1.0  # the unit of length of the other columns, in that of the centres
 
@@ -167,6 +173,7 @@ class ParticleSource(ABC):
     of_frame: ClassVar[tuple[str, ...]] = ()  # cached properties that another frame clears
     also: Sequence[str] = ()  # columns that `particles` may load with the spheres, to parse once
     format: str = ""  # name of its format; "" for objects
+    units: str = ""  # style of units of LAMMPS, which may be stated in the first frame alone
 
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         self.file = file

@@ -4,6 +4,7 @@ A header of counts and bounds, then sections: a line with the name, a blank line
 style is behind the name of the section ("Atoms # full"), or follows from the columns.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import islice
@@ -73,6 +74,8 @@ class Source(TextSource):
         super().__init__(file, variant)
         self._header: dict[str, list[str]] = {}
         self._sections: dict[str, Section] = {}
+        if stated := re.search(r"\bunits\s*=\s*(\w+)", file.lines(1)[0]):  # of write_data
+            self.units = stated[1]
         self._scan()
         if "Atoms" not in self._sections:
             is_template = "Coords" in self._sections
