@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError, SceneError, shown, suggestion
 from raytracer.scene.arrays import blocks, distinct
 from raytracer.scene.colors import color_numbers, parse_color
+from raytracer.scene.elements import contradicts
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.source import Notes, Particles, ParticleSource
@@ -59,7 +60,8 @@ class ColumnSource(ParticleSource):
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         parts = self.choose(names)
-        arrays = self.load(list(dict.fromkeys([*parts.values(), *self.also])))
+        masses = [name for name in ("mass", "masses") if "label" in parts and name in self.columns]
+        arrays = self.load(list(dict.fromkeys([*parts.values(), *self.also, *masses])))
         values = {part: arrays[name] for part, name in parts.items()}
         unit = self._convert(values, parts)
         if np.shape(centers := _centers(values, self.name))[1:] == (2,):
@@ -77,18 +79,40 @@ class ColumnSource(ParticleSource):
             rows = stacked([values[c] for c in "rgb"])
             result.color = color_numbers(rows, wrong_colors(self.name, "columns r, g, b"))
         if "label" in values:
-            result.labels = self.labels(parts["label"], values["label"])
+            labels = self.labels(parts["label"], values["label"])
+            result.labels = self._beads(labels, result, arrays[masses[0]] if masses else None)
         for group, members in GROUPS.items():
             used = tuple(parts[part] for part in members if part in parts)
             result.columns[group], result.names[group] = used, ", ".join(used) or group
         result.unit = unit
         return result
 
+    def _beads(self, labels: Labels, result: Particles, masses: NDArray[Any] | None) -> Labels:
+        """Return labels as types if names or masses, (N,), contradict that they are elements."""
+        if labels.meaning is not None or result.radius is not None:
+            return labels
+        from raytracer.scene.particles import molecules
+
+        if {"name", "residue"} <= self.columns.keys():
+            known = self.load([name for name in molecules.OF_BEADS if name in self.columns])
+            if molecules.are_beads(known, result.centers):
+                labels = Labels(*label_ids(known["name"], self.name), "types")
+                why = molecules.FAR_APART
+        elif masses is not None and masses.shape == labels.ids.shape and (masses != 1.0).any():
+            first = np.unique(labels.ids, return_index=True)[1]
+            pairs = zip(labels.names, masses[first].tolist(), strict=True)
+            if any(contradicts(*pair) for pair in pairs):
+                labels, why = labels._replace(meaning="types"), "their masses are others"
+        if labels.meaning == "types":
+            self.note(molecules.beads_taken(labels.names, why), "radius+color")
+        return labels
+
     def _convert(self, values: dict[str, NDArray[Any]], parts: Mapping[str, str]) -> str:
         """Convert coordinates and sizes, the values by part, to the unit of the first coordinate
         where the columns state others; return that unit, "" unless all coordinates have it."""
-        known = {part: self.columns[parts[part]].unit or naming.length_unit(parts[part])
-                 for part in (*GROUPS["centers"], *GROUPS["radius"]) if part in parts}  # fmt: skip
+        lengths = (*GROUPS["centers"], *SIZES)
+        known = {part: getattr(self.columns.get(name), "unit", "") or naming.length_unit(name)
+                 for part, name in parts.items() if part in lengths}  # fmt: skip
         first = next((part for part, unit in known.items() if unit and part not in SIZES), None)
         if first is None:
             return ""

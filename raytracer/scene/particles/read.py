@@ -6,11 +6,13 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile, opened, reading
 from raytracer.scene.arrays import Where, check_centers
 from raytracer.scene.elements import Element, symbol_of
+from raytracer.scene.inferred import inferred
 from raytracer.scene.particles import registry
 from raytracer.scene.particles.celestial import placed
 from raytracer.scene.particles.compressed import unpacked
@@ -30,13 +32,14 @@ from raytracer.scene.particles.source import (
     more_frames,
     no_atoms,
 )
-from raytracer.scene.spacing import default_radius
+from raytracer.scene.spacing import default_radius, nearest_distance
 
 ORIENTED = ("orientation", "quatw", "c_quat[1]", "c_orient[1]", "quaternion", "quaternions",
             "shapex", "c_shape[1]", "aspherical_shape")  # fmt: skip
 """Columns one of which is in every file of oriented particles, or of their axes."""
 
 Wanted = Callable[[Mapping[str, Column]], list[str]]  # selects columns of a file
+APART = 1.4  # distance to the nearest particle, in sums of two radii, above which none are atoms
 BEAD = 0.75  # radius in angstrom (carbon's) of a label among elements that is not one
 
 
@@ -219,6 +222,13 @@ def complete(
 def _look_up(result: Particles, labels: Labels) -> None:
     """Fill in radii and colours that the file does not state, by its labels."""
     known = styles_of(labels, result.source)
+    if _are_far_apart(result, labels, known.radii):
+        from raytracer.scene.particles.molecules import beads_taken
+
+        result.labels = labels = labels._replace(meaning="types")
+        known = styles_of(labels, result.source)
+        said = beads_taken(labels.names, "they are farther apart than atoms")
+        result.notes.append(("radius+color", f"{result.source}: {said}"))
     parts = [part for part in ("radius", "color") if getattr(result, part) is None]
     if known.assumed:
         # Unless the scene file states "radius" and "color", at least one is looked up.
@@ -243,6 +253,19 @@ def _look_up(result: Particles, labels: Labels) -> None:
         result.names["radius"] = BY_LABEL
     if result.color is None:
         result.color, result.color_id = known.colors, labels.ids
+
+
+def _are_far_apart(result: Particles, labels: Labels, radii: NDArray[np.float64]) -> bool:
+    """Whether particles of which only some have labels of elements are too far apart for these.
+    radii: of the labels, NaN for those of no element."""
+    is_open = labels.meaning is None and not labels.stated and result.radius is None
+    if not (is_open and np.isnan(radii).any() and np.isfinite(radii).any()):
+        return False
+    known = radii[labels.ids]
+    bond = float(np.nanmedian(known) + np.nanmax(known))  # of atoms, as of hydrogen and another
+    centers = check_centers(result.centers, Where(result.source, result.names))
+    name = result.source.partition(": frame ")[0]
+    return inferred().truth(f"beads of {name}", lambda: nearest_distance(centers) > APART * bond)
 
 
 def _to_angstrom(result: Particles, unit: float) -> None:

@@ -17,9 +17,9 @@ from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile, is_file, opened
 from raytracer.memory import require_room
 from raytracer.scene.elements import symbol_of
-from raytracer.scene.particles import naming
+from raytracer.scene.particles import molecules, naming
 from raytracer.scene.particles.array_source import ArraySource, Bonds, texts
-from raytracer.scene.particles.columns import ColumnSource
+from raytracer.scene.particles.columns import ColumnSource, label_ids
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.source import Column, Particles, ParticleSource, Value, of
 
@@ -310,6 +310,12 @@ class SourceWithAtoms(ParticleSource):
                 f"the elements of atoms differ from those of {self.atoms.name}, which are shown: "
                 "is it the topology of the same atoms, in the same order?"
             )
+        known = [name for name in molecules.OF_BEADS if name in self._of_atoms]
+        if labels.meaning is None and {"name", "residue"} <= {*known}:
+            texts = self.load(known)
+            if molecules.are_beads(texts, result.centers):
+                labels = Labels(*label_ids(texts["name"], self.name), "types")
+                self.note(molecules.beads_taken(labels.names, molecules.FAR_APART), "radius+color")
         result.labels = labels
         return result
 

@@ -25,7 +25,7 @@ from raytracer.scene.source import Source
 from raytracer.trajectory.source import frames_of
 from raytracer.warning import collected
 from support.molecules import helix_record, pdb, peptide, sheet_record
-from support.particle_files import complaint, refusal, write
+from support.particle_files import complaint, dump, refusal, write
 from support.particle_texts import LAMMPS_DATA, PDB
 
 RNG = np.random.default_rng(5)
@@ -279,6 +279,119 @@ def test_shapes_of_gsd(
         with collected():
             (eggs,) = apply_overrides(load(path, 1), SceneOverrides.of({}, None)).ellipsoids
         np.testing.assert_allclose(eggs.semi_axes, axes[:1])
+
+
+# Coarse-grained beads
+
+_GRID = np.stack(np.meshgrid(*[np.arange(4.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+BEADS = 4.7 * _GRID + np.random.default_rng(1).normal(0.0, 0.2, _GRID.shape)
+"""Places of beads, in angstrom, as far apart as in Martini."""
+
+Bead = tuple[str, str, int]  # name, residue, and number of beads in it
+
+
+def gro_of(beads: list[Bead], points: Any) -> str:
+    rows = "".join(
+        f"{n // size + 1:5d}{residue:<5}{name:>5}{n + 1:5d}{x:8.3f}{y:8.3f}{z:8.3f}\n"
+        for n, (x, y, z) in enumerate((0.1 * points).tolist())
+        for name, residue, size in [beads[n % len(beads)]]
+    )
+    return f"title\n{len(points)}\n{rows}2 2 2\n"
+
+
+def pdb_of_beads(beads: list[Bead], points: Any, element: str = "") -> str:
+    return "".join(
+        f"ATOM  {n + 1:5d}  {name:<3} {residue:<3} A{n // size + 1:4d}    {x:8.3f}{y:8.3f}{z:8.3f}"
+        f"  1.00  0.00          {element:>2}\n"
+        for n, (x, y, z) in enumerate(points.tolist())
+        for name, residue, size in [beads[n % len(beads)]]
+    )
+
+
+def xyz_of_beads(beads: list[Bead], points: Any) -> str:
+    names = [beads[n % len(beads)][0] for n in range(len(points))]
+    return f"{len(points)}\n\n" + "".join(
+        f"{name} {x:.4f} {y:.4f} {z:.4f}\n"
+        for name, (x, y, z) in zip(names, points.tolist(), strict=True)
+    )
+
+
+PROTEIN: list[Bead] = [("BB", "ALA", 2), ("SC1", "ALA", 2)]
+LIPID: list[Bead] = [(name, "DPC", 4) for name in ("NC3", "PO4", "GL1", "C1A")]
+WATER: list[Bead] = [("W", "W", 1)]
+IONS: list[Bead] = [("W", "W", 1), ("WF", "WF", 1), ("NA+", "ION", 1)]
+
+
+@pytest.mark.parametrize("beads", [PROTEIN, LIPID, WATER, IONS], ids=["BB", "NC3", "W", "NA+"])
+@pytest.mark.parametrize("kind", ["gro", "pdb", "pdb with elements", "xyz"])
+def test_beads_are_no_elements(beads: list[Bead], kind: str, tmp_path: Path) -> None:
+    if kind == "gro":
+        path = write(tmp_path / "a.gro", gro_of(beads, BEADS))
+    elif kind == "xyz":
+        if beads == WATER:
+            pytest.skip("tungsten in this format")
+        path = write(tmp_path / "a.xyz", xyz_of_beads(beads, BEADS))
+    else:
+        path = write(tmp_path / "a.pdb", pdb_of_beads(beads, BEADS, "C" if "with" in kind else ""))
+    data = read(path)
+    assert data.labels is not None
+    assert (data.labels.names, data.labels.meaning) == ([name for name, *_ in beads], "types")
+    near = np.linalg.norm(BEADS[:, None] - BEADS, axis=2)
+    np.fill_diagonal(near, np.inf)
+    assert np.median(near.min(axis=1)) / 2 == pytest.approx(float(data.radius[0]), rel=0.05)  # type: ignore[index]
+    assert ["mean coarse-grained beads" in text for _, text in data.notes] == [True]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "radii"),
+    [
+        # A metal, molecules with dummy atoms, and atoms alone in their residues are no beads.
+        ("gro", gro_of([("W", "W", 1)], 2.74 * _GRID), "W"),
+        ("gro", gro_of([("OW", "SOL", 64)], BEADS), "O"),
+        ("gro", gro_of([("CA", "GLY", 1)], 0.8 * BEADS), "C"),
+        ("gro", gro_of([("AR", "AR", 1)], 0.8 * BEADS), "Ar"),
+        ("pdb", pdb_of_beads([("BB", "LIG", 64), ("N", "LIG", 64)], 1.5 * _GRID), "B"),
+        ("xyz", xyz_of_beads([("Cu", "", 1)], 3.6 * _GRID), "Cu"),
+        ("xyz", xyz_of_beads([("O", "", 1), ("Du", "", 1)], 1.2 * _GRID), "O"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*taken as")
+def test_atoms_are_no_beads(kind: str, text: str, radii: str, tmp_path: Path) -> None:
+    data = read(write(tmp_path / f"a.{kind}", text))
+    assert data.radius is not None
+    assert data.radius[0] == find(radii).radius
+    assert not any("coarse-grained" in text for _, text in data.notes)
+
+
+@pytest.mark.parametrize(
+    ("masses", "are_beads"),
+    [((72.0, 72.0), True), ((183.84, 30.97), False), ((1.0, 1.0), False), ((3e-25, 5e-26), False)],
+)
+def test_masses_tell_beads_from_elements(
+    masses: tuple[float, float], are_beads: bool, tmp_path: Path
+) -> None:
+    rows = [f"{n} {'WP'[n % 2]} {masses[n % 2]} {x} {y} {z}"
+            for n, (x, y, z) in enumerate(BEADS.tolist())]  # fmt: skip
+    dumped = write(tmp_path / "a.dump", dump("id element mass x y z", rows))
+    atoms = "".join(f"{n + 1} {n % 2 + 1} {x} {y} {z}\n" for n, (x, y, z) in enumerate(BEADS))
+    stored = write(tmp_path / "a.data", (
+        f"title\n\n64 atoms\n2 atom types\n\nMasses\n\n1 {masses[0]} # W\n2 {masses[1]} # P\n\n"
+        f"Atoms # atomic\n\n{atoms}"
+    ))  # fmt: skip
+    for path in (dumped, stored):
+        data = read(path)
+        assert data.radius is not None
+        assert (data.radius[0] != find("W").radius) == are_beads
+        said = any("coarse-grained" in text or "names of beads" in text for _, text in data.notes)
+        assert said == are_beads
+
+
+def test_beads_of_a_topology(tmp_path: Path) -> None:
+    pytest.importorskip("chemfiles")
+    path = write(tmp_path / "run.xyz", xyz_of_beads([("X", "", 1)], BEADS))
+    data = read(DataFile(path, topology=write(tmp_path / "a.gro", gro_of(LIPID, BEADS))))
+    assert data.labels is not None
+    assert (data.labels.names, data.labels.meaning) == ([name for name, *_ in LIPID], "types")
 
 
 # Own texts

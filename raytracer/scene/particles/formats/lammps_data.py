@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import shown, suggestion
 from raytracer.files.access import MAX_LINE_BYTES, OpenFile
-from raytracer.scene.elements import symbol_of
+from raytracer.scene.elements import contradicts, symbol_of
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.source import Box, Particles
 from raytracer.scene.particles.text_table import (
@@ -208,10 +208,23 @@ class Source(TextSource):
         for line in self.file.lines(section.line + types)[section.line :]:
             values, _, comment = line.partition("#")
             (label,) = comment.split()[:1] or [""]
-            for type_ in values.split()[:1]:
+            cells = values.split()
+            for type_ in cells[:1]:
                 symbols[type_] = None if label.isdecimal() else symbol_of(label)
+                if _is_bead(label, cells[1:2]):
+                    self.note(
+                        f"comments in the section Masses, such as {shown(label, 40)}, are names of "
+                        "beads, not of elements, since the masses are others"
+                    )
+                    return {}
         known = {type_: symbol for type_, symbol in symbols.items() if symbol}
         return known if len(known) == types else {}
+
+
+def _is_bead(label: str, masses: list[str]) -> bool:
+    """Whether a mass, a text in atomic mass units, is not that of the element of a label."""
+    mass = number(masses[0]) if masses else ""
+    return not isinstance(mass, str) and contradicts(label, float(mass))
 
 
 def _named(labels: Labels, symbols: Mapping[str, str]) -> Labels:
