@@ -105,6 +105,7 @@ def test_units_of_one_table(
 ) -> None:
     data = read(write(tmp_path / "a.csv", f"{head}\n{row}\n{row}\n"))
     np.testing.assert_allclose(data.centers, [center] * 2, rtol=1e-12)
+    assert data.radius is not None
     np.testing.assert_allclose(data.radius, [radius] * 2, rtol=1e-12)
     assert ["convert" in text for _, text in data.notes] == [True] * notes
 
@@ -120,6 +121,7 @@ def test_units_of_astropy(name: str, tmp_path: Path) -> None:
     else:
         table.write(tmp_path / name, **({"format": "votable"} if name == "a.vot" else {}))
         data = read(tmp_path / name)
+    assert data.radius is not None
     np.testing.assert_allclose(data.radius, np.full(4, 0.5))
     assert ["'radius' is converted to kpc" in text for _, text in data.notes] == [True]
 
