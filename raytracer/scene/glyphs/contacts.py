@@ -153,11 +153,10 @@ def _frame_of(spheres: SphereSet, path: Path) -> int | None:
 
     times, own, file = frame_times(path), spheres.time, spheres.file
     number = 0
-    if file is not None:
-        is_last = file.frame is not None and file.frame < 0
-        number = file.frame_of(
-            frame_count(file.named, topology=file.topology) if is_last else 1 << 62
-        )
+    if file is not None and file.frame is not None and file.frame < 0:  # from the end
+        number = file.frame_of(frame_count(file.named, topology=file.topology))
+    elif file is not None:
+        number = file.number or file.frame or 0
     known = [each is not None and own is not None and each.unit == own.unit for each in times]
     if own is not None and all(known):
         same = [

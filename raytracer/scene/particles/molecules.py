@@ -119,7 +119,8 @@ def are_beads(columns: Mapping[str, NDArray[Any]], centers: NDArray[Any]) -> boo
         columns: "name", "residue" and, if known, "residue_id", (N,).
         centers: (N, 3), in angstrom.
     """
-    if len(centers) < 2 or len(centers) != len(columns["name"]):
+    are_texts = all(columns[name].dtype.kind == "S" for name in ("name", "residue"))
+    if not are_texts or len(centers) < 2 or len(centers) != len(columns["name"]):
         return False
     columns = {name: values[:MAX_LOOKED_AT] for name, values in columns.items()}
     points = np.asarray(centers[:MAX_LOOKED_AT], np.float64)

@@ -263,6 +263,7 @@ def _are_far_apart(result: Particles, labels: Labels, radii: NDArray[np.float64]
         return False
     known = radii[labels.ids]
     bond = float(np.nanmedian(known) + np.nanmax(known))  # of atoms, as of hydrogen and another
+    bond /= result.angstroms or 1.0
     centers = check_centers(result.centers, Where(result.source, result.names))
     name = result.source.partition(": frame ")[0]
     return inferred().truth(f"beads of {name}", lambda: nearest_distance(centers) > APART * bond)

@@ -215,6 +215,7 @@ class SourceWithAtoms(ParticleSource):
     box = of("moving", "box")
     gravity = of("moving", "gravity")
     time = of("moving", "time")
+    units = of("moving", "units")
     bonds = property(lambda self: self._bonds[0])
     bond_columns = property(lambda self: self._bonds[1])
 

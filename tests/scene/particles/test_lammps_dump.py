@@ -134,7 +134,12 @@ def test_elements_in_other_units_than_angstrom(units: str, kind: str, tmp_path: 
         if frame is not None:
             assert data.time is not None
             assert data.time == (0.5 + frame, UNITS.get(units, ""))
-    types = read(write(tmp_path / f"b.{kind}", of_water(units, kind, elements=False)))
+    bare = write(tmp_path / f"b.{kind}", of_water(units, kind, elements=False))
+    if kind == "dump":
+        atoms = write(tmp_path / "atoms.data", of_water("metal", "data"))
+        of_both = read(DataFile(bare, frame=1, topology=atoms))
+        np.testing.assert_allclose(of_both.centers, WATER, rtol=1e-9)
+    types = read(bare)
     np.testing.assert_allclose(types.centers, ANGSTROM.get(units, 1.0) * WATER)
     stated = read(path, elements={name: Element(0.5) for name in "OH"})  # in the unit of the file
     np.testing.assert_allclose(stated.centers, ANGSTROM.get(units, 1.0) * WATER)

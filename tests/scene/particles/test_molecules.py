@@ -18,6 +18,7 @@ from raytracer.scene.elements import find
 from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.molecules import FIRST_SHOWN, element_of
+from raytracer.scene.particles.objects.registry import read_object
 from raytracer.scene.particles.read import frame_count, read, source_of
 from raytracer.scene.particles.source import Box
 from raytracer.scene.scene import Scene
@@ -390,6 +391,13 @@ def test_masses_tell_beads_from_elements(
         assert (data.radius[0] != find("W").radius) == are_beads
         said = any("coarse-grained" in text or "names of beads" in text for _, text in data.notes)
         assert said == are_beads
+
+
+def test_names_that_are_numbers_tell_no_beads() -> None:
+    arrays = {"positions": BEADS, "name": np.arange(64), "residue": np.arange(64)}
+    data = read_object(arrays | {"element": np.array(["W"] * 64)})
+    assert data.labels is not None
+    assert data.labels.names == ["W"]
 
 
 def test_beads_of_a_topology(tmp_path: Path) -> None:
