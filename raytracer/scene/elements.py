@@ -77,6 +77,16 @@ Kr FAC1F3, Zr 00FF00, Sn 9A8EB9, La 5AC449
 
 _PINK = "FF1493"
 
+_MASSES = """
+1 4 7 9 11 12 14 16 19 20 23 24 27 28 31 32 35 40 39 40 45 48 51 52 55 56 59 59 64 65 70 73 75 79
+80 84 85 88 89 91 93 96 98 101 103 106 108 112 115 119 122 128 127 131 133 137 139 140 141 144 145
+150 152 157 159 162 165 167 169 173 175 178 181 184 186 190 192 195 197 201 204 207 209 209 210
+222 223 226 227 232 231 238 237 244 243 247 247 251 252 257 258 259 262 267 268 271 270 269 278
+281 281 285 286 289 289 293 293 294
+"""  # in atomic mass units, rounded: to tell elements from beads
+
+LIGHTEST_BEAD = 10.0  # mass of beads of several atoms, in atomic mass units; those of Martini: 36
+
 _ISOTOPES = {"D": "H", "T": "H"}
 
 
@@ -126,6 +136,16 @@ def symbol_of(label: str) -> str | None:
     symbol = text.rstrip("0123456789").capitalize()
     symbol = _ISOTOPES.get(symbol, symbol)
     return symbol if symbol in elements else None
+
+
+def contradicts(label: str, mass: float) -> bool:
+    """Whether a mass in atomic mass units is that of a bead, not of the element that a label means:
+    less than half or more than twice as much. Lighter ones than of beads are in other units."""
+    symbol = symbol_of(label)
+    if symbol is None or not LIGHTEST_BEAD < mass < 1e3:
+        return False
+    own = int(_MASSES.split()[list(table()).index(symbol)])
+    return not 0.5 * own <= mass <= 2.0 * own
 
 
 @cache

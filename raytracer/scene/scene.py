@@ -238,6 +238,10 @@ class Scene:
             if radius is None:
                 set_radii(data)
             spheres = SphereSet.of_particles(data, radius, color, material=material)
+        if data.may_be_ellipsoids and radius is None:
+            from raytracer.scene.glyphs.shape import default_shape
+
+            scene = {"shape": default_shape(spheres)} | scene
         return cls(spheres=(spheres,), **(defaults_of(data) | scene))
 
     def __repr__(self) -> str:

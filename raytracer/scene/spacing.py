@@ -69,6 +69,12 @@ def local_spacing(centers: NDArray[Any], closed: bool = False) -> float:
     return float(np.quantile(found[:, NEAR - 1], DENSE))
 
 
+def nearest_distance(centers: NDArray[Any]) -> float:
+    """Return the median distance of particles, (N, 3), to their nearest; 0 if there is none."""
+    found = _neighbor_distances(centers) if len(centers) > 1 else np.empty((0, 0))
+    return float(np.median(found[:, 0])) if found.size else 0.0
+
+
 def _median_of_area(distances: NDArray[np.float64]) -> float:
     """Return the median over a surface of distances at its points, (Q,), at most `UNEVEN` medians:
     a scan is denser near the scanner, so that each point counts by the area that it has for itself.

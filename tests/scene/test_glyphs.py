@@ -1,5 +1,6 @@
 """Box, axes, arrows, trails and contacts: where they are, beside plain arithmetic in float64."""
 
+import gzip
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet
 from raytracer.scene.source import Source
 from raytracer.scene.sphere_set import SphereSet
+from raytracer.warning import collected
 from reference.scene import Array
 from support.particle_files import dump, write
 
@@ -217,6 +219,71 @@ def test_contacts_come_from_a_list(suffix: str, tmp_path: Path) -> None:
     assert sorted(rods.radius) == pytest.approx([0.1 * 2 / 3.99, 0.1, 0.1], rel=1e-3)  # type: ignore[arg-type]
 
 
+def at_steps(frames: dict[int, list[str]], names: str, what: str = "ATOMS") -> str:
+    """Return a dump with a frame for each step."""
+    heads = (f"ITEM: TIMESTEP\n{step}\n" for step in frames)
+    bodies = (dump(names, rows, what=what).split("\n", 2)[2] for rows in frames.values())
+    return "".join(head + body for head, body in zip(heads, bodies, strict=True))
+
+
+GRAINS = at_steps(
+    {step: [f"{n} {2 * n} 5 5 1" for n in (1, 2, 3)] for step in (0, 1000, 2000)}, "id x y z radius"
+)
+PAIRS = {0: (1, 2), 500: (1, 3), 1000: (2, 3), 1500: (1, 3)}
+"""The contact of each step; there is none of the last step of the grains."""
+
+
+@pytest.mark.parametrize("kind", ["one.local", "one.local.gz", "step_*.local", "table.csv"])
+def test_contacts_are_those_of_the_time_of_the_particles(kind: str, tmp_path: Path) -> None:
+    lists = {step: at_steps({step: [f"{i} {j} 5"]}, "i j force", "ENTRIES")
+             for step, (i, j) in PAIRS.items()}  # fmt: skip
+    if "*" in kind:
+        for step, text in lists.items():
+            write(tmp_path / f"step_{step}.local", text)
+    elif kind == "table.csv":
+        rows = [f"{step},{n},{i},{j},5" for step, (i, j) in PAIRS.items()
+                for n, (i, j) in enumerate([(i, j), (j, i)])]  # fmt: skip
+        write(tmp_path / kind, "\n".join(["step,id,i,j,force", *rows, ""]))
+    else:
+        content = "".join(lists.values()).encode()
+        write(tmp_path / kind, gzip.compress(content) if kind.endswith("gz") else content)
+    write(tmp_path / "grains.dump", GRAINS)
+    write(tmp_path / "a.toml",
+          f'[[spheres]]\nfile = "grains.dump"\n[contacts]\nfile = "{kind}"\n')  # fmt: skip
+    for frame, pair in enumerate([(1, 2), (2, 3)]):
+        for scene in (raytracer.load(tmp_path / "a.toml", frame),
+                      raytracer.load(tmp_path / "a.toml", frame - 3)):  # fmt: skip
+            (rods,) = made(scene).capsules
+            ends = {*rods.starts[:, 0].round(4).tolist(), *rods.ends[:, 0].round(4).tolist()}
+            assert {min(ends), max(ends)} == {2.0 * pair[0], 2.0 * pair[1]}
+    with pytest.warns(raytracer.RaytracerWarning) as said:
+        assert not made(raytracer.load(tmp_path / "a.toml", 2)).capsules
+    assert str(said[0].message).endswith(
+        f"{kind} states none for the time of some frames: they are left out there"
+    )
+
+
+@pytest.mark.parametrize(
+    ("frames", "expected", "said"),
+    [
+        # Lists without steps are matched by number, and one list is drawn with all frames.
+        ("2\nProperties=i:I:1:j:I:1:pos:R:3\n1 2 0 0 0\n1 2 0 0 0\n" * 2
+         + "1\nProperties=i:I:1:j:I:1:pos:R:3\n2 3 0 0 0\n", 6.0, "are matched by number"),
+        (at_steps({7: ["2 3 5"]}, "i j force", "ENTRIES"), 6.0, "they are drawn with all frames"),
+    ],
+)  # fmt: skip
+def test_contacts_without_common_times(
+    frames: str, expected: float, said: str, tmp_path: Path
+) -> None:
+    write(tmp_path / "grains.dump", GRAINS)
+    name = write(tmp_path / f"c.{'local' if 'ITEM' in frames else 'xyz'}", frames).name
+    contacts = f'[contacts]\nfile = "{name}"\nby = "length"\n'
+    write(tmp_path / "a.toml", f'[[spheres]]\nfile = "grains.dump"\n{contacts}')
+    with pytest.warns(raytracer.RaytracerWarning, match=said):
+        (rods,) = made(raytracer.load(tmp_path / "a.toml", 2)).capsules
+    assert max(rods.starts[:, 0].max(), rods.ends[:, 0].max()) == pytest.approx(expected)
+
+
 # Trails
 
 
@@ -369,9 +436,23 @@ def test_files_of_ellipsoids_show_them_unasked(tmp_path: Path, name: str, text: 
 def test_particles_that_are_no_ellipsoids_stay_spheres(tmp_path: Path, old: str, new: str) -> None:
     assert old in ELLIPSOIDS
     (tmp_path / "a.dump").write_text(ELLIPSOIDS.replace(old, new))
-    scene = raytracer.load(tmp_path / "a.dump")
+    with pytest.warns(raytracer.RaytracerWarning, match="are drawn as spheres, not as ellipsoids"):
+        scene = raytracer.load(tmp_path / "a.dump")
     assert scene.shape is None
     assert made(scene).counts() == {"sphere": 2}
+
+
+@pytest.mark.parametrize("block", [8, 2])
+def test_superellipsoids_are_said_to_be_drawn_as_ellipsoids(block: int, tmp_path: Path) -> None:
+    (tmp_path / "a.dump").write_text(dump(
+        "id x y z shapex shapey shapez quatw quati quatj quatk block1 block2",
+        [f"1 1 1 1 2 2 2 1 0 0 0 2 {block}", "2 5 5 5 2 2 2 1 0 0 0 2 2"],
+    ))  # fmt: skip
+    with collected() as said:
+        assert made(raytracer.load(tmp_path / "a.dump")).counts()["ellipsoid"] == 2
+    assert said == [
+        f"{tmp_path / 'a.dump'}: superellipsoids (block1, block2) are drawn as ellipsoids"
+    ] * (block != 2)
 
 
 def test_axes_and_orientations_may_be_any_columns() -> None:

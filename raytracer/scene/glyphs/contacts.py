@@ -1,6 +1,7 @@
 """Force chains: contacts between particles as capsules whose thickness shows the force."""
 
 import re
+from math import isclose
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -15,7 +16,6 @@ from raytracer.scene.glyphs import shared
 from raytracer.scene.glyphs.settings import Contacts
 from raytracer.scene.glyphs.shared import Doubles, Glyphs, Rows
 from raytracer.scene.inferred import inferred
-from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.source import ParticleSource
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import CapsuleSet
@@ -25,6 +25,8 @@ from raytracer.warning import warn
 MAX_RADIUS = 0.4  # radius of the thickest contact, in median radii of the particles
 THIN_SHARE = 0.995  # of contacts are thinner than the thickest: extreme forces are clipped
 MAP = ("#e8d3a8", "#e58a3c", "#b8201f", "#4a0d18")  # colours from no force to the largest
+
+SAME_TIME = 1e-9  # relative difference of times up to which they are the same
 
 IDS = (
     ("id1", "id2"), ("id_1", "id_2"), ("i", "j"), ("atom1", "atom2"), ("batom1", "batom2"),
@@ -121,18 +123,19 @@ def _touching(spheres: SphereSet) -> Pairs:
 
 
 def _listed(spheres: SphereSet, contacts: Contacts) -> Pairs:
-    from raytracer.scene.particles.read import frame_count, source_of
+    from raytracer.scene.particles.locate import locate
+    from raytracer.scene.particles.read import source_of
 
     assert contacts.file is not None
     path = Path(contacts.file)
-    frame = spheres.file.frame if spheres.file is not None else None
     with naming("contacts.file"):
-        if frame is not None and frame_count(path) <= 1:
-            frame = None
-        with source_of(DataFile(path, frame=frame)) as source:
+        frame = _frame_of(spheres, path)
+        with source_of(locate(path, frame or 0)) as source:
             names = list(source.columns)
             ids = _id_columns(source, contacts)
             table = source.load(names)
+    if frame is None:
+        table = {name: values[:0] for name, values in table.items()}
     rows = np.stack([_rows_of(spheres, table[name], path, name) for name in ids], axis=1)
     are_shown = (rows >= 0).all(axis=1)
     columns = {
@@ -141,6 +144,38 @@ def _listed(spheres: SphereSet, contacts: Contacts) -> Pairs:
         if name not in ids and table[name].dtype.kind in "iufb" and table[name].ndim == 1
     }
     return to_nearest(spheres, rows[are_shown], columns)
+
+
+def _frame_of(spheres: SphereSet, path: Path) -> int | None:
+    """Return the frame of a list of contacts that belongs to the particles: that of their time if
+    both files state it, otherwise that of their number, or its only one; None if there is none."""
+    from raytracer.scene.particles.read import frame_count, frame_times
+
+    times, own, file = frame_times(path), spheres.time, spheres.file
+    number = 0
+    if file is not None and file.frame is not None and file.frame < 0:  # from the end
+        number = file.frame_of(frame_count(file.named, topology=file.topology))
+    elif file is not None:
+        number = file.number or file.frame or 0
+    known = [each is not None and own is not None and each.unit == own.unit for each in times]
+    if own is not None and all(known):
+        same = [
+            frame
+            for frame, each in enumerate(times)
+            if each is not None and isclose(each.value, own.value, rel_tol=SAME_TIME)
+        ]
+        if not same:
+            what = "are drawn with all frames" if len(times) == 1 else "are left out there"
+            warn(f"contacts: {path} states none for the time of some frames: they {what}")
+        return number if number in same else next(iter(same), 0 if len(times) == 1 else None)
+    if len(times) == 1:
+        return 0
+    if own is not None or any(times):
+        warn(
+            f"contacts: {path} and {spheres.source} do not both state times in one unit, so their "
+            "frames are matched by number"
+        )
+    return number
 
 
 def _id_columns(source: ParticleSource, contacts: Contacts) -> tuple[str, str]:

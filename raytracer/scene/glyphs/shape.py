@@ -7,10 +7,11 @@ import numpy as np
 from raytracer.errors import SceneError, shown
 from raytracer.scene.glyphs.settings import Shape
 from raytracer.scene.glyphs.shared import Glyphs, colors_of, require_capsules
-from raytracer.scene.glyphs.vectors import axes_of, has_axes, orientations_of
+from raytracer.scene.glyphs.vectors import are_superellipsoids, axes_of, has_axes, orientations_of
 from raytracer.scene.scene import Scene
 from raytracer.scene.solids import EllipsoidSet
 from raytracer.scene.sphere_set import SphereSet
+from raytracer.warning import warn
 
 
 def default_shape(spheres: SphereSet) -> Shape | None:
@@ -22,10 +23,18 @@ def default_shape(spheres: SphereSet) -> Shape | None:
         turns = orientations_of(columns, None)
     except SceneError:  # other columns with such names
         return None
-    if axes is None or turns is None or not (np.isfinite(axes) & (axes > 0.0)).all():
+    if axes is None:
         return None
-    lengths = np.square(turns).sum(axis=1)
-    return Shape() if (np.isfinite(lengths) & (lengths > 0.0)).all() else None
+    lengths = np.zeros(len(axes)) if turns is None else np.square(turns).sum(axis=1)
+    have_axes = (np.isfinite(axes) & (axes > 0.0)).all(axis=1)
+    if (have_axes & np.isfinite(lengths) & (lengths > 0.0)).all():
+        return Shape()
+    if have_axes.any():
+        warn(
+            f"{spheres.source}: particles are drawn as spheres, not as ellipsoids, since some have "
+            "no axes or no orientation: give --shape ellipsoid, and --select those with axes"
+        )
+    return None
 
 
 def shape_of(scene: Scene, shape: Shape) -> Glyphs:
@@ -36,6 +45,8 @@ def shape_of(scene: Scene, shape: Shape) -> Glyphs:
         if spheres.count and has_axes(columns, shape.axes):
             require_capsules(spheres.count, "shape")
             axes = axes_of(columns, shape.axes, shape.scale)
+            if are_superellipsoids(columns):
+                warn(f"{spheres.source}: superellipsoids (block1, block2) are drawn as ellipsoids")
             solids.append(EllipsoidSet(
                 spheres.centers, axes, orientations_of(columns, shape.orientation),
                 opacity=spheres.opacity, material=spheres.material,

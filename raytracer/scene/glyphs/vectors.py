@@ -50,6 +50,9 @@ TURNS = (
 )  # fmt: skip
 """Columns of quaternions, and the positions of w, x, y and z (`c_orient` has w last)."""
 
+BLOCKS = ("block1", "block2", "c_block[1]", "c_block[2]", "blockiness1", "blockiness2")
+"""Columns of the exponents of superellipsoids; those of ellipsoids are 2."""
+
 OF_OVITO = "aspherical_shape"  # its `orientation` has w last; HOOMD-blue's has w first
 W_LAST = (3, 0, 1, 2)  # positions of w, x, y and z in such a quaternion
 
@@ -115,7 +118,7 @@ def vector_columns(vector: str | tuple[str, ...]) -> list[str]:
 
 def ellipsoid_columns(axes: Names, orientation: Names) -> list[str]:
     """Return the columns that ellipsoids may need, for stated names or (None) the usual ones."""
-    names: list[str] = []
+    names = list(BLOCKS)
     for stated, known in ((axes, AXES), (orientation, TURNS)):
         usual = [name for columns, _ in known for name in columns]
         names += usual if stated is None else [stated] if isinstance(stated, str) else stated
@@ -145,6 +148,11 @@ def orientations_of(columns: Columns, stated: Names) -> Doubles | None:
         order = W_LAST
     turns = rows_in(columns, found[0], 4, "shape.orientation")
     return turns if order is None else turns[:, order]
+
+
+def are_superellipsoids(columns: Columns) -> bool:
+    """Whether particles have exponents of other surfaces than ellipsoids."""
+    return any(np.any(np.asarray(columns.value(name)) != 2.0) for name in BLOCKS if name in columns)
 
 
 def _names(columns: Columns, stated: Names, known: Any) -> tuple[tuple[str, ...], Any] | None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError, SceneError, shown, suggestion
 from raytracer.scene.arrays import blocks, distinct
 from raytracer.scene.colors import color_numbers, parse_color
+from raytracer.scene.elements import contradicts
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.source import Notes, Particles, ParticleSource
@@ -59,8 +60,10 @@ class ColumnSource(ParticleSource):
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         parts = self.choose(names)
-        arrays = self.load(list(dict.fromkeys([*parts.values(), *self.also])))
+        masses = [name for name in ("mass", "masses") if "label" in parts and name in self.columns]
+        arrays = self.load(list(dict.fromkeys([*parts.values(), *self.also, *masses])))
         values = {part: arrays[name] for part, name in parts.items()}
+        unit = self._convert(values, parts)
         if np.shape(centers := _centers(values, self.name))[1:] == (2,):
             centers = np.pad(centers, ((0, 0), (0, 1)))
             self.note(
@@ -69,20 +72,80 @@ class ColumnSource(ParticleSource):
         result = Particles(self.name, centers, values.get("radius"), notes=self._unused(parts),
                            extra={name: arrays[name] for name in self.also})  # fmt: skip
         if "diameter" in values and "radius" not in values:
-            result.radius = values["diameter"] * 0.5
+            result.radius = self.positive(values["diameter"] * 0.5, parts["diameter"])
         if "color" in values:
             self._set_color(result, values["color"], parts["color"])
         elif "r" in values:
             rows = stacked([values[c] for c in "rgb"])
             result.color = color_numbers(rows, wrong_colors(self.name, "columns r, g, b"))
         if "label" in values:
-            result.labels = self.labels(parts["label"], values["label"])
+            labels = self.labels(parts["label"], values["label"])
+            result.labels = self._beads(labels, result, arrays[masses[0]] if masses else None)
         for group, members in GROUPS.items():
             used = tuple(parts[part] for part in members if part in parts)
             result.columns[group], result.names[group] = used, ", ".join(used) or group
-        units = {naming.unit(name) for name in result.columns["centers"]}
-        result.unit = units.pop() if len(units) == 1 else ""
+        result.unit = unit
         return result
+
+    def _beads(self, labels: Labels, result: Particles, masses: NDArray[Any] | None) -> Labels:
+        """Return labels as types if names or masses, (N,), contradict that they are elements."""
+        if labels.meaning is not None or result.radius is not None:
+            return labels
+        from raytracer.scene.particles import molecules
+
+        if {"name", "residue"} <= self.columns.keys():
+            known = self.load([name for name in molecules.OF_BEADS if name in self.columns])
+            if molecules.are_beads(known, result.centers):
+                labels = Labels(*label_ids(known["name"], self.name), "types")
+                why = molecules.FAR_APART
+        elif masses is not None and masses.shape == labels.ids.shape and (masses != 1.0).any():
+            first = np.unique(labels.ids, return_index=True)[1]
+            pairs = zip(labels.names, masses[first].tolist(), strict=True)
+            if any(contradicts(*pair) for pair in pairs):
+                labels, why = labels._replace(meaning="types"), "their masses are others"
+        if labels.meaning == "types":
+            self.note(molecules.beads_taken(labels.names, why), "radius+color")
+        return labels
+
+    def _convert(self, values: dict[str, NDArray[Any]], parts: Mapping[str, str]) -> str:
+        """Convert coordinates and sizes, the values by part, to the unit of the first coordinate
+        where the columns state others; return that unit, "" unless all coordinates have it."""
+        lengths = (*GROUPS["centers"], *SIZES)
+        known = {part: getattr(self.columns.get(name), "unit", "") or naming.length_unit(name)
+                 for part, name in parts.items() if part in lengths}  # fmt: skip
+        first = next((part for part, unit in known.items() if unit and part not in SIZES), None)
+        if first is None:
+            return ""
+        for part, unit in known.items():
+            if not unit or unit == known[first]:
+                continue
+            ratio = naming.length_ratio(unit, known[first])
+            names = f"'{shown(parts[part])}'", f"'{shown(parts[first])}'"
+            if ratio is not None and ratio != 1.0:
+                values[part] = values[part] * ratio
+                self.note(
+                    f"{names[0]} is converted to {shown(known[first])}, the unit of {names[1]}"
+                )
+            elif ratio is None and naming.is_unit(unit) and naming.is_unit(known[first]):
+                self.note(
+                    f"{names[0]} and {names[1]} have different units, {shown(unit)} and "
+                    f"{shown(known[first])}, and are not converted: convert one in the file"
+                )
+        same = (unit and (unit == known[first] or naming.length_ratio(unit, known[first]))
+                for part, unit in known.items() if part not in SIZES)  # fmt: skip
+        return known[first] if all(same) else ""
+
+    def positive(self, radius: NDArray[Any], name: str) -> NDArray[Any] | None:
+        """Return radii (N,) from a column, with the median of the others instead of 0, which
+        simulations write where a size is not set; None if all are 0."""
+        known = radius[radius > 0.0]
+        if not len(radius) or np.isnan(radius).any() or radius.min() != 0.0:
+            return radius
+        what = "of some is 0: they get the median of the others"
+        if not len(known):
+            what = "is 0, so their radius follows from their distances"
+        self.note(f"'{shown(name)}' of particles {what}: --radius sets one for all", "radius")
+        return np.where(radius > 0.0, radius, np.median(known)) if len(known) else None
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         """Return the columns of each part: centers or x, y, z; radius or diameter; color; label.

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
@@ -26,9 +27,10 @@ from raytracer.files.npz import read_header
 from raytracer.files.output import own_cache, read_cached, temporary
 from raytracer.scene.particles.lines import HEAD_BYTES
 from raytracer.scene.particles.registry import Format
-from raytracer.scene.particles.source import ParticleSource
+from raytracer.scene.particles.source import Moment, ParticleSource
 
 PIECE = 1 << 20  # bytes that are copied at a time
+TIME_BYTES = 1 << 16  # bytes of a frame that state its time
 MIN_BYTES = 1 << 24  # size from which an index is cached: scanning smaller files takes 10 ms
 FOLDER = "raytracer-frames"  # a name of our own: files are removed in it
 INDEX = re.compile(r"[0-9a-f]{32}\.npy")
@@ -71,12 +73,37 @@ def at_frame(
     part = copied(content.path, f"{content.source}: frame {number}",
                   partial(_write_spans, descriptor, spans))  # fmt: skip
     piece = form.open(part, inner)
+    piece.units = piece.units or source.units
     if os.pread(descriptor, HEAD_BYTES, int(starts[-1])).strip() and not source.surrounded:
         piece.notes = [("", (  # as in a file being written
             f"{content.source}: frame {count} is incomplete and left out; there are "
             f"{counted(count, 'complete frame')}"
         ))]  # fmt: skip
     return piece
+
+
+def times_of(
+    form: Format, source: ParticleSource, content: OpenFile, file: OpenFile, inner: str
+) -> list[Moment | None]:
+    """Return the time of each frame; source, content, file: as in `at_frame`."""
+    count, starts = frames_of(source, file)
+    if starts is None or count == 1:
+        times = [source.time]
+        for frame in range(1, count):
+            source.go_to(frame)
+            times.append(source.time)
+        return times
+    times, descriptor = [], content.file.fileno()
+    for start, end in pairwise(starts.tolist()):
+        for last in (min(end, start + TIME_BYTES), end):  # a format may need the whole frame
+            spans = [(0, int(starts[0])), (start, last)][not source.surrounded :]
+            part = copied(content.path, content.source, partial(_write_spans, descriptor, spans))
+            with suppress(DataFileError):
+                times.append(form.open(part, inner).time)
+                break
+        else:
+            times.append(None)
+    return times
 
 
 def checked(frame: int, count: int, name: str) -> int:

@@ -102,6 +102,52 @@ def unit(name: str) -> str:
     return match[1].strip("[]()/ ") if match else ""
 
 
+@lru_cache(1)
+def _lengths() -> dict[str, tuple[float, int]]:
+    """Return known units of length in metres, as factors and powers of ten."""
+    powers = {"": 0, "k": 3, "c": -2, "m": -3, "u": -6, "µ": -6, "μ": -6, "n": -9, "p": -12}
+    words = {"": 0, "kilo": 3, "centi": -2, "milli": -3, "micro": -6, "nano": -9, "pico": -12}
+    known = {f"{prefix}m": (1.0, power) for prefix, power in powers.items()}
+    known |= {f"{prefix}{word}{end}": (1.0, power) for prefix, power in words.items()
+              for word in ("meter", "metre") for end in ("", "s")}  # fmt: skip
+    known |= dict.fromkeys(("micron", "microns"), (1.0, -6))
+    known |= dict.fromkeys(("Å", "Å", "A", "ang", "Ang", "angstrom", "angstroms"), (1.0, -10))
+    known |= dict.fromkeys(("bohr", "Bohr"), (5.29177210903, -11))
+    known |= dict.fromkeys(("au", "AU"), (1.495978707, 11))
+    parsec = 3.0856775814913673
+    known |= {"pc": (parsec, 16), "kpc": (parsec, 19), "Mpc": (parsec, 22), "mpc": (parsec, 22)}
+    return known | {"inch": (2.54, -2), "in": (2.54, -2), "ft": (3.048, -1), "feet": (3.048, -1)}
+
+
+_OTHER_UNITS = frozenset(("px", "pix", "pixel", "pixels", "voxel", "voxels", "vox", "hu", "deg",
+                          "degree", "degrees", "rad", "arcsec", "arcmin", "mas", "%"))  # fmt: skip
+"""Units that are no lengths; other words behind names need not be units."""
+
+
+def length_unit(name: str) -> str:
+    """Return the unit of a length in a name, in brackets or after the last underscore, or ""."""
+    if found := unit(name):
+        return found
+    end = name.rpartition("_")[2] if "_" in name else ""
+    return end if end in _UNITS and end in _lengths() else ""
+
+
+def length_ratio(one: str, other: str) -> float | None:
+    """Return a unit of length in another; None if one is no length, or only one is per h."""
+    (first, _, more), (second, _, rest) = one.partition("/"), other.partition("/")
+    known = _lengths()
+    sizes = [known.get(each) or known.get(each.lower() if len(each) > 3 else "")
+             for each in (first.strip(), second.strip())]  # fmt: skip
+    if sizes[0] is None or sizes[1] is None or more != rest:
+        return None
+    (factor, power), (base, of_base) = sizes[0], sizes[1]
+    return factor / base * 10.0 ** (power - of_base)
+
+
+def is_unit(text: str) -> bool:
+    return length_ratio(text, text) is not None or text.lower() in _OTHER_UNITS
+
+
 def usual(part: str, known: Iterable[str]) -> str | None:
     """Return the likeliest known name of a part, a key of `USUAL`, or None."""
     names = dict.fromkeys(known)  # a line may have a million empty ones

@@ -1,16 +1,18 @@
 """Read particle files: the spheres of a file, and the values of one particle."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile, opened, reading
 from raytracer.scene.arrays import Where, check_centers
 from raytracer.scene.elements import Element, symbol_of
+from raytracer.scene.inferred import inferred
 from raytracer.scene.particles import registry
 from raytracer.scene.particles.celestial import placed
 from raytracer.scene.particles.compressed import unpacked
@@ -20,20 +22,24 @@ from raytracer.scene.particles.locate import locate
 from raytracer.scene.particles.long_table import framed
 from raytracer.scene.particles.source import (
     BY_LABEL,
+    LAMMPS_LENGTHS,
     NANOMETRE,
     Column,
+    Moment,
     Particles,
     ParticleSource,
     Value,
     more_frames,
     no_atoms,
 )
-from raytracer.scene.spacing import default_radius
+from raytracer.scene.spacing import default_radius, nearest_distance
 
-ORIENTED = ("orientation", "quatw", "c_quat[1]", "c_orient[1]", "quaternion", "quaternions")
-"""Columns one of which is in every file of oriented particles."""
+ORIENTED = ("orientation", "quatw", "c_quat[1]", "c_orient[1]", "quaternion", "quaternions",
+            "shapex", "c_shape[1]", "aspherical_shape")  # fmt: skip
+"""Columns one of which is in every file of oriented particles, or of their axes."""
 
 Wanted = Callable[[Mapping[str, Column]], list[str]]  # selects columns of a file
+APART = 1.4  # distance to the nearest particle, in sums of two radii, above which none are atoms
 BEAD = 0.75  # radius in angstrom (carbon's) of a label among elements that is not one
 
 
@@ -71,7 +77,6 @@ def read(
             result.notes.append(no_atoms(source.name))
         if (source.frames or 1) > 1 and not source.is_chosen:
             result.notes.append(("", more_frames(source.name, source.frames)))
-        result.may_be_ellipsoids = any(name in source.columns for name in ORIENTED)
         if wanted:
             left = [name for name in source.also if name not in result.extra]
             result.extra |= source.load(left) if left else {}
@@ -103,6 +108,31 @@ def frame_count(
         frame_source(file._replace(frame=None), stream) as it,
     ):
         return frames_of(it, stream)[0]
+
+
+def frame_times(path: Path) -> Sequence[Moment | None]:
+    """Return the time that each frame of a particle file or series states. Raises DataFileError:
+    there is no such file, or it is damaged."""
+    file = locate(path, 0)
+    states = []
+    for each in file.series or [file.path]:
+        with opened(each) as stream:
+            states.append((each, stream.size, stream.modified))
+    return _frame_times(tuple(states), file.inner)
+
+
+@lru_cache(4)  # each frame of a movie asks for them
+def _frame_times(states: tuple[tuple[Path, int, int], ...], inner: str) -> list[Moment | None]:
+    from raytracer.scene.particles.frames import times_of
+
+    times: list[Moment | None] = []
+    for path, _, _ in states:
+        with opened(path) as stream:
+            content = unpacked(stream)
+            with frame_source(DataFile(path, inner=inner), stream) as source:
+                form = registry.format_of(content, content.path.suffix.lower())
+                times += times_of(form, source, content, stream, inner)
+    return times
 
 
 def atom_count(path: Path) -> int:
@@ -171,6 +201,9 @@ def spheres_of(source: ParticleSource, names: Mapping[str, str]) -> Particles:
     result = source.particles(names)
     result.box, result.gravity, result.time = source.box, source.gravity, source.time
     result.length = source.length
+    if (known := LAMMPS_LENGTHS.get(source.units)) is not None:
+        result.unit, result.angstroms = known
+    result.may_be_ellipsoids = any(name in source.columns for name in ORIENTED)
     result.notes += source.notes
     return result
 
@@ -189,6 +222,13 @@ def complete(
 def _look_up(result: Particles, labels: Labels) -> None:
     """Fill in radii and colours that the file does not state, by its labels."""
     known = styles_of(labels, result.source)
+    if _are_far_apart(result, labels, known.radii):
+        from raytracer.scene.particles.molecules import beads_taken
+
+        result.labels = labels = labels._replace(meaning="types")
+        known = styles_of(labels, result.source)
+        said = beads_taken(labels.names, "they are farther apart than atoms")
+        result.notes.append(("radius+color", f"{result.source}: {said}"))
     parts = [part for part in ("radius", "color") if getattr(result, part) is None]
     if known.assumed:
         # Unless the scene file states "radius" and "color", at least one is looked up.
@@ -198,9 +238,11 @@ def _look_up(result: Particles, labels: Labels) -> None:
         stated = (labels.stated.get(name) or labels.stated.get(symbol_of(name) or "", Element())
                   for name in labels.names)  # fmt: skip
         of_table = (each.radius is None for each in stated)  # of the elements, in angstrom
-        if result.unit == "nm" and result.box is None and np.any(np.isfinite(radii[[*of_table]])):
-            result.centers = np.asarray(result.centers) * NANOMETRE
-            result.converted, result.length = result.unit, NANOMETRE
+        angstroms = result.angstroms
+        if angstroms is None and result.unit == "nm" and result.box is None:
+            angstroms = NANOMETRE
+        if angstroms is not None and np.any(np.isfinite(radii[[*of_table]])):
+            _to_angstrom(result, angstroms)
         if np.isnan(radii).any():
             elements = not np.isnan(radii).all() and any(map(symbol_of, labels.names))
             where = Where(result.source, result.names)
@@ -211,3 +253,33 @@ def _look_up(result: Particles, labels: Labels) -> None:
         result.names["radius"] = BY_LABEL
     if result.color is None:
         result.color, result.color_id = known.colors, labels.ids
+
+
+def _are_far_apart(result: Particles, labels: Labels, radii: NDArray[np.float64]) -> bool:
+    """Whether particles of which only some have labels of elements are too far apart for these.
+    radii: of the labels, NaN for those of no element."""
+    is_open = labels.meaning is None and not labels.stated and result.radius is None
+    if not (is_open and np.isnan(radii).any() and np.isfinite(radii).any()):
+        return False
+    known = radii[labels.ids]
+    bond = float(np.nanmedian(known) + np.nanmax(known))  # of atoms, as of hydrogen and another
+    bond /= result.angstroms or 1.0
+    centers = check_centers(result.centers, Where(result.source, result.names))
+    name = result.source.partition(": frame ")[0]
+    return inferred().truth(f"beads of {name}", lambda: nearest_distance(centers) > APART * bond)
+
+
+def _to_angstrom(result: Particles, unit: float) -> None:
+    """Convert centres and box to angstrom, the unit of the radii of elements; unit: theirs."""
+    result.centers = np.asarray(result.centers) * unit
+    result.converted, result.length = result.unit, unit
+    if (box := result.box) is not None:
+        rows = unit * np.array([box.origin, *box.edges])
+        origin, a, b, c = ((x, y, z) for x, y, z in rows.tolist())
+        result.box = box._replace(origin=origin, edges=(a, b, c))
+    if result.angstroms is not None:
+        result.notes.append(("", (
+            f"{result.source}: positions and box are converted from {result.unit} to angstrom, the "
+            f"unit of the radii of elements: to keep {result.unit}, set labels = \"types\" in a "
+            "scene file"
+        )))  # fmt: skip

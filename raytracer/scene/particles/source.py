@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -22,6 +22,11 @@ Value = str | int | float | bool | tuple[Any, ...]
 """A value of one particle; a vector is a tuple, a matrix a tuple of tuples."""
 
 NANOMETRE = 10.0  # angstrom, the unit of the radii of elements
+LAMMPS_LENGTHS = {"si": ("m", 1e10), "cgs": ("cm", 1e8), "micro": ("µm", 1e4),
+                  "nano": ("nm", NANOMETRE), "electron": ("bohr", 0.529177210903)}  # fmt: skip
+"""Units of length of the unit styles of LAMMPS, and these in angstrom; others have angstrom or
+none."""
+
 BY_LABEL = "species"  # `Particles.names["radius"]` of radii that follow from the labels
 
 Notes = list[tuple[str, str]]  # warnings, each with the affected part: "radius", "radius+color", ""
@@ -121,7 +126,8 @@ class Particles:
     about: Mapping[str, Column] | None = None
     origin: "ParticleSource | None" = None  # the object, if there is no file
     may_be_ellipsoids: bool = False  # whether the file may have axes of its particles
-    unit: str = ""  # unit of the centres in column names ("x [nm]"), or ""
+    unit: str = ""  # unit of the centres as the file states it ("x [nm]"), or ""
+    angstroms: float | None = None  # that unit and the one of the box in angstrom, if it is certain
     converted: str = ""  # the unit from which the centres were converted to angstrom, or ""
     length: float = 1.0  # the unit of length of the other columns, in that of the centres
 
@@ -129,6 +135,16 @@ class Particles:
     def is_empty(self) -> bool:
         """Whether there are no particles; an invalid array is reported later."""
         return self.centers.shape[:1] == (0,)
+
+    def taken(self, rows: NDArray[np.intp]) -> "Particles":
+        """Return some of the particles, (M,)."""
+        parts = {name: getattr(self, name) for name in ("centers", "radius", "color", "color_id")}
+        if self.color_id is not None:
+            del parts["color"]  # a palette
+        taken = {name: values[rows] for name, values in parts.items() if np.ndim(values)}
+        labels = self.labels and self.labels._replace(ids=self.labels.ids[rows])
+        extra = {name: values[rows] for name, values in self.extra.items()}
+        return replace(self, **taken, labels=labels, extra=extra)
 
 
 def direction_of(values: Sequence[Any]) -> list[float] | None:
@@ -157,6 +173,7 @@ class ParticleSource(ABC):
     of_frame: ClassVar[tuple[str, ...]] = ()  # cached properties that another frame clears
     also: Sequence[str] = ()  # columns that `particles` may load with the spheres, to parse once
     format: str = ""  # name of its format; "" for objects
+    units: str = ""  # style of units of LAMMPS, which may be stated in the first frame alone
 
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         self.file = file
@@ -250,6 +267,17 @@ class ParticleSource(ABC):
     def labels_of_atoms(self) -> "Labels | None":
         """Return the labels of the particles, or None."""
         return self.particles({}).labels
+
+    def atom_ids(self) -> NDArray[np.int64] | None:
+        """Return the ids of the particles, (N,), or None."""
+        from raytracer.scene.columns import columns_for
+
+        names = columns_for(["id"], self.columns)
+        if not names or self.columns[names[0]].shape:
+            return None
+        ids = self.load(names)[names[0]]
+        is_whole = ids.dtype.kind in "iuf" and bool((ids == np.floor(ids)).all())
+        return ids.astype(np.int64) if is_whole else None
 
     def row(self, index: int, count: int, used: Container[str]) -> Iterator[tuple[str, Value]]:
         """Yield the nonempty values of particle `index` of the `count` that were loaded, by column,

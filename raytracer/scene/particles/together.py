@@ -17,11 +17,14 @@ from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile, is_file, opened
 from raytracer.files.references import part_of
 from raytracer.memory import require_room
-from raytracer.scene.particles import naming
-from raytracer.scene.particles.array_source import ArraySource, texts
-from raytracer.scene.particles.columns import ColumnSource
+from raytracer.scene.elements import symbol_of
+from raytracer.scene.particles import molecules, naming
+from raytracer.scene.particles.array_source import ArraySource, Bonds, texts
+from raytracer.scene.particles.columns import ColumnSource, label_ids
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.source import Column, Particles, ParticleSource, Value, of
+
+Rows = NDArray[np.intp]
 
 MAX_PARTS = 10_000  # most files of a snapshot
 TYPE = "type"  # the column with the name of the set of each particle
@@ -198,22 +201,24 @@ class Snapshot(ColumnSource):
 
 
 class SourceWithAtoms(ParticleSource):
-    """A frame of a trajectory with labels, bonds and further columns of a topology.
+    """A frame of a trajectory with labels, bonds and further columns of a topology. Atoms are
+    matched by their ids where both files state them, otherwise by order; those that one of the
+    files lacks are left out.
 
     Data of the trajectory take precedence, except for labels.
 
     Args:
         moving: the trajectory, at its frame.
-        atoms: the topology, with atoms in the same order.
+        atoms: the topology.
     """
 
-    count = of("moving", "count")
     frames = of("moving", "frames")
     box = of("moving", "box")
     gravity = of("moving", "gravity")
     time = of("moving", "time")
-    bonds = of("_bonded", "bonds")
-    bond_columns = of("_bonded", "bond_columns")
+    units = of("moving", "units")
+    bonds = property(lambda self: self._bonds[0])
+    bond_columns = property(lambda self: self._bonds[1])
 
     def __init__(self, moving: ParticleSource, atoms: ParticleSource) -> None:
         super().__init__(moving.file, moving.variant)
@@ -231,30 +236,98 @@ class SourceWithAtoms(ParticleSource):
                 if naming.plain(name) not in hidden}  # fmt: skip
 
     @property
-    def _bonded(self) -> ParticleSource:
-        return self.atoms if self.moving.bonds is None else self.moving
+    def count(self) -> int | None:
+        return self.moving.count if self._rows is None else len(self._rows[0])
+
+    @cached_property
+    def _rows(self) -> tuple[Rows, Rows] | None:
+        """The rows in the trajectory and in the topology of the atoms that both have, (N,) each;
+        None for all atoms in their order. Raises DataFileError: there are none."""
+        own, known = self.moving.atom_ids(), self.atoms.atom_ids()
+        if own is None:
+            if known is not None and (np.diff(known) < 0).any():
+                self.note(
+                    f"states no ids of atoms, so those of {self.atoms.name}, which are not in "
+                    "order, are matched row by row: if the trajectory is sorted by id, sort them"
+                )
+            return None
+        if known is None:
+            known = np.arange(1, (self.atoms.count or 0) + 1)
+            if np.array_equal(own, known):
+                return None
+            self.note(f"{self.atoms.name} states no ids of atoms: they are counted from 1")
+        if any(len(np.unique(ids)) < len(ids) for ids in (own, known)):
+            self.note(f"ids of atoms repeat, so they are matched with {self.atoms.name} row by row")
+            return None
+        _, rows, rows_of_atoms = np.intersect1d(own, known, True, return_indices=True)
+        if not len(rows):
+            raise self.error(f"no id of an atom is in {self.atoms.name}: give its topology")
+        if len(rows) < len(own):
+            self.note(f"atoms whose ids are not in {self.atoms.name} are left out")
+        if len(rows) < len(known):
+            self.note(f"lacks atoms of {self.atoms.name}, which are left out")
+        order = np.argsort(rows)  # that of the trajectory
+        return rows[order], rows_of_atoms[order]
+
+    @cached_property
+    def _bonds(self) -> Bonds:
+        source, part = (self.atoms, 1) if self.moving.bonds is None else (self.moving, 0)
+        pairs, columns = source.bonds, source.bond_columns
+        if pairs is None or not len(pairs) or self._rows is None:
+            return pairs, columns
+        rows = self._rows[part]
+        places = np.full(max(int(rows.max()), int(pairs.max())) + 1, -1)
+        places[rows] = np.arange(len(rows))
+        pairs = places[pairs]
+        are_there = (pairs >= 0).all(axis=1)
+        return pairs[are_there], {name: each[are_there] for name, each in columns.items()}
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         columns: dict[str, NDArray[Any]] = {}
-        for source, is_of_atoms in ((self.moving, False), (self.atoms, True)):
-            if here := [name for name in names if (name in self._of_atoms) == is_of_atoms]:
+        for part, source in enumerate((self.moving, self.atoms)):
+            if here := [name for name in names if (name in self._of_atoms) == bool(part)]:
                 columns |= source.load(here)
+                if self._rows is not None:
+                    columns |= {name: columns[name][self._rows[part]] for name in here}
         return {name: columns[name] for name in names}
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         self.moving.also = [name for name in self.also if name not in self._of_atoms]
         result = self.moving.particles(names)
-        count = len(result.centers) if result.centers.ndim else 1
         labels = self.atoms.labels_of_atoms()
         if labels is None:
             raise DataFileError(f"{self.atoms.name}: has no elements or types of atoms")
+        if self._rows is not None:
+            rows, rows_of_atoms = self._rows
+            result = result.taken(rows)
+            labels = labels._replace(ids=labels.ids[rows_of_atoms])
+        count = len(result.centers) if result.centers.ndim else 1
         if len(labels.ids) != count:
             raise DataFileError(
                 f"{self.atoms.name}: has {len(labels.ids):,} atoms, but {self.name} has "
                 f"{count:,}: give the topology of the same atoms"
             )
+        if result.labels is not None and _contradict(result.labels, labels):
+            self.note(
+                f"the elements of atoms differ from those of {self.atoms.name}, which are shown: "
+                "is it the topology of the same atoms, in the same order?"
+            )
+        known = [name for name in molecules.OF_BEADS if name in self._of_atoms]
+        if labels.meaning is None and {"name", "residue"} <= {*known}:
+            texts = self.load(known)
+            if molecules.are_beads(texts, result.centers):
+                labels = Labels(*label_ids(texts["name"], self.name), "types")
+                self.note(molecules.beads_taken(labels.names, molecules.FAR_APART), "radius+color")
         result.labels = labels
         return result
 
     def labels_of_atoms(self) -> Labels | None:
         return self.atoms.labels_of_atoms()
+
+
+def _contradict(one: Labels, other: Labels) -> bool:
+    """Whether an atom has two elements by the labels (N,) of two files; numbers are types."""
+    symbols = [np.array([(not name.isdecimal() and symbol_of(name)) or "" for name in each.names])
+               for each in (one, other)]  # fmt: skip
+    first, second = (known[each.ids] for known, each in zip(symbols, (one, other), strict=True))
+    return bool(((first != second) & (first != "") & (second != "")).any())

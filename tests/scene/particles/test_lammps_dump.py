@@ -5,7 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raytracer.scene.elements import find
+from raytracer.scene.elements import Element, find
+from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.formats.lammps_dump import UNITS
 from raytracer.scene.particles.read import read, source_of
 from support.particle_files import complaint, write
 
@@ -63,6 +65,24 @@ def test_radii_types_and_elements(tmp_path: Path) -> None:
     np.testing.assert_array_equal(data.radius, [find("O").radius, find("H").radius])
 
 
+@pytest.mark.parametrize(("name", "factor"), [("radius", 1.0), ("diameter", 0.5)])
+def test_points_beside_spheres(name: str, factor: float, tmp_path: Path) -> None:
+    """LAMMPS writes 0 for points: they get the median, and all points a radius by distances."""
+    rows = ["1 0 0 0 0.5", "2 1 0 0 0", "1 2 0 0 1.5"]
+    data = read(write(tmp_path / "a.dump", dump(f"type x y z {name}", rows)))
+    np.testing.assert_array_equal(data.radius, [factor * each for each in (0.5, 1.0, 1.5)])
+    points = read(
+        write(tmp_path / "b.dump", dump(f"type x y z {name}", ["1 0 0 0 0", "1 1 0 0 0"]))
+    )
+    plain = read(write(tmp_path / "c.dump", dump("type x y z", ["1 0 0 0", "1 1 0 0"])))
+    np.testing.assert_array_equal(points.radius, plain.radius)
+    for each, said in ((data, "get the median of the others"), (points, "from their distances")):
+        assert [said in text for _, text in each.notes] == [True]
+    assert "radius -1" in complaint(
+        write(tmp_path / "d.dump", dump(f"type x y z {name}", [f"1 0 0 0 {-1 / factor}"]))
+    )
+
+
 def test_types_are_no_elements(tmp_path: Path) -> None:
     """Of type 1 and 6 neither is an element, though both are atomic numbers."""
     path = write(tmp_path / "a.dump", dump("type x y z", ["1 0 0 0", "6 1 0 0", "8 2 0 0"]))
@@ -73,6 +93,56 @@ def test_types_are_no_elements(tmp_path: Path) -> None:
     assert data.notes == []
     elements = read(path, meaning="elements")
     np.testing.assert_array_equal(elements.radius, [find(n).radius for n in "HCO"])
+
+
+WATER = np.array([[1.0, 1.0, 1.0], [1.96, 1.0, 1.0], [1.0, 1.96, 1.0]])
+ANGSTROM = {"si": 1e-10, "cgs": 1e-8, "micro": 1e-4, "nano": 0.1, "electron": 1.8897261246}
+"""An angstrom in the units of length of LAMMPS."""
+
+
+def of_water(units: str, kind: str, elements: bool = True) -> str:
+    """Return two frames, or a data file, of a water in a box of 10 angstrom; LAMMPS states the
+    units in the first frame alone."""
+    unit = ANGSTROM.get(units, 1.0)
+    names = "OHH" if elements else "122"
+    rows = [f"{n} {name} {x!r} {y!r} {z!r}" for n, (name, (x, y, z))
+            in enumerate(zip(names, (unit * WATER).tolist(), strict=True), 1)]  # fmt: skip
+    if kind == "dump":
+        box = "ITEM: BOX BOUNDS pp pp pp\n" + f"0 {10 * unit!r}\n" * 3
+        frame = dump(f"id {'element' if elements else 'type'} x y z", rows, box)
+        return f"ITEM: UNITS\n{units}\nITEM: TIME\n0.5\n{frame}ITEM: TIME\n1.5\n{frame}"
+    bounds = "".join(f"0 {10 * unit!r} {axis}lo {axis}hi\n" for axis in "xyz")
+    masses = "Masses\n\n1 16 # O\n2 1 # H\n\n" if elements else ""
+    rows = [row.replace("O", "1").replace("H", "2") for row in rows]
+    return (
+        f"LAMMPS data file via write_data, timestep = 0, units = {units}\n\n3 atoms\n"
+        f"2 atom types\n\n{bounds}\n{masses}Atoms # atomic\n\n" + "\n".join(rows) + "\n"
+    )
+
+
+@pytest.mark.parametrize("kind", ["dump", "data"])
+@pytest.mark.parametrize("units", [*ANGSTROM, "metal", "real", "lj"])
+def test_elements_in_other_units_than_angstrom(units: str, kind: str, tmp_path: Path) -> None:
+    path = write(tmp_path / f"a.{kind}", of_water(units, kind))
+    for frame in (0, 1) if kind == "dump" else (None,):
+        data = read(DataFile(path, frame=frame))
+        np.testing.assert_allclose(data.centers, WATER, rtol=1e-9)
+        np.testing.assert_array_equal(data.radius, [find(n).radius for n in "OHH"])
+        assert data.box is not None
+        np.testing.assert_allclose(data.box.edges, np.eye(3) * 10.0, rtol=1e-9)
+        assert sum("are converted from" in text for _, text in data.notes) == (units in ANGSTROM)
+        if frame is not None:
+            assert data.time is not None
+            assert data.time == (0.5 + frame, UNITS.get(units, ""))
+    bare = write(tmp_path / f"b.{kind}", of_water(units, kind, elements=False))
+    if kind == "dump":
+        atoms = write(tmp_path / "atoms.data", of_water("metal", "data"))
+        of_both = read(DataFile(bare, frame=1, topology=atoms))
+        np.testing.assert_allclose(of_both.centers, WATER, rtol=1e-9)
+    types = read(bare)
+    np.testing.assert_allclose(types.centers, ANGSTROM.get(units, 1.0) * WATER)
+    stated = read(path, elements={name: Element(0.5) for name in "OH"})  # in the unit of the file
+    np.testing.assert_allclose(stated.centers, ANGSTROM.get(units, 1.0) * WATER)
 
 
 GOOD = dump("id x y z", ["1 1 2 3", "2 4 5 6"])

@@ -12,16 +12,21 @@ from raytracer import load
 from raytracer.cli import main
 from raytracer.errors import UserError
 from raytracer.files import inputs
-from raytracer.pipeline import prepare
+from raytracer.pipeline import apply_overrides, prepare
 from raytracer.scene.bare import ATOM
 from raytracer.scene.elements import find
-from raytracer.scene.particles.molecules import element_of
+from raytracer.scene.overrides import SceneOverrides
+from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.molecules import FIRST_SHOWN, element_of
+from raytracer.scene.particles.objects.registry import read_object
 from raytracer.scene.particles.read import frame_count, read, source_of
 from raytracer.scene.particles.source import Box
+from raytracer.scene.scene import Scene
 from raytracer.scene.source import Source
 from raytracer.trajectory.source import frames_of
+from raytracer.warning import collected
 from support.molecules import helix_record, pdb, peptide, sheet_record
-from support.particle_files import complaint, refusal, write
+from support.particle_files import complaint, dump, refusal, write
 from support.particle_texts import LAMMPS_DATA, PDB
 
 RNG = np.random.default_rng(5)
@@ -173,7 +178,7 @@ def test_a_topology_that_is_none(tmp_path: Path) -> None:
         ({"types": ["Ar"], "type_shapes": [{"type": "Ellipsoid", "a": "wide"}]}, ["Ar"] * 3),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*taken as")
+@pytest.mark.filterwarnings("ignore:.*(taken as|type_shapes is not)")
 def test_types_of_gsd(tmp_path: Path, particles: dict[str, Any], species: Any) -> None:
     hoomd = pytest.importorskip("gsd.hoomd")
     frame = hoomd.Frame()
@@ -194,6 +199,212 @@ def test_types_of_gsd(tmp_path: Path, particles: dict[str, Any], species: Any) -
     scene = load(path, -1)  # without a warning of missing atoms
     found = [scene.describe(number).values.get("species") for number in range(3)]
     assert found == (species or [None] * 3)
+
+
+CUBE = [[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+EGG = {"type": "Ellipsoid", "a": 1.0, "b": 0.5, "c": 0.25}
+SPIN = [[1, 0, 0, 0], [0.5, 0.5, 0.5, 0.5], [0, 0, 1, 0]]
+OTHERS = "shapes other than spheres and ellipsoids are drawn as spheres: those of types "
+
+
+@pytest.mark.parametrize(
+    ("particles", "axes", "diameters", "note"),
+    [
+        # Semi-axes of ellipsoids, diameters of spheres, and what the warning says.
+        ({"type_shapes": [EGG], "orientation": SPIN}, [[1, 0.5, 0.25]] * 3, None, ""),
+        ({"types": ["B"], "type_shapes": [EGG], "orientation": SPIN}, [[1, 0.5, 0.25]] * 3, None,
+         ""),
+        ({"type_shapes": [EGG]}, [[1, 0.5, 0.25]] * 3, None, ""),  # not turned
+        ({"types": ["u", "v"], "typeid": [0, 1, 1], "type_shapes": [EGG]},  # a partial list
+         [[1, 0.5, 0.25], [0.5] * 3, [0.5] * 3], None, ""),
+        ({"types": ["u", "v"], "typeid": [0, 1, 1], "type_shapes": [EGG, {}],
+          "diameter": [1, 2, 3]}, [[1, 0.5, 0.25], [1] * 3, [1.5] * 3], None, ""),
+        ({"types": ["u", "v"], "typeid": [0, 1, 1],
+          "type_shapes": [{"type": "Sphere", "diameter": 3}, {"type": "Sphere", "diameter": 0.5}]},
+         None, [3, 0.5, 0.5], ""),
+        ({"type_shapes": [{"type": "ConvexPolyhedron", "rounding_radius": 0, "vertices": CUBE}],
+          "orientation": SPIN}, None, None, OTHERS + "'A' (ConvexPolyhedron); --radius"),
+        ({"types": ["u", "v", "w"], "typeid": [0, 1, 1], "type_shapes": [
+            {"type": "ConvexPolyhedron", "rounding_radius": 0.1, "vertices": CUBE},
+            {"type": "SphereUnion", "centers": [[0, 0, 0]], "diameters": [1]},
+            {"type": "Mesh", "vertices": CUBE, "indices": [[0, 1, 2]]}]},  # of no particle
+         None, None, OTHERS + "'u' (spheropolyhedron), 'v' (SphereUnion); --radius"),
+        ({"types": ["u", "v"], "typeid": [0, 1, 1],
+          "type_shapes": [EGG, {"type": "Polygon", "vertices": [[0, 0]], "rounding_radius": 0}]},
+         [[1, 0.5, 0.25], [0.5] * 3, [0.5] * 3], None, OTHERS + "'v' (Polygon)"),
+        ({"type_shapes": [{"type": "Ellipsoid", "a": 0.0}]}, None, None, "spheres are drawn"),
+        ({"diameter": [0, 0, 0]}, None, None, "'diameter' of particles is 0, so their radius"),
+        ({"diameter": [0, 2, 4]}, None, [3, 2, 4], "'diameter' of particles of some is 0"),
+        ({"diameter": [1, 1, 1], "types": ["A"]}, None, None, ""),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:.*taken as")
+def test_shapes_of_gsd(
+    particles: dict[str, Any], axes: Any, diameters: Any, note: str, tmp_path: Path
+) -> None:
+    """A frame and its file give the same picture; a later frame has the shapes of the first."""
+    hoomd = pytest.importorskip("gsd.hoomd")
+    frame = hoomd.Frame()
+    frame.particles.N, frame.particles.position = 3, 2.0 * np.eye(3, dtype=np.float32)
+    for name, values in particles.items():
+        setattr(frame.particles, name, values)
+    later = hoomd.Frame()
+    later.particles.N, later.particles.position = 1, [[0, 0, 0]]
+    path = tmp_path / "a.gsd"
+    with hoomd.open(str(path), "w") as file:
+        file.append(frame)
+        file.append(later)
+    with hoomd.open(str(path), "r") as file:
+        stored = list(file)
+    for made in (frame, *stored[:1]):
+        pictures = []
+        for value in (path, made):
+            with collected() as said:
+                scene = load(path, 0) if value is path else Scene.from_object(value)
+                pictures.append(apply_overrides(scene, SceneOverrides.of({}, None)))
+            assert [note in each for each in said] == [True] * bool(note)
+        for scene in pictures:
+            if axes is not None:
+                (eggs,) = scene.ellipsoids
+                np.testing.assert_allclose(eggs.semi_axes, axes)
+                continue
+            (spheres,) = scene.spheres
+            if diameters is not None:
+                np.testing.assert_allclose(spheres.radius, 0.5 * np.array(diameters))
+            np.testing.assert_array_equal(spheres.radius, pictures[0].spheres[0].radius)
+        with collected():
+            images = [raytracer.render(each, width=32, height=24, samples=1, frame=number)
+                      for each, number in ((path, 0), (made, None))]  # fmt: skip
+        one, other = (image.pixels() for image in images)
+        np.testing.assert_array_equal(one, other)
+    if axes is not None:
+        with collected():
+            (eggs,) = apply_overrides(load(path, 1), SceneOverrides.of({}, None)).ellipsoids
+        np.testing.assert_allclose(eggs.semi_axes, axes[:1])
+
+
+# Coarse-grained beads
+
+_GRID = np.stack(np.meshgrid(*[np.arange(4.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+BEADS = 4.7 * _GRID + np.random.default_rng(1).normal(0.0, 0.2, _GRID.shape)
+"""Places of beads, in angstrom, as far apart as in Martini."""
+
+Bead = tuple[str, str, int]  # name, residue, and number of beads in it
+
+
+def gro_of(beads: list[Bead], points: Any) -> str:
+    rows = "".join(
+        f"{n // size + 1:5d}{residue:<5}{name:>5}{n + 1:5d}{x:8.3f}{y:8.3f}{z:8.3f}\n"
+        for n, (x, y, z) in enumerate((0.1 * points).tolist())
+        for name, residue, size in [beads[n % len(beads)]]
+    )
+    return f"title\n{len(points)}\n{rows}2 2 2\n"
+
+
+def pdb_of_beads(beads: list[Bead], points: Any, element: str = "") -> str:
+    return "".join(
+        f"ATOM  {n + 1:5d}  {name:<3} {residue:<3} A{n // size + 1:4d}    {x:8.3f}{y:8.3f}{z:8.3f}"
+        f"  1.00  0.00          {element:>2}\n"
+        for n, (x, y, z) in enumerate(points.tolist())
+        for name, residue, size in [beads[n % len(beads)]]
+    )
+
+
+def xyz_of_beads(beads: list[Bead], points: Any) -> str:
+    names = [beads[n % len(beads)][0] for n in range(len(points))]
+    return f"{len(points)}\n\n" + "".join(
+        f"{name} {x:.4f} {y:.4f} {z:.4f}\n"
+        for name, (x, y, z) in zip(names, points.tolist(), strict=True)
+    )
+
+
+PROTEIN: list[Bead] = [("BB", "ALA", 2), ("SC1", "ALA", 2)]
+LIPID: list[Bead] = [(name, "DPC", 4) for name in ("NC3", "PO4", "GL1", "C1A")]
+WATER: list[Bead] = [("W", "W", 1)]
+IONS: list[Bead] = [("W", "W", 1), ("WF", "WF", 1), ("NA+", "ION", 1)]
+
+
+BEADS_OF = {"BB": PROTEIN, "NC3": LIPID, "W": WATER, "NA+": IONS}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [(name, kind) for name in BEADS_OF for kind in ("gro", "pdb", "pdb with elements", "xyz")
+     if (name, kind) != ("W", "xyz")],  # which is tungsten
+)  # fmt: skip
+def test_beads_are_no_elements(name: str, kind: str, tmp_path: Path) -> None:
+    beads = BEADS_OF[name]
+    if kind == "gro":
+        path = write(tmp_path / "a.gro", gro_of(beads, BEADS))
+    elif kind == "xyz":
+        path = write(tmp_path / "a.xyz", xyz_of_beads(beads, BEADS))
+    else:
+        path = write(tmp_path / "a.pdb", pdb_of_beads(beads, BEADS, "C" if "with" in kind else ""))
+    data = read(path)
+    assert data.labels is not None
+    assert (data.labels.names, data.labels.meaning) == ([name for name, *_ in beads], "types")
+    near = np.linalg.norm(BEADS[:, None] - BEADS, axis=2)
+    np.fill_diagonal(near, np.inf)
+    assert np.median(near.min(axis=1)) / 2 == pytest.approx(float(data.radius[0]), rel=0.05)  # type: ignore[index]
+    assert ["mean coarse-grained beads" in text for _, text in data.notes] == [True]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "radii"),
+    [
+        # A metal, molecules with dummy atoms, and atoms alone in their residues are no beads.
+        ("gro", gro_of([("W", "W", 1)], 2.74 * _GRID), "W"),
+        ("gro", gro_of([("OW", "SOL", 64)], BEADS), "O"),
+        ("gro", gro_of([("CA", "GLY", 1)], 0.8 * BEADS), "C"),
+        ("gro", gro_of([("AR", "AR", 1)], 0.8 * BEADS), "Ar"),
+        ("pdb", pdb_of_beads([("BB", "LIG", 64), ("N", "LIG", 64)], 1.5 * _GRID), "B"),
+        ("xyz", xyz_of_beads([("Cu", "", 1)], 3.6 * _GRID), "Cu"),
+        ("xyz", xyz_of_beads([("O", "", 1), ("Du", "", 1)], 1.2 * _GRID), "O"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*taken as")
+def test_atoms_are_no_beads(kind: str, text: str, radii: str, tmp_path: Path) -> None:
+    data = read(write(tmp_path / f"a.{kind}", text))
+    assert data.radius is not None
+    assert data.radius[0] == find(radii).radius
+    assert not any("coarse-grained" in text for _, text in data.notes)
+
+
+@pytest.mark.parametrize(
+    ("masses", "are_beads"),
+    [((72.0, 72.0), True), ((183.84, 30.97), False), ((1.0, 1.0), False), ((3e-25, 5e-26), False)],
+)
+def test_masses_tell_beads_from_elements(
+    masses: tuple[float, float], are_beads: bool, tmp_path: Path
+) -> None:
+    rows = [f"{n} {'WP'[n % 2]} {masses[n % 2]} {x} {y} {z}"
+            for n, (x, y, z) in enumerate(BEADS.tolist())]  # fmt: skip
+    dumped = write(tmp_path / "a.dump", dump("id element mass x y z", rows))
+    atoms = "".join(f"{n + 1} {n % 2 + 1} {x} {y} {z}\n" for n, (x, y, z) in enumerate(BEADS))
+    stored = write(tmp_path / "a.data", (
+        f"title\n\n64 atoms\n2 atom types\n\nMasses\n\n1 {masses[0]} # W\n2 {masses[1]} # P\n\n"
+        f"Atoms # atomic\n\n{atoms}"
+    ))  # fmt: skip
+    for path in (dumped, stored):
+        data = read(path)
+        assert data.radius is not None
+        assert (data.radius[0] != find("W").radius) == are_beads
+        said = any("coarse-grained" in text or "names of beads" in text for _, text in data.notes)
+        assert said == are_beads
+
+
+def test_names_that_are_numbers_tell_no_beads() -> None:
+    arrays = {"positions": BEADS, "name": np.arange(64), "residue": np.arange(64)}
+    data = read_object(arrays | {"element": np.array(["W"] * 64)})
+    assert data.labels is not None
+    assert data.labels.names == ["W"]
+
+
+def test_beads_of_a_topology(tmp_path: Path) -> None:
+    path = write(tmp_path / "run.xyz", xyz_of_beads([("X", "", 1)], BEADS))
+    data = read(DataFile(path, topology=write(tmp_path / "a.gro", gro_of(LIPID, BEADS))))
+    assert data.labels is not None
+    assert (data.labels.names, data.labels.meaning) == ([name for name, *_ in LIPID], "types")
 
 
 # Own texts
@@ -217,19 +428,137 @@ def test_pdb(tmp_path: Path, end: bytes) -> None:
     np.testing.assert_array_equal(data.centers, [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
     np.testing.assert_array_equal(data.radius, [find(n).radius for n in ("C", "Ca", "O")])
     assert frame_count(path) == 2 or end == b"\r"
-    assert load(path).describe(0).values["residue"] == "GLY"
+    with pytest.warns(raytracer.RaytracerWarning, match="the first of each is shown"):
+        scene = load(path, 0)
+    assert scene.describe(0).values["residue"] == "GLY"
 
 
-def test_alternate_places_of_pdb(tmp_path: Path) -> None:
-    """Of each atom the first place is taken, whatever letters other atoms have."""
-    rows = [("A", 1, 0.0), ("B", 1, 0.5), ("B", 2, 4.0), ("C", 2, 4.5), (" ", 3, 8.0)]
-    lines = [
-        f"ATOM  {n:5d}  CA {place}ALA A{residue:4d}    {x:8.3f}{0:8.3f}{0:8.3f}{1:6.2f}{0:6.2f}"
-        f"          {'C':>2}\n"
-        for n, (place, residue, x) in enumerate(rows, 1)
+# Name, alternate location, residue, number, insertion code and x of each atom.
+Site = tuple[str, str, str, int, str, float]
+SITES: dict[str, tuple[list[Site], list[float]]] = {
+    "other letters in each residue": (
+        [("CA", "A", "ALA", 1, "", 0.0), ("CA", "B", "ALA", 1, "", 0.5),
+         ("CA", "B", "ALA", 2, "", 4.0), ("CA", "C", "ALA", 2, "", 4.5),
+         ("CA", "", "ALA", 3, "", 8.0)],
+        [0.0, 4.0, 8.0],
+    ),
+    "small letters and digits": (
+        [("CA", "a", "ALA", 1, "", 0.0), ("CA", "A", "ALA", 1, "", 0.5),
+         ("O", "1", "HOH", 2, "", 4.0), ("O", "2", "HOH", 2, "", 4.5)],
+        [0.0, 4.0],
+    ),
+    "with and without a letter": (
+        [("N", "", "ALA", 1, "", 0.0), ("CA", "", "ALA", 1, "", 1.0),
+         ("CA", "B", "ALA", 1, "", 1.5), ("CB", "B", "ALA", 1, "", 3.0)],
+        [0.0, 1.0, 3.0],
+    ),
+    "inserted residues": (
+        [("CA", "A", "SER", 1, "A", 0.0), ("CA", "B", "SER", 1, "A", 0.5),
+         ("CA", "A", "SER", 1, "B", 4.0), ("CA", "B", "SER", 1, "B", 4.5)],
+        [0.0, 4.0],
+    ),
+    "two residues in one place": (
+        [("CA", "A", "SER", 1, "", 0.0), ("OG", "A", "SER", 1, "", 1.0),
+         ("CA", "B", "THR", 1, "", 0.5), ("OG1", "B", "THR", 1, "", 1.5),
+         ("CG2", "B", "THR", 1, "", 2.0), ("CA", "", "ALA", 2, "", 8.0)],
+        [0.0, 1.0, 8.0],
+    ),
+}  # fmt: skip
+"""Atoms with alternate locations, and x of those to keep."""
+
+
+def pdb_of(models: list[list[Site]], start: str = "", end: str = "END\n") -> str:
+    lines = []
+    for number, sites in enumerate(models, 1):
+        lines.append(start.format(number))
+        lines += [
+            f"ATOM  {n:5d}  {name:<3}{letter:1}{residue} A{place:4d}{code:1}   {x:8.3f}{0:8.3f}"
+            f"{0:8.3f}{1:6.2f}{0:6.2f}          {name[0]:>2}\n"
+            for n, (name, letter, residue, place, code, x) in enumerate(sites, 1)
+        ]
+        lines.append(end)
+    return "".join(lines)
+
+
+_SITE_COLUMNS = (
+    "group_PDB id type_symbol label_atom_id label_alt_id label_comp_id label_asym_id "
+    "label_entity_id label_seq_id pdbx_PDB_ins_code Cartn_x Cartn_y Cartn_z occupancy "
+    "B_iso_or_equiv auth_seq_id auth_asym_id pdbx_PDB_model_num"
+)
+
+
+def mmcif_of(models: list[list[Site]]) -> str:
+    """Waters have no label_seq_id, and chains have other names than those of the authors."""
+    rows = [
+        f"ATOM {n} {name[0]} {name} {letter or '.'} {residue} A 1 "
+        f"{'.' if residue == 'HOH' else place} {code or '?'} {x} 0 0 1 10 {place + 100} H {number}"
+        for number, sites in enumerate(models, 1)
+        for n, (name, letter, residue, place, code, x) in enumerate(sites, 1)
     ]
-    centers = read(write(tmp_path / "a.pdb", "".join(lines))).centers
-    np.testing.assert_allclose(np.asarray(centers)[:, 0], [0.0, 4.0, 8.0])
+    keys = [f"_atom_site.{key}" for key in _SITE_COLUMNS.split()]
+    return "\n".join(["data_x", "loop_", *keys, *rows, "#", ""])
+
+
+@pytest.mark.parametrize("name", ["a.pdb", "a.cif"])
+@pytest.mark.parametrize("case", SITES)
+def test_alternate_locations(case: str, name: str, tmp_path: Path) -> None:
+    """Of each atom the first location is taken, whatever letters other atoms have, as by gemmi."""
+    gemmi = pytest.importorskip("gemmi")
+    sites, expected = SITES[case]
+    path = write(tmp_path / name, (pdb_of if name == "a.pdb" else mmcif_of)([sites]))
+    data = read(path)
+    assert np.asarray(data.centers)[:, 0].tolist() == expected
+    structure = gemmi.read_structure(str(path))
+    structure.remove_alternative_conformations()
+    assert [site.atom.pos.x for site in structure[0].all()] == expected
+    assert [note for _, note in data.notes] == [f"{path}: {FIRST_SHOWN}"]
+
+
+MODELS: list[list[Site]] = [
+    [("CA", "", "ALA", 1, "", 1.0), ("CB", "", "ALA", 1, "", 2.0)],
+    [("CA", "", "ALA", 1, "", 3.0), ("CB", "", "ALA", 1, "", 4.0), ("O", "", "ALA", 1, "", 5.0)],
+    [("CA", "", "ALA", 1, "", 6.0), ("CB", "", "ALA", 1, "", 7.0)],
+]  # fmt: skip
+CRYST1 = "CRYST1   {0}0.000   {0}1.000   {0}2.000  90.00  90.00  90.00 P 1           1\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("end.pdb", pdb_of(MODELS)),
+        ("padded.pdb", pdb_of(MODELS, end="END" + " " * 77 + "\r\n")),
+        ("no_last_end.pdb", pdb_of(MODELS).removesuffix("END\n")),
+        ("endmdl.pdb", pdb_of(MODELS, end="ENDMDL\n") + "END\n"),
+        ("model.pdb", pdb_of(MODELS, "MODEL     {:4d}\n", "ENDMDL\n") + "MASTER\nEND\n"),
+        ("no_endmdl.pdb", pdb_of(MODELS, "MODEL     {:4d}\n", "TER\n") + "END\n"),
+        ("both.pdb", pdb_of(MODELS, "MODEL     {:4d}\n", "ENDMDL\nEND\n")),
+        ("empty.pdb", "MODEL 1\nENDMDL\n" + pdb_of(MODELS, end="ENDMDL\n")),
+        ("cells.pdb", pdb_of(MODELS, "REMARK\n" + CRYST1, "TER\nENDMDL\n")),
+        ("m.cif", mmcif_of(MODELS)),
+    ],
+)
+def test_models_are_frames(name: str, text: str, tmp_path: Path) -> None:
+    pytest.importorskip("gemmi")
+    path = write(tmp_path / name, text)
+    assert frame_count(path) == 3
+    frames = frames_of(Source.of(path))
+    for number, sites in enumerate(MODELS):
+        expected = [x for *_, x in sites]
+        for scene in (load(path, number), load(path, number - 3), frames.load(number)):
+            assert scene.spheres[0].centers[:, 0].tolist() == expected
+        box = read(DataFile(path, frame=number)).box
+        assert box is None or box.edges[0][0] == 10.0 * (number + 1)
+    with pytest.warns(raytracer.RaytracerWarning, match="has 3 frames; the first is shown"):
+        assert load(path).spheres[0].centers[:, 0].tolist() == [1.0, 2.0]
+
+
+def test_records_before_models_belong_to_all(tmp_path: Path) -> None:
+    """As VMD writes trajectories: the cell once, and END after each frame."""
+    path = write(tmp_path / "a.pdb", CRYST1.format(1) + pdb_of(MODELS))
+    for number in range(3):
+        box = read(DataFile(path, frame=number)).box
+        assert box is not None
+        assert box.edges[2][2] == 12.0
 
 
 STRETCHES = (
@@ -324,10 +653,19 @@ def test_styles_of_atoms(tmp_path: Path, row: str, columns: str, hint: str) -> N
         np.testing.assert_array_equal(data.radius, [0.25])
 
 
+def test_ellipsoids_of_a_data_file_are_said_to_be_spheres(tmp_path: Path) -> None:
+    text = "title\n1 atoms\n1 ellipsoids\n\nAtoms # ellipsoid\n\n1 1 1 1 1 2 3\n\nEllipsoids\n\n"
+    data = read(write(tmp_path / "a.data", text + "1 3 1 1 1 0 0 0\n"))
+    assert [note for _, note in data.notes] == [
+        f"{tmp_path / 'a.data'}: the section Ellipsoids is not used: its particles are drawn as "
+        "spheres"
+    ]
+
+
 @pytest.mark.parametrize("odd", ["inf", "nan", "-inf"])
 def test_a_cell_that_is_not_finite(tmp_path: Path, odd: str) -> None:
     line = f"CRYST1{30:9.3f}{30:9.3f}{30:9.3f}{90:7.2f}{odd:>7}{90:7.2f} P 1           1"
-    path = write(tmp_path / "a.pdb", f"{line}\n{PDB}")
+    path = write(tmp_path / "a.pdb", f"{line}\n{PDB.partition(chr(10))[2]}")
     data = read(path)
     assert (data.box, len(data.centers)) == (None, 3)
 

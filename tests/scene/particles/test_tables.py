@@ -9,6 +9,7 @@ import raytracer
 from raytracer import RaytracerWarning, load
 from raytracer.scene.bare import ATOM
 from raytracer.scene.elements import Element, find
+from raytracer.scene.particles.objects.registry import read_object
 from raytracer.scene.particles.read import read
 from raytracer.scene.particles.summary import summary
 from support.particle_files import write
@@ -79,6 +80,50 @@ def test_positions_stay_without_radii_of_elements(tmp_path: Path, old: str, new:
     stated = {"C": Element(0.07), "H": Element(0.03)}  # which are in nanometres, too
     assert np.max(read(nanometres, elements=stated).centers) == 0.1
     assert np.max(read(nanometres, elements={"C": Element(0.7)}).centers) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("head", "row", "center", "radius", "notes"),
+    [
+        ("x [m],y [m],z [m],radius [um]", "1e-3,2e-3,3e-3,100", (1e-3, 2e-3, 3e-3), 1e-4, 1),
+        ("x (m),y (m),z (m),radius (µm)", "1e-3,2e-3,3e-3,100", (1e-3, 2e-3, 3e-3), 1e-4, 1),
+        ("x / mm,y / mm,z / um,diameter / um", "1,2,3000,500", (1, 2, 3), 0.25, 2),
+        ("x_mm,y_um,z_mm,radius", "1,2000,3,0.5", (1, 2, 3), 0.5, 1),
+        ("x [Mpc/h],y [Mpc/h],z [Mpc/h],radius [kpc/h]", "1,2,3,500", (1, 2, 3), 0.5, 1),
+        ("x [nm],y [nm],z [Å],radius [angstrom]", "1,2,30,5", (1, 2, 3), 0.5, 2),
+        ("x [um],y [µm],z [micron],radius [um]", "1,2,3,0.5", (1, 2, 3), 0.5, 0),
+        ("x [au],y [au],z [au],radius [km]", "1,2,3,1.495978707e8", (1, 2, 3), 1.0, 1),
+        # Units that are no lengths are not converted, and this is said; other words are none.
+        ("x [mm],y [mm],z [mm],radius [px]", "1,2,3,0.5", (1, 2, 3), 0.5, 1),
+        ("x [mm],y [mm],z [mm],radius (HU)", "1,2,3,0.5", (1, 2, 3), 0.5, 1),
+        ("x [kpc],y [kpc],z [kpc],radius [kpc/h]", "1,2,3,0.5", (1, 2, 3), 0.5, 1),
+        ("x [mm],y [mm],z [mm],radius (mean)", "1,2,3,0.5", (1, 2, 3), 0.5, 0),
+    ],
+)
+def test_units_of_one_table(
+    head: str, row: str, center: tuple[float, ...], radius: float, notes: int, tmp_path: Path
+) -> None:
+    data = read(write(tmp_path / "a.csv", f"{head}\n{row}\n{row}\n"))
+    np.testing.assert_allclose(data.centers, [center] * 2, rtol=1e-12)
+    assert data.radius is not None
+    np.testing.assert_allclose(data.radius, [radius] * 2, rtol=1e-12)
+    assert ["convert" in text for _, text in data.notes] == [True] * notes
+
+
+@pytest.mark.parametrize("name", ["a.ecsv", "a.vot", "a.fits", "object"])
+def test_units_of_astropy(name: str, tmp_path: Path) -> None:
+    table_of = pytest.importorskip("astropy.table").Table
+    axes = {axis: np.arange(4.0) + place for place, axis in enumerate("xyz")}
+    units = {**dict.fromkeys("xyz", "kpc"), "radius": "pc"}
+    table = table_of({**axes, "radius": np.full(4, 500.0)}, units=units)
+    if name == "object":
+        data = read_object(table)
+    else:
+        table.write(tmp_path / name, **({"format": "votable"} if name == "a.vot" else {}))
+        data = read(tmp_path / name)
+    assert data.radius is not None
+    np.testing.assert_allclose(data.radius, np.full(4, 0.5))
+    assert ["'radius' is converted to kpc" in text for _, text in data.notes] == [True]
 
 
 @pytest.mark.parametrize("cells", ["1 A 2", "1 '' 2", "nan H O"])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raytracer.errors import UserError
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.read import frame_count, read, source_of
 from raytracer.scene.particles.together import parts_of
@@ -92,3 +93,126 @@ def test_documents_are_frames(tmp_path: Path) -> None:
 def test_numbers_of_documents(tmp_path: Path, text: str, count: int) -> None:
     pytest.importorskip("yaml")
     assert frame_count(write(tmp_path / "a.yaml", text)) == count
+
+
+# A water and a chloride: element, type, charge and x by id; 1 is bonded to 2 and 3.
+ATOMS = {
+    1: ("O", 1, -0.8, 5.0),
+    2: ("H", 2, 0.4, 6.0),
+    3: ("H", 2, 0.4, 4.0),
+    4: ("Cl", 3, -1.0, 9.0),
+}
+BONDED = ((1, 2), (1, 3))
+
+
+def dump_of(ids: list[int]) -> str:
+    rows = "".join(f"{each} {ATOMS[each][3]} 1 1\n" for each in ids)
+    return (
+        f"ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n{len(ids)}\nITEM: BOX BOUNDS ff ff ff\n"
+        f"0 20\n0 20\n0 20\nITEM: ATOMS id x y z\n{rows}"
+    )
+
+
+def data_of(ids: list[int]) -> str:
+    bonds = [pair for pair in BONDED if {*pair} <= {*ids}]
+    rows = "".join(f"{each} 1 {ATOMS[each][1]} {ATOMS[each][2]} 0 0 0\n" for each in ids)
+    listed = "".join(f"{n} 1 {i} {j}\n" for n, (i, j) in enumerate(bonds, 1))
+    return (
+        f"LAMMPS data\n\n{len(ids)} atoms\n{len(bonds)} bonds\n3 atom types\n1 bond types\n"
+        "0 20 xlo xhi\n0 20 ylo yhi\n0 20 zlo zhi\n\nMasses\n\n1 16 # O\n2 1 # H\n3 35.5 # Cl\n\n"
+        f"Atoms # full\n\n{rows}\n" + ("Bonds\n\n" + listed if bonds else "")
+    )
+
+
+def pdb_of(ids: list[int]) -> str:
+    return "".join(
+        f"ATOM  {each:5d}  {ATOMS[each][0]:<3} MOL A   1       0.000   0.000   0.000"
+        f"  1.00  0.00          {ATOMS[each][0]:>2}\n"
+        for each in ids
+    )
+
+
+def gro_of(ids: list[int]) -> str:
+    rows = "".join(
+        f"    1MOL  {ATOMS[each][0]:>5}{each:5d}   0.000   0.000   0.000\n" for each in ids
+    )
+    return f"a\n{len(ids)}\n{rows}2 2 2\n"
+
+
+def xyz_of(ids: list[int]) -> str:
+    rows = "".join(f"{ATOMS[each][0]} 0 0 0 {each}\n" for each in ids)
+    return f"{len(ids)}\nProperties=species:S:1:pos:R:3:id:I:1\n{rows}"
+
+
+TOPOLOGIES = {"a.data": data_of, "a.pdb": pdb_of, "a.gro": gro_of, "b.xyz": xyz_of}
+
+
+@pytest.mark.parametrize("name", TOPOLOGIES)
+@pytest.mark.parametrize(
+    ("moving", "known", "note"),
+    [
+        ([1, 2, 3, 4], [1, 2, 3, 4], ""),
+        ([4, 2, 1, 3], [3, 1, 4, 2], ""),
+        ([3, 1], [2, 4, 1, 3], "lacks atoms of"),
+        ([4, 2, 1, 3], [3, 1, 2], "atoms whose ids are not in"),
+    ],
+)
+def test_atoms_of_a_topology_are_matched_by_id(
+    name: str, moving: list[int], known: list[int], note: str, tmp_path: Path
+) -> None:
+    path, topology = tmp_path / "a.lammpstrj", tmp_path / name
+    write(path, dump_of(moving))
+    write(topology, TOPOLOGIES[name](known))
+    expected = [each for each in moving if each in known]
+    data = read(DataFile(path, topology=topology))
+    assert [note in text for _, text in data.notes] == [True] * bool(note)
+    assert np.asarray(data.centers)[:, 0].tolist() == [ATOMS[each][3] for each in expected]
+    assert data.labels is not None
+    elements = [data.labels.names[each] for each in data.labels.ids]
+    assert elements == [ATOMS[each][0] for each in expected]
+    with source_of(DataFile(path, topology=topology)) as source:
+        assert source.count == len(expected)
+        assert source.load(["id"])["id"].tolist() == expected
+        if name == "a.data":
+            charges = source.load(["q"])["q"].tolist()
+            assert charges == [ATOMS[each][2] for each in expected]
+            pairs = [] if source.bonds is None else source.bonds.tolist()
+            assert sorted(tuple(sorted((expected[i], expected[j]))) for i, j in pairs) == [
+                pair for pair in BONDED if {*pair} <= {*expected}
+            ]
+            assert len(source.bond_columns.get("type", pairs)) == len(pairs)
+
+
+PLAIN = "4\n\nX 5 1 1\nX 6 1 1\nX 4 1 1\nX 9 1 1\n"
+
+
+@pytest.mark.parametrize(
+    ("trajectory", "topology", "elements", "note"),
+    [
+        # Without ids on one side, or with ambiguous ones, rows are matched, and this is said.
+        (PLAIN, data_of([3, 1, 4, 2]), "H O Cl H", "are matched row by row: if the trajectory is"),
+        (PLAIN, data_of([1, 2, 3, 4]), "O H H Cl", ""),
+        (dump_of([1, 2, 3, 4]), "4\n\nO 0 0 0\nH 0 0 0\nH 0 0 0\nCl 0 0 0\n", "O H H Cl", ""),
+        (dump_of([4, 2, 1, 3]), "4\n\nO 0 0 0\nH 0 0 0\nH 0 0 0\nCl 0 0 0\n", "Cl H O H",
+         "b.data.xyz states no ids of atoms: they are counted from 1"),
+        (dump_of([1, 2, 2, 4]), data_of([1, 2, 3, 4]), "O H H Cl", "ids of atoms repeat"),
+        (PLAIN.replace("X 6", "C 6"), data_of([1, 2, 3, 4]), "O H H Cl",
+         "the elements of atoms differ from those of"),
+    ],
+)  # fmt: skip
+def test_atoms_of_a_topology_without_ids(
+    trajectory: str, topology: str, elements: str, note: str, tmp_path: Path
+) -> None:
+    path = write(tmp_path / f"a.{'dump' if 'ITEM' in trajectory else 'xyz'}", trajectory)
+    atoms = write(tmp_path / f"b.data{'' if 'Masses' in topology else '.xyz'}", topology)
+    data = read(DataFile(path, topology=atoms))
+    assert data.labels is not None
+    assert [data.labels.names[each] for each in data.labels.ids] == elements.split()
+    assert [note in text for _, text in data.notes] == [True] * bool(note)
+
+
+def test_a_topology_of_other_atoms(tmp_path: Path) -> None:
+    path, atoms = write(tmp_path / "a.dump", dump_of([1, 2])), tmp_path / "a.data"
+    write(atoms, data_of([3, 4]))
+    with pytest.raises(UserError, match=r"no id of an atom is in .*a\.data: give its topology"):
+        read(DataFile(path, topology=atoms))

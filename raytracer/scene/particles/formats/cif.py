@@ -1,6 +1,6 @@
 """Structures in CIF: macromolecules (mmCIF), and crystals, whose symmetry fills the cell.
 
-Parsed by gemmi. Of several models, and of alternate locations of an atom, the first is used.
+Parsed by gemmi. Models are frames.
 """
 
 import re
@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 
 from raytracer.scene.particles.array_source import ArraySource, Frame, library, texts
 from raytracer.scene.particles.cell import cell_of
-from raytracer.scene.particles.molecules import Stretch, add_structure
+from raytracer.scene.particles.molecules import (
+    FIRST_SHOWN,
+    Stretch,
+    add_structure,
+    keep_first_locations,
+)
 from raytracer.scene.particles.source import Box
 from raytracer.scene.particles.text_table import counted_values
 
@@ -62,6 +67,10 @@ class Source(ArraySource):
 
     def _molecule(self, sites: dict[str, list[str]]) -> dict[str, NDArray[Any]]:
         cif = library("gemmi", self.name, "md").cif
+        if models := sites.get("pdbx_PDB_model_num"):
+            model = list(dict.fromkeys(models))[self.frame]
+            sites = {key: [word for word, other in zip(words, models, strict=True)
+                           if other == model] for key, words in sites.items()}  # fmt: skip
         numbers = {key: np.array([cif.as_number(text) for text in sites[key]], np.float64)
                    for key in (*AXES, *_NUMBERS.values())
                    if key in sites}  # fmt: skip
@@ -74,12 +83,28 @@ class Source(ArraySource):
         if "residue_id" in columns:
             columns["residue_id"] = counted_values(columns["residue_id"])
         add_structure(columns, self._stretches())
-        kept = np.ones(len(columns["position"]), bool)
-        for key, plain in (("pdbx_PDB_model_num", ()), ("label_alt_id", (".", "?"))):
-            if words := sites.get(key):
-                first = {*plain, *[word for word in words if word not in plain][:1]}
-                kept &= [word in first for word in words]
-        return columns if kept.all() else {name: each[kept] for name, each in columns.items()}
+        if "label_alt_id" not in sites:
+            return columns
+        kept = keep_first_locations(*self._identities(sites))
+        if not kept.all():
+            self.note(FIRST_SHOWN)
+        return {name: each[kept] for name, each in columns.items()}
+
+    def _identities(self, sites: dict[str, list[str]]) -> list[NDArray[Any]]:
+        """Return what identifies atoms: letters of alternate locations, places, names of residues
+        and of atoms, each (N,). Waters have no label_seq_id."""
+        as_string = library("gemmi", self.name, "md").cif.as_string
+        count = len(sites["label_alt_id"])
+
+        def column(*keys: str) -> list[str]:
+            words = next((sites[key] for key in keys if key in sites), [""] * count)
+            return [as_string(word) for word in words]
+
+        place = zip(column("auth_asym_id", "label_asym_id"), column("auth_seq_id", "label_seq_id"),
+                    column("pdbx_PDB_ins_code"), strict=True)  # fmt: skip
+        names = [column("label_comp_id", "auth_comp_id"), column("label_atom_id", "auth_atom_id")]
+        return [texts(column("label_alt_id")), texts(["\t".join(each) for each in place]),
+                *map(texts, names)]  # fmt: skip
 
     def _stretches(self) -> Iterator[Stretch]:
         """Yield the helices and strands that the file states."""

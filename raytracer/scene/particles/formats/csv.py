@@ -34,6 +34,9 @@ from raytracer.scene.particles.text_table import (
 )
 
 MIN_SHARE = 1e-3  # of the box that spheres fill, if a column without a name is their radius
+_ECSV = "# %ECSV "
+_ECSV_UNIT = r"(?m)^#\s*-\s*\{name: ([^,}]+),[^}]*\bunit: ([^,}]+)"  # of a line of its header
+
 PARSECS = {"pc": 1e-6, "kpc": 1e-3, "Mpc": 1.0}  # units of catalogues of haloes
 _VIRIAL = ("rvir", "r_vir", "r200", "r200c", "r200m", "r_200", "r500", "r500c")
 MIN_OTHERS = 1  # lines beside rows for which a text is searched for parts
@@ -134,7 +137,9 @@ class Source(TextSource):
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:
-        return {name: each._replace(unit=naming.unit(name))
+        head = "".join(self.file.lines(self.table.skip))
+        known = dict(re.findall(_ECSV_UNIT, head)) if head.startswith(_ECSV) else {}
+        return {name: each._replace(unit=known.get(name) or naming.unit(name))
                 for name, each in super().columns.items()}  # fmt: skip
 
     @property

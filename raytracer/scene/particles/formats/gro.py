@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raytracer.errors import shown
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.array_source import ArraySource, Frame
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.lines import MAX_DIGITS, LineEnds, counted_frames, first_line_from
-from raytracer.scene.particles.molecules import elements_of
+from raytracer.scene.particles.molecules import elements_of, numbered_from_one
 from raytracer.scene.particles.source import (
     NANOMETRE,
     Box,
@@ -46,6 +47,11 @@ class Source(ArraySource):
 
     def frame_starts(self) -> Sequence[int]:
         return counted_frames(self.file, 1, 3)
+
+    def atom_ids(self) -> NDArray[np.int64] | None:
+        layout = Layout({"number": Cell(Kind.TEXT, 15, 5)}, FIXED, skip=2)
+        numbers = read_rows(self.file, layout, ["number"], self._atoms).columns["number"]
+        return numbered_from_one(numbers, self.count)
 
     def read(self) -> Frame:
         width = self._width

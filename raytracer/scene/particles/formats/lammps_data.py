@@ -4,6 +4,7 @@ A header of counts and bounds, then sections: a line with the name, a blank line
 style is behind the name of the section ("Atoms # full"), or follows from the columns.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import islice
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import shown, suggestion
 from raytracer.files.access import MAX_LINE_BYTES, OpenFile
-from raytracer.scene.elements import symbol_of
+from raytracer.scene.elements import contradicts, symbol_of
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.source import Box, Particles
 from raytracer.scene.particles.text_table import (
@@ -50,6 +51,8 @@ SECTIONS = (
     "Angle Type Labels", "Dihedral Type Labels", "Improper Type Labels",
 )  # fmt: skip
 
+SHAPES = ("Ellipsoids", "Lines", "Triangles", "Bodies")  # sections with shapes of atoms
+
 COUNTS = {"Masses": "atom types", "Velocities": "atoms", "Atom Type Labels": "atom types"}
 MAX_TYPES = 100_000  # most atom types whose masses are read
 TEXT_BYTES = 32  # longest text of a type
@@ -71,6 +74,8 @@ class Source(TextSource):
         super().__init__(file, variant)
         self._header: dict[str, list[str]] = {}
         self._sections: dict[str, Section] = {}
+        if stated := re.search(r"\bunits\s*=\s*(\w+)", file.lines(1)[0]):  # of write_data
+            self.units = stated[1]
         self._scan()
         if "Atoms" not in self._sections:
             is_template = "Coords" in self._sections
@@ -131,19 +136,21 @@ class Source(TextSource):
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
-        if result.radius is not None and not (result.radius > 0.0).all():
-            # A diameter of 0 is a point particle, which LAMMPS allows.
-            result.radius = None
+        for name in (each for each in SHAPES if each in self._sections):
+            self.note(f"the section {name} is not used: its particles are drawn as spheres")
         symbols = self._symbols()
         if symbols and result.labels is not None and result.radius is None:
-            labels = [symbols.get(name, name) for name in result.labels.names]
-            result.labels = Labels(labels, result.labels.ids, "elements")
+            result.labels = _named(result.labels, symbols)
             listed = ", ".join(f"{type_} = {symbols[type_]}" for type_ in list(symbols)[:8])
             result.notes.append(("radius+color", (
                 f"{self.name}: types are taken as the elements in the section Masses "
                 f"({listed}): to change that, set labels = \"types\" in a scene file"
             )))  # fmt: skip
         return result
+
+    def labels_of_atoms(self) -> Labels | None:
+        labels, symbols = super().labels_of_atoms(), self._symbols()
+        return labels and _named(labels, symbols) if symbols else labels
 
     def _scan(self) -> None:
         """Find the header and the sections; rows are only counted."""
@@ -201,10 +208,27 @@ class Source(TextSource):
         for line in self.file.lines(section.line + types)[section.line :]:
             values, _, comment = line.partition("#")
             (label,) = comment.split()[:1] or [""]
-            for type_ in values.split()[:1]:
+            cells = values.split()
+            for type_ in cells[:1]:
                 symbols[type_] = None if label.isdecimal() else symbol_of(label)
+                if _is_bead(label, cells[1:2]):
+                    self.note(
+                        f"comments in the section Masses, such as {shown(label, 40)}, are names of "
+                        "beads, not of elements, since the masses are others"
+                    )
+                    return {}
         known = {type_: symbol for type_, symbol in symbols.items() if symbol}
         return known if len(known) == types else {}
+
+
+def _is_bead(label: str, masses: list[str]) -> bool:
+    """Whether a mass, a text in atomic mass units, is not that of the element of a label."""
+    mass = number(masses[0]) if masses else ""
+    return not isinstance(mass, str) and contradicts(label, float(mass))
+
+
+def _named(labels: Labels, symbols: Mapping[str, str]) -> Labels:
+    return Labels([symbols.get(name, name) for name in labels.names], labels.ids, "elements")
 
 
 def _style_of(cells: Sequence[str]) -> str:

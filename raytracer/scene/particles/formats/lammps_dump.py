@@ -65,6 +65,8 @@ class Source(TextSource):
         super().__init__(file, variant)
         self._lines = file.lines(HEAD_LINES)
         self._sections = self._find_sections()
+        if "UNITS" in self._sections:
+            self.units = self._lines[self._sections["UNITS"][1]].strip()
         self.atoms = self._read_count()
         title, skip = self._sections["ATOMS"]
         names = title.split()
@@ -87,7 +89,7 @@ class Source(TextSource):
         lines = {name: self._lines[line] for name, (_, line) in self._sections.items()
                  if line < len(self._lines)}  # fmt: skip
         if "TIME" in lines:
-            return moment_of(lines["TIME"], UNITS.get(lines.get("UNITS", "").strip(), ""))
+            return moment_of(lines["TIME"], UNITS.get(self.units, ""))
         return moment_of(lines.get("TIMESTEP"), "steps")
 
     def frame_starts(self) -> Sequence[int]:
@@ -144,6 +146,8 @@ class Source(TextSource):
         style = self._style
         if result.columns["centers"] == (POSITION,) and style is not None:
             result.columns["centers"] = (POSITION, *style[0])
+        if result.radius is not None and result.columns["radius"] == ("radius",):
+            result.radius = self.positive(result.radius, "radius")  # 0 is a point
         return result
 
     @property
