@@ -15,9 +15,11 @@ MAX_WHOLE = 2**63  # whole numbers are below this, because kernels and arrays co
 
 
 def _as_python(value: Any) -> Any:
-    """Return a NumPy scalar or an array without axes as a number of Python."""
+    """Return a NumPy scalar or an array without axes as a number of Python, but no quantity of
+    unyt and no masked value: `item` drops unit and mask."""
     is_number = getattr(value, "ndim", None) == 0 and hasattr(value, "item")
-    return value.item() if is_number else value
+    is_plain = not any(hasattr(value, name) for name in ("units", "mask"))
+    return value.item() if is_number and is_plain else value
 
 
 def real(value: Any, name: str, low: float = -inf, high: float = inf, above: bool = False) -> float:

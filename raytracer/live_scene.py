@@ -38,6 +38,7 @@ from raytracer.scene.coloring.style import SetStyle, StyleSettings
 from raytracer.scene.packing import pack
 from raytracer.scene.packing.large_spheres import RATIO
 from raytracer.scene.packing.pose import posed
+from raytracer.scene.quantities import unit_of
 from raytracer.scene.scene import Scene
 from raytracer.scene.sphere_set import SetColors, SphereSet, colors_of
 from raytracer.scene.sphere_set import given as given_array
@@ -333,8 +334,8 @@ class LiveScene:
             return {}
         return pack.coloring(spheres)
 
-    def _scale_of(self, first: Callable[[], NDArray[Any]]) -> ColorScale:
-        """Return the scale of values; `first` returns those that make it."""
+    def _scale_of(self, first: Callable[[], Any]) -> ColorScale:
+        """Return the scale of values; `first` returns those that make it, as they were given."""
         if self._scale is None:
             values = first()
             column = SphereSet(np.zeros((len(values), 3)), 1.0, columns={VALUES: values})
@@ -533,11 +534,12 @@ class LiveScene:
     ) -> SphereSet:
         """Return the set with what an update says; centres and radii are not checked."""
         spheres = moved = self._spheres
+        where = WHERE._replace(unit=spheres.where.unit)
         if positions is not None:
-            moved = moved.changed(centers=arrays.aligned(arrays.check_shape(positions, WHERE)))
+            moved = moved.changed(centers=arrays.aligned(arrays.check_shape(positions, where)))
         count = moved.count
         if radii is not None:
-            sizes = arrays.floats(radii, "radius", WHERE)
+            sizes = arrays.floats(radii, "radius", where)
             is_row = sizes.ndim == 1 and len(sizes) == count
             size = arrays.aligned(sizes) if is_row else arrays.check_radius(sizes, count, WHERE)
             moved = moved.changed(radius=size)
@@ -550,11 +552,12 @@ class LiveScene:
             moved = moved.without_columns()
         space, colored = self._color_space, None
         if values is not None:
-            numbers, space = arrays.as_array(values, VALUES, WHERE), "linear"
+            unit = unit_of(values) if self._scale is None else self._scale.unit or None
+            numbers, space = arrays.as_array(values, VALUES, WHERE, unit), "linear"
             if numbers.shape != (count,):
                 shape = numbers.shape
                 raise SceneError(f"values: has shape {shape} for {counted(count, 'sphere')}")
-            colored = SetColors(self._scale_of(lambda: numbers).rgb(numbers))
+            colored = SetColors(self._scale_of(lambda: values).rgb(numbers))
         elif colors is not None:
             colored = colors_of(colors, None, space, count, WHERE)
         if colored is None:

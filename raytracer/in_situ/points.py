@@ -11,6 +11,7 @@ from raytracer.device_array import device_array
 from raytracer.errors import SceneError, UserError, shown, shown_value
 from raytracer.in_situ.feed import COLUMN
 from raytracer.scene.arrays import Where, as_array
+from raytracer.scene.quantities import unit_of
 from raytracer.sphere_update import is_readable
 
 Given = tuple[Any, Any, Any, Mapping[str, Any] | None, Any]
@@ -64,12 +65,13 @@ class Points(NamedTuple):
     def near(self, name: str, gpu: int | None = None) -> Self:
         """Return the same with arrays on a GPU that it reads where they are, and others of NumPy.
         name: of the set; gpu: its number, or None. Raises UserError."""
-        where, count = Where(f"log_points '{shown(name)}'"), len(self.arrays["positions"])
+        centers = self.arrays["positions"]
+        where = Where(f"log_points '{shown(name)}'", unit=unit_of(centers))
         arrays = dict[str, Any]()
         for key, array in self.arrays.items():
             kind = "values" if key.startswith(COLUMN) else key
             found = device_array(array, key, self.stream)
-            if gpu is None or found is None or not is_readable(kind, found, count, gpu):
+            if gpu is None or found is None or not is_readable(kind, found, len(centers), gpu):
                 arrays[key] = as_array(found or array, key, where)
             else:
                 arrays[key] = found

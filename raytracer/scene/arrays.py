@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, SceneError, UserError, shown_value
+from raytracer.errors import DataFileError, SceneError, UserError, shown, shown_value
 from raytracer.memory import require_room
+from raytracer.scene import quantities
 
 if TYPE_CHECKING:
     from raytracer.device_array import DeviceArray
@@ -58,12 +59,17 @@ FEW_TEXTS = 1 << 14  # number of distinct texts below which their memory is not 
 TEXT_MEMORY = 500  # bytes per distinct text of a column: the text, its index and its colour
 
 
+LENGTHS = ("centers", "radius", "end_radius", "semi_axes", "positions", "radii")
+"""Arrays of lengths, which have one unit; others have none."""
+
+
 class Where(NamedTuple):
     """Origin of an array for messages: a file and array, or an argument."""
 
     source: str = ""  # file name, or "" for arrays from Python
     names: Mapping[str, str] = MappingProxyType({})  # of "centers", "radius", "color", if different
     noun: str = "sphere"  # what a row describes
+    unit: Any = None  # of lengths, an object of a package or its name; None: they are numbers
 
     def wrong(self, part: str, problem: str) -> UserError:
         """Return the error for one array: DataFileError for a file, SceneError for an argument."""
@@ -82,20 +88,50 @@ def is_array(value: Any) -> bool:
     return any(hasattr(type(value), way) or way in own for way in ways)
 
 
-def as_array(value: Any, part: str, where: Where) -> NDArray[Any]:
-    """Return anything array-like as an array; an array on a GPU is copied to the host."""
+def is_table(value: Any) -> bool:
+    """Whether an object of any package is a table of named columns."""
+    if isinstance(value, (np.ndarray, Mapping, list, tuple)):
+        return False
+    own = getattr(value, "__dict__", ())
+    return any(hasattr(type(value), way) or way in own for way in ("columns", "__dataframe__"))
+
+
+def as_array(value: Any, part: str, where: Where, unit: Any = None) -> NDArray[Any]:
+    """Return anything array-like as an array; an array on a GPU is copied to the host. Masked
+    numbers and other missing ones are NaN. Quantities are converted to `unit`; None is that of a
+    plain number, and for lengths the unit of `where`."""
     if value is None:
         raise where.wrong(part, "is None; give an array of numbers")
-    if not isinstance(value, np.ndarray) and is_array(value):
-        from raytracer.device_array import on_host  # late: most arrays are NumPy's
-
-        value = on_host(value, where.place(part))
     try:
-        return np.asarray(value)
+        if unit is None and part in LENGTHS:
+            unit = where.unit
+        return _plain_array(value, part, where, unit)
+    except UserError:
+        raise
     except ValueError:
         raise where.wrong(part, "the rows differ in length") from None
     except Exception:  # whatever a foreign object raises
         raise where.wrong(part, f"{shown_value(value)} is not an array") from None
+
+
+def _plain_array(value: Any, part: str, where: Where, unit: Any) -> NDArray[Any]:
+    if type(value) is np.ndarray:
+        return quantities.without_objects(value, where.place(part))
+    if quantities.is_special(value):
+        if isinstance(value, (list, tuple)):
+            return np.stack([_plain_array(item, part, where, unit) for item in value])
+        other = ", or centers with one" if part == "radius" and where.unit is None else ""
+        value = quantities.converted(
+            value, unit, lambda problem: where.wrong(part, problem + other)
+        )
+    if not isinstance(value, np.ndarray) and is_array(value):
+        from raytracer.device_array import on_host  # late: most arrays are NumPy's
+
+        # An array of dask has the mask of what it computes.
+        value = value.compute() if hasattr(type(value), "compute") else value
+        value = value if isinstance(value, np.ndarray) else on_host(value, where.place(part))
+    array = quantities.without_mask(np.asanyarray(value), where.place(part))
+    return quantities.without_objects(array, where.place(part))
 
 
 def left_there(
@@ -125,12 +161,24 @@ def floats(value: Any, part: str, where: Where) -> NDArray[np.floating[Any]]:
         return array.astype(np.float32)
     if array.dtype.kind in "iuf":
         return array.astype(np.float64)
-    named = {"O": "values of several kinds, or beyond 64 bits", "S": "text", "U": "text"}
-    raise where.wrong(part, f"holds {named.get(array.dtype.kind, array.dtype)}, not real numbers")
+    named = {"S": "text", "U": "text"}.get(array.dtype.kind, str(array.dtype))
+    if array.dtype.kind == "O":
+        named = quantities.kind_name(quantities.first_without_number(array))
+    raise where.wrong(part, f"holds {named}, not real numbers")
 
 
 def check_shape(value: Any, where: Where) -> NDArray[np.floating[Any]]:
     """Return sphere centres as float32 or float64 (N, 3), finite or not."""
+    if is_table(value):
+        columns = getattr(value, "column_names", getattr(value, "columns", ()))
+        names = [str(name).lower() for name in columns]
+        if any(
+            axis in names[:3] and names.index(axis) != place for place, axis in enumerate("xyz")
+        ):
+            raise where.wrong("centers", (
+                f"is a table with the columns {', '.join(map(shown, names[:4]))}: give the columns "
+                "x, y, z in this order"
+            ))  # fmt: skip
     centers = floats(value, "centers", where)
     if centers.size == 0 and centers.ndim <= 2:
         centers = centers.reshape(0, 3)

@@ -13,6 +13,7 @@ from raytracer.errors import SceneError, counted, naming
 from raytracer.files.access import path_of
 from raytracer.scene.arrays import Where, as_array, check_centers, check_rows
 from raytracer.scene.mesh_geometry import corner_normals, inward_triangles, unit_vectors
+from raytracer.scene.quantities import unit_of
 from raytracer.scene.solids import SolidSet
 from raytracer.scene.sphere_set import Balls, SphereSet
 
@@ -56,7 +57,7 @@ class Mesh(SolidSet):
         names: Mapping[str, str] | None = None, **looks: Any,
     ) -> None:  # fmt: skip
         names = {"centers": "vertices", **names_by(names)}
-        where = Where("", names, "vertex")
+        where = Where("", names, "vertex", unit_of(vertices))
         self.vertices = check_centers(vertices, where)
         """Vertices, float32 or float64 (V, 3)."""
         count = len(self.vertices)
@@ -127,6 +128,10 @@ class Mesh(SolidSet):
         )
         mesh.file = self.file
         return mesh
+
+    def check(self) -> None:
+        super().check()
+        _numbers(self.triangles, len(self.vertices))
 
     @property
     def balls(self) -> tuple[SphereSet, ...]:

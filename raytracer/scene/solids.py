@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from raytracer.arguments import names_by, one_of
 from raytracer.errors import SceneError, counted
-from raytracer.scene.arrays import Where, check_radius, check_rows
+from raytracer.scene.arrays import Where, as_array, check_radius, check_rows
 from raytracer.scene.materials import AnyMaterial
+from raytracer.scene.quantities import unit_of
 from raytracer.scene.sphere_set import Balls, SphereSet
 from raytracer.scene.transform import Transform
 
@@ -65,6 +66,11 @@ class SolidSet:
         """Transform to scene units."""
         return self.start.transform
 
+    def check(self) -> None:
+        """Check the arrays again, as `SphereSet.check`."""
+        for balls in dict.fromkeys((self.start, *self.balls)):
+            balls.check()
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {counted(self.count, self.noun)}>"
 
@@ -116,6 +122,9 @@ class CapsuleSet(SolidSet):
             self.noun, starts, radius, color, color_id=color_id, opacity=opacity,
             names={**names, "centers": names.get("starts", "starts")}, **looks,
         )  # fmt: skip
+        unit = self.start.where.unit
+        if unit is not None or unit_of(ends) is not None:
+            ends = as_array(ends, name_of_ends, Where(noun=self.noun), unit)
         self.end: SphereSet = Balls(
             self.noun, ends, 1.0, end_color, color_id=end_color_id, **looks,
             names={"centers": name_of_ends, "color": names.get("end_color", "end_color")},
@@ -189,7 +198,7 @@ class ConeSet(CapsuleSet):
         if "caps" in looks:
             raise SceneError("caps: cones have flat ends; leave it out")
         super().__init__(starts, ends, 1.0, color, end_color, names=names, **looks)
-        where = Where("", names_by(names), self.noun)
+        where = Where("", names_by(names), self.noun, self.start.where.unit)
         first, last = (
             np.asarray(check_radius(value, self.count, where, part, zero=True), np.float64)
             for part, value in (("radius", radius), ("end_radius", end_radius))
@@ -201,6 +210,11 @@ class ConeSet(CapsuleSet):
         self.radii = (first, last)
         for balls, radii in zip(self.balls, self.radii, strict=True):
             balls.radius = check_radius(np.maximum(radii, TIP_RADIUS * largest), self.count, where)
+
+    def check(self) -> None:
+        super().check()
+        for part, radii in zip(("radius", "end_radius"), self.radii, strict=True):
+            check_radius(radii, self.count, self.start.where, part, zero=True)
 
     @property
     def radius(self) -> NDArray[np.floating[Any]] | float:
@@ -238,7 +252,7 @@ class EllipsoidSet(SolidSet):
         names: Mapping[str, str] | None = None, **looks: Any,
     ) -> None:  # fmt: skip
         names = names_by(names)
-        where = Where("", names, self.noun)
+        where = Where("", names, self.noun, unit_of(centers))
         self.start: SphereSet = Balls(self.noun, centers, 1.0, color, names=names, **looks)
         axes = check_rows(semi_axes, "semi_axes", 3, self.count, where)
         check_radius(axes.min(axis=1), len(axes), where, "semi_axes")
@@ -256,6 +270,10 @@ class EllipsoidSet(SolidSet):
         """Unit quaternions w, x, y, z, float64 (1, 4) or (N, 4)."""
         size = axes.max(axis=1)
         self.start.radius = size if len(size) > 1 else float(size[0])
+
+    def check(self) -> None:
+        super().check()
+        check_radius(self.semi_axes.min(axis=1), len(self.semi_axes), self.start.where, "semi_axes")
 
     @property
     def centers(self) -> NDArray[np.floating[Any]]:

@@ -38,7 +38,8 @@ from raytracer.scene.colors import (
 from raytracer.scene.key_types import Components
 from raytracer.scene.materials import MATERIALS, AnyMaterial
 from raytracer.scene.particles.data_file import DataFile
-from raytracer.scene.particles.source import Box, Data, Moment, Particles
+from raytracer.scene.particles.source import Box, Column, Data, Moment, Particles, kind_of
+from raytracer.scene.quantities import unit_of
 from raytracer.scene.spacing import default_radius
 from raytracer.scene.transform import Transform
 from raytracer.warning import warn
@@ -90,8 +91,9 @@ class SphereSet:
     Args:
         centers: (N, 3), any unit; float32 and float64 are kept without a copy, and so are arrays of
             a GPU, as `radius` and `color`: they are checked when they are packed or read.
-        radius: one radius or (N,), unit of `centers`; None lets neighbours touch
-            (`spacing.local_spacing`).
+            Quantities of astropy, pint and unyt may have any unit of length.
+        radius: one radius or (N,), unit of `centers`; quantities are converted to it. None lets
+            neighbours touch (`spacing.local_spacing`).
         color: one colour ("#rrggbb", a name of CSS or matplotlib, three numbers in 0..1); or N
             colours as uint8 in 0..255 or numbers in 0..1, (N, 3), where integers with one above 1
             are bytes too; or N colour names; or a palette (K, 3) for `color_id`. None is light
@@ -105,7 +107,8 @@ class SphereSet:
         source: file of the arrays, for messages.
         names: names in the file for "centers", "radius" and "color", for messages.
         file: the file, to look up its other values of a sphere (`Scene.describe`).
-        columns: further values of the spheres by name, arrays (N,) or (N, K).
+        columns: further values of the spheres by name, arrays (N,) or (N, K); masked ones are
+            missing.
         labels: elements or types of the spheres.
         opacity: one opacity or (N,), from 0 to 1; None is that of the colours, or 1.
         velocity: for motion blur (`Camera.shutter`), in units of `centers` per unit of time: (N,
@@ -159,7 +162,8 @@ class SphereSet:
         if transform is not None:
             of_kind(transform, "transform", Transform)
         source = text(source, "source")
-        where = Where(source, dict(mapping({} if names is None else names, "names")), self.noun)
+        named = dict(mapping({} if names is None else names, "names"))
+        where = Where(source, named, self.noun, unit_of(centers))
         self.where = where
         there = left_there(centers, "positions", None, "centers", where)
         self.centers = check_centers(centers, where) if there is None else there
@@ -189,7 +193,7 @@ class SphereSet:
         self.plain_radius: NDArray[np.floating[Any]] | float | None = None
         self.rows: NDArray[np.int64] | None = None
         self.is_unwrapped = False
-        self.data = Data(self.count, _given(columns, self.count, where))
+        self.data = Data(self.count, *_given(columns, self.count, where))
         self.velocity: str | tuple[str, str, str] | None = None
         if velocity is not None:
             self._take_velocity(velocity)
@@ -203,6 +207,8 @@ class SphereSet:
         color instead of the data's. stated: "radius" and "color" if later values replace those of
         the file. Raises DataFileError: its arrays are not those of spheres."""
         size: Any = data.radius if radius is None else radius
+        if unit_of(size) is not None:
+            size = as_array(size, "radius", Where(unit=data.unit or None))
         has_color = color is not None
         # Values of the file that the scene file replaces remain available as columns.
         replaced = {n for n, value in (("radius", radius), ("color", color)) if value is not None}
@@ -239,7 +245,8 @@ class SphereSet:
             return
         rows = check_rows(velocity, "velocity", 3, self.count, self.where)
         rows = np.broadcast_to(rows, (self.count, 3))
-        self.data = self.data._replace(arrays={**self.data.arrays, VELOCITY: rows}, about=None)
+        about = self.data.about and {**self.data.about, VELOCITY: Column("number", (3,))}
+        self.data = self.data._replace(arrays={**self.data.arrays, VELOCITY: rows}, about=about)
         self.velocity = VELOCITY
 
     @property
@@ -251,6 +258,26 @@ class SphereSet:
     def cell(self) -> SphereSet | None:
         """The spheres of one periodic box, whose images are the set; None: it has none."""
         return None
+
+    def check(self) -> None:
+        """Check the arrays of the host again: who gave them may have changed them since. Raises
+        SceneError: as for a new set."""
+        there = {name: given(self, name) for name in ("centers", "radius", "color")}
+        here = {name: each for name, each in there.items() if isinstance(each, np.ndarray)}
+        if "centers" in here:
+            check_centers(here["centers"], self.where)
+        if "radius" in here:
+            check_radius(here["radius"], self.count, self.where)
+        rows = len(there["color"])
+        if "color" in here:
+            colors = _rows(here["color"], self.color_space, self.where)
+            if self.color_id is None and rows > 1:
+                _check_count(rows, self.count, self.where)
+            rows = len(colors)
+        if self.color_id is not None:
+            _ids(self.color_id, self.count, rows, self.where)
+        if isinstance(self.opacity, np.ndarray):
+            opacities_of(self.opacity, self.count, self.where)
 
     def _host_colors(self, array: DeviceArray) -> NDArray[Any]:
         if self.color_scale is not None:
@@ -341,16 +368,26 @@ class Balls(SphereSet):
         super().__init__(*arrays, **options)
 
 
-def _given(columns: Any, count: int, where: Where) -> dict[str, NDArray[Any]]:
-    """Return the columns given as arrays, each with a row per sphere."""
-    given = {}
+def _given(
+    columns: Any, count: int, where: Where
+) -> tuple[dict[str, NDArray[Any]], dict[str, Column] | None]:
+    """Return the columns given as arrays, each with a row per sphere, and what they are, if one of
+    them has a unit."""
+    given, units = dict[str, NDArray[Any]](), dict[str, str]()
     for name, values in mapping({} if columns is None else columns, "columns").items():
         place = f"columns[{shown_value(name)}]"
-        array = as_array(values, place, where)
+        unit = unit_of(values)
+        units[name] = "" if unit is None else str(unit)
+        array = as_array(values, place, where, unit)
         if array.ndim not in (1, 2) or len(array) != count:
             raise where.wrong(place, f"has shape {array.shape} for {counted(count, 'sphere')}")
         given[name] = array
-    return given
+    if not any(units.values()):
+        return given, None
+    return given, {
+        name: Column(kind_of(array.dtype) or "text", array.shape[1:], units[name])
+        for name, array in given.items()
+    }
 
 
 Opacity = float | NDArray[np.float32] | None
@@ -402,9 +439,9 @@ def opacities_of(value: Any, count: int, where: Where) -> float | NDArray[np.flo
     array = floats(value, "opacity", where)
     if array.ndim > 1 or (array.ndim == 1 and len(array) != count):
         raise where.wrong("opacity", f"has shape {array.shape} for {counted(count, where.noun)}")
-    good = (array >= 0.0) & (array <= 1.0)
-    if not good.all():
-        row = int(np.argmin(good.ravel()))
+    least, most = extremes(array.reshape(-1))
+    if not (least >= 0.0 and most <= 1.0):
+        row = int(np.argmin(((array >= 0.0) & (array <= 1.0)).ravel()))
         raise where.wrong(
             "opacity", f"of {where.noun} {row} is {array.ravel()[row]:g}; it must be from 0 to 1"
         )
@@ -457,6 +494,8 @@ def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
 
 def _ids(value: Any, count: int, colors: int, where: Where) -> NDArray[np.int32]:
     ids = as_array(value, "color_id", where)
+    if ids.dtype.kind == "f" and (lost := np.isnan(ids)).any():
+        raise where.wrong("color_id", f"that of {where.noun} {int(np.argmax(lost))} is missing")
     if ids.dtype.kind not in "iu" and ids.size:
         raise where.wrong("color_id", f"holds {ids.dtype} values, not integers")
     if ids.shape != (count,):

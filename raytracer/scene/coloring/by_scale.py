@@ -12,7 +12,15 @@ from raytracer.scene import GLYPHS
 from raytracer.scene.arrays import extremes as extremes_of
 from raytracer.scene.coloring import dates
 from raytracer.scene.coloring.expression import Texts, evaluate, texts_of
-from raytracer.scene.coloring.scale import MISSING, STEPS, ColorScale, distinct, name_of
+from raytracer.scene.coloring.scale import (
+    MISSING,
+    STEPS,
+    TOO_FINE,
+    ColorScale,
+    distinct,
+    is_too_fine,
+    name_of,
+)
 from raytracer.scene.coloring.scale_types import PALETTES, Limit
 from raytracer.scene.coloring.style import SetStyle
 from raytracer.scene.elements import colors_of_elements, symbol_of, table
@@ -192,6 +200,12 @@ def _continuous(
     low, high = inferred().range(place, lambda: limits_of(wanted, values))
     if not (isfinite(low) and isfinite(high)):
         raise style.wrong("color_by", f"'{shown(by)}' has no finite values")
+    if any(is_too_fine(each, low, high) for each in values):
+        name = by if by.isidentifier() else f"`{by.strip('`')}`"
+        raise style.wrong(
+            "color_by",
+            f"'{shown(by)}' holds {TOO_FINE}: colour by '{shown(name)} - min({shown(name)})'",
+        )
     if kind == "log":
         start = _log_start(low, wanted[0] is None, values, style)
         low, _ = inferred().range(f"{place} log", lambda: (start, high))

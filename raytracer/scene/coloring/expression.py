@@ -317,6 +317,8 @@ class _Evaluator:
         operate = _OPERATORS[type(node.op)]
         left, right = self.value(node.left, rows), self.value(node.right, rows)
         keeps_integers = operate in (np.remainder, np.floor_divide)
+        if operate in (np.add, np.subtract) and _are_integers(left, right):
+            return _exact_sum(operate, left, right)
         if not (keeps_integers and _kind(left) == _kind(right) == "number"):
             left = np.asarray(self.check(node.left, left), np.float64)
             right = np.asarray(self.check(node.right, right), np.float64)
@@ -381,7 +383,10 @@ class _Evaluator:
 
     def reduced(self, function: Callable[..., Any], argument: ast.expr) -> float:
         """Reduce the finite numbers of all particles to one."""
-        numbers = self.numbers(argument, slice(0, self.source.count))
+        value = self.value(argument, slice(0, self.source.count))
+        if function in (np.min, np.max) and _are_integers(value) and np.size(value):
+            return int(function(value))
+        numbers = np.asarray(self.check(argument, value), np.float64)
         every = np.broadcast_to(numbers, self.source.count)
         every = every[np.isfinite(every)]
         return float(function(every)) if every.size else 0.0
@@ -408,6 +413,23 @@ class _Evaluator:
                 "random(0.1, 7)"
             )
         return _uniform(self.column("index", rows), seed) < share
+
+
+def _are_integers(*values: Any) -> bool:
+    """Whether values are whole numbers, one or one of each particle."""
+    if any(isinstance(value, (str, list, Texts)) for value in values):
+        return False
+    arrays = list(map(np.asarray, values))
+    return all(array.dtype.kind in "iu" and array.ndim < 2 for array in arrays)
+
+
+def _exact_sum(operate: np.ufunc, left: Any, right: Any) -> NDArray[np.float64]:
+    """Return the sum or difference of whole numbers, exact up to 2^53 also if they are larger, as
+    those of ids are: float64 does not hold them."""
+    rough = operate(np.asarray(left, np.float64), np.asarray(right, np.float64))
+    parts = (np.asarray(each).astype(np.int64) for each in (left, right))
+    exact = operate(*parts).astype(np.float64)  # modulo 2^64
+    return np.asarray(np.where(np.abs(rough) < 2.0**62, exact, rough))
 
 
 def _uniform(index: NDArray[np.int64], seed: int) -> NDArray[np.float64]:

@@ -20,6 +20,7 @@ from raytracer.scene.coloring.scale_types import MAP
 from raytracer.scene.coloring.ticks import Tick
 from raytracer.scene.colors import RGB, Color, parse_color, srgb_to_linear
 from raytracer.scene.key_types import ColorValue, Rows
+from raytracer.scene.quantities import EXACT
 from raytracer.sphere_update import ColorMap
 
 KINDS = ("linear", "log", "symlog", "discrete", "categorical")
@@ -32,6 +33,8 @@ DECADE = 1.0 / (1.0 - 1.0 / 10.0)  # decades of each half of the linear part, as
 FEW = 1 << 16  # integers within a range of this size are looked up in a table
 
 MAX_TICKS = 6
+
+TOO_FINE = "whole numbers beyond 2^53 that double precision does not tell apart"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -134,11 +137,13 @@ class ColorScale(Defined):
         categories."""
         if isinstance(values, Texts):
             return self._rows_of(values.names)[values.ids]
-        array = as_array(values, "values", Where())
+        array = as_array(values, "values", Where(), self.unit or None)
         if array.ndim != 1 or array.dtype.kind not in ("iufbSU" if self.is_categorical else "iufb"):
             raise SceneError("values: give an array (N,) of numbers, or of names of categories")
         if self.is_categorical:
             return self._category_ids(array)
+        if is_too_fine(array, self.low, self.high):
+            raise SceneError(f"values: {TOO_FINE}: subtract the least of them")
         result = np.empty(array.shape, np.int32)
         count = len(self.palette) - 1
 
@@ -256,6 +261,15 @@ def few_integers(values: NDArray[Any]) -> tuple[int, int] | None:
     return (low, high) if high - low < FEW else None
 
 
+def is_too_fine(values: NDArray[Any], low: float, high: float) -> bool:
+    """Whether whole numbers on a bar from low to high are so large that float64, in which their
+    places are computed, gives different ones the same colour."""
+    if values.dtype.kind not in "iu" or not values.size or values.min() == values.max():
+        return False
+    most = min(float(max(abs(int(values.min())), int(values.max()))), max(abs(low), abs(high)))
+    return most > EXACT and high - low < FEW * float(np.spacing(most))
+
+
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct values in ascending order, without NaN."""
     if (ends := few_integers(values)) is not None:
@@ -265,7 +279,9 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
             there[values[rows] - ends[0]] = True
 
         each_block(len(values), work)
-        return np.flatnonzero(there) + ends[0]
+        kind = np.int64 if ends[0] < 0 else np.uint64
+        found: NDArray[Any] = np.flatnonzero(there).astype(kind) + kind(ends[0])
+        return found
     return np.unique(values[np.isfinite(values)] if values.dtype.kind == "f" else values)
 
 

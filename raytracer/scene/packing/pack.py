@@ -101,6 +101,11 @@ def pack_with_camera(
         settings = settings or scene.render
         sets = [s for s in scene.spheres if s.count]
         solid_sets = [s for s in scene.solids if s.count]
+        # Arrays are the caller's, who may have changed them.
+        for spheres_of_set in sets:
+            (spheres_of_set.cell or spheres_of_set).check()
+        for solids_of_set in solid_sets:
+            solids_of_set.check()
         space = before.space if before else render_space(ball_sets(scene))
         all_images = scene
         if repeated is not None:

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from raytracer.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.memory import require_room
+from raytracer.scene import quantities
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.columns import ColumnSource
+from raytracer.scene.particles.columns import SIZES, ColumnSource
 from raytracer.scene.particles.source import Box, Column, Moment, Particles, kind_of, of
 
 is_isolated = False  # whether this is a worker of `isolated`, which may import libraries
@@ -33,6 +34,7 @@ class Entry(NamedTuple):
     shape: tuple[int, ...]
     read: Callable[[], Any]
     unit: str = ""
+    quantity: Any = None  # the unit as an object of its package, which converts
 
 
 class Frame(NamedTuple):
@@ -205,6 +207,32 @@ class ObjectSource(ArraySource):
         self.frame = 0
         self.is_chosen = False
         self.notes = []
+
+    def choose(self, names: Mapping[str, str]) -> dict[str, str]:
+        """Choose columns; lengths are then in the unit of the first coordinate."""
+        chosen = super().choose(names)
+        lengths = [chosen[part] for part in ("centers", *"xyz", *SIZES) if part in chosen]
+        unit = getattr(self.stored[lengths[0]], "quantity", None)
+        for name in lengths[1:]:
+            each = self.stored[name]
+            if isinstance(each, Entry) and each.quantity is not None:
+                self.stored[name] = self._converted(name, each, unit)  # type: ignore[index]
+        return chosen
+
+    def _converted(self, name: str, entry: Entry, unit: Any) -> Entry:
+        times = quantities.factor(entry.quantity, "" if unit is None else unit)
+        if times is None:
+            problem = quantities.not_convertible(entry.quantity, unit)
+            raise self.error(f"{self.noun} '{shown(name)}' {problem}, as the coordinates")
+        return Entry(
+            np.dtype(float), entry.shape, lambda: np.asarray(entry.read()) * times, str(unit), unit
+        )
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        result = super().particles(names)
+        stated = {self.unit(name) for name in result.columns["centers"]}
+        result.unit = result.unit or (stated.pop() if len(stated) == 1 else "")
+        return result
 
 
 class LibraryFile(ObjectSource):

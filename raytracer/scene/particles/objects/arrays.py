@@ -7,9 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, counted
+from raytracer.scene import quantities
 from raytracer.scene.arrays import Where, as_array
 from raytracer.scene.particles import naming
-from raytracer.scene.particles.array_source import ObjectSource, are_frames, coordinates, is_across
+from raytracer.scene.particles.array_source import (
+    Entry,
+    ObjectSource,
+    are_frames,
+    coordinates,
+    is_across,
+)
 from raytracer.scene.particles.source import Particles
 
 _STYLES = {*naming.USUAL["radius"], *naming.USUAL["diameter"], *naming.USUAL["color"]}
@@ -25,16 +32,22 @@ class Source(ObjectSource):
             result.notes.append(("", f"{self.name}: {text}"))
         return result
 
-    def read(self) -> dict[str, NDArray[Any]]:
+    def read(self) -> dict[str, Any]:
         if isinstance(self.value, Mapping):
-            return self._of_dictionary()
-        array = as_array(self.value, "centers", Where(self.name))
+            return self._of_dictionary(self.value)
+        records = getattr(getattr(self.value, "dtype", None), "names", None)
+        if records and isinstance(self.value, np.ndarray) and self.value.ndim == 1:
+            return self._of_dictionary({name: self.value[name] for name in records})
+        unit = quantities.unit_of(self.value)
+        array = as_array(self.value, "centers", Where(self.name), unit)
         is_series = are_frames(array.shape) and not array.dtype.names
-        return {"centers": array} if is_series else columns_of(array, self.name)
+        columns = {"centers": array} if is_series else columns_of(array, self.name)
+        return columns if unit is None else {n: entry_of(v, unit) for n, v in columns.items()}
 
-    def _of_dictionary(self) -> dict[str, NDArray[Any]]:
-        arrays = {str(name): as_array(value, str(name), Where(self.name))
-                 for name, value in self.value.items()}  # fmt: skip
+    def _of_dictionary(self, value: Mapping[Any, Any]) -> dict[str, Any]:
+        units = {str(name): quantities.unit_of(each) for name, each in value.items()}
+        arrays = {str(name): as_array(each, str(name), Where(self.name), units[str(name)])
+                 for name, each in value.items()}  # fmt: skip
         sized = {name: each for name, each in arrays.items() if each.ndim}
         place = coordinates(sized) or naming.usual("x", sized) or next(iter(sized), "")
         shape = sized[place].shape if sized else (0,)
@@ -45,7 +58,15 @@ class Source(ObjectSource):
             elif count not in arrays[name].shape[:2]:
                 has = f"has {counted(len(arrays[name]), 'value')}"
                 raise self.error(f"array '{name}': {has} for {counted(count, 'particle')}")
-        return sized
+        return {
+            name: each if units[name] is None else entry_of(each, units[name])
+            for name, each in sized.items()
+        }
+
+
+def entry_of(array: NDArray[Any], unit: Any) -> Entry:
+    """Return the column of a quantity: its numbers, and its unit."""
+    return Entry(array.dtype, array.shape, lambda: array, str(unit), unit)
 
 
 def columns_of(array: NDArray[Any], source: str) -> dict[str, NDArray[Any]]:
@@ -54,7 +75,7 @@ def columns_of(array: NDArray[Any], source: str) -> dict[str, NDArray[Any]]:
     Raises:
         DataFileError: the array has another shape or type.
     """
-    if array.dtype.names and array.ndim == 1:
+    if array.dtype.names and array.ndim == 1:  # as from a package that is not NumPy
         return {name: array[name] for name in array.dtype.names}
     if array.ndim != 2 or array.shape[1] not in (3, 4) or array.dtype.kind not in "iuf":
         raise DataFileError(

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from raytracer.memory import require_room
 from raytracer.scene.particles.array_source import Entry, Frame, LibraryFile, ObjectSource, library
+from raytracer.scene.quantities import without_objects
 
 MEMORY = 16  # bytes of memory per cell of a column while it is read
 TEXT_BYTES = 64  # longest text of a column that is kept; the rest is cut off
@@ -59,7 +60,7 @@ def array_of(values: Any) -> NDArray[Any]:
         values = values.combine_chunks() if hasattr(values, "combine_chunks") else values
         numbers = np.asarray(values.flatten().to_numpy(zero_copy_only=False))
         return numbers.reshape(-1, like.shape[1])
-    return np.asarray(values.to_numpy(zero_copy_only=False))
+    return without_objects(np.asarray(values.to_numpy(zero_copy_only=False)))
 
 
 def _like(kind: Any) -> NDArray[Any] | None:

@@ -5,12 +5,13 @@ is imported. The module of a package here is in `MODULES`, or has its name in lo
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from raytracer.errors import SceneError, shown_value, type_name
+from raytracer.errors import SceneError, shown, shown_value, type_name
 from raytracer.files.access import reading
-from raytracer.scene.arrays import is_array
+from raytracer.scene.arrays import is_array, is_table
 from raytracer.scene.particles.array_source import ObjectSource
 from raytracer.scene.particles.frames import checked
 from raytracer.scene.particles.labels import MEANINGS
@@ -85,7 +86,14 @@ def object_source(value: Any, frame: int | None = None) -> ParticleSource:
     return source
 
 
+TO_KNOWN = ("compute", "to_pandas", "toPandas", "to_pandas_df", "_to_pandas")
+"""Methods of tables of other packages (dask, cuDF, PySpark, vaex, Modin) that return one of a
+package in `KINDS`."""
+
+
 def _single(value: Any) -> ObjectSource:
+    if is_table(value) and not _package_of(value):
+        value = _known_table(value)
     if package := _package_of(value):
         module = MODULES.get(package, package.lower())
         name = f"{package}.{type(value).__name__}"
@@ -101,6 +109,22 @@ def _single(value: Any) -> ObjectSource:
         )
     source: ObjectSource = import_module(f"{__package__}.{module}").Source(value, name)
     return source
+
+
+def _known_table(value: Any) -> Any:
+    """Return the table of an unknown package as one of a known package: as an array it would lose
+    the names of its columns. Raises SceneError."""
+    for name in TO_KNOWN:
+        if callable(getattr(type(value), name, None)):
+            with suppress(Exception):  # whatever a foreign object raises
+                table = getattr(value, name)()
+                if _package_of(table):
+                    return table
+    package = str(type(value).__module__).partition(".")[0]
+    raise SceneError(
+        f"scene: {shown(package)}.{type_name(value)} is a table of a package that is not known: "
+        "convert it to a DataFrame of pandas or polars, or to a Table of pyarrow"
+    )
 
 
 def _package_of(value: Any, known: Mapping[str, tuple[str, ...]] = KINDS) -> str:

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.errors import shown
 from raytracer.scene.particles import celestial, naming
 from raytracer.scene.particles.array_source import Entry, Frame, LibraryFile, ObjectSource, library
+from raytracer.scene.quantities import unit_of, without_mask, without_objects
 
 
 class Source(ObjectSource):
@@ -46,23 +48,20 @@ def _values(series: Any) -> NDArray[Any]:
             series = series.astype(object).where(series.notna(), None)
     elif str(series.dtype) == "Null":
         return np.full(len(series), None)
-    return np.asarray(series.to_numpy())
+    return without_objects(np.asarray(series.to_numpy()), f"column '{shown(str(series.name))}'")
 
 
 def _of_astropy(table: Any) -> Iterator[tuple[str, Entry]]:
     for name in table.colnames:
         values = table[name]
-        unit = str(getattr(values, "unit", None) or "")
-        yield name, Entry(values.dtype, values.shape, partial(_filled, values), unit)
+        unit, place = unit_of(values), f"column '{shown(name)}'"
+        read = partial(_plain, values, place)
+        yield name, Entry(values.dtype, values.shape, read, str(unit or ""), unit)
 
 
-def _filled(column: Any) -> NDArray[Any]:
+def _plain(column: Any, place: str) -> NDArray[Any]:
     """Return the values of a column without unit; masked numbers are NaN."""
-    values = getattr(column, "value", column)
-    if getattr(values, "mask", None) is not None and np.any(values.mask):
-        empty: Any = b"" if values.dtype.kind == "S" else "" if values.dtype.kind == "U" else np.nan
-        values = values.astype(float).filled(empty) if empty is np.nan else values.filled(empty)
-    return np.asarray(values)
+    return without_mask(getattr(column, "value", column), place)
 
 
 class FileSource(LibraryFile, Source):
