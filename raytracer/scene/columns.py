@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 AXES = "xyz"
 
 EXPECTED: dict[str, tuple[str, ...]] = {
-    "id": ("id", "ids", "particle_id", "particleids", "particle_ids", "identifier",
-           "particle_identifier", "serial", "tag", "atom_id"),
+    "id": naming.IDS,
     "mass": ("mass", "masses", "particle_mass", "m"),
     "resid": ("residue_id", "residue_number", "resids", "resnum", "residue_ids"),
     "resname": ("residue", "residue_name", "resnames"),

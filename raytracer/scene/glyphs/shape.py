@@ -1,6 +1,6 @@
 """Particles as ellipsoids, by columns of axes and orientations."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -8,10 +8,12 @@ from raytracer.errors import SceneError, shown
 from raytracer.scene.glyphs.settings import Shape
 from raytracer.scene.glyphs.shared import Glyphs, colors_of, require_capsules
 from raytracer.scene.glyphs.vectors import are_superellipsoids, axes_of, has_axes, orientations_of
-from raytracer.scene.scene import Scene
 from raytracer.scene.solids import EllipsoidSet
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.warning import warn
+
+if TYPE_CHECKING:
+    from raytracer.scene.scene import Scene
 
 
 def default_shape(spheres: SphereSet) -> Shape | None:
@@ -37,7 +39,7 @@ def default_shape(spheres: SphereSet) -> Shape | None:
     return None
 
 
-def shape_of(scene: Scene, shape: Shape) -> Glyphs:
+def shape_of(scene: "Scene", shape: Shape) -> Glyphs:
     """Return the particles of the sets that have axes, as ellipsoids."""
     solids: list[Any] = []
     for spheres in scene.spheres:

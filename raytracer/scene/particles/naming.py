@@ -32,6 +32,10 @@ USUAL = {
 }  # fmt: skip
 """Usual names of each part, the likeliest first."""
 
+IDS = ("id", "ids", "particle_id", "particleids", "particle_ids", "identifier",
+       "particle_identifier", "serial", "tag", "atom_id")  # fmt: skip
+"""Names of the column that identifies particles, the likeliest first."""
+
 ALPHA = ("a", "alpha", "color_a", "color_alpha", "rgba_3", "color_3", "colors_3", "opacity")
 """Names of alpha columns beside r, g and b."""
 

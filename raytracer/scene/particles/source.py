@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile
+from raytracer.scene.particles import naming
 from raytracer.scene.particles.data_file import DataFile
 
 if TYPE_CHECKING:
@@ -270,12 +271,11 @@ class ParticleSource(ABC):
 
     def atom_ids(self) -> NDArray[np.int64] | None:
         """Return the ids of the particles, (N,), or None."""
-        from raytracer.scene.columns import columns_for
-
-        names = columns_for(["id"], self.columns)
-        if not names or self.columns[names[0]].shape:
+        by_plain = {naming.plain(name): name for name in reversed(list(self.columns))}
+        name = next((by_plain[each] for each in naming.IDS if each in by_plain), None)
+        if name is None or self.columns[name].shape:
             return None
-        ids = self.load(names)[names[0]]
+        ids = self.load([name])[name]
         is_whole = ids.dtype.kind in "iuf" and bool((ids == np.floor(ids)).all())
         return ids.astype(np.int64) if is_whole else None
 
