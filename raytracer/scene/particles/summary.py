@@ -114,8 +114,8 @@ def _readable(source: ParticleSource, names: list[str]) -> list[dict[str, NDArra
     for name in names:
         try:
             groups.append(source.load([name]))
-        except DataFileError as problem:
-            problems.append(problem)
+        except DataFileError as error:
+            problems.append(error)
     if not groups:
         raise problems[0]
     for problem in problems:
