@@ -139,7 +139,8 @@ def test_percent_are_numbers() -> None:
 
 
 def test_a_setting_drops_no_unit() -> None:
-    for radius in (astropy(1.0, "pc"), unyt(1.0, "km"), np.ma.masked):
+    radii: list[Any] = [astropy(1.0, "pc"), unyt(1.0, "km"), np.ma.masked]
+    for radius in radii:
         with pytest.raises(UserError, match="radius: must be a number or an expression"):
             raytracer.render(CENTERS, radius=radius, **PLAIN)
 

@@ -1,6 +1,7 @@
 """Groups and datasets of HDF5 files, without those in other files, which are not even opened."""
 
 from contextlib import suppress
+from importlib import import_module
 from itertools import islice
 from typing import Any
 
@@ -83,8 +84,40 @@ def values_of(dataset: Any, frame: int | None = None) -> Any:
         raise ValueError(f"'{name}' is stored in other files, which are not read")
     if frame is not None and frame >= len(dataset):
         raise ValueError(f"'{name}' has {len(dataset)} frames, but no frame {frame}")
-    values = np.asarray(dataset[()] if frame is None else dataset[frame])
+    place: Any = () if frame is None else frame
+    try:
+        values = np.asarray(dataset[place])
+    except OSError:
+        if not (compressed := _unknown_filter(stored)):
+            raise
+        if not _has_plugins():
+            raise ValueError(
+                f"'{name}' is compressed by {compressed}, which needs hdf5plugin: pip install "
+                "hdf5plugin"
+            ) from None
+        values = np.asarray(dataset[place])
     return values.astype(values.dtype.newbyteorder("="), copy=False)
+
+
+def _unknown_filter(layout: Any) -> str:
+    """Return the name of a filter of a dataset that the library lacks, or ""."""
+    from h5py import h5z  # late: it is there where a dataset is
+
+    for row in range(layout.get_nfilters()):
+        number, _, _, name = layout.get_filter(row)
+        if not h5z.filter_avail(number):
+            words = text_of(name).partition(";")[0].removeprefix("HDF5 ").removesuffix(" filter")
+            return shown(words) or f"filter {number}"
+    return ""
+
+
+def _has_plugins() -> bool:
+    """Load further filters (blosc, zstd, lz4, ...), if their package is installed."""
+    try:
+        import_module("hdf5plugin")
+    except ImportError:
+        return False
+    return True
 
 
 def is_group(value: Any) -> bool:

@@ -263,12 +263,13 @@ def _free_worker(file: OpenFile) -> _Worker:
     return _Worker(folders) if place is None else _idle.pop(place)
 
 
-def call(file: OpenFile, function: Callable[[OpenFile], T], what: str) -> T:
-    """Call a module's function with a file in a worker. Raises UserError: from the function, or the
-    file is damaged, or takes too long."""
+def call(file: OpenFile, function: Callable[..., T], what: str, *arguments: Any) -> T:
+    """Call a module's function with a file, and further arguments, in a worker. Raises UserError:
+    from the function, or the file is damaged, or takes too long."""
     worker = _free_worker(file)
     try:
-        result: T = worker.open(file, what, None, function.__module__, function.__name__).value
+        place = function.__module__, function.__name__
+        result: T = worker.open(file, what, None, *place, *arguments).value
     finally:
         worker.close()
     return result

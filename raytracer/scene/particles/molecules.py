@@ -79,6 +79,8 @@ def element_of(name: str, residue: str = "") -> str:
         ion = _CHARMM.get(place) or symbol_of(place.rstrip("0123456789+-"))
         if ion is not None:
             return ion
+    if len(word) == 2 and word.upper() == re.sub(r"\d*[+-]\d*$", "", place) and symbol_of(word):
+        return word.capitalize()
     if word.upper() in TWO_LETTERS or (word[1:2].islower() and symbol_of(word[:2]) == word[:2]):
         return word[:2].capitalize()
     letters = "".join(letter for letter in word if letter.isalpha() and letter.isascii())

@@ -175,6 +175,9 @@ OUTPUTS = (
 TABLE, _CLOUDS = "formats.csv", "formats.point_clouds"
 _CHEMFILES, _MDANALYSIS, _ASE = "objects.chemfiles", "objects.mdanalysis", "objects.ase"
 
+MOLECULAR = (_CHEMFILES, "objects.rdkit", _MDANALYSIS, _ASE, "formats.cif")
+"""Modules of libraries of which one may read what another does not."""
+
 FORMATS = (
     Format("NumPy archive", "formats.npz", (".npz",), pattern=r"PK\x03\x04"),
     Format(
@@ -379,18 +382,46 @@ def opened_as(
 
     is_stated: whether the user stated the format. Raises DataFileError: no format reads it; the
     error is that of the first."""
+    first: ParticleSource | None = None
+    problem = DataFileError(f"{file.source}: holds no atoms")
     try:
-        return form, form.open(file, inner)
-    except DataFileError:
-        is_certain = (form.magic or form.pattern) and form.starts(start_of(file))
-        if inner or is_certain or is_stated:
-            raise
-        for other in _further(file, file.path.suffix.lower(), form):
-            with suppress(DataFileError):
-                source = other.open(file)
-                if source.columns:
-                    return other, source
-        raise
+        first = form.open(file, inner)
+        if form.module not in MOLECULAR or _holds_atoms(first):
+            return form, first
+    except DataFileError as error:
+        problem = error
+    is_certain = (form.magic or form.pattern) and form.starts(start_of(file))
+    suffix = file.path.suffix.lower()
+    others: Iterator[Format] = iter(())
+    if form.module in MOLECULAR and (is_certain or is_stated):
+        others = _by_library(file, form.variant or suffix, form)
+    elif not (inner or is_certain or is_stated):
+        others = _further(file, suffix, form)
+    for other in others:
+        with suppress(DataFileError):
+            source = other.open(file)
+            if _holds_atoms(source):
+                if form.module in MOLECULAR and other.module in MOLECULAR:
+                    _name_library(form, other, source, problem)
+                return other, source
+    if first is None:
+        raise problem
+    return form, first
+
+
+def _holds_atoms(source: ParticleSource) -> bool:
+    return bool(source.columns) and source.count != 0
+
+
+def _name_library(
+    form: Format, other: Format, source: ParticleSource, problem: DataFileError
+) -> None:
+    """Note that another library reads a file than that of its format."""
+    failed, reader = (LIBRARIES[each.module] for each in (form, other))
+    why = problem.sentences[0].removeprefix(f"{source.name}: ")
+    why = re.sub(r"^cannot be read as [^(]*\((.*)\)$", r"\1", why.partition(": pip install")[0])
+    source.note(f"{reader} reads it, since {failed} does not ({why})")
+    source.format = f"{other.name}, read by {reader}"
 
 
 def _further(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[Format]:
@@ -434,10 +465,10 @@ def _by_library(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[
 
     from raytracer.scene.particles.isolated import call
 
-    for module in (_CHEMFILES, _MDANALYSIS, _ASE):
+    for module in MOLECULAR:
         is_other = failed is None or failed.module != module
         if is_other and find_spec(LIBRARIES[module]) is not None:
             name = suffix[1:].upper() or LIBRARIES[module]
             adapter = import_module(f"raytracer.scene.particles.{module}")
-            if call(file, adapter.knows, name):
+            if hasattr(adapter, "knows") and call(file, adapter.knows, name, suffix):
                 yield Format(name, module, (), variant=suffix)

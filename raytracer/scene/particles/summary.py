@@ -1,12 +1,13 @@
 """Summary of a particle file: columns with their ranges, frames, periodic box."""
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import MemoryNeedError, shown
+from raytracer.errors import DataFileError, MemoryNeedError, shown
 from raytracer.files.access import opened
 from raytracer.scene.columns import Columns
 from raytracer.scene.particles.data_file import DataFile
@@ -14,6 +15,7 @@ from raytracer.scene.particles.frames import frames_of
 from raytracer.scene.particles.hdf5_members import text_of
 from raytracer.scene.particles.read import frame_source, source_of
 from raytracer.scene.particles.source import Column, ParticleSource
+from raytracer.warning import warn
 
 MAX_TEXTS = 8  # most distinct texts of a column that are listed
 MAX_COLUMNS = 200  # most columns that are read for their ranges
@@ -73,9 +75,13 @@ def _summary(
 
 def derived(columns: Columns) -> list[dict[str, Any]]:
     """Describe the columns derived from those of a file: name, type, unit and range."""
-    return [
-        _column(name, column) | _range(columns[name]) for name, column in columns.derived.items()
-    ]
+    described = []
+    for name, column in columns.derived.items():
+        about = _column(name, column)
+        with suppress(DataFileError):  # of a column of the file, which was told
+            about |= _range(columns[name])
+        described.append(about)
+    return described
 
 
 def _column(name: str, column: Column) -> dict[str, Any]:
@@ -87,16 +93,34 @@ def _column(name: str, column: Column) -> dict[str, Any]:
 def _ranges(source: ParticleSource, names: list[str]) -> tuple[dict[str, dict[str, Any]], int]:
     """Return the ranges of columns by name, and the number of rows.
 
-    All columns are read together if they fit into memory, otherwise one after another.
+    All columns are read together if they fit into memory, otherwise one after another, without
+    those that cannot be read, with a warning.
     """
     try:
         groups: Iterable[dict[str, NDArray[Any]]] = [source.load(names)]
     except MemoryNeedError:
         groups = (source.load([name]) for name in names)
+    except DataFileError:
+        groups = _readable(source, names)
     columns = ((name, len(values), _range(values)) for group in groups
                for name, values in group.items())  # fmt: skip
     known = [*columns]
     return {name: each for name, _, each in known}, known[-1][1] if known else 0
+
+
+def _readable(source: ParticleSource, names: list[str]) -> list[dict[str, NDArray[Any]]]:
+    """Return columns that can be read. Raises DataFileError: none can."""
+    groups, problems = list[dict[str, NDArray[Any]]](), list[DataFileError]()
+    for name in names:
+        try:
+            groups.append(source.load([name]))
+        except DataFileError as error:
+            problems.append(error)
+    if not groups:
+        raise problems[0]
+    for problem in problems:
+        warn(f"{problem.sentences[0]}; without its range")
+    return groups
 
 
 def _range(values: NDArray[Any]) -> dict[str, Any]:

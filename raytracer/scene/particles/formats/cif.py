@@ -1,6 +1,6 @@
 """Structures in CIF: macromolecules (mmCIF), and crystals, whose symmetry fills the cell.
 
-Parsed by gemmi. Models are frames.
+Parsed by gemmi. Models are frames, and so are blocks of atoms.
 """
 
 import re
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.scene.particles import naming
 from raytracer.scene.particles.array_source import ArraySource, Frame, library, texts
 from raytracer.scene.particles.cell import cell_of
 from raytracer.scene.particles.molecules import (
@@ -35,6 +36,11 @@ STRETCHES = (
 """Categories of secondary structure: the column with the type, and starts of its values with their
 indices in `NAMES`."""
 
+SAME_PLACE = 0.1
+"""Distance in angstrom below which atoms of partial occupancy share a place."""
+
+MAX_SHARED = 2000  # most atoms of partial occupancy that are compared, each with each
+
 ROUNDING = 1e-6  # fraction of the cell edge within which a coordinate at its end counts as 0
 
 
@@ -42,21 +48,34 @@ class Source(ArraySource):
     memory = 30
 
     @cached_property
-    def _block(self) -> Any:
+    def _blocks(self) -> list[Any]:
+        """Blocks with atoms, each a structure."""
         gemmi = library("gemmi", self.name, "md")
         content = self.content()
         if not re.search(rb"(?im)^\s*data_", content):
             content = b"data_\n" + content  # chemfiles omits the name of the block
-        for block in gemmi.cif.read_string(content):
-            if block.find_loop("_atom_site.Cartn_x") or block.find_loop("_atom_site_fract_x"):
-                return block
-        raise self.error("there are no atoms with coordinates (_atom_site)")
+        tags = "_atom_site.Cartn_x", "_atom_site_fract_x"
+        blocks = gemmi.cif.read_string(content)
+        found = [block for block in blocks if any(map(block.find_loop, tags))]
+        if not found:
+            raise self.error("there are no atoms with coordinates (_atom_site)")
+        return found
+
+    @property
+    def _block(self) -> Any:
+        return self._blocks[self.frame if len(self._blocks) > 1 else 0]
 
     def read(self) -> Frame:
         sites = self._block.get_mmcif_category("_atom_site.", raw=True)
+        frames = len(self._blocks)
+        if frames > 1 and (of_models := sites.pop("pdbx_PDB_model_num", None)):
+            if len({*of_models}) > 1:
+                self.note("of the models of a block, the first is shown: each block is a frame")
+            sites = {key: [word for word, model in zip(words, of_models, strict=True)
+                           if model == of_models[0]] for key, words in sites.items()}  # fmt: skip
         columns = self._molecule(sites) if "Cartn_x" in sites else self._crystal()
         models = set(sites.get("pdbx_PDB_model_num", ()))
-        return Frame(columns, self._cell(), frames=max(len(models), 1))
+        return Frame(columns, self._cell(), frames=max(len(models), frames))
 
     def _cell(self) -> Box | None:
         gemmi = library("gemmi", self.name, "md")
@@ -122,6 +141,7 @@ class Source(ArraySource):
         crystal = gemmi.make_small_structure_from_block(self._block)
         if self._cell() is None:
             raise self.error("the cell has no lengths or angles (_cell_length_a)")
+        self._drop_shared(crystal)
         sites = list(crystal.get_all_unit_cell_sites())
         for site in sites:
             inside = [part - floor(part + ROUNDING) for part in site.fract.tolist()]
@@ -135,3 +155,26 @@ class Source(ArraySource):
             "occupancy": np.array([site.occ for site in sites], np.float64),
             "position": position.reshape(-1, 3),
         }
+
+    def _drop_shared(self, crystal: Any) -> None:
+        """Keep the most frequent of the atoms that share a place, as in alloys: the others would be
+        hidden within it, or around it. Warns of them."""
+        gemmi, sites = library("gemmi", self.name, "md"), crystal.sites
+        partial = [row for row, site in enumerate(sites) if site.occ < 1.0]
+        partial = sorted(partial, key=lambda row: -sites[row].occ)[:MAX_SHARED]
+        kept, dropped = list[int](), list[int]()
+        for row in partial:
+            fract, near = sites[row].fract, (sites[each].fract for each in kept)
+            images = (crystal.cell.find_nearest_image(
+                crystal.cell.orthogonalize(fract), crystal.cell.orthogonalize(each), gemmi.Asu.Any
+            ) for each in near)  # fmt: skip
+            is_shared = any(image.dist() < SAME_PLACE for image in images)
+            (dropped if is_shared else kept).append(row)
+        if dropped:
+            names = [site.label or site.element.name for site in map(sites.__getitem__, dropped)]
+            self.note(
+                f"{naming.listed(names)} share their places with more frequent atoms, which alone "
+                "are shown"
+            )
+        for row in sorted(dropped, reverse=True):
+            del sites[row]

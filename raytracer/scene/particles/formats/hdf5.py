@@ -226,7 +226,10 @@ class Source(Snapshot, ArraySource):
         stored = self.stored[name]
         if isinstance(stored, (Entry, np.ndarray)):
             return super().values(name, frame)
-        values: NDArray[Any] = values_of(stored, frame)
+        try:
+            values: NDArray[Any] = values_of(stored, frame)
+        except ValueError as problem:
+            raise self.error(str(problem)) from None
         return values * values.dtype.type(self.length) if self._is_scaled(name) else values
 
     @cached_property

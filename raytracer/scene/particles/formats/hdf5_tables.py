@@ -48,7 +48,12 @@ class Source(NestedSource):
                 values = values.T  # MATLAB stores columns first
             return values
         there = list(members(value).items())[:MAX_OBJECTS] if depth else []
-        made = {name: self._values(each, depth - 1) for name, each in there}
+        made = dict[str, Any]()
+        for name, each in there:
+            try:
+                made[name] = self._values(each, depth - 1)
+            except ValueError as problem:  # another one may have the particles
+                self.note(f"is read without a dataset: {problem}")
         for name in [name for name in made if name.endswith("_items")]:
             block = made.get(name.replace("_items", "_values"))
             if isinstance(block, np.ndarray) and block.ndim == 2:

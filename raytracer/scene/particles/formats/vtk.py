@@ -15,12 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, shown
+from raytracer.errors import DataFileError, counted, shown
 from raytracer.files.access import OpenFile, load_json, opened
 from raytracer.files.references import part_of, xml_root
 from raytracer.memory import require_room
 from raytracer.scene.particles.array_source import ArraySource, Frame, library
-from raytracer.scene.particles.source import ParticleSource, moment_of
+from raytracer.scene.particles.source import Notes, ParticleSource, moment_of
+
+GHOSTS = "vtkGhostType"
+HIDDEN = 1 | 2
+"""Bits of points that are copies of those of another piece, and of hidden points."""
+
+GHOSTS_LEFT_OUT = f"{{}} that '{GHOSTS}' marks as copies of another piece, or as hidden, left out"
 
 LEGACY = ".vtk"  # variant of files with sections after lines of words
 MAX_LIST = 1 << 26  # most bytes of a list of files
@@ -57,6 +63,9 @@ class Source(ArraySource):
         for place in range(arrays.GetNumberOfArrays()):
             if (array := arrays.GetArray(place)) is not None and array.GetName():
                 columns.setdefault(array.GetName(), numbers(array))
+        columns, ghosts = without_ghosts(columns)
+        if ghosts:
+            self.note(GHOSTS_LEFT_OUT.format(counted(ghosts, "point")))
         return columns
 
     def _data(self) -> Any:
@@ -76,6 +85,15 @@ class Source(ArraySource):
         return reader.GetOutput()
 
 
+def without_ghosts(columns: dict[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]], int]:
+    """Return the columns, (N, ...), without hidden points and those that another piece has, and how
+    many these are."""
+    kinds = columns.get(GHOSTS)
+    if kinds is None or kinds.dtype != np.uint8 or not (ghosts := kinds & HIDDEN > 0).any():
+        return columns, 0
+    return {name: each[~ghosts] for name, each in columns.items()}, int(ghosts.sum())
+
+
 class Collection(ArraySource):
     """The files of a list, each with its time; those of one time are the parts of a frame."""
 
@@ -91,7 +109,7 @@ class Collection(ArraySource):
         return [path for time, path in self._listed if time == self._times[self.frame]]
 
     def read(self) -> Frame:
-        parts = list(_parts(self.further_files, MAX_LEVELS))
+        parts = list(_parts(self.further_files, MAX_LEVELS, self.notes))
         parts = [part for part in parts if len(part["position"])] or parts[:1]
         common = {name: values.shape[1:] for name, values in parts[0].items()
                   if all(name in part and part[name].shape[1:] == values.shape[1:]
@@ -103,17 +121,19 @@ class Collection(ArraySource):
                      time=time)  # fmt: skip
 
 
-def _parts(paths: Sequence[Path], levels: int) -> Iterator[dict[str, NDArray[Any]]]:
-    """Yield the columns of files, and of those that they list."""
+def _parts(paths: Sequence[Path], levels: int, notes: Notes) -> Iterator[dict[str, NDArray[Any]]]:
+    """Yield the columns of files, and of those that they list; warnings are added to notes."""
     for path in paths:
         with opened(path) as file:
             inner = [each for _, each in _listed(file)]
             if inner and not levels:
                 raise DataFileError(f"{file.source}: its lists of files contain each other")
             if inner:
-                yield from _parts(inner, levels - 1)
+                yield from _parts(inner, levels - 1, notes)
             else:
-                yield Source(file, "").read()
+                part = Source(file, "")
+                yield part.read()
+                notes += part.notes
 
 
 def _listed(file: OpenFile) -> list[tuple[float, Path]]:

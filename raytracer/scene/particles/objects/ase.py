@@ -1,7 +1,9 @@
 """Atoms of ASE, in angstrom, with its arrays and cell; files that ASE reads."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
+from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,9 @@ ALIASES = {
     ".abi": "abinit-in", ".onetep": "onetep-in", ".vasp": "vasp", ".contcar": "vasp",
 }  # fmt: skip
 """Formats of endings that ASE does not know, or uses for another format."""
+
+GRID = r"\s*[1-9]\d*\s+[1-9]\d*\s+[1-9]\d*\s*"
+"""Line with the numbers of values along each axis of a grid."""
 
 START = 1 << 12  # bytes of a file by which ASE recognises its format
 
@@ -60,7 +65,7 @@ class FileSource(LibraryFile, Source):
         from ase.io import iread
 
         self.require_memory()
-        path = self.file.name
+        path: Any = self.structure() if form == "vasp" else self.file.name
         images = _rows(path, form) if form in DATABASES else iread(path, ":", format=form)
         chosen, count = None, 0
         for image in images:
@@ -72,10 +77,23 @@ class FileSource(LibraryFile, Source):
             chosen.pbc = True
         return chosen, count
 
+    def structure(self) -> StringIO:
+        """Return the text of a structure of VASP without the values on a grid that follow it in a
+        CHGCAR, LOCPOT or ELFCAR, which ASE takes for velocities."""
+        lines = list[str]()
+        self.file.file.seek(0)
+        for line in map(partial(str, encoding="utf-8", errors="replace"), self.file.file):
+            if lines and not lines[-1].strip() and re.fullmatch(GRID, line):
+                break
+            lines.append(line)
+        text = StringIO("".join(lines))
+        text.name = self.file.name  # near which ASE looks for elements
+        return text
 
-def knows(file: OpenFile) -> bool:
+
+def knows(file: OpenFile, ending: str) -> bool:
     """Whether ASE reads a file with this name, ending or content."""
-    return bool(_format_of(file, file.path.suffix.lower()))
+    return bool(_format_of(file, ending))
 
 
 def _format_of(file: OpenFile, ending: str) -> str:

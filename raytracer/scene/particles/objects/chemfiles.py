@@ -25,6 +25,9 @@ ORDERS = {"single": 1.0, "down": 1.0, "up": 1.0, "dative": 1.0, "double": 2.0, "
           "quadruple": 3.0, "quintuplet": 3.0, "aromatic": 1.5}  # fmt: skip
 """Orders of bonds; 0, unknown, for others."""
 
+V3000 = rb"(?m)^[ \d]{3}[^\n]*V3000[ \t\r]*$"
+"""Line of counts of a structure of which chemfiles reads no atom."""
+
 ROUNDING = 1e-12  # coordinates of an edge below this fraction are rounding errors of a right angle
 AKMA = 0.0488882129  # picoseconds per time unit of CHARMM, which chemfiles ignores in .dcd files
 
@@ -100,6 +103,10 @@ class FileSource(LibraryFile, Source):
         form = next(each for each in _formats() if _ending(self.variant) == each.extension)
         self.names_alone, self.lists_atoms = form.name in NAMES_ALONE, bool(form.atoms)
         self.has_coordinates, self.clock = bool(form.positions), AKMA if form.name == "DCD" else 1.0
+        if form.name == "SDF" and re.search(V3000, self.stream().read()):
+            raise self.error(
+                "structures of version V3000 need RDKit: pip install 'raytracer[rdkit]'"
+            )
         with chemfiles.Trajectory(self.file.name, "r", form.name) as trajectory:
             frames = trajectory.nsteps
             self.require_memory(frames)
@@ -109,9 +116,9 @@ class FileSource(LibraryFile, Source):
         return read, frames
 
 
-def knows(file: OpenFile) -> bool:
+def knows(file: OpenFile, ending: str) -> bool:
     """Whether chemfiles reads files with this ending."""
-    ending = _ending(file.path.suffix.lower())
+    ending = _ending(ending)
     return bool(ending) and any(each.extension == ending for each in _formats())
 
 

@@ -1,10 +1,12 @@
 """Universes and atom groups of MDAnalysis, current frame in angstrom; files it reads."""
 
+import re
+from io import StringIO
 from typing import Any
 
 import numpy as np
 
-from raytracer.errors import DataFileError
+from raytracer.errors import DataFileError, counted, shown
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.array_source import (
     NO_BONDS,
@@ -31,6 +33,14 @@ ATTRIBUTES = {
 ALIASES = {".cor": "CRD"}  # formats of endings unknown to MDAnalysis
 AMBER_TEXT = ("TRJ", "MDCRD", "CRDBOX")  # formats that need a topology for the number of atoms
 TIMED = ("HISTORY", "TRC")  # formats with times, which MDAnalysis does not keep with the frame
+PQR_RECORDS = ("ATOM", "HETATM")
+_FIXED = r"\s*([-+]?\d+\.\d+?(?:[eE][-+]?\d+)?)(?=[\s+-]|$)"
+PQR_ATOM = (
+    r"(ATOM|HETATM)\s*(\S+)\s+(\S+)\s+(\S+)\s+(?:([^\s\d-]\S*?)\s*)?(-?\d+)\s?([A-Za-z])?"
+    + _FIXED * 3 + r"\s+(\S+)\s+(\S+)"
+)  # fmt: skip
+"""Line of an atom: fields that may touch."""
+
 TRZ_ATOMS = 112  # offset of the number of atoms in a .trz trajectory
 
 
@@ -58,8 +68,11 @@ class Source(ObjectSource):
         for name, column in ATTRIBUTES.items():
             if (values := self._has(name)) is not None:
                 columns[column] = values
-        if "radius" in columns and not (columns["radius"] > 0.0).all():
-            del columns["radius"]  # the file has none
+        if "radius" in columns and (lost := int((columns["radius"] <= 0.0).sum())):
+            if lost < len(atoms):  # else the file has none
+                what = f"{counted(lost, 'atom')} of {len(atoms):,} without a radius"
+                self.note(f"has {what}: all have the radii of their elements", "radius")
+            del columns["radius"]
         box = None if sizes is None else cell_of(sizes)
         return Frame(columns, box, time, self._bonds_of, len(atoms))
 
@@ -107,7 +120,7 @@ class FileSource(LibraryFile, Source):
         if form in package._PARSERS:
             self.require_memory()
             coordinates = {"format": form} if has_reader else {}
-            made = package.Universe(path, topology_format=form, to_guess=(), **coordinates)
+            made = self._universe(package, path, topology_format=form, **coordinates)
         elif has_reader:
             count = self._atoms_of(package, form)
             if count > self.file.size:  # each atom takes more than a byte
@@ -121,6 +134,35 @@ class FileSource(LibraryFile, Source):
         self.has_coordinates = hasattr(made, "trajectory")
         self.has_time = has_reader and (form in TIMED or "time" in made.trajectory.ts.data)
         return made, frames
+
+    def _universe(self, package: Any, path: Any, **formats: str) -> Any:
+        try:
+            return package.Universe(path, to_guess=(), **formats)
+        except Exception:  # whatever it raises
+            if formats["topology_format"] != "PQR":
+                raise
+        from MDAnalysis.lib.util import NamedStream
+
+        lines = self.stream().read().decode("utf-8", "replace").splitlines()
+        atoms = [self._pqr_atom(number, line) for number, line in enumerate(lines, 1)
+                 if line.startswith(PQR_RECORDS)]  # fmt: skip
+        stream = NamedStream(StringIO("\n".join(atoms)), "atoms.pqr")
+        return package.Universe(stream, to_guess=(), **formats)
+
+    def _pqr_atom(self, number: int, line: str) -> str:
+        """Return the line of an atom with a space between all fields, and with a chain. In files
+        with fixed columns long numbers touch. Raises DataFileError: fields are missing."""
+        fields = re.match(PQR_ATOM, line)
+        if fields is None:
+            raise self.error(
+                f"line {number} is no atom of PQR: '{shown(line.strip())}'; it has record, serial "
+                "number, name, residue, perhaps a chain, number of the residue, x, y, z, charge "
+                "and radius"
+            )
+        record, serial, name, residue, chain, place, code, *numbers = fields.groups()
+        serial = serial if serial.isdecimal() else "0"  # in other notations beyond 99,999
+        chain, code = chain or "SYSTEM", code or ""
+        return " ".join((record, serial, name, residue, chain, place + code, *numbers))
 
     def _atoms_of(self, package: Any, form: str) -> int:
         """Return the number of atoms of a trajectory that does not list them."""
@@ -139,9 +181,9 @@ class FileSource(LibraryFile, Source):
             return int(reader.n_atoms)
 
 
-def knows(file: OpenFile) -> bool:
+def knows(file: OpenFile, ending: str) -> bool:
     """Whether MDAnalysis reads files with this ending; XML has no places for it."""
     import MDAnalysis
 
-    form = file.path.suffix[1:].upper()
+    form = ending[1:].upper()
     return form != "XML" and form in {*MDAnalysis._READERS, *MDAnalysis._PARSERS}

@@ -1,9 +1,11 @@
-"""Molecules of RDKit: the first conformer in angstrom, bonds with orders; files of Maestro."""
+"""Molecules of RDKit: the first conformer in angstrom, bonds with orders; files of Maestro, and of
+the formats SDF and MOL."""
 
 from typing import Any
 
 import numpy as np
 
+from raytracer.files.access import OpenFile
 from raytracer.scene.particles.array_source import (
     NO_BONDS,
     Bonds,
@@ -59,15 +61,28 @@ class Source(ObjectSource):
         return self.value.GetConformer().GetPositions()
 
 
+SUPPLIERS = {
+    ".mae": "MaeMolSupplier", ".maegz": "MaeMolSupplier", ".sdf": "SDMolSupplier",
+    ".mol": "SDMolSupplier",
+}  # fmt: skip
+"""Readers of RDKit by endings."""
+
+
 class FileSource(LibraryFile, Source):
-    """A file of Maestro (.mae); each of its structures is a frame."""
+    """A file of Maestro, SDF or MOL; each of its structures is a frame."""
 
     def opened(self, frame: int) -> tuple[Any, int]:
         chemistry = library("rdkit.Chem", self.name, "rdkit")
         self.require_memory()
-        molecules = chemistry.MaeMolSupplier(self.file.name, sanitize=False, removeHs=False)
+        supplier = getattr(chemistry, SUPPLIERS[self.variant])
+        molecules = supplier(self.file.name, sanitize=False, removeHs=False)
         frames = len(molecules)
         molecule = molecules[frame] if frames else None
         if molecule is None:
             raise self.error(f"structure {frame} cannot be read by RDKit")
         return molecule, frames
+
+
+def knows(file: OpenFile, ending: str) -> bool:
+    """Whether RDKit reads files with this ending."""
+    return ending in SUPPLIERS

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import shown
+from raytracer.errors import counted, shown
 from raytracer.scene.particles import celestial, naming
 from raytracer.scene.particles.array_source import Entry, Frame, LibraryFile, ObjectSource, library
+from raytracer.scene.particles.formats.vtk import GHOSTS_LEFT_OUT, without_ghosts
 from raytracer.scene.quantities import unit_of, without_mask, without_objects
 
 
@@ -28,9 +29,15 @@ class Source(ObjectSource):
             points = table.combine() if hasattr(kind, "n_blocks") else table
             data = points.point_data
             arrays = {name: data[name] for name in data.keys()}  # noqa: SIM118
-            return Frame({**arrays, "position": points.points}, rows=int(points.n_points))
+            columns, ghosts = without_ghosts(
+                {name: np.asarray(each) for name, each in arrays.items()}
+                | {"position": np.asarray(points.points)}
+            )
+            if ghosts:
+                self.note(GHOSTS_LEFT_OUT.format(counted(ghosts, "point")))
+            return Frame(columns, rows=len(columns["position"]))
         table = table.collect() if hasattr(kind, "collect") else table
-        columns: dict[str, NDArray[Any]] = {}
+        columns = dict[str, NDArray[Any]]()
         for place, label in enumerate(table.columns):
             series = table.iloc[:, place] if hasattr(kind, "iloc") else table[label]
             columns.setdefault(str(label), _values(series))
