@@ -203,11 +203,11 @@ def _columns(names: list[str], size: float, most: int) -> _Table:
 def _draw_categories(sheet: Sheet, legend: Legend, scale: ColorScale, title: str) -> None:
     size, ink, halo = sheet.pen(legend)
     known: dict[str, RGB] = {}
-    for place, (name, color) in enumerate(scale.categories(), 1):
+    for place, (name, rgb) in enumerate(scale.categories(), 1):
         short = shortened(name, size, sheet.wide - 1.5 * size)
         if short in known:
             short = f"{shortened(name, size, sheet.wide - 4.5 * size)} {place}"
-        known[short] = color
+        known[short] = rgb
     patch = max(round(size), 1)
     high, wide = sheet.room(legend.place), MAX_WIDTH
     if across := legend.place in ACROSS:

@@ -88,9 +88,8 @@ def _categorical(sets: Sequence[SphereSet], style: SetStyle, values: list[Any]) 
     if isinstance(colors, Mapping):
         missing = settings.missing_color or MISSING
         colors = [colors.get(n, colors.get(_symbol(sets, n) or "", missing)) for n in names]
-    if not colors:
-        colors = maps.distinct(len(names)) / 255.0
-    scale = _scale(style, colors, "", kind="categorical", names=tuple(names))
+    distinct_ones = None if colors else maps.distinct(len(names)) / 255.0
+    scale = _scale(style, colors or distinct_ones, "", kind="categorical", names=tuple(names))
     if (different := len({color for _, color in scale.categories()})) < len(names):
         _warn_of_shared(style, len(names), different)
     return scale
