@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from raytracer.annotations.sheet import Sheet
-from raytracer.drawing.fonts import CAP_HEIGHT, typeset, width
+from raytracer.drawing.fonts import CAP_HEIGHT, shortened, typeset, width, wrapped
 from raytracer.drawing.shapes import RGB, Cells, Line, Text
 from raytracer.errors import SceneError
 from raytracer.scene.annotations import Legend
@@ -27,6 +27,8 @@ ROW = 1.45  # distance of the rows of categories, in font sizes
 MAX_DIGITS = 4  # of a number on a logarithmic scale that is written without exponent
 MAX_DECADES = 12  # maximum number of powers of ten between which there are small ticks
 MAX_CATEGORIES = 120  # maximum number of categories that are listed; the others are counted
+LEADING = 1.25  # distance of the lines of a title, in font sizes
+MAX_TITLE = 0.45  # width of a title that is wrapped beside the picture, as a part of the picture's
 COLUMN_GAP = 1.2  # distance of the columns of categories, in font sizes
 
 ACROSS = ("top", "bottom")  # places of legends along the picture's width
@@ -108,6 +110,13 @@ def draw(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
     (_draw_categories if scale.is_categorical else _draw_bar)(sheet, legend, scale, title)
 
 
+def _title_lines(sheet: Sheet, title: str, size: float, across: bool) -> list[str]:
+    """Return a title in lines; one that fits between the margins is not wrapped."""
+    if not title or width(title, size) <= sheet.wide:
+        return [title] if title else []
+    return wrapped(title, size, sheet.wide if across else MAX_TITLE * sheet.width)
+
+
 def _draw_bar(sheet: Sheet, legend: Legend, scale: ColorScale, title: str) -> None:
     """Draw a bar with ticks and numbers on its right, or at the top and bottom below it."""
     size, ink, halo = sheet.pen(legend)
@@ -116,8 +125,9 @@ def _draw_bar(sheet: Sheet, legend: Legend, scale: ColorScale, title: str) -> No
     length = max(round(legend.length * (sheet.width if across else sheet.height)), 1)
     numbers = max((width(mark.text, size) for mark in marks), default=0.0)
     side = length if across else thick + (TICK + GAP) * size + numbers
-    wide = side if across else max(side, width(title, size))
-    above = (1.5 if across else 1.6) * size if title else 0.0
+    titles = _title_lines(sheet, title, size, across)
+    wide = side if across else max(side, *(width(line, size) for line in titles), 0.0)
+    above = ((1.5 if across else 1.6) + LEADING * (len(titles) - 1)) * size if titles else 0.0
     high = above + thick + (TICK + 1.2) * size if across else length + above
     x, y = sheet.take(legend.place, wide, high)
     left, top = round(x + (wide - side if "right" in legend.place else 0.0)), round(y + above)
@@ -138,12 +148,12 @@ def _draw_bar(sheet: Sheet, legend: Legend, scale: ColorScale, title: str) -> No
             place = right + (TICK + GAP) * size, at + CAP_HEIGHT * size / 2.0
         sheet.shapes.append(Line(ends, line, ink, square=True))
         sheet.shapes.append(Text(mark.text, *place, size, ink, 0.5 * across, halo))
-    if title:
-        start, anchor = (left + length / 2.0, 0.5) if across else (left, 0.0)
-        if "right" in legend.place and wide > side:
-            start, anchor = x + wide, 1.0
-        baseline = top - (0.5 if across else 0.75) * size
-        sheet.shapes.append(Text(title, start, baseline, size, ink, anchor, halo))
+    start, anchor = (left + length / 2.0, 0.5) if across else (left, 0.0)
+    if "right" in legend.place and wide > side:
+        start, anchor = x + wide, 1.0
+    for row, text in enumerate(titles, 1 - len(titles)):
+        baseline = top - ((0.5 if across else 0.75) - LEADING * row) * size
+        sheet.shapes.append(Text(text, start, baseline, size, ink, anchor, halo))
 
 
 def _frame(sheet: Sheet, box: tuple[int, int, int, int], ink: RGB, size: float) -> float:
@@ -192,18 +202,25 @@ def _columns(names: list[str], size: float, most: int) -> _Table:
 
 def _draw_categories(sheet: Sheet, legend: Legend, scale: ColorScale, title: str) -> None:
     size, ink, halo = sheet.pen(legend)
-    known = dict(scale.categories())
+    known: dict[str, RGB] = {}
+    for place, (name, rgb) in enumerate(scale.categories(), 1):
+        short = shortened(name, size, sheet.wide - 1.5 * size)
+        if short in known:
+            short = f"{shortened(name, size, sheet.wide - 4.5 * size)} {place}"
+        known[short] = rgb
     patch = max(round(size), 1)
     high, wide = sheet.room(legend.place), MAX_WIDTH
     if across := legend.place in ACROSS:
         high, wide = min(high, MAX_HEIGHT * sheet.height), MAX_WIDTH_ACROSS
-    room = wide * sheet.width, high - bool(title) * ROW * size
+    titles = _title_lines(sheet, title, size, across)
+    room = wide * sheet.width, high - len(titles) * ROW * size
     table = _table(list(known), size, room, across)
-    rows = len(table.columns[0]) + bool(title)
-    x, y = sheet.take(legend.place, max(table.width, width(title, size)), rows * ROW * size)
+    rows = len(table.columns[0]) + len(titles)
+    widths = (table.width, *(width(line, size) for line in titles))
+    x, y = sheet.take(legend.place, max(widths), rows * ROW * size)
     left = round(x)
-    if title:
-        sheet.shapes.append(Text(title, left, y + size, size, ink, halo=halo))
+    for line in titles:
+        sheet.shapes.append(Text(line, left, y + size, size, ink, halo=halo))
         y += ROW * size
     for names, column in zip(table.columns, table.widths, strict=True):
         for row, name in enumerate(names):

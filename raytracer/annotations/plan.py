@@ -20,7 +20,9 @@ from raytracer.annotations.sheet import Backdrop, Sheet
 from raytracer.annotations.surface import COARSEST, Strip, extent, rays_per_axis, strips
 from raytracer.backends.base import DeviceScene
 from raytracer.drawing import raster
+from raytracer.drawing.fonts import missing
 from raytracer.drawing.overlay import Overlay
+from raytracer.drawing.shapes import Text
 from raytracer.errors import UserError
 from raytracer.film.film import Crop, Pixels
 from raytracer.render_space import Space
@@ -78,6 +80,7 @@ class Plan:
         for each in hidden:
             each.draw()
         plan._draw(sheet, projection)
+        _warn_of_missing_letters(sheet)
         faded = None if fog is None else (fog, plan._fog_color(crop, view.height))
         outlined = None if line is None or lines is None else (lines, parse_color(line.color))
         return Overlay(sheet.shapes, crop, sheet.point, faded, outlined)
@@ -215,6 +218,15 @@ def plan_of(
         tips, {**texts.values_of(scene), **(values or {})},
         tuple(accumulate(counts, initial=first)),
     )  # fmt: skip
+
+
+def _warn_of_missing_letters(sheet: Sheet) -> None:
+    lacking = missing(shape.text for shape in sheet.shapes if isinstance(shape, Text))
+    if lacking:
+        warn(
+            f"no font of this system has the characters {lacking}, which are drawn as boxes: "
+            "install one that has them, as Noto Sans"
+        )
 
 
 def _with_meshes_as_one(numbers: NDArray[np.uint32], meshes: Sequence[int]) -> NDArray[np.uint32]:

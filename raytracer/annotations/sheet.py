@@ -80,6 +80,11 @@ class Sheet:
         """Return the colour of the rim around letters; None over a transparent background."""
         return None if self.backdrop is None else contrast(ink)
 
+    @property
+    def wide(self) -> float:
+        """Width between the margins, pixels: longer lines are wrapped or shortened."""
+        return max(self.width - 2.0 * MARGIN * self.point, 1.0)
+
     def room(self, place: str) -> float:
         """Return the free height at a place, pixels."""
         margin = MARGIN * self.point

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from raytracer.annotations.sheet import Sheet
-from raytracer.drawing.fonts import width
+from raytracer.drawing.fonts import width, wrapped
 from raytracer.drawing.shapes import Text
 from raytracer.errors import SceneError, shown_value, suggestion
 from raytracer.scene.annotations import TextLabel, template_fields
@@ -42,7 +42,8 @@ def values_of(scene: Scene) -> dict[str, Any]:
 def draw(sheet: Sheet, label: TextLabel, values: Mapping[str, Any]) -> None:
     """Draw a text; values: for names in braces."""
     size, ink, halo = sheet.pen(label)
-    lines = filled(label.text, values).split("\n")
+    stated = filled(label.text, values).split("\n")
+    lines = [part for line in stated for part in wrapped(line, size, sheet.wide)]
     wide = max(width(line, size) for line in lines)
     x, y = sheet.take(label.place, wide, (1.0 + LEADING * (len(lines) - 1)) * size)
     anchor = ANCHORS.get(label.place.rpartition("-")[2], 0.5)

@@ -142,7 +142,7 @@ def _draw_text(text: Text, pixels: Pixels, frame: Crop) -> None:
         for run in laid:
             at = pad + start - floor(start) + run.x
             baseline = pad + text.y - floor(text.y) + raised - run.rise * text.size
-            pen.text((at, baseline), run.text, fill=255, font=font(text.size * run.scale),
+            pen.text((at, baseline), run.text, fill=255, font=font(text.size * run.scale, run.path),
                      anchor="ls", stroke_width=stroke)  # fmt: skip
         mask = np.asarray(canvas, np.float32) / np.float32(255.0)
         mix(_part(pixels, frame, box), _part(mask, whole, box), color)

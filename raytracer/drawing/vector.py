@@ -4,12 +4,13 @@ Texts of an SVG stay editable. Programs without the font use another one and kee
 text. A PDF is written by matplotlib.
 """
 
+import warnings
 from base64 import b64encode
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 from xml.sax.saxutils import escape
 
-from raytracer.drawing.fonts import FAMILY, FONT, Run, runs, width
+from raytracer.drawing.fonts import FAMILY, Run, font, runs, width
 from raytracer.drawing.shapes import HALO, POINTS, RGB, Cells, Line, Shape, Text
 from raytracer.film import png
 from raytracer.film.film import Crop, Pixels
@@ -80,7 +81,7 @@ def _texts(text: Text) -> Iterator[str]:
         )
     for run, x in _placed(text):
         size = text.size * run.scale
-        long = width(run.text, size)
+        long = font(size, run.path).getlength(run.text)
         if long > 0.0 and not run.text.isspace():
             yield (
                 f'<text transform="{place}" x="{x:.3f}" y="{-run.rise * text.size:.3f}" '
@@ -123,7 +124,8 @@ def write_pdf(
     axes.set_xlim(left, right)
     axes.set_ylim(bottom, top)
     about = {"Creator": "raytracer", "Subject": description, "CreationDate": None}
-    with mpl.rc_context({"pdf.fonttype": 42}):
+    with mpl.rc_context({"pdf.fonttype": 42}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from")  # `Plan.overlay` names them
         canvas: Any = FigureCanvasPdf(figure)
         canvas.print_pdf(file, metadata=about)
 
@@ -152,8 +154,10 @@ def _add(axes: Any, shape: Shape, point: float, order: int) -> None:
     elif isinstance(shape, Text):
         for run, x in _placed(shape):
             place = shape.x + x, shape.y - run.rise * shape.size
-            font = font_manager.FontProperties(fname=FONT, size=shape.size * run.scale / point)
-            options = {"fontproperties": font, "ha": "left", "va": "baseline", "zorder": order,
+            letters = font_manager.FontProperties(
+                fname=run.path, size=shape.size * run.scale / point
+            )
+            options = {"fontproperties": letters, "ha": "left", "va": "baseline", "zorder": order,
                        "parse_math": False}  # fmt: skip
             if shape.halo is not None:  # as a text of its own: with effects, letters are outlines
                 wide = 2.0 * HALO * shape.size / point

@@ -288,8 +288,8 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             raise SceneError(f"{where} has {len(array):,} values for {total:,} particles")
         with suppress(TypeError):  # of objects that are no texts
             if array.dtype.kind == "M":
-                times, ids = np.unique(array, return_inverse=True)
-                ids = ids.reshape(-1).astype(np.int32)
+                times, places = np.unique(array, return_inverse=True)
+                ids = np.asarray(places.reshape(-1), np.int32)
                 shown_ids = ids if rows is None else ids[rows]
                 return Texts(np.datetime_as_string(times).tolist(), shown_ids)
             if array.dtype.kind in "SUO":

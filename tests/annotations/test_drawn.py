@@ -1,5 +1,6 @@
 """What is drawn over a picture: places and colours of legend, scale bar, axes, texts, labels."""
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from raytracer.annotations.plan import plan_of
 from raytracer.annotations.sheet import Sheet
 from raytracer.annotations.texts import filled
 from raytracer.cli import main
+from raytracer.drawing import fonts
+from raytracer.drawing.fonts import FONT, font, missing, width
 from raytracer.drawing.shapes import Text
 from raytracer.errors import SceneError
 from raytracer.pipeline import prepare
@@ -360,3 +363,71 @@ def test_a_scale_bar_has_the_unit_of_the_file(
     assert shown.partition(" ")[2] == unit
     assert texts_of(stated)[0].endswith(" pc")
     assert " " not in texts_of(none)[0]
+
+
+LONG = "Volume-averaged hydrostatic component of the local virial stress, coarse-grained over 5 Å"
+
+
+@pytest.mark.parametrize("size", [(480, 360), (200, 300)])
+@pytest.mark.parametrize("place", ["right", "left", "top", "bottom", "top-left", "bottom-right"])
+@pytest.mark.parametrize("text", [LONG, "x" * 150, "short"])
+def test_long_texts_stay_inside_of_the_picture(
+    place: str, text: str, size: tuple[int, int]
+) -> None:
+    """Titles are wrapped with all their letters; names of categories are shortened and differ."""
+    names = tuple(f"{text} {number} {text}" for number in range(3))
+    for scale in (ColorScale(label=text), ColorScale("tab10", "categorical", names=names)):
+        drawn = Annotations(
+            legend=Legend(place=place, label=text), texts=[raytracer.TextLabel(text)]
+        )
+        image = picture(drawn, scales=[scale], width=size[0], height=size[1])
+        assert image.overlay is not None
+        shown = [each for each in image.overlay.shapes if isinstance(each, Text)]
+        for each in shown:
+            start = each.x - each.anchor * width(each.text, each.size)
+            assert start >= 0.0
+            assert start + width(each.text, each.size) <= size[0]
+            assert each.size <= each.y <= size[1]
+        letters = "".join(each.text for each in shown).replace(" ", "")
+        assert letters.count(text.replace(" ", "")) >= 2
+        assert len(shown) == len({(each.text, each.y) for each in shown})
+
+
+def test_letters_that_the_font_lacks_are_from_a_font_of_the_system(tmp_path: Path) -> None:
+    """Measured, drawn and embedded with it; what no font has is named, once per picture."""
+    known = next((each for each in "∮⟨⊕♥☃温" if not missing([each]) and other(each)), None)
+    if known is None:
+        pytest.skip("no font of this system has further letters")
+    first, second = fonts.runs(f"a{known}", 20.0)
+    assert (first.path, second.path != FONT) == (FONT, True)
+    assert second.x == pytest.approx(first.x + font(20.0).getlength("a"))
+    wanted = font(20.0, second.path).getmask(known)
+    assert bytes(wanted) != bytes(font(20.0).getmask("\uffff"))
+    with raytracer.warning.collected() as said:
+        image = picture(Annotations(texts=[raytracer.TextLabel(f"{known} \U000e1234\ue123")]))
+    assert said == []  # private and unassigned characters are not printed
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for kind in ("svg", "pdf"):
+            image.save(tmp_path / f"a.{kind}")
+    assert known in (tmp_path / "a.svg").read_text(encoding="utf-8")
+
+
+def other(letter: str) -> bool:
+    return fonts.runs(letter, 20.0)[0].path != FONT
+
+
+def test_letters_of_no_font_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fonts, "_system_fonts", lambda _: [])
+    fonts._font_of.cache_clear()
+    label = raytracer.TextLabel("温度 x² é 温 T")
+    with raytracer.warning.collected() as said:
+        image = picture(Annotations(texts=[label, label]))
+    assert said == [
+        "no font of this system has the characters 温度, which are drawn as boxes: install one "
+        "that has them, as Noto Sans"
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        image.save(tmp_path / "a.pdf")
+    fonts._font_of.cache_clear()

@@ -74,7 +74,7 @@ def random_light(number: int) -> tuple[Any, float]:
     across = unit(np.cross(normal, rng.normal(size=3)))
     along = np.cross(across, normal)
     radius, width = size / 2, size / 2 * 10 ** rng.uniform(-1, 0)
-    place = {"position": tuple(position), "direction": tuple(normal)}
+    place: dict[str, Any] = {"position": tuple(position), "direction": tuple(normal)}
     if number % 2:
         turn = np.linspace(0, 2 * pi, 20_000, endpoint=False)[:, None]
         edge = position + radius * (np.cos(turn) * across + np.sin(turn) * along)

@@ -238,7 +238,7 @@ def test_samples_of_a_rectangle_are_uniform_in_solid_angle(
     probe: Probe, place: Any, z: float
 ) -> None:
     """In cells along both sides, by the closed form of each."""
-    x, y = drawn_places(probe, near_light("rectangle", *place, z)).T
+    x, y = drawn_places(probe, near_light("rectangle", place[0], place[1], z)).T
     of_x, of_y = (
         edges_of(v, c - h, c + h, 12) for v, c, h in ((x, place[0], 1), (y, place[1], 0.3))
     )

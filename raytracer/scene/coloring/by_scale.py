@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from raytracer.errors import SceneError, counted, naming, shown, suggestion
 from raytracer.scene import GLYPHS
 from raytracer.scene.arrays import extremes as extremes_of
-from raytracer.scene.coloring import dates
+from raytracer.scene.coloring import dates, maps
 from raytracer.scene.coloring.expression import Texts, evaluate, texts_of
 from raytracer.scene.coloring.scale import (
     MISSING,
@@ -96,7 +96,21 @@ def _categorical(sets: Sequence[SphereSet], style: SetStyle, values: list[Any]) 
     if isinstance(colors, Mapping):
         missing = settings.missing_color or MISSING
         colors = [colors.get(n, colors.get(_symbol(sets, n) or "", missing)) for n in names]
-    return _scale(style, colors or "tab10", "", kind="categorical", names=tuple(names))
+    distinct_ones = None if colors else maps.distinct(len(names)) / 255.0
+    scale = _scale(style, colors or distinct_ones, "", kind="categorical", names=tuple(names))
+    if (different := len({color for _, color in scale.categories()})) < len(names):
+        _warn_of_shared(style, len(names), different)
+    return scale
+
+
+def _warn_of_shared(style: SetStyle, names: int, different: int) -> None:
+    if isinstance(style.settings.map, Mapping) or style.settings.palette is not None:
+        return  # stated by the user, category by category
+    by, place = shown(style.settings.color_by or ""), style.named("map")
+    warn(
+        f"{place}: {names:,} categories of '{by}' share {different} colours: leave the map out for "
+        "distinct ones, or name a map with more"
+    )
 
 
 def _category_names(values: list[Any], style: SetStyle) -> list[str]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from math import floor
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,7 +72,7 @@ _CALENDAR = (
 """Units of steps, of the texts at them, and steps."""
 
 
-def _date(value: float, unit: str) -> str:
+def _date(value: float, unit: Any) -> str:
     """Return a time in seconds since 1970 as 2024-01-31 18:00, as far as the unit."""
     time = np.datetime64(round(value * 1e6), "us")
     return str(np.datetime_as_string(time, unit=unit)).replace("T", " ")

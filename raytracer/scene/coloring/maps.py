@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.errors import SceneError, nearest, shown
+from raytracer.scene.colors import srgb_to_linear
 
 NAMES = (
     "viridis", "magma", "inferno", "plasma", "cividis", "turbo", "coolwarm", "twilight", "gray",
@@ -38,6 +39,30 @@ def table(name: str) -> NDArray[np.uint8]:
     values = np.ascontiguousarray(colors[::-1] if straight != name else colors)
     values.flags.writeable = False
     return values
+
+
+@cache
+def distinct(count: int) -> NDArray[np.uint8]:
+    """Return colours for categories, uint8 (K, 3), sRGB, K at most `count`: those of tab10, then
+    each time the one farthest in CIELAB from all before, and from white, black and grey."""
+    steps = np.linspace(0.0, 1.0, 9)
+    known = np.concatenate([table("tab10") / 255.0, [[0.0] * 3, [0.5] * 3, [1.0] * 3]])
+    grid = np.stack(np.meshgrid(steps, steps, steps), axis=-1).reshape(-1, 3)
+    lab = _lab(grid)
+    away = np.min([np.linalg.norm(lab - each, axis=1) for each in _lab(known)], axis=0)
+    chosen = [table("tab10")[:count]]
+    for _ in range(min(count, len(grid)) - len(chosen[0])):
+        place = int(away.argmax())
+        chosen.append(np.round(255.0 * grid[place : place + 1]).astype(np.uint8))
+        away = np.minimum(away, np.linalg.norm(lab - lab[place], axis=1))
+    return np.concatenate(chosen)
+
+
+def _lab(srgb: NDArray[Any]) -> NDArray[np.float64]:
+    """Return sRGB colours, (N, 3) in 0..1, in CIELAB (D65)."""
+    to_xyz = [[0.4339, 0.3762, 0.1899], [0.2126, 0.7152, 0.0722], [0.0178, 0.1095, 0.8727]]
+    x, y, z = np.cbrt(srgb_to_linear(srgb) @ np.array(to_xyz).T).T  # by those of white
+    return np.stack([116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)], axis=1)
 
 
 _PACKAGES = {

@@ -11,6 +11,7 @@ from raytracer import RaytracerWarning, Scene, UserError, load
 from raytracer.cli import main
 from raytracer.fields import definitions
 from raytracer.scene.coloring import SETTINGS
+from raytracer.scene.coloring.scale import ColorScale
 from raytracer.scene.coloring.style import StyleSettings
 from support.particle_files import dump, write
 
@@ -253,3 +254,25 @@ def test_file_argument_and_option_say_the_same(table: Path, tmp_path: Path) -> N
     words = ["render", str(table), *options, "--size", "48x32", "--samples", "2", "-q"]
     assert main([*words, "-o", str(picture), "--film", str(film)]) == 0
     assert np.array_equal(raytracer.Film.load(film).sums, image.film.sums)
+
+
+def test_many_categories_have_distinct_colors() -> None:
+    """The first ten those of tab10; a map with fewer colours is used with a warning."""
+    names = [f"T{number:02d}" for number in range(24)]
+    scene = raytracer.Scene.from_arrays(np.eye(3)[[0] * 24], 0.1, columns={"q": names})
+    with raytracer.warning.collected() as said:
+        (scale,) = scene.styled(color_by="q").color_scales
+    assert said == []
+    colors = np.array([color for _, color in scale.categories()])
+    tab10 = ColorScale("tab10", "categorical", names=tuple(names[:10]))
+    np.testing.assert_array_equal(colors[:10], [color for _, color in tab10.categories()])
+    apart = np.abs(colors[:, None] - colors).max(axis=-1) + np.eye(24)
+    assert apart.min() > 0.1
+    for given in ("tab10", ["red", "blue"]):
+        with raytracer.warning.collected() as said:
+            scene.styled(color_by="q", map=given)
+        count = 10 if given == "tab10" else 2
+        assert said == [
+            f"map: 24 categories of 'q' share {count} colours: leave the map out for distinct "
+            "ones, or name a map with more"
+        ]
