@@ -44,7 +44,7 @@ TWO = np.array([1, 2])
     [
         (lambda: raytracer.render(Scene([BALL]), annotations=TWO), "annotations: "),
         (
-            lambda: raytracer.animate(Scene([BALL]), turntable="1s", annotations=TWO),
+            lambda: list(raytracer.animate(Scene([BALL]), turntable="1s", annotations=TWO)),
             "annotations: ",
         ),
         (lambda: CapsuleSet([[0, 0, 0]], [[1, 0, 0]], 1.0, names=3), "names: 3 is not a dict"),
