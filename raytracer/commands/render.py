@@ -13,7 +13,7 @@ import click
 
 from raytracer.commands import options
 from raytracer.commands.report import file_size, print_json, print_lines, print_warnings
-from raytracer.errors import UserError, counted
+from raytracer.errors import UserError, counted, escaped
 from raytracer.field_types import Number
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.memory import Need
@@ -282,10 +282,10 @@ def _summary(job: Job, film: Film, picture: Path, others: list[Path]) -> list[st
     work = ", ".join(_solids(job)) or "0 spheres"
     device = backend["device"] + ", scene striped" * ("striped_over" in backend)
     lines = [
-        f"wrote {picture}: {file_size(picture)}, {size}, {samples_text(film)}, "
+        f"wrote {escaped(str(picture))}: {file_size(picture)}, {size}, {samples_text(film)}, "
         f"{work}, {backend['name']} ({device}), "
         f"{noise}frame {times['median']}, total {_seconds(job.timings['total'])}",
-        *(f"wrote {path}: {file_size(path)}" for path in others),
+        *(f"wrote {escaped(str(path))}: {file_size(path)}" for path in others),
     ]
     if len(job.frames) > 1:
         lines.append(
