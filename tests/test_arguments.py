@@ -36,7 +36,10 @@ from support.pages import DOCS
 BALL = SphereSet([[0, 0, 0]], 1.0)
 
 
-TWO = np.array([1, 2])
+TWO: Any = np.array([1, 2])
+THREE: Any = 3
+WORD: Any = "x"
+LIST: Any = [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -44,19 +47,19 @@ TWO = np.array([1, 2])
     [
         (lambda: raytracer.render(Scene([BALL]), annotations=TWO), "annotations: "),
         (
-            lambda: raytracer.animate(Scene([BALL]), turntable="1s", annotations=TWO),
+            lambda: list(raytracer.animate(Scene([BALL]), turntable="1s", annotations=TWO)),
             "annotations: ",
         ),
-        (lambda: CapsuleSet([[0, 0, 0]], [[1, 0, 0]], 1.0, names=3), "names: 3 is not a dict"),
+        (lambda: CapsuleSet([[0, 0, 0]], [[1, 0, 0]], 1.0, names=THREE), "names: 3 is not a dict"),
         (lambda: CapsuleSet([[0, 0, 0]], [[1, 0, 0]], 1.0, names=TWO), "names: "),
-        (lambda: CapsuleSet([[0, 0, 0]], [[1, 0, 0]], 1.0, names={"starts": 3}), "names: 3"),
+        (lambda: CapsuleSet([[0, 0, 0]], [[1, 0, 0]], 1.0, names={"starts": THREE}), "names: 3"),
         (lambda: raytracer.ConeSet([[0, 0, 0]], [[1, 0, 0]], 1.0, 0.5, names=TWO), "names: "),
-        (lambda: raytracer.EllipsoidSet([[0, 0, 0]], [1, 1, 1], names="x"), "names: 'x'"),
-        (lambda: raytracer.Mesh(np.eye(3), [[0, 1, 2]], names=3), "names: 3 is not a dict"),
+        (lambda: raytracer.EllipsoidSet([[0, 0, 0]], [1, 1, 1], names=WORD), "names: 'x'"),
+        (lambda: raytracer.Mesh(np.eye(3), [[0, 1, 2]], names=THREE), "names: 3 is not a dict"),
         (lambda: raytracer.Mesh(np.eye(3), [[0, 1, 2]], names=TWO), "names: "),
-        (lambda: raytracer.Animation(plan=[1, 2]), "plan: must be Plan, not list"),
-        (lambda: raytracer.Animation(plan=3), "plan: must be Plan, not int"),
-        (lambda: SphereSet([[0, 0, 0]], 1.0, labels=3), "labels: must be Labels, not int"),
+        (lambda: raytracer.Animation(plan=LIST), "plan: must be Plan, not list"),
+        (lambda: raytracer.Animation(plan=THREE), "plan: must be Plan, not int"),
+        (lambda: SphereSet([[0, 0, 0]], 1.0, labels=THREE), "labels: must be Labels, not int"),
         (lambda: SphereSet([[0, 0, 0]], 1.0, labels=TWO), "labels: must be Labels"),
         (lambda: SphereSet([[0, 0, 0]], 1.0, velocity=[[1, 2], [3]]), "velocity: "),
         (lambda: Scene([BALL], color_scales=TWO), "color_scales: "),

@@ -50,7 +50,7 @@ class Animation:
     """
 
     def __init__(self, plan: Plan) -> None:
-        self._plan = of_kind(plan, "plan", Plan)
+        self._plan: Plan = of_kind(plan, "plan", Plan)
         self.settings = plan.settings
         self.seconds: list[float] = []
 

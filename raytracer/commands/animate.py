@@ -87,7 +87,7 @@ def animate(scenes: tuple[str, ...], **given: Any) -> None:
         size = f" {file_size(target)}," if target.is_file() else ""
         what = f"rendered part {given['part']} of" if given["part"] else "wrote"
         print_lines(
-            f"{what} {target}:{size} {counted(len(animation), 'frame')}, {len(rendered)} of them "
-            f"rendered, {animation.duration:.3g} s at {animation.settings.fps:g} frames/s, in "
-            f"{seconds:.1f} s"
+            f"{what} {escaped(str(target))}:{size} {counted(len(animation), 'frame')}, "
+            f"{len(rendered)} of them rendered, {animation.duration:.3g} s at "
+            f"{animation.settings.fps:g} frames/s, in {seconds:.1f} s"
         )

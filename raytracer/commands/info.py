@@ -10,7 +10,7 @@ import click
 
 from raytracer.commands.options import FILE, SettingsCommand, json_option, scene_path, still_options
 from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
-from raytracer.errors import DataFileError, UserError
+from raytracer.errors import DataFileError, UserError, escaped
 from raytracer.files.access import is_file
 from raytracer.warning import collected
 
@@ -47,7 +47,7 @@ def info(files: tuple[str, ...], as_json: bool, settings: dict[str, Any]) -> Non
     for number, (contents, warnings) in enumerate(rows):
         print_warnings(warnings)
         if len(files) > 1:
-            print_lines(f"\n{files[number]}:" if number else f"{files[0]}:")
+            print_lines(("\n" if number else "") + f"{escaped(files[number])}:")
         print_outline(contents)
         with suppress(KeyError, TypeError, UserError):  # earlier versions, or changed by hand
             print(f"\n{Camera(**contents['camera']).to_toml()}")

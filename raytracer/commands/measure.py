@@ -6,6 +6,7 @@ import click
 
 from raytracer.commands import options
 from raytracer.commands.report import file_size, print_json, print_outline
+from raytracer.errors import escaped
 
 
 @click.command(
@@ -50,4 +51,4 @@ def measure(
         return
     print_outline(about)
     if target is not None:
-        print(f"{target}  {file_size(target)}")
+        print(f"{escaped(str(target))}  {file_size(target)}")

@@ -42,7 +42,11 @@ def file_size(path: Path) -> str:
 
 def written(path: Path) -> str:
     """Return what is said of a file that was written; `-` is standard output."""
-    return "wrote standard output: PNG" if str(path) == "-" else f"wrote {path}: {file_size(path)}"
+    return (
+        "wrote standard output: PNG"
+        if str(path) == "-"
+        else f"wrote {escaped(str(path))}: {file_size(path)}"
+    )
 
 
 def print_json(value: Any) -> None:

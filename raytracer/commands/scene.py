@@ -14,6 +14,7 @@ from raytracer import memory
 from raytracer.commands import options
 from raytracer.commands.group import Group
 from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
+from raytracer.errors import escaped
 from raytracer.files.inputs import noted
 from raytracer.warning import collected
 
@@ -105,7 +106,7 @@ def generate(
         return
     if name is None:
         raise click.UsageError("give the name of a generator; --list shows them")
-    print_lines(str(write(name, output or f"{name}.npz", count, seed, force=force)))
+    print_lines(escaped(str(write(name, output or f"{name}.npz", count, seed, force=force))))
 
 
 def contents_of(source: Source) -> dict[str, Any]:

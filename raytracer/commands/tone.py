@@ -11,7 +11,7 @@ import click
 
 from raytracer.commands import options
 from raytracer.commands.report import print_json, print_lines, print_warning, print_warnings
-from raytracer.errors import UserError
+from raytracer.errors import UserError, escaped
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.resources import peak_memory
 from raytracer.warning import collected
@@ -129,7 +129,7 @@ def _summary(image: Image, target: Path, stats: bool) -> str:
     height, width = image.film.sums.shape[:2]
     statistics, place = image.statistics, "standard output" if str(target) == "-" else target
     lines = [
-        f"wrote {place}: {width}x{height}, {samples_text(image.film)}, "
+        f"wrote {escaped(str(place))}: {width}x{height}, {samples_text(image.film)}, "
         f"{image.settings.tone}, exposure {statistics.exposure:+.2f}"
     ]
     return "\n".join([*lines, *(statistics.lines() if stats else [])])

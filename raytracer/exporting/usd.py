@@ -14,6 +14,7 @@ from raytracer.errors import InstallError, SceneError
 from raytracer.exporting.figure import Figure, warn_of_what_is_left_out
 from raytracer.measurements import columns_of
 from raytracer.pipeline import Job
+from raytracer.process import holding_signals
 from raytracer.scene.annotations import IN_SCENE, Annotations
 from raytracer.scene.arrays import quiet
 from raytracer.scene.colors import srgb_to_linear
@@ -27,7 +28,8 @@ MAX_COLUMN_PARTS = 3  # numbers of a value of a column: USD has primvars of one,
 def require_usd() -> None:
     """Raise InstallError if USD's own package is not installed."""
     try:
-        from pxr import Usd  # noqa: F401
+        with holding_signals():  # its modules swallow the exceptions of handlers
+            from pxr import Sdf, Tf, Usd, UsdGeom, Vt  # noqa: F401
     except ImportError as error:
         raise InstallError(
             "files of USD need its package: pip install 'raytracer[usd]'; a page (.html) needs none"

@@ -1,7 +1,10 @@
 """Exports as users make them: whole files, USD read back by its package, and refusals."""
 
 import json
+import os
 import re
+import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -239,3 +242,56 @@ def test_without_its_package_the_extra_is_named(
     with pytest.raises(UserError, match=r"pip install 'raytracer\[usd\]'"):
         raytracer.export(Scene([SphereSet(np.eye(3), 0.2)]), tmp_path / "points.usdc")
     assert list(tmp_path.iterdir()) == []
+
+
+PXR = """
+import os, signal, time
+try:
+    os.kill(os.getpid(), signal.{name})
+    time.sleep(0.05)
+except BaseException:  # as the initialisation of its modules in C++
+    pass
+Sdf = Tf = Usd = UsdGeom = Vt = None
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
+def test_a_signal_during_the_import_of_usd_ends_the_command(
+    name: str, atoms: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "pxr.py").write_text(PXR.format(name=name))
+    words = [sys.executable, "-m", "raytracer", "export", str(atoms), "-o", "a.usda"]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(
+        [*words, "--backend", "cpu"], cwd=tmp_path, capture_output=True, text=True, check=False,
+        env=environment,
+    )  # fmt: skip
+    assert done.returncode == 128 + getattr(signal, name), done.stderr
+    assert done.stderr.strip().startswith("raytracer: stopped by ")
+    assert not (tmp_path / "a.usda").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["render", "water.xyz", "--samples", "1", "-o", "{}.png", "--film", "{}.npz"],
+        ["export", "water.xyz", "-o", "{}.html"],
+        ["animate", "water.xyz", "--turntable", "0.1s", "--samples", "1", "-o", "{}_%d.png"],
+        ["scene", "generate", "cloud", "--count", "9", "-o", "{}.npz"],
+        ["measure", "water.xyz", "-o", "{}.csv"],
+    ],
+)
+def test_a_line_break_in_the_name_of_an_output_is_escaped(
+    words: list[str], atoms: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.chdir(atoms.parent)
+    name = "a\nraytracer: all is well"
+    size = ["--size", "16x12"] if words[0] in ("render", "animate") else []
+    assert main([*(word.replace("{}", name) for word in words), *size]) == 0
+    said = capsys.readouterr().out
+    assert "a\\nraytracer: all is well" in said
+    assert "\nraytracer: all" not in said
+    if words[0] == "render":
+        assert main(["tone", f"{name}.npz", "-o", f"{name}.png"]) == 0
+        assert capsys.readouterr().out.count("\n") == 1

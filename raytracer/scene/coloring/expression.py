@@ -257,10 +257,10 @@ class _Evaluator:
             case ast.UnaryOp(op=ast.Not() | ast.Invert(), operand=operand):
                 return np.logical_not(self.truth(operand, rows))
             case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
-                value = self.value(operand, rows)
-                if type(value) not in (int, float):
-                    value = np.asarray(self.check(operand, value), np.float64)
-                return -value if isinstance(node.op, ast.USub) else value
+                number: Any = self.value(operand, rows)
+                if type(number) not in (int, float):
+                    number = np.asarray(self.check(operand, number), np.float64)
+                return -number if isinstance(node.op, ast.USub) else number
             case ast.BoolOp(op=op, values=values):
                 return self.logic(op, values, rows)
             case ast.Compare():
