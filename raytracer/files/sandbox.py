@@ -19,7 +19,7 @@ NEW_USER, NEW_NETWORK = 0x10000000, 0x40000000  # flags of unshare
 NO_NEW_PRIVILEGES = 38  # of prctl
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # system calls, the same on all machines
 VERSION_FLAG, PATH_BENEATH = 1, 1
-EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8  # rights of Landlock
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, REMOVE_DIR = 1, 2, 4, 8, 16  # rights of Landlock
 RIGHTS = (0, 13, 14, 15)  # numbers of rights over files by the version; later ones have more
 TCP_VERSION, TCP = 4, 3  # first version with rights over connections: to bind and to connect
 SCOPE_VERSION, SCOPES = 6, 3  # first version that keeps from sockets and processes outside
@@ -136,6 +136,7 @@ def _restrict(readable: Iterable[str], file: int, scratch: str) -> None:
     allow(file, READ_FILE)
     allowed = [(each, READ_FILE | READ_DIR) for each in readable]
     allowed += [("/dev/null", READ_FILE | WRITE_FILE), (scratch, rights & ~EXECUTE)]
+    allowed += [(os.path.dirname(scratch), REMOVE_DIR)]  # noqa: PTH120 - to remove it at the end
     for path, what in allowed:
         with suppress(OSError):
             _pinned.append(os.open(path, os.O_PATH | os.O_CLOEXEC))
