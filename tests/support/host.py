@@ -194,6 +194,12 @@ class Host:
         sheet = self._window._overlay.panel
         return sheet.paper and tuple(sheet.paper), sheet.lines
 
+    def status(self) -> list[str]:
+        """The lines of the status text."""
+        self.shot(text=True)
+        lines: list[str] = self._window._overlay._about.lines
+        return lines
+
     def over_draft(self) -> NDArray[np.uint8]:
         """What is drawn over a white draft, whose own picture has no legend."""
         viewer = self._window.session

@@ -88,3 +88,40 @@ def test_keys_that_close(display: Display, tmp_path: Path, key: str) -> None:
         assert remote.process.wait(LIMIT) == 0
     finally:
         remote.stop()
+
+
+@pytest.mark.parametrize(
+    ("key", "wrong", "right", "reached"),
+    [
+        ("/", "mass >", "mass > 2", lambda now: now["selected"] == 1),
+        ("/", "massive > 2", "mass > 2", lambda now: now["selected"] == 1),
+        ("CTRL+M", "sqrt(", "x", lambda now: now["settings"].get("color_by") == "x"),
+        ("CTRL+M", "massive + 1", "x", lambda now: now["settings"].get("color_by") == "x"),
+        ("S", "100 by 100", "", lambda now: "saved" in now["notice"]),
+    ],
+)
+def test_a_mistyped_answer_stays_to_be_corrected(
+    window: Remote, key: str, wrong: str, right: str, reached: Any
+) -> None:
+    window.ask("fresh_keys")
+    observe(window, lambda now: not now["busy"] and now["shown"] == 0)
+    window.rest()
+    window.press("SLASH" if key == "/" else key)
+    window.ask("event", "on_text", wrong)
+    window.press("RETURN")
+    state = window.until(lambda s: s.notice and s.prompt == wrong, "the text again")
+    assert state.notice
+    for _ in wrong:
+        window.press("BACKSPACE")
+    if right:
+        window.ask("event", "on_text", right)
+    window.press("RETURN")
+    done, after = observe(window, reached)
+    assert done, after
+    assert after["prompt"] is None
+
+
+def test_the_first_screen_names_the_panel(window: Remote) -> None:
+    window.ask("fresh_keys")
+    window.rest()
+    assert "Tab: panel" in "\n".join(window.ask("status"))
