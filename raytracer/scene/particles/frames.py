@@ -17,10 +17,10 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, counted
+from raytracer.errors import DataFileError, counted, shown
 from raytracer.files.access import OpenFile, copied
 from raytracer.files.output import cache_folder, temporary
-from raytracer.scene.particles.lines import HEAD_BYTES
+from raytracer.scene.particles.lines import first_line_from
 from raytracer.scene.particles.registry import Format
 from raytracer.scene.particles.source import ParticleSource
 
@@ -63,11 +63,12 @@ def at_frame(
     part = copied(content.path, f"{content.source}: frame {number}",
                   partial(_write_spans, descriptor, spans))  # fmt: skip
     piece = form.open(part, inner)
-    if os.pread(descriptor, HEAD_BYTES, int(starts[-1])).strip() and not source.surrounded:
-        piece.notes = [("", (  # as in a file being written
-            f"{content.source}: frame {count} is incomplete and left out; there are "
-            f"{counted(count, 'complete frame')}"
-        ))]  # fmt: skip
+    rest = "" if source.surrounded else first_line_from(content, int(starts[-1])).strip()
+    if rest:
+        piece.notes.append(("", (  # as in a file being written
+            f"{content.source}: frame {count} is incomplete and left out, from '{shown(rest, 40)}' "
+            f"on; there are {counted(count, 'complete frame')}"
+        )))  # fmt: skip
     return piece
 
 
