@@ -112,7 +112,7 @@ def test_lattices_with_commas_and_brackets(tmp_path: Path, value: str) -> None:
 @pytest.mark.parametrize("value", ['"5, 1, 0"', '"5 1 0 0 6 0 0 0 nan"', "[[5 1 0]", '"a,b"'])
 def test_lattices_that_are_none(tmp_path: Path, value: str) -> None:
     path = write(tmp_path / "a.xyz", f"1\nLattice={value}\nO 0 0 0\n")
-    with pytest.raises(DataFileError, match="line 2: Lattice: .* is not nine numbers"):
+    with pytest.raises(DataFileError, match=r"line 2: Lattice: .* is not nine numbers"):
         load(path)
 
 
