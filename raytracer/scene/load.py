@@ -5,7 +5,7 @@ are made, with defaults filled in and data files read.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from os import PathLike
@@ -29,6 +29,7 @@ from raytracer.scene.elements import Element, symbol_of, table
 from raytracer.scene.inferred import making_set
 from raytracer.scene.key_types import PAIRS
 from raytracer.scene.particles.compressed import is_compressed, stem
+from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.read import Wanted, read
 from raytracer.scene.particles.registry import by_content, is_particles, start_of
 from raytracer.scene.particles.source import Particles
@@ -97,10 +98,12 @@ def load_file(
     frame: int | None = None,
     columns: Sequence[str] = (),
     place: int | None = None,
+    beside: Sequence[Source] = (),
 ) -> Scene:
     """Read the scene of a file, or of several, with columns if the file has them.
 
-    place: number of the file among several, from 0, for its colour; None if it is alone.
+    place: number of the file among several, from 0, for its colour; None if it is alone. beside:
+    the sources of several.
     """
     if source.further:
         return _together(source, frame, columns)
@@ -132,7 +135,8 @@ def load_file(
         from raytracer.scene.bare import defaults_of, set_radii  # late: not for scene files
 
         with making_set("spheres"):
-            data = read(file, source.arrays, wanted=wanted_of(columns), stream=stream)
+            data = read(file, source.arrays, wanted=wanted_of(columns), stream=stream,
+                        beside=_data_files(beside))  # fmt: skip
             if data.is_empty:
                 raise DataFileError(
                     f"{stream.source}: holds no particles, so there is nothing to show"
@@ -157,6 +161,10 @@ def load_file(
         )
 
 
+def _data_files(sources: Iterable[Source]) -> Iterator[DataFile]:
+    return (each.file() for each in sources if not each.is_mesh)
+
+
 def _mesh_alone(path: Path) -> Scene:
     """Return the scene of a mesh, with the defaults of particles; the camera frames all of it."""
     from raytracer.scene.bare import defaults_of
@@ -179,7 +187,7 @@ def _together(source: Source, frame: int | None, columns: Sequence[str]) -> Scen
         counts = source.frames_of_files()
         number = checked(frame, max(counts), str(source.scene))
         frames = [number if count > 1 else None for count in counts]
-    made = [load_file(each, chosen, columns, place)
+    made = [load_file(each, chosen, columns, place, parts)
             for place, (each, chosen) in enumerate(zip(parts, frames, strict=True))]  # fmt: skip
     from raytracer.scene.columns import warn_of_units  # late: few calls have several files
 
@@ -340,6 +348,8 @@ class _Composer:
         data = read(
             source.file(self.frame_of(values, source), name), values.get("arrays", {}),
             self.elements, values.get("labels"), wanted_of([*self.wanted, *wanted]),
+            beside=_data_files(data_of(each, self.path.parent) for each in self.sets
+                               if "file" in each),
         )  # fmt: skip
         if len(styles) > 1:
             self.read[key] = data

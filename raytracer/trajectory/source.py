@@ -84,8 +84,9 @@ class FileSource(FrameSource):
         state = hashlib.sha256(f"{self._source.ending}{names or ''}".encode())
         files = self.files
         for file in files:
-            self._states.setdefault(file, state_of(file, max(SAMPLES // len(files), 2)))
-            text = f"{file.absolute()}\0{self._states[file]}\0"
+            now = state_of(file, max(SAMPLES // len(files), 2))
+            self._states.setdefault(file, now)
+            text = f"{file.absolute()}\0{now}\0"
             state.update(text.encode("utf-8", "surrogateescape"))
         return state.hexdigest()
 

@@ -43,7 +43,8 @@ _kept: ContextVar[dict[tuple[str, int, int], OpenFile] | None] = ContextVar("kep
 @contextmanager
 def keeping_unpacked() -> Iterator[None]:
     """In the block, decompress each file once, even if it is opened for each frame."""
-    token = _kept.set({})
+    before = _kept.get()
+    token = _kept.set({} if before is None else before)
     try:
         yield
     finally:

@@ -56,13 +56,7 @@ def at_frame(
     if starts is None or count == 1:
         source.go_to(number)
         return source
-    spans = [(int(starts[number]), int(starts[number + 1]))]
-    if source.surrounded:
-        spans = [(0, int(starts[0])), *spans, (int(starts[-1]), content.size)]
-    descriptor = content.file.fileno()
-    part = copied(content.path, f"{content.source}: frame {number}",
-                  partial(_write_spans, descriptor, spans))  # fmt: skip
-    piece = form.open(part, inner)
+    piece = piece_of(form, source, content, starts, inner, number)
     rest = "" if source.surrounded else first_line_from(content, int(starts[-1])).strip()
     if rest:
         piece.notes.append(("", (  # as in a file being written
@@ -70,6 +64,21 @@ def at_frame(
             f"on; there are {counted(count, 'complete frame')}"
         )))  # fmt: skip
     return piece
+
+
+def piece_of(
+    form: Format, source: ParticleSource, content: OpenFile, starts: NDArray[np.int64], inner: str,
+    number: int,
+) -> ParticleSource:  # fmt: skip
+    """Return the source of a frame that is a piece of a text. starts: as of `frames_of`; others as
+    in `at_frame`. Raises DataFileError: the frame is damaged."""
+    spans = [(int(starts[number]), int(starts[number + 1]))]
+    if source.surrounded:
+        spans = [(0, int(starts[0])), *spans, (int(starts[-1]), content.size)]
+    descriptor = content.file.fileno()
+    part = copied(content.path, f"{content.source}: frame {number}",
+                  partial(_write_spans, descriptor, spans))  # fmt: skip
+    return form.open(part, inner)
 
 
 def checked(frame: int, count: int, name: str) -> int:

@@ -1,6 +1,6 @@
 """Read particle files: the spheres of a file, and the values of one particle."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from raytracer.scene.arrays import Where, check_centers
 from raytracer.scene.elements import Element, symbol_of
 from raytracer.scene.particles import registry
 from raytracer.scene.particles.celestial import placed
-from raytracer.scene.particles.compressed import unpacked
+from raytracer.scene.particles.compressed import keeping_unpacked, unpacked
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.labels import Labels, styles_of
 from raytracer.scene.particles.locate import locate
@@ -44,6 +44,7 @@ def read(
     meaning: str | None = None,
     wanted: Wanted | None = None,
     stream: OpenFile | None = None,
+    beside: Iterable[DataFile] = (),
 ) -> Particles:
     """Read the spheres of a particle file. Raises DataFileError: there is no such file or frame, or
     it has no spheres.
@@ -56,17 +57,36 @@ def read(
         meaning: "elements" or "types": the meaning of labels; None decides by the labels.
         wanted: selects further columns to load with the spheres.
         stream: the file, if it is open already.
+        beside: other files that are shown with it, for colours of types that differ.
     """
     file = file if isinstance(file, DataFile) else locate(file)
     if stream is None:
         with opened(file.path, file.name) as stream:
-            return read(file, names, elements, meaning, wanted, stream)
+            return read(file, names, elements, meaning, wanted, stream, beside)
     if not {"centers", *"xyz"}.isdisjoint(names or {}):
         file = file._replace(stated=True)
+    with keeping_unpacked():
+        result = _read(file, names or {}, meaning, wanted, stream, beside)
+    complete(result, elements, meaning)
+    if not file.is_chosen and len(file.series) > 1:
+        result.notes.append(("", more_frames(str(file.name), len(file.series))))
+    if not stream.is_standard_input:
+        result.file = file._replace(
+            path=file.path.absolute(), topology=file.topology and file.topology.absolute(),
+            size=stream.size, modified=stream.modified, converted=result.converted,
+        )  # fmt: skip
+    return result
+
+
+def _read(
+    file: DataFile, names: Mapping[str, str], meaning: str | None, wanted: Wanted | None,
+    stream: OpenFile, beside: Iterable[DataFile],
+) -> Particles:  # fmt: skip
+    """Return the spheres of a file, without what follows from labels; arguments as of `read`."""
     with source_of(file, stream) as source:
         if wanted:
             source.also = wanted(source.columns)
-        result = spheres_of(source, names or {})
+        result = spheres_of(source, names)
         if source.lacks_atoms and result.labels is None:
             result.notes.append(no_atoms(source.name))
         if (source.frames or 1) > 1 and not source.is_chosen:
@@ -76,14 +96,11 @@ def read(
             left = [name for name in source.also if name not in result.extra]
             result.extra |= source.load(left) if left else {}
             result.about = dict(source.columns)
-    complete(result, elements, meaning)
-    if not file.is_chosen and len(file.series) > 1:
-        result.notes.append(("", more_frames(str(file.name), len(file.series))))
-    if not stream.is_standard_input:
-        result.file = file._replace(
-            path=file.path.absolute(), topology=file.topology and file.topology.absolute(),
-            size=stream.size, modified=stream.modified, converted=result.converted,
-        )  # fmt: skip
+    if result.labels is not None:
+        from raytracer.scene.particles.names import with_all_names
+
+        labels = result.labels._replace(meaning=meaning or result.labels.meaning)
+        result.labels = with_all_names(labels, file, stream, names, beside)
     return result
 
 
@@ -136,6 +153,19 @@ def source_of(file: Path | DataFile, stream: OpenFile | None = None) -> Iterator
 @contextmanager
 def frame_source(file: DataFile, stream: OpenFile) -> Iterator[ParticleSource]:
     """Yield the source of a frame, decompressed, without its topology."""
+    with opened_source(file, stream) as (form, source, content):
+        if file.frame is not None:
+            from raytracer.scene.particles.frames import at_frame
+
+            source = at_frame(form, source, content, stream, file.inner, file.frame)
+        yield source
+
+
+@contextmanager
+def opened_source(
+    file: DataFile, stream: OpenFile
+) -> Iterator[tuple[registry.Format, ParticleSource, OpenFile]]:
+    """Yield the format of a file, its source before a frame is chosen, and its content."""
     content = unpacked(stream)
     if file.topology is not None:
         content.atoms = partial(atom_count, file.topology)
@@ -149,11 +179,7 @@ def frame_source(file: DataFile, stream: OpenFile) -> Iterator[ParticleSource]:
                 file.stated,
             )  # fmt: skip
             source = framed(source if file.stated else placed(source), state)
-        if file.frame is not None:
-            from raytracer.scene.particles.frames import at_frame
-
-            source = at_frame(form, source, content, stream, file.inner, file.frame)
-        yield source
+        yield form, source, content
 
 
 def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
