@@ -30,7 +30,13 @@ from raytracer.scene.coloring import STYLE
 from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.source import Source
 from raytracer.settings import RenderSettings
-from raytracer.trajectory.source import chosen_frames, frames_of, state_of
+from raytracer.trajectory.source import (
+    FileSource,
+    MendedSource,
+    chosen_frames,
+    frames_of,
+    state_of,
+)
 
 STILL_SECONDS = 6.0
 
@@ -214,6 +220,8 @@ def animate(
     changes, overrides = split(settings, AnimationSettings)
     moves = replace(source.animation or AnimationSettings(), **changes)
     frames = chosen_frames(moves.frames, source.count, source.name)
+    if isinstance(source, FileSource) and source.count > 1:
+        source = MendedSource(source)
     if moves.smoothing > 1 or moves.unwrap:
         from raytracer.trajectory.tracks import TrackedSource
 

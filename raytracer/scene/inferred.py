@@ -67,11 +67,14 @@ class InferredDefaults:
             self._ranges[key] = low, high
         return low, high
 
-    def truth(self, key: str, compute: Callable[[], bool]) -> bool:
-        """Return whether something is so in the first scene."""
-        if key not in self._truths:
-            self._truths[key] = compute()
-        return self._truths[key]
+    def truth(self, key: str, compute: Callable[[], bool], decides: bool = True) -> bool:
+        """Return whether something is so in the first scene that decides."""
+        if key in self._truths:
+            return self._truths[key]
+        truth = compute()
+        if decides:
+            self._truths[key] = truth
+        return truth
 
     def names(self, key: str, compute: Callable[[], list[str]]) -> list[str]:
         """Return the categories of a scale: known ones first, then new ones."""

@@ -137,7 +137,7 @@ def load_file(
         with making_set("spheres"):
             data = read(file, source.arrays, wanted=wanted_of(columns), stream=stream,
                         beside=_data_files(beside))  # fmt: skip
-            if data.is_empty:
+            if data.is_empty and (frame is None or source.count_frames() == 1):
                 raise DataFileError(
                     f"{stream.source}: holds no particles, so there is nothing to show"
                 )
@@ -308,7 +308,9 @@ class _Composer:
             self.problems.append(
                 f"no file of this scene has several frames, so there is no frame {self.frame}"
             )
-        if not self.problems and not any(each.count for kind in SETS for each in parts[kind]):
+        if not (self.problems or self.moves or any(
+            each.count for kind in SETS for each in parts[kind]
+        )):  # fmt: skip
             self.check_empty(may_be_empty)
         with naming(str(self.path)):
             if self.problems:

@@ -4,6 +4,7 @@ import hashlib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from raytracer.scene.animation import AnimationSettings
 from raytracer.scene.load import FILES, is_scene, load_file, moving, parts_of, read_table
 from raytracer.scene.particles.data_file import split_inner
 from raytracer.scene.particles.frames import checked
+from raytracer.scene.particles.left_out import LeftOut, counting
 from raytracer.scene.particles.objects.registry import is_sequence
 from raytracer.scene.particles.series import series_of
 from raytracer.scene.scene import Scene
@@ -20,6 +22,7 @@ from raytracer.scene.source import SCENE_SUFFIXES, Source
 
 SAMPLES = 64  # blocks of a file that identify its content, beside size and time of change
 BLOCK = 1 << 12  # bytes of a block
+MAX_TRIED = 64  # most frames that are tried on each side of an unreadable one
 MAX_CHECKED = 16  # most files of which all are compared after each frame
 
 
@@ -39,6 +42,11 @@ class FrameSource(ABC):
     def files(self) -> Sequence[Path]:
         """The files that are read."""
         return ()
+
+    @property
+    def report(self) -> str:
+        """What was left out of the frames that were loaded, or ""."""
+        return ""
 
     def signature(self) -> str | None:
         """Return a text that changes with the frames; None if changes cannot be detected."""
@@ -181,6 +189,47 @@ def _sampled(path: Path, size: int, samples: int) -> str:
 def _files_of(path: Path) -> list[Path]:
     series = series_of(path)
     return [path] if series is None else series.files
+
+
+class MendedSource(FrameSource):
+    """Frames of a file, of which some may be unreadable: in their places are others next to them,
+    so that the time line stays."""
+
+    def __init__(self, source: FrameSource) -> None:
+        self.count, self.name, self.animation = source.count, source.name, source.animation
+        self._source, self.left_out = source, LeftOut()
+        self._instead: dict[int, int] = {}  # frames that are shown in place of others
+
+    files = property(lambda self: self._source.files)
+
+    def signature(self) -> str | None:
+        return self._source.signature()
+
+    def check(self, frame: int) -> None:
+        self._source.check(frame)
+
+    @property
+    def report(self) -> str:
+        return self.left_out.sentence(self.name, self.count)
+
+    def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
+        try:
+            return self._load(self._instead.get(frame, frame), columns)
+        except (DataFileError, SceneError) as error:
+            before = range(frame - 1, max(frame - MAX_TRIED, 0) - 1, -1)
+            after = range(frame + 1, min(frame + MAX_TRIED, self.count - 1) + 1)
+            for other in dict.fromkeys(self._instead.get(each, each) for each in (*before, *after)):
+                with suppress(DataFileError, SceneError):
+                    scene = self._load(other, columns)
+                    self._instead[frame] = other
+                    start, why = f"{self.name}: frame {frame}: ", error.sentences[0]
+                    self.left_out.unreadable[frame] = why.removeprefix(start)
+                    return scene
+            raise
+
+    def _load(self, frame: int, columns: Sequence[str]) -> Scene:
+        with counting(self.left_out, frame):
+            return self._source.load(frame, columns)
 
 
 class SceneSource(FrameSource):

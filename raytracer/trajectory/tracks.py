@@ -162,6 +162,10 @@ class TrackedSource(FrameSource):
     def files(self) -> Sequence[Path]:
         return self._source.files
 
+    @property
+    def report(self) -> str:
+        return self._source.report
+
     def signature(self) -> str | None:
         return self._source.signature()
 

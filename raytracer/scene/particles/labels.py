@@ -112,9 +112,9 @@ def _types(labels: Labels) -> tuple[set[str], str]:
         first, last = int(numbers[0]), int(numbers[-1])
         count = len({int(name) for name in numbers})
         if not types and first >= 1 and count + MAX_GAPS < last <= len(table()):
-            known = ", ".join(dict.fromkeys(symbol_of(number) or "" for number in numbers))
+            named = ", ".join(dict.fromkeys(symbol_of(number) or "" for number in numbers))
             return set(), (
-                f"the labels {_shown(numbers)} are taken as atomic numbers ({known}): if they are "
+                f"the labels {_shown(numbers)} are taken as atomic numbers ({named}): if they are "
                 'types, set labels = "types" in a scene file'
             )
         types += [name for name in open_ if name.isdecimal()]

@@ -58,16 +58,19 @@ def count_lines(file: OpenFile) -> int:
 
 def lacks_end(file: OpenFile) -> bool:
     """Whether the last line of a text is complete but has no line end: it has as many words as
-    others.
+    the one before, and its last number as many decimals.
 
-    A file that is being written may end within a line.
+    A file that is being written may end within a line, or within a number.
     """
     size = min(MAX_LINE_BYTES, file.size)
     tail = os.pread(file.file.fileno(), size, file.size - size)
     if not tail or tail.endswith(b"\n"):
         return False
     *others, last = [line.split() for line in tail.splitlines()]
-    return not others or len(last) >= len(others[-1])
+    if not others or not others[-1]:
+        return True
+    decimals = [words[-1].partition(b".")[2] for words in (others[-1], last) if words]
+    return len(last) >= len(others[-1]) and len(decimals[-1]) >= len(decimals[0])
 
 
 def first_line_from(file: OpenFile, place: int) -> str:
@@ -126,14 +129,14 @@ def counted_frames(file: OpenFile, place: int, more: int, words: int = 0) -> lis
         if head.blank:
             starts[-1] = lines.after(head.blank) or file.size
             continue
-        end = None if head.count is None else lines.after(head.count + more)
-        if end is not None and not (head.count and heads.is_before(end)):
+        end = None if head.rows is None else lines.after(head.rows + more)
+        if end is not None and not (head.rows and heads.is_before(end)):
             starts.append(end)
             continue
-        if head.count is None and len(starts) == 1:
+        if head.rows is None and len(starts) == 1:
             raise DataFileError(f"{file.source}: frame 0, at byte 0: there is no number of atoms")
         # Either this frame or the one before is too short, or other text follows it.
-        last = len(starts) - (1 if head.count is not None else 2)
+        last = len(starts) - (1 if head.rows is not None else 2)
         found = None if starts[-1] >= file.size else heads.after(starts[last])
         if found is None:
             return starts if len(starts) > 1 else [0, file.size]
@@ -149,7 +152,7 @@ class _Head(NamedTuple):
     there is other text, or none."""
 
     blank: int = 0
-    count: int | None = None
+    rows: int | None = None
 
 
 class _Heads:
@@ -194,7 +197,9 @@ class _Heads:
                 continue
             if number == 0:
                 has_rows = _is_row(line)
-            elif (count := self._count(window[self._place][1])) is not None:
+            elif (stated := window[self._place][1]).endswith(b"\n") and (
+                (count := self._count(stated)) is not None
+            ):  # fmt: skip
                 in_header = number + self._place < self._first
                 if (count == 0 or _is_row(line)) and not (in_header and has_rows):
                     return window[0][0]

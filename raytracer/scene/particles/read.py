@@ -1,15 +1,15 @@
 """Read particle files: the spheres of a file, and the values of one particle."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from raytracer.errors import DataFileError
+from raytracer.errors import DataFileError, UserError
 from raytracer.files.access import OpenFile, opened, reading
-from raytracer.scene.arrays import Where, check_centers
+from raytracer.scene.arrays import Where, check_centers, first_not_finite
 from raytracer.scene.elements import Element, symbol_of
 from raytracer.scene.particles import registry
 from raytracer.scene.particles.celestial import placed
@@ -101,7 +101,21 @@ def _read(
 
         labels = result.labels._replace(meaning=meaning or result.labels.meaning)
         result.labels = with_all_names(labels, file, stream, names, beside)
+    centers = result.centers
+    if isinstance(centers, np.ndarray) and centers.dtype.kind == "f" and centers.ndim == 2 and (
+        first_not_finite(centers) is not None and _has_several(file, stream)
+    ):  # fmt: skip
+        result.keep_finite()
     return result
+
+
+def _has_several(file: DataFile, stream: OpenFile) -> bool:
+    """Whether a file, or the series that it belongs to, has several frames."""
+    from raytracer.scene.particles.frames import frames_of
+
+    with suppress(UserError), frame_source(file._replace(frame=None), stream) as source:
+        return len(file.series) > 1 or frames_of(source, stream)[0] > 1
+    return False
 
 
 def frame_count(
@@ -158,6 +172,10 @@ def frame_source(file: DataFile, stream: OpenFile) -> Iterator[ParticleSource]:
             from raytracer.scene.particles.frames import at_frame
 
             source = at_frame(form, source, content, stream, file.inner, file.frame)
+        if content.cut:
+            source.notes.append(("", (
+                f"{stream.source}: is incomplete ({content.cut}): frames before its end are read"
+            )))  # fmt: skip
         yield source
 
 
@@ -172,7 +190,16 @@ def opened_source(
     suffix = file.ending or content.path.suffix.lower()
     form = registry.stated(suffix) if file.ending else registry.format_of(content, suffix)
     with reading(stream.source, suffix or form.name):
-        form, source = registry.opened_as(form, content, file.inner, is_stated=bool(file.ending))
+        try:
+            form, source = registry.opened_as(form, content, file.inner, bool(file.ending))
+            is_read = not content.cut or source.has_pieces
+        except DataFileError:
+            if not content.cut:
+                raise
+            is_read = False
+        if not is_read:
+            form_of = stream.path.suffix.lower() or "a compressed file"
+            raise DataFileError(f"{stream.source}: cannot be read as {form_of} ({content.cut})")
         if not source.has_pieces and (source.frames or 1) == 1:
             state = None if stream.is_standard_input else (
                 stream.path.absolute(), stream.size, stream.modified, file.inner, suffix,

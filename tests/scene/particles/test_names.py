@@ -94,7 +94,8 @@ def colors_of(scene: raytracer.Scene) -> dict[str, tuple[float, ...]]:
         assert spheres.labels is not None
         rows = spheres.color if spheres.color_id is None else spheres.color[spheres.color_id]
         rows = rows / 255.0 if rows.dtype == np.uint8 else rows
-        for label, row in zip(spheres.labels.ids, np.broadcast_to(rows, (spheres.count, 3))):
+        rows = np.broadcast_to(rows, (spheres.count, 3))
+        for label, row in zip(spheres.labels.ids, rows, strict=True):
             name = spheres.labels.names[label]
             color = tuple(round(float(each), 2) for each in row)
             assert found.setdefault(name, color) == color
@@ -123,7 +124,7 @@ def test_types_keep_their_colours(kind: str, style: dict[str, Any], tmp_path: Pa
 
 @pytest.mark.parametrize("by", ["type", "kind", "number"])
 def test_categories_keep_their_colours(by: str, tmp_path: Path) -> None:
-    """Of types with a map, other texts, and numbers: by the order of first use, numbers by value."""
+    """Of types with a map, other texts, and numbers: by first use, numbers by value."""
     text = "".join(
         "2\nProperties=species:S:1:pos:R:3:kind:S:1:number:I:1\n"
         + "".join(f"{name} {3 * i} 0 0 {name}k {name[1]}\n" for i, name in enumerate(each))
@@ -131,7 +132,7 @@ def test_categories_keep_their_colours(by: str, tmp_path: Path) -> None:
     )
     path = write(tmp_path / "a.xyz", text)
     order = "1234" if by == "number" else "2341"
-    style = {"color_by": by, "color_scale": "categorical", "map": "tab10"}
+    style: dict[str, Any] = {"color_by": by, "color_scale": "categorical", "map": "tab10"}
     overrides = SceneOverrides.of(style)
     palette = [(31, 119, 180), (255, 127, 14), (44, 160, 44), (214, 39, 40)]  # of matplotlib
     known = {f"Q{n}": np.array(c) / 255.0 for n, c in zip(order, palette, strict=True)}
