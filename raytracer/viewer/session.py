@@ -62,6 +62,7 @@ class Clock:
     speed: float = 1.0  # factor of `FRAME_RATE`
     follows: bool = False  # whether to show the last frame of a growing file
     waited: float = 0.0  # seconds since the latest frame
+    refused: int = 0  # frames since then that cannot be read; playing goes on after them
 
 
 class Snapshot(NamedTuple):
@@ -406,6 +407,7 @@ class Session:
             case messages.Refused(sentence, content):
                 if content is not None and content == self.content:
                     self.content = self.loaded_scene.content
+                self.time.refused += self.time.playing
                 self.notify(sentence)
             case messages.Loaded(loaded, reloaded):
                 self._hear_loaded(loaded, reloaded)
@@ -440,6 +442,7 @@ class Session:
             self.show(self.content)  # the memory that it shares is that of a replaced scene
             return
         old, self.loaded_scene = self.loaded_scene, loaded
+        self.time.refused = 0
         other_box = old.content.settings.get("box") != loaded.content.settings.get("box")
         if reloaded and old.scene.camera != loaded.scene.camera:
             self.view = loaded.initial_view(self.size)
