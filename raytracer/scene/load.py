@@ -5,7 +5,7 @@ are made, with defaults filled in and data files read.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from os import PathLike
@@ -29,8 +29,8 @@ from raytracer.scene.elements import Element, symbol_of, table
 from raytracer.scene.inferred import making_set
 from raytracer.scene.key_types import PAIRS
 from raytracer.scene.particles.compressed import is_compressed, stem
-from raytracer.scene.particles.data_file import DataFile
-from raytracer.scene.particles.read import Wanted, read
+from raytracer.scene.particles.names import with_all_names
+from raytracer.scene.particles.read import AllNames, Wanted, read
 from raytracer.scene.particles.registry import by_content, is_particles, start_of
 from raytracer.scene.particles.source import Particles
 from raytracer.scene.scene import PARTS, Scene
@@ -136,7 +136,7 @@ def load_file(
 
         with making_set("spheres"):
             data = read(file, source.arrays, wanted=wanted_of(columns), stream=stream,
-                        beside=_data_files(beside))  # fmt: skip
+                        all_names=_all_names(beside))  # fmt: skip
             if data.is_empty and (frame is None or source.count_frames() == 1):
                 raise DataFileError(
                     f"{stream.source}: holds no particles, so there is nothing to show"
@@ -161,8 +161,10 @@ def load_file(
         )
 
 
-def _data_files(sources: Iterable[Source]) -> Iterator[DataFile]:
-    return (each.file() for each in sources if not each.is_mesh)
+def _all_names(beside: Iterable[Source]) -> AllNames:
+    """Return how the labels of a frame get those of the other frames, and of files beside it."""
+    files = (each.file() for each in beside if not each.is_mesh)
+    return partial(with_all_names, beside=files)
 
 
 def _mesh_alone(path: Path) -> Scene:
@@ -350,8 +352,8 @@ class _Composer:
         data = read(
             source.file(self.frame_of(values, source), name), values.get("arrays", {}),
             self.elements, values.get("labels"), wanted_of([*self.wanted, *wanted]),
-            beside=_data_files(data_of(each, self.path.parent) for each in self.sets
-                               if "file" in each),
+            all_names=_all_names([data_of(each, self.path.parent) for each in self.sets
+                                  if "file" in each]),
         )  # fmt: skip
         if len(styles) > 1:
             self.read[key] = data

@@ -19,6 +19,7 @@ from raytracer.scene.particles.columns import label_ids
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.frames import frames_of, piece_of
 from raytracer.scene.particles.labels import Labels, words_of_types
+from raytracer.scene.particles.read import opened_source, source_of
 from raytracer.scene.particles.registry import LIBRARIES
 from raytracer.scene.particles.source import ParticleSource
 from raytracer.warning import collected
@@ -26,6 +27,7 @@ from raytracer.warning import collected
 MAX_BYTES = 1 << 24  # size of a file up to which other frames than the first one are looked at
 MAX_FRAMES = 100  # most frames that are looked at
 MAX_ASKED = 20  # the same of a library, or of a series of files
+MAX_FAILED = 3  # most frames that cannot be read before no more are looked at
 MAX_KEPT = 16  # most files whose names are kept
 _kept: dict[Any, tuple[str, ...]] = {}
 
@@ -107,10 +109,15 @@ def _names(
     )  # fmt: skip
     if key not in _kept:
         found: dict[str, None] = {}
+        failed = 0
         with collected(), suppress(UserError):
             for source in _sources(file, stream, series, is_needed):
+                if failed > MAX_FAILED:
+                    break
+                failed += 1
                 with suppress(UserError), reading(stream.source, source.format):
                     found |= dict.fromkeys(find(source))
+                    failed -= 1
         _kept[key] = tuple(found)
         while len(_kept) > MAX_KEPT:
             del _kept[next(iter(_kept))]
@@ -121,7 +128,6 @@ def _sources(
     file: DataFile, stream: OpenFile, series: list[Path], is_needed: bool
 ) -> Iterator[ParticleSource]:
     """Yield the sources of the frames that are looked at."""
-    from raytracer.scene.particles.read import opened_source, source_of
 
     for path in series if len(file.series) > 1 else ():
         with suppress(UserError, OSError), source_of(file._replace(path=path, series=())) as source:

@@ -1,6 +1,6 @@
 """Read particle files: the spheres of a file, and the values of one particle."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -34,6 +34,7 @@ ORIENTED = ("orientation", "quatw", "c_quat[1]", "c_orient[1]", "quaternion", "q
 """Columns one of which is in every file of oriented particles."""
 
 Wanted = Callable[[Mapping[str, Column]], list[str]]  # selects columns of a file
+AllNames = Callable[[Labels, DataFile, OpenFile, Mapping[str, str]], Labels]
 BEAD = 0.75  # radius in angstrom (carbon's) of a label among elements that is not one
 
 
@@ -44,7 +45,7 @@ def read(
     meaning: str | None = None,
     wanted: Wanted | None = None,
     stream: OpenFile | None = None,
-    beside: Iterable[DataFile] = (),
+    all_names: AllNames | None = None,
 ) -> Particles:
     """Read the spheres of a particle file. Raises DataFileError: there is no such file or frame, or
     it has no spheres.
@@ -57,16 +58,16 @@ def read(
         meaning: "elements" or "types": the meaning of labels; None decides by the labels.
         wanted: selects further columns to load with the spheres.
         stream: the file, if it is open already.
-        beside: other files that are shown with it, for colours of types that differ.
+        all_names: returns the labels of a frame with those of the others (`names.with_all_names`).
     """
     file = file if isinstance(file, DataFile) else locate(file)
     if stream is None:
         with opened(file.path, file.name) as stream:
-            return read(file, names, elements, meaning, wanted, stream, beside)
+            return read(file, names, elements, meaning, wanted, stream, all_names)
     if not {"centers", *"xyz"}.isdisjoint(names or {}):
         file = file._replace(stated=True)
     with keeping_unpacked():
-        result = _read(file, names or {}, meaning, wanted, stream, beside)
+        result = _read(file, names or {}, meaning, wanted, stream, all_names)
     complete(result, elements, meaning)
     if not file.is_chosen and len(file.series) > 1:
         result.notes.append(("", more_frames(str(file.name), len(file.series))))
@@ -80,7 +81,7 @@ def read(
 
 def _read(
     file: DataFile, names: Mapping[str, str], meaning: str | None, wanted: Wanted | None,
-    stream: OpenFile, beside: Iterable[DataFile],
+    stream: OpenFile, all_names: AllNames | None,
 ) -> Particles:  # fmt: skip
     """Return the spheres of a file, without what follows from labels; arguments as of `read`."""
     with source_of(file, stream) as source:
@@ -96,11 +97,9 @@ def _read(
             left = [name for name in source.also if name not in result.extra]
             result.extra |= source.load(left) if left else {}
             result.about = dict(source.columns)
-    if result.labels is not None:
-        from raytracer.scene.particles.names import with_all_names
-
+    if result.labels is not None and all_names is not None:
         labels = result.labels._replace(meaning=meaning or result.labels.meaning)
-        result.labels = with_all_names(labels, file, stream, names, beside)
+        result.labels = all_names(labels, file, stream, names)
     centers = result.centers
     if isinstance(centers, np.ndarray) and centers.dtype.kind == "f" and centers.ndim == 2 and (
         first_not_finite(centers) is not None and _has_several(file, stream)
