@@ -63,6 +63,7 @@ Notice = Callable[[str], None]
 
 MAX_NUMBER = 2**31 - 1  # Frame.sample_begin + Frame.sample_count is an int32
 VIEW_SETTINGS = "raytracer.scene.view_settings:ViewSettings"
+NO_SPHERES = "the scene has no spheres: the picture shows the background alone"
 """Settings of the view, by name: they are imported where a call states one."""
 
 NO_SPHERE = constant("kNoSphere")  # FirstHit.id
@@ -645,7 +646,7 @@ def load_applied(
 
         scene = with_faded_particles(scene)
     if scene.count == 0 and not scene.solid_count:
-        warn("the scene has no spheres: the picture shows the background alone")
+        warn(NO_SPHERES)
     return scene, plan
 
 

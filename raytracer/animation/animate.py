@@ -21,7 +21,7 @@ from raytracer.arguments import of_kind
 from raytracer.errors import UserError, shown_value
 from raytracer.fields import check_names, split, takes
 from raytracer.files import output
-from raytracer.files.access import is_path, path_of
+from raytracer.files.access import is_file, is_path, path_of
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.pipeline import VIEW_SETTINGS
@@ -31,7 +31,13 @@ from raytracer.scene.coloring import STYLE
 from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.source import Source
 from raytracer.settings import RenderSettings
-from raytracer.trajectory.source import chosen_frames, frames_of
+from raytracer.trajectory.source import (
+    FileSource,
+    MendedSource,
+    chosen_frames,
+    frames_of,
+    state_of,
+)
 
 STILL_SECONDS = 6.0
 
@@ -106,9 +112,30 @@ class Animation:
         kind = NumberedPictures if NUMBER.search(target.name) else Movie
         files = kind(plan, target, _digest(plan), is_part=part is not None)
         files.check(output.OutputSet())
-        with files.writing(resume):
-            self._write(files, list(plan.shots[first::step]), resume, progress)
+        shots = list(plan.shots[first::step])
+        if not shots:
+            return target
+        with ExitStack() as stack:
+            if isinstance(files, Movie):
+                files.remake = self._remaker(stack)
+            with files.writing(resume):
+                self._write(files, shots, resume, progress)
         return target
+
+    def _remaker(self, stack: ExitStack) -> Callable[[int], Image]:
+        """Return a function that renders single frames, with a renderer that a stack closes."""
+        renderers: list[Renderer] = []
+
+        def remake(index: int) -> Image:
+            if not renderers:
+                renderers.append(stack.enter_context(Renderer(self._plan, hashed=False)))
+                if renderers[0].tone.automatic:
+                    renderers[0].image(self._plan.shots[0], None)
+            image = renderers[0].image(self._plan.shots[index], 8)
+            self._plan.source.check(self._plan.shots[index].frame)
+            return image
+
+        return remake
 
     def _write(
         self, files: NumberedPictures, shots: list[Shot], resume: bool, progress: FrameCall | None
@@ -134,9 +161,12 @@ class Animation:
             unfinished = {shot.index for shot in missing}
             written: Future[None] | None = None
             for finished, shot in enumerate(shots):
-                task = partial(files.take, shot.index)
                 if shot.index in unfinished:
-                    task = partial(files.keep, shot.index, next(images))
+                    image = next(images)
+                    self._plan.source.check(shot.frame)
+                    task = partial(files.keep, shot.index, image)
+                else:
+                    task = partial(files.take, files.finished(shot.index))
                 if written is not None:
                     written.result()
                     tell(finished, len(shots))
@@ -191,6 +221,8 @@ def animate(
     changes, overrides = split(settings, AnimationSettings)
     moves = replace(source.animation or AnimationSettings(), **changes)
     frames = chosen_frames(moves.frames, source.count, source.name)
+    if isinstance(source, FileSource) and source.count > 1:
+        source = MendedSource(source)
     if moves.smoothing > 1 or moves.unwrap:
         from raytracer.trajectory.tracks import TrackedSource
 
@@ -236,6 +268,17 @@ def _part(part: str, resume: bool, plan: Plan) -> tuple[int, int]:
     return int(match[1]) - 1, int(match[2])
 
 
+def _files_in(settings: Mapping[str, Any]) -> list[Path]:
+    """Return the files that settings name, such as the image of an environment: whole texts, or
+    what is before a comma, as in hopper.stl,opacity=0.3."""
+    values = [item for value in settings.values()
+              for item in (value if isinstance(value, (list, tuple)) else [value])]  # fmt: skip
+    values += [getattr(value, name, None) for value in values for name in ("image", "file")]
+    texts = [text for value in values if is_path(value)
+             for text in (str(value), str(value).partition(",")[0])]  # fmt: skip
+    return [Path(text) for text in dict.fromkeys(texts) if is_file(text)]
+
+
 def _digest(plan: Plan) -> str:
     """Return a hash of all that frames depend on, 16 digits; unique if something is unknown."""
     signature = plan.source.signature()
@@ -247,6 +290,7 @@ def _digest(plan: Plan) -> str:
     known = [
         __version__, signature, settings, plan.overrides, repr(view), repr(plan.tone),
         plan.backend, repr(plan.annotations), [asdict(shot) for shot in plan.shots],
+        [state_of(path) for path in _files_in(plan.overrides)],
     ]  # fmt: skip
     text = json.dumps(known, sort_keys=True, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

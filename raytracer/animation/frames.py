@@ -6,7 +6,7 @@ Numbered pictures are PNG or OpenEXR, and have the digest in their metadata.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -21,13 +21,14 @@ from raytracer.animation.encoder import (
     write_picture,
 )
 from raytracer.animation.shots import Plan
-from raytracer.errors import OutputError, UserError
-from raytracer.files import output
+from raytracer.errors import OutputError, UserError, WriteError
+from raytracer.files import inputs, output
 from raytracer.film.image import Image
 
 NUMBER = re.compile(r"#+|%0?(\d*)d")  # placeholder of the number in the name of a picture
 
-_KEPT = re.compile(rf"\d{{6,}}-[0-9a-f]{{16}}\.\S+|{re.escape(output.PREFIX)}\S+")
+_KEPT = re.compile(rf"\d{{6,}}-[0-9a-f]{{16}}\.npz|{re.escape(output.PREFIX)}\S+\.tmp")
+MAX_TRIES = 100  # most times that a frame is written: others may remove its folder
 
 
 class NumberedPictures:
@@ -91,15 +92,26 @@ class NumberedPictures:
             image.film.metadata |= {"animation": about}
         (image.film if self.is_film else image).save(self.path(index))
 
-    def take(self, index: int) -> None:
+    def finished(self, index: int) -> Pixels | None:
+        """Return a frame of an earlier run if it is needed again."""
+        return None
+
+    def take(self, pixels: Pixels | None) -> None:
         """Use a frame of an earlier run; on the writing thread."""
 
 
 class Movie(NumberedPictures):
     """A movie or a moving picture. Its finished frames are in the folder NAME.frames beside it,
-    until it is complete."""
+    until it is complete.
+
+    Several commands may write one movie. Who completes it removes the frames; another one that
+    needs them makes them again.
+
+    remake: renders a frame that is gone.
+    """
 
     hashed = False  # the poster has one
+    remake: Callable[[int], Image]
     _video: VideoWriter | None = None  # writes frames as they come
 
     @property
@@ -121,7 +133,6 @@ class Movie(NumberedPictures):
         settings = self.plan.settings
         if not resume:
             self.remove()
-        _create(self.folder)
         try:
             if self.is_part:
                 yield
@@ -142,10 +153,8 @@ class Movie(NumberedPictures):
             self.remove()
         except BaseException:
             if self.plan.source.signature() is None:
-                self.remove()
+                self.remove(self.digest)
             raise
-        finally:
-            self._remove_folder_if_empty()
 
     def keep(self, index: int, image: Image) -> None:
         pixels = frame_of(image, self.target)
@@ -155,9 +164,12 @@ class Movie(NumberedPictures):
         if self._video is not None:
             self._video.add(pixels)
 
-    def take(self, index: int) -> None:
-        if self._video is not None:
-            self._video.add(self.read(index))
+    def finished(self, index: int) -> Pixels | None:
+        return None if self._video is None else self.read(index)
+
+    def take(self, pixels: Pixels | None) -> None:
+        if self._video is not None and pixels is not None:
+            self._video.add(pixels)
 
     def path(self, index: int) -> Path:
         return self.folder / f"{index:06d}-{self.digest}.npz"
@@ -166,30 +178,40 @@ class Movie(NumberedPictures):
         return self.path(index).is_file()
 
     def store(self, index: int, pixels: Pixels) -> None:
-        """Store a frame, uint8 (h, w, 3 or 4). Raises OutputError: the disk is full, or another
-        command has completed the movie and removed the folder."""
-        with output.replacing(self.path(index)) as file:
-            np.savez(file, frame=pixels)  # to compress would take as long as the encoder
+        """Store a frame, uint8 (h, w, 3 or 4). Raises OutputError: the disk is full."""
+        for tries in range(1, MAX_TRIES + 1):
+            _create(self.folder)
+            try:
+                with output.replacing(self.path(index)) as file:
+                    np.savez(file, frame=pixels)  # to compress would take as long as the encoder
+                return
+            except WriteError as error:
+                is_gone = isinstance(error.__cause__, FileNotFoundError)
+                if not is_gone or tries == MAX_TRIES:
+                    raise
 
     def read(self, index: int) -> Pixels:
+        """Return a stored frame; one that another command has removed is made again."""
         path = self.path(index)
         try:
             with path.open("rb") as file, np.load(file) as archive:
                 pixels: Pixels = archive["frame"]
+        except FileNotFoundError:
+            pixels = frame_of(self.remake(index), self.target)
+            self.store(index, pixels)
         except Exception:  # of zipfile, zlib or NumPy
             raise OutputError(f"{path}: is damaged: run the command again with --fresh") from None
         return pixels
 
-    def remove(self) -> None:
-        """Remove the frames, and the folder if it is then empty."""
+    def remove(self, digest: str = "") -> None:
+        """Remove the frames, all or those with a digest, and the folder if it is then empty; no
+        file that is read."""
+        read = {inputs.identity(path) for path in self.plan.source.files}
         with suppress(OSError):
             for path in list(self.folder.iterdir()):
-                if _KEPT.fullmatch(path.name):
+                is_read = inputs.input_at(path) is not None or inputs.identity(path) in read
+                if _KEPT.fullmatch(path.name) and digest in path.name and not is_read:
                     path.unlink(missing_ok=True)
-        self._remove_folder_if_empty()
-
-    def _remove_folder_if_empty(self) -> None:
-        with suppress(OSError):
             self.folder.rmdir()
 
 

@@ -26,7 +26,7 @@ from raytracer.film.film import Film, measure
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.following import follow, followed, with_rows
-from raytracer.pipeline import Job, apply_overrides, plan_of, prepare, surroundings
+from raytracer.pipeline import NO_SPHERES, Job, apply_overrides, plan_of, prepare, surroundings
 from raytracer.scene.animation import AnimationSettings
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.camera import Camera
@@ -43,6 +43,7 @@ from raytracer.trajectory.source import FrameSource
 from raytracer.trajectory.tracks import FrameKeys
 from raytracer.warning import passed_to, warn
 
+MAX_EMPTY = 64  # most frames without particles before the one that determines the others
 FIT_FRAMES = 12  # maximum number of frames that a camera is fitted to
 FIT_DIRECTIONS = 12  # directions that a revolving camera is fitted to
 
@@ -107,8 +108,11 @@ class Renderer:
     def _begin(self) -> None:
         """Take from the first frame what is the same for all."""
         plan = self.plan
-        number = plan.shots[0].frame
-        first = self._load(number)
+        frames = dict.fromkeys(shot.frame for shot in plan.shots)
+        for number in [*frames][:MAX_EMPTY]:  # the first with particles
+            first = self._load(number)
+            if not first.spheres or any(spheres.count for spheres in first.spheres):
+                break
         settings = first.render
         camera = first.camera or Camera()
         origin = self._origin = self._point(first, number)
@@ -155,9 +159,14 @@ class Renderer:
         self._context.run(self._kept.close)
         if self._job is not None:
             self._job.scene.close()
+        if report := self.plan.source.report:
+            warn(report)
 
     def _note(self, sentence: str) -> None:
-        """Take a warning, unless an earlier one differs only in the number of the frame."""
+        """Take a warning, unless an earlier one differs only in the number of the frame, or the
+        report of the source tells it."""
+        if sentence == NO_SPHERES and self.plan.source.report:
+            return
         source, _, rest = sentence.partition(": frame ")
         self._warnings.setdefault(source + rest.partition(": ")[2], sentence)
 
@@ -195,6 +204,8 @@ class Renderer:
         def scenes() -> Iterator[tuple[Scene, NDArray[np.float64] | None, Surroundings]]:
             for place, frame in enumerate([frames[0], *others]):
                 scene = self._load(frame) if place else first
+                if place and scene.spheres and not any(each.count for each in scene.spheres):
+                    continue
                 if camera.fit or not place:
                     around = NOTHING
                     if camera.fit:

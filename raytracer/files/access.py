@@ -49,6 +49,7 @@ class OpenFile:
 
     atoms: Callable[[], int] | None = None  # of the topology, for formats that do not state them
     encoding = "utf-8"  # of its text
+    cut = ""  # why this is but the start of what was compressed, or ""
 
     def __init__(self, file: BufferedReader, path: Path, source: str) -> None:
         status = os.fstat(file.fileno())

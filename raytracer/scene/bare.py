@@ -55,7 +55,7 @@ def defaults_of(data: Particles) -> dict[str, Any]:
     box, centers = data.box, data.centers
     if box is None or not isinstance(centers, np.ndarray):  # an array of a GPU is not read
         return made
-    if inferred().truth("box", lambda: is_filled(box, centers)):
+    if inferred().truth("box", lambda: is_filled(box, centers), len(centers) > 0):
         from raytracer.scene.annotations import PLAIN_BOX, Annotations
 
         made["annotations"] = Annotations(box=PLAIN_BOX)

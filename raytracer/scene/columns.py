@@ -152,6 +152,14 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         """Whether a column holds particle types, which have no order."""
         return self._plain(name) in (*ELEMENT_NAMES, *TYPE_NAMES, "typeid", "particle_type")
 
+    def in_file(self, name: str) -> str | None:
+        """Return the column of the file that a name means, "" for its labels; None: there is none,
+        or it is an expression."""
+        plain = self._plain(name.strip("`"))
+        if self._spheres.labels is not None and plain in (*ELEMENT_NAMES, *TYPE_NAMES):
+            return ""
+        return name.strip("`") if name.strip("`") in self._file_columns else self._called((plain,))
+
     def _find(self, name: str) -> _Known | None:
         plain, of_file, file = self._plain(name), self._file_columns, self._spheres.file
         if plain in AXES and name != plain and name in of_file and file and file.converted:

@@ -8,7 +8,7 @@ until they are frozen.
 """
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from math import isfinite
@@ -67,11 +67,14 @@ class InferredDefaults:
             self._ranges[key] = low, high
         return low, high
 
-    def truth(self, key: str, compute: Callable[[], bool]) -> bool:
-        """Return whether something is so in the first scene."""
-        if key not in self._truths:
-            self._truths[key] = compute()
-        return self._truths[key]
+    def truth(self, key: str, compute: Callable[[], bool], decides: bool = True) -> bool:
+        """Return whether something is so in the first scene that decides."""
+        if key in self._truths:
+            return self._truths[key]
+        truth = compute()
+        if decides:
+            self._truths[key] = truth
+        return truth
 
     def names(self, key: str, compute: Callable[[], list[str]]) -> list[str]:
         """Return the categories of a scale: known ones first, then new ones."""
@@ -81,14 +84,21 @@ class InferredDefaults:
             self._names[key] = names
         return names
 
-    def places(self, names: Iterable[str]) -> dict[str, int]:
-        """Return the place of each type among all types."""
+    def places(self, names: Iterable[str], known: Sequence[str] | None = None) -> dict[str, int]:
+        """Return the place of each type among all types. known: those of the file; None: there is
+        no file, so that the types of the first scene come first."""
+        if known is not None:
+            places = {name: place for place, name in enumerate(known)}
+            return {name: places.get(name, _later_place(name)) for name in names}
         for name in names:
-            if name in self._places:
-                continue
-            number = zlib.crc32(name.encode()) % LATER_PLACES
-            self._places[name] = FIRST_PLACE + number if self.is_complete else len(self._places)
+            if name not in self._places:
+                place = _later_place(name) if self.is_complete else len(self._places)
+                self._places[name] = place
         return self._places
+
+
+def _later_place(name: str) -> int:
+    return FIRST_PLACE + zlib.crc32(name.encode()) % LATER_PLACES
 
 
 _defaults: ContextVar[InferredDefaults | None] = ContextVar("defaults", default=None)

@@ -29,7 +29,8 @@ from raytracer.scene.elements import Element, symbol_of, table
 from raytracer.scene.inferred import making_set
 from raytracer.scene.key_types import PAIRS
 from raytracer.scene.particles.compressed import is_compressed, stem
-from raytracer.scene.particles.read import Wanted, read
+from raytracer.scene.particles.names import with_all_names
+from raytracer.scene.particles.read import AllNames, Wanted, read
 from raytracer.scene.particles.registry import by_content, is_particles, start_of
 from raytracer.scene.particles.source import Particles
 from raytracer.scene.scene import PARTS, Scene
@@ -97,10 +98,12 @@ def load_file(
     frame: int | None = None,
     columns: Sequence[str] = (),
     place: int | None = None,
+    beside: Sequence[Source] = (),
 ) -> Scene:
     """Read the scene of a file, or of several, with columns if the file has them.
 
-    place: number of the file among several, from 0, for its colour; None if it is alone.
+    place: number of the file among several, from 0, for its colour; None if it is alone. beside:
+    the sources of several.
     """
     if source.further:
         return _together(source, frame, columns)
@@ -132,8 +135,9 @@ def load_file(
         from raytracer.scene.bare import defaults_of, set_radii  # late: not for scene files
 
         with making_set("spheres"):
-            data = read(file, source.arrays, wanted=wanted_of(columns), stream=stream)
-            if data.is_empty:
+            data = read(file, source.arrays, wanted=wanted_of(columns), stream=stream,
+                        all_names=_all_names(beside))  # fmt: skip
+            if data.is_empty and (frame is None or source.count_frames() == 1):
                 raise DataFileError(
                     f"{stream.source}: holds no particles, so there is nothing to show"
                 )
@@ -155,6 +159,12 @@ def load_file(
             source=stream.source,
             **defaults_of(data),
         )
+
+
+def _all_names(beside: Iterable[Source]) -> AllNames:
+    """Return how the labels of a frame get those of the other frames, and of files beside it."""
+    files = (each.file() for each in beside if not each.is_mesh)
+    return partial(with_all_names, beside=files)
 
 
 def _mesh_alone(path: Path) -> Scene:
@@ -179,7 +189,7 @@ def _together(source: Source, frame: int | None, columns: Sequence[str]) -> Scen
         counts = source.frames_of_files()
         number = checked(frame, max(counts), str(source.scene))
         frames = [number if count > 1 else None for count in counts]
-    made = [load_file(each, chosen, columns, place)
+    made = [load_file(each, chosen, columns, place, parts)
             for place, (each, chosen) in enumerate(zip(parts, frames, strict=True))]  # fmt: skip
     from raytracer.scene.columns import warn_of_units  # late: few calls have several files
 
@@ -303,7 +313,9 @@ class _Composer:
             self.problems.append(
                 f"no file of this scene has several frames, so there is no frame {self.frame}"
             )
-        if not self.problems and not any(each.count for kind in SETS for each in parts[kind]):
+        if not (self.problems or self.moves or any(
+            each.count for kind in SETS for each in parts[kind]
+        )):  # fmt: skip
             self.check_empty(may_be_empty)
         with naming(str(self.path)):
             if self.problems:
@@ -343,6 +355,8 @@ class _Composer:
         data = read(
             source.file(self.frame_of(values, source), name), values.get("arrays", {}),
             self.elements, values.get("labels"), wanted_of([*self.wanted, *wanted]),
+            all_names=_all_names([data_of(each, self.path.parent) for each in self.sets
+                                  if "file" in each]),
         )  # fmt: skip
         if len(styles) > 1:
             self.read[key] = data

@@ -38,6 +38,7 @@ from raytracer.scene.colors import (
 from raytracer.scene.key_types import Components
 from raytracer.scene.materials import MATERIALS, AnyMaterial
 from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.left_out import leave_out_places, tell_empty
 from raytracer.scene.particles.source import Box, Column, Data, Moment, Particles, kind_of
 from raytracer.scene.quantities import unit_of
 from raytracer.scene.spacing import default_radius
@@ -212,8 +213,10 @@ class SphereSet:
         has_color = color is not None
         # Values of the file that the scene file replaces remain available as columns.
         replaced = {n for n, value in (("radius", radius), ("color", color)) if value is not None}
-        if data.is_empty:
-            warn(f"{data.source}: holds no particles")
+        if data.rows is not None:
+            leave_out_places(data.source, (data.total or 0) - len(data.rows), data.total or 0)
+        elif data.is_empty:
+            tell_empty(data.source)
         for parts, note in data.notes:
             if not parts or not replaced.union(stated).issuperset(parts.split("+")):
                 warn(note)
@@ -229,9 +232,11 @@ class SphereSet:
             labels=data.labels,
             **options,
         )
+        spheres.rows = data.rows
         spheres.data = Data(
-            spheres.count, data.extra, data.about, data.origin, data.box, data.time, data.length
-        )
+            spheres.count if data.total is None else data.total, data.extra, data.about,
+            data.origin, data.box, data.time, data.length,
+        )  # fmt: skip
         return spheres
 
     def _take_velocity(self, velocity: Any) -> None:

@@ -1,21 +1,29 @@
 """Sources of frames: a file, scenes made in Python, or one scene."""
 
 import hashlib
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from raytracer.errors import DataFileError, SceneError, UserError, shown
-from raytracer.files.access import STANDARD_INPUT, opened
+from raytracer.files.access import STANDARD_INPUT, is_file, opened
 from raytracer.scene.animation import AnimationSettings
-from raytracer.scene.load import is_scene, load_file, moving, parts_of, read_table
+from raytracer.scene.load import FILES, is_scene, load_file, moving, parts_of, read_table
 from raytracer.scene.particles.data_file import split_inner
 from raytracer.scene.particles.frames import checked
+from raytracer.scene.particles.left_out import LeftOut, counting
 from raytracer.scene.particles.objects.registry import is_sequence
 from raytracer.scene.particles.series import series_of
 from raytracer.scene.scene import Scene
 from raytracer.scene.source import SCENE_SUFFIXES, Source
+
+SAMPLES = 64  # blocks of a file that identify its content, beside size and time of change
+BLOCK = 1 << 12  # bytes of a block
+MAX_TRIED = 64  # most frames that are tried on each side of an unreadable one
+MAX_CHECKED = 16  # most files of which all are compared after each frame
 
 
 class FrameSource(ABC):
@@ -30,9 +38,24 @@ class FrameSource(ABC):
         """Return a frame, counted from 0, with these columns of its file. Raises UserError: it
         cannot be read."""
 
+    @property
+    def files(self) -> Sequence[Path]:
+        """The files that are read."""
+        return ()
+
+    @property
+    def report(self) -> str:
+        """What was left out of the frames that were loaded, or ""."""
+        return ""
+
     def signature(self) -> str | None:
         """Return a text that changes with the frames; None if changes cannot be detected."""
         return None
+
+    def check(self, frame: int) -> None:
+        """Raise DataFileError if the file of a frame was replaced since `signature` was called
+        first. A file may grow, as that of a simulation that runs."""
+        return
 
 
 class LiveSource(FrameSource):
@@ -56,6 +79,7 @@ class FileSource(FrameSource):
     def __init__(self, source: Source) -> None:
         self._source, self.name = source, str(source.scene)
         self._data: list[Path] = []
+        self._states: dict[Path, FileState] = {}
         self.count = self._count(source.scene)
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
@@ -66,14 +90,29 @@ class FileSource(FrameSource):
             return None
         names = self._source.arrays
         state = hashlib.sha256(f"{self._source.ending}{names or ''}".encode())
-        for path in (self._source.scene, *self._data):
-            file, _ = split_inner(path)
-            if not file.is_file():  # a pattern or a folder, whose files follow
-                continue
-            status = file.stat()
-            text = f"{file.absolute()}\0{status.st_size}\0{status.st_mtime_ns}\0"
+        files = self.files
+        for file in files:
+            now = state_of(file, max(SAMPLES // len(files), 2))
+            self._states.setdefault(file, now)
+            text = f"{file.absolute()}\0{now}\0"
             state.update(text.encode("utf-8", "surrogateescape"))
         return state.hexdigest()
+
+    @property
+    def files(self) -> Sequence[Path]:
+        paths = (split_inner(path)[0] for path in (self._source.scene, *self._data))
+        return [path for path in dict.fromkeys(paths) if is_file(path)]  # no patterns and folders
+
+    def check(self, frame: int) -> None:
+        known = list(self._states)
+        if len(known) > MAX_CHECKED:  # a series
+            known = known[frame : frame + 2]
+        for path in known:
+            if not self._states[path].begins(path):
+                raise DataFileError(
+                    f"{path}: was replaced while the movie was made, so finished frames show the "
+                    "file before: run the command again"
+                )
 
     def _count(self, path: Path) -> int:
         """Return the number of frames, and remember which files they are read from."""
@@ -86,6 +125,9 @@ class FileSource(FrameSource):
         with opened(path, error=SceneError) as file:
             parts = parts_of(read_table(file, suffix), str(path))
         self.animation = parts.get("animation")
+        named = [getattr(parts.get(part), key, None) for part, key in FILES.items()]
+        named += [each.get("file") for each in parts.get("meshes", ())]
+        self._data += [path.parent / name for name in named if name is not None]
         return self._count_in(parts, path.parent)
 
     def _count_in(self, values: dict[str, Any], folder: Path) -> int:
@@ -105,9 +147,89 @@ class FileSource(FrameSource):
         return next(iter(several.values()), 1)
 
 
+class FileState(NamedTuple):
+    """What identifies the content of a file."""
+
+    size: int  # bytes
+    modified: int  # nanoseconds
+    digest: str  # of a few blocks
+    samples: int  # number of blocks
+
+    def begins(self, path: Path) -> bool:
+        """Whether the file at a path is this one, or begins like it."""
+        try:
+            is_long = path.stat().st_size >= self.size
+            return is_long and _sampled(path, self.size, self.samples) == self.digest
+        except OSError:
+            return self.size < 0
+
+
+def state_of(path: Path, samples: int = 0) -> FileState:
+    """Return the state of a file; missing ones have a state, too. samples: blocks that are read, 0
+    is the usual number."""
+    samples = samples or SAMPLES
+    try:
+        status = path.stat()
+        digest = _sampled(path, status.st_size, samples)
+    except OSError:
+        return FileState(-1, 0, "", samples)
+    return FileState(status.st_size, status.st_mtime_ns, digest, samples)
+
+
+def _sampled(path: Path, size: int, samples: int) -> str:
+    """Return a hash of some blocks of the first bytes of a file, evenly spread."""
+    state = hashlib.blake2b(digest_size=16)
+    with path.open("rb") as file:
+        last = max(size - BLOCK, 0)
+        for place in dict.fromkeys(last * k // (samples - 1) for k in range(samples)):
+            state.update(os.pread(file.fileno(), min(BLOCK, size - place), place))
+    return state.hexdigest()
+
+
 def _files_of(path: Path) -> list[Path]:
     series = series_of(path)
     return [path] if series is None else series.files
+
+
+class MendedSource(FrameSource):
+    """Frames of a file, of which some may be unreadable: in their places are others next to them,
+    so that the time line stays."""
+
+    def __init__(self, source: FrameSource) -> None:
+        self.count, self.name, self.animation = source.count, source.name, source.animation
+        self._source, self.left_out = source, LeftOut()
+        self._instead: dict[int, int] = {}  # frames that are shown in place of others
+
+    files = property(lambda self: self._source.files)
+
+    def signature(self) -> str | None:
+        return self._source.signature()
+
+    def check(self, frame: int) -> None:
+        self._source.check(frame)
+
+    @property
+    def report(self) -> str:
+        return self.left_out.sentence(self.name, self.count)
+
+    def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
+        try:
+            return self._load(self._instead.get(frame, frame), columns)
+        except (DataFileError, SceneError) as error:
+            before = range(frame - 1, max(frame - MAX_TRIED, 0) - 1, -1)
+            after = range(frame + 1, min(frame + MAX_TRIED, self.count - 1) + 1)
+            for other in dict.fromkeys(self._instead.get(each, each) for each in (*before, *after)):
+                with suppress(DataFileError, SceneError):
+                    scene = self._load(other, columns)
+                    self._instead[frame] = other
+                    start, why = f"{self.name}: frame {frame}: ", error.sentences[0]
+                    self.left_out.unreadable[frame] = why.removeprefix(start)
+                    return scene
+            raise
+
+    def _load(self, frame: int, columns: Sequence[str]) -> Scene:
+        with counting(self.left_out, frame):
+            return self._source.load(frame, columns)
 
 
 class SceneSource(FrameSource):

@@ -12,6 +12,7 @@ is the number of boxes that a particle has crossed.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -157,8 +158,19 @@ class TrackedSource(FrameSource):
         read = partial(tracks_of, source)
         self._read = lru_cache(self._before + self._after + 1)(read)
 
+    @property
+    def files(self) -> Sequence[Path]:
+        return self._source.files
+
+    @property
+    def report(self) -> str:
+        return self._source.report
+
     def signature(self) -> str | None:
         return self._source.signature()
+
+    def check(self, frame: int) -> None:
+        self._source.check(frame)
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
         scene, tracks = self._read(frame, tuple(columns))

@@ -70,6 +70,7 @@ class Clock:
     speed: float = 1.0  # factor of `FRAME_RATE`
     follows: bool = False  # whether to show the last frame of a growing file
     waited: float = 0.0  # seconds since the latest frame
+    refused: int = 0  # frames since then that cannot be read; playing goes on after them
 
 
 class Snapshot(NamedTuple):
@@ -428,6 +429,7 @@ class Session:
                     self.content, self.refused = self.loaded_scene.content, self.refused + 1
                     if self.answered is not None and self.answered[1] is content:
                         self.prompt = self.prompt or self.answered[0]  # to correct it
+                self.time.refused += self.time.playing
                 self.notify(sentence)
             case messages.Loaded(loaded, reloaded):
                 self._hear_loaded(loaded, reloaded)
@@ -462,6 +464,7 @@ class Session:
             self.show(self.content)  # the memory that it shares is that of a replaced scene
             return
         old, self.loaded_scene = self.loaded_scene, loaded
+        self.time.refused = 0
         other_box = old.content.settings.get("box") != loaded.content.settings.get("box")
         if reloaded and old.scene.camera != loaded.scene.camera:
             self.view = loaded.initial_view(self.size)

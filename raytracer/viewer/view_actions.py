@@ -277,7 +277,7 @@ def _advance(session: Session, seconds: float) -> None:
     time.waited += seconds
     if not session.loader.is_busy("show") and time.waited >= 1.0 / (FRAME_RATE * time.speed):
         time.waited = 0.0
-        frame(session, (session.frame_number + 1) % time.count)
+        frame(session, (session.frame_number + 1 + time.refused) % time.count)
 
 
 # Window

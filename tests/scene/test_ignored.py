@@ -1,5 +1,6 @@
 """What a particle file holds is used, or a warning says that it was not and what to do."""
 
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,34 @@ def colors_of(spheres: SphereSet) -> np.ndarray:
 def radii_of(scene: Scene) -> list[float]:
     radius = np.asarray(scene.spheres[0].radius)
     return [float(each) for each in np.broadcast_to(radius, scene.count)]
+
+
+# Columns
+
+
+@pytest.mark.parametrize(
+    ("comment", "row", "words"),
+    [
+        (
+            "charges",
+            " -0.8",
+            "5 values, but 4 have a name: .* Properties=species:S:1:pos:R:3:NAME:R:1",
+        ),
+        ("Properties=species:S:1:pos:R:3", " CA 1", "6 values, but 4 have a name: .*:NAME:S:2"),
+        ("Properties=species:S:1:pos:R:3:q:R:1", " 1 2 3", "7 values, but 5 .*:q:R:1:NAME:R:2"),
+        ("charges", " # of the first", ""),
+        ("", "", ""),
+    ],
+)
+def test_columns_without_a_name(tmp_path: Path, comment: str, row: str, words: str) -> None:
+    text = f"2\n{comment}\n" + f"O 0 0 1{row}\nH 2 0 0{row}\n"
+    _, found = loaded(write(tmp_path / "a.xyz", text))
+    assert [re.search(words, each) is not None for each in found] == ([True] if words else [])
+    if words:
+        write(tmp_path / "a.xyz", text * 3)
+        with collected() as said:
+            images = list(raytracer.animate(tmp_path / "a.xyz", width=8, height=8, samples=1))
+        assert (len(images), len(said)) == (3, 1)
 
 
 # Labels

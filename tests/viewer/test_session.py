@@ -145,6 +145,21 @@ def test_frames_are_counted_shown_and_played(tmp_path: Path) -> None:
         assert not session.moving
 
 
+def test_playing_goes_on_after_frames_that_cannot_be_read(tmp_path: Path) -> None:
+    path = write_frames(tmp_path / "run.xyz", 5)
+    frames = path.read_text().split("5\nProperties")
+    frames[2:4] = [each.replace("Ar", "Ar x", 1) for each in frames[2:4]]
+    path.write_text("5\nProperties".join(frames))
+    with opened(path) as session:
+        wait_for(lambda: until(session, "frame", "count") == 5)
+        session.do("play")
+        for _ in range(3):
+            tick(session, 1.0)
+            until(session, "frame", "number")
+        wait_for(lambda: tick(session, 1.0) or until(session, "frame", "number") == 3, "the end")
+        assert session.time.playing
+
+
 def test_a_file_that_grows_shows_its_new_frames(tmp_path: Path) -> None:
     path = write_frames(tmp_path / "run.xyz", 2)
     with opened(path, watch=True) as session:

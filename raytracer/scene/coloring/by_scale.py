@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import inf, isfinite
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from raytracer.scene.coloring.style import SetStyle
 from raytracer.scene.elements import colors_of_elements, symbol_of, table
 from raytracer.scene.inferred import inferred
 from raytracer.scene.particles.labels import element_symbols, styles_of
+from raytracer.scene.particles.names import names_in
 from raytracer.scene.sphere_set import SphereSet
 from raytracer.warning import warn
 
@@ -96,6 +98,13 @@ def _categorical(sets: Sequence[SphereSet], style: SetStyle, values: list[Any]) 
     if isinstance(colors, Mapping):
         missing = settings.missing_color or MISSING
         colors = [colors.get(n, colors.get(_symbol(sets, n) or "", missing)) for n in names]
+    elif known := _names_in_files(sets, settings.color_by or ""):
+        # Each category has the same colour in all frames, whichever of them it is in.
+        places = {name: place for place, name in enumerate(known)}
+        rows = [places.get(name, crc32(name.encode()) % len(known)) for name in names]
+        all_colors = maps.distinct(len(known)) / 255.0
+        of_all = _scale(style, colors or all_colors, "", kind="categorical", names=tuple(known))
+        colors = (of_all.palette[rows] / 255.0).tolist()
     distinct_ones = None if colors else maps.distinct(len(names)) / 255.0
     scale = _scale(style, colors or distinct_ones, "", kind="categorical", names=tuple(names))
     if (different := len({color for _, color in scale.categories()})) < len(names):
@@ -111,6 +120,24 @@ def _warn_of_shared(style: SetStyle, names: int, different: int) -> None:
         f"{place}: {names:,} categories of '{by}' share {different} colours: leave the map out for "
         "distinct ones, or name a map with more"
     )
+
+
+def _names_in_files(sets: Sequence[SphereSet], by: str) -> list[str]:
+    """Return the values of a column in all frames of the sets' files as categories; none if these
+    have one frame."""
+    names: dict[str, None] = {}
+    for spheres in sets:
+        column = spheres.columns.in_file(by)
+        if spheres.file is not None and column is not None:
+            names |= dict.fromkeys(names_in(spheres.file, column, lambda values: [
+                name_of(value) for value in distinct(values)[: MAX_CATEGORIES + 1].tolist()
+            ]))  # fmt: skip
+    found = list(names)[:MAX_CATEGORIES]
+    return sorted(found, key=int) if _are_integers(found) else found
+
+
+def _are_integers(names: Sequence[str]) -> bool:
+    return all(name.lstrip("-").isdecimal() for name in names)
 
 
 def _category_names(values: list[Any], style: SetStyle) -> list[str]:
@@ -130,9 +157,7 @@ def _category_names(values: list[Any], style: SetStyle) -> list[str]:
             f"'{by}' has {'too many' if names else 'no'} values for categories, which are at most "
             f"{MAX_CATEGORIES:,}: choose another column, or leave out color_scale",
         )
-    if all(name.lstrip("-").isdecimal() for name in names):
-        return sorted(names, key=int)
-    return list(names)
+    return sorted(names, key=int) if _are_integers([*names]) else list(names)
 
 
 def _symbol(sets: Sequence[SphereSet], name: str) -> str | None:
@@ -145,9 +170,10 @@ def _symbol(sets: Sequence[SphereSet], name: str) -> str | None:
 def _usual_colors(sets: Sequence[SphereSet], by: str, names: list[str]) -> dict[str, Any] | None:
     if not all(s.columns.is_label(by) and s.labels is not None for s in sets):
         return None
-    colors: dict[str, Any] = {}
+    elements = colors_of_elements("jmol")
+    colors: dict[str, Any] = {name: elements[name] for name in names if name in elements}
     for spheres in sets:
-        colors |= _label_colors(spheres, colors_of_elements("jmol"))
+        colors |= _label_colors(spheres, elements)
     return colors if all(name in colors for name in names) else None
 
 
@@ -156,6 +182,7 @@ def _label_colors(spheres: SphereSet, colors: Mapping[str, Any]) -> dict[str, An
     one, else the usual."""
     labels = spheres.labels
     assert labels is not None
+    labels = labels._replace(names=list(dict.fromkeys([*labels.names, *labels.known])))
     usual = styles_of(labels, spheres.source).colors.tolist()
     result: dict[str, Any] = {}
     for name, symbol, color in zip(labels.names, element_symbols(labels), usual, strict=True):

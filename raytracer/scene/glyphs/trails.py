@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import SceneError
+from raytracer.errors import DataFileError, SceneError
 from raytracer.scene.coloring.expression import Texts
 from raytracer.scene.glyphs import shared
 from raytracer.scene.glyphs.settings import Trails
@@ -66,10 +66,19 @@ class _Files:
         status = file.path.stat()
         key = (file.named, frame, status.st_size, status.st_mtime_ns)
         if key not in _kept:
-            with collected():
-                data = read(file, wanted=lambda about: columns_for(["id"], about))
+            try:
+                with collected():
+                    data = read(file, wanted=lambda about: columns_for(["id"], about))
+            except DataFileError:
+                if frame == self.shown or self.count == 1:
+                    raise
+                return _Frame(np.empty((0, 3)), None, None)  # all particles are missing
             name = next(iter(columns_for(["id"], data.about or {})), "")
-            _kept[key] = _Frame(np.asarray(data.centers), data.extra.get(name), data.box)
+            centers = np.asarray(data.centers)
+            if data.rows is not None:  # those that are left out are missing
+                centers = np.full((data.total or 0, 3), np.nan)
+                centers[data.rows] = data.centers
+            _kept[key] = _Frame(centers, data.extra.get(name), data.box)
         _kept.move_to_end(key)
         while sum(each.centers.nbytes for each in _kept.values()) > MAX_KEPT and len(_kept) > 1:
             _kept.popitem(last=False)

@@ -1,6 +1,7 @@
 """Compressed files (.gz, .bz2, .xz, .zst, .zip), decompressed into a temporary file for reading."""
 
 import codecs
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -28,6 +29,8 @@ MAGIC = {
 """Module that decompresses, and file ending, by the first bytes of a file; texts in UTF-16 become
 UTF-8. An archive of ZIP is read if it has one file, and is none of NumPy or of a spreadsheet."""
 
+ZST, ZST_SKIPPED = 0xFD2FB528, 0x184D2A50  # first four bytes of frames of Zstandard (RFC 8878)
+ZST_HEAD = 18  # longest header of a frame
 HIDDEN = ("__MACOSX/", ".")  # starts of names of members that other programs add
 MAX_RATIO = 2000  # largest compression ratio accepted; deflate reaches 1,033
 RATIO_BYTES = 1 << 26  # size up to which any ratio is accepted
@@ -43,7 +46,8 @@ _kept: ContextVar[dict[tuple[str, int, int], OpenFile] | None] = ContextVar("kep
 @contextmanager
 def keeping_unpacked() -> Iterator[None]:
     """In the block, decompress each file once, even if it is opened for each frame."""
-    token = _kept.set({})
+    before = _kept.get()
+    token = _kept.set({} if before is None else before)
     try:
         yield
     finally:
@@ -67,7 +71,13 @@ def unpacked(file: OpenFile) -> OpenFile:
             path = path.with_name(Path(member).name) if member else path
             with reading(file.source, suffix):
                 stream = _stream(file, module, member)
-                content = copied(path, file.source, partial(_copy, stream, file))
+                ended: list[EOFError] = []
+                content = copied(path, file.source, partial(_copy, stream, file, ended))
+                if module == "zstandard" and not _is_whole(file, import_module(module)):
+                    ended.append(EOFError("its last frame is incomplete"))
+                if ended and not content.size:
+                    raise ended[0]
+            content.cut = file.cut or "".join(map(str, ended))
             file.file.seek(0)
             kept = {} if kept is None else kept
             if len(kept) == MAX_KEPT:
@@ -134,9 +144,11 @@ def _stream(file: OpenFile, module: str, member: str) -> IO[bytes]:
     return cast("IO[bytes]", stream)
 
 
-def _copy(stream: IO[bytes], file: OpenFile, copy: IO[bytes]) -> None:
+def _copy(stream: IO[bytes], file: OpenFile, ended: list[EOFError], copy: IO[bytes]) -> None:
+    """Copy what is decompressed, up to where the data end too early: then `ended` has the error."""
     limit, total = available_memory() or MAX_BYTES, 0
-    while piece := stream.read(PIECE):
+    read: Any = getattr(stream, "read1", stream.read)  # returns all that precedes an early end
+    while piece := _read(read, ended):
         total += len(piece)
         if total > min(limit, max(RATIO_BYTES, MAX_RATIO * file.size)):
             what = "the free memory" if total > limit else "so it is damaged or hostile"
@@ -145,3 +157,38 @@ def _copy(stream: IO[bytes], file: OpenFile, copy: IO[bytes]) -> None:
                 f"{what}"
             )
         copy.write(piece)
+
+
+def _read(read: Any, ended: list[EOFError]) -> bytes:
+    try:
+        piece: bytes = read(PIECE)
+    except EOFError as error:
+        ended.append(error)
+        return b""
+    return piece
+
+
+def _is_whole(file: OpenFile, zstandard: Any) -> bool:
+    """Whether a file of Zstandard, whose library does not tell, has all blocks of its last
+    frame."""
+    descriptor, place = file.file.fileno(), 0
+    while place < file.size:
+        head = os.pread(descriptor, ZST_HEAD, place)
+        magic = int.from_bytes(head[:4], "little")
+        if magic & ~0xF == ZST_SKIPPED:
+            place += 8 + int.from_bytes(head[4:8], "little")
+            continue
+        if magic != ZST:
+            return True  # other data, of which the library tells
+        try:
+            place += int(zstandard.frame_header_size(head))
+            checksum = 4 * bool(zstandard.get_frame_parameters(head).has_checksum)
+        except zstandard.ZstdError:
+            return False
+        is_last = False
+        while not is_last:
+            block = int.from_bytes(os.pread(descriptor, 3, place), "little")
+            is_last = bool(block & 1) or place >= file.size
+            place += 3 + (1 if block >> 1 & 3 == 1 else block >> 3)  # a run of one byte, or others
+        place += checksum
+    return place == file.size

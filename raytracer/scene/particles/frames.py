@@ -21,11 +21,11 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, counted
+from raytracer.errors import DataFileError, counted, shown
 from raytracer.files.access import OpenFile, copied
 from raytracer.files.npz import read_header
 from raytracer.files.output import own_cache, read_cached, temporary
-from raytracer.scene.particles.lines import HEAD_BYTES
+from raytracer.scene.particles.lines import first_line_from
 from raytracer.scene.particles.registry import Format
 from raytracer.scene.particles.source import Moment, ParticleSource
 
@@ -66,6 +66,22 @@ def at_frame(
     if starts is None or count == 1:
         source.go_to(number)
         return source
+    piece = piece_of(form, source, content, starts, inner, number)
+    rest = "" if source.surrounded else first_line_from(content, int(starts[-1])).strip()
+    if rest:
+        piece.notes.append(("", (  # as in a file being written
+            f"{content.source}: frame {count} is incomplete and left out, from '{shown(rest, 40)}' "
+            f"on; there are {counted(count, 'complete frame')}"
+        )))  # fmt: skip
+    return piece
+
+
+def piece_of(
+    form: Format, source: ParticleSource, content: OpenFile, starts: NDArray[np.int64], inner: str,
+    number: int,
+) -> ParticleSource:  # fmt: skip
+    """Return the source of a frame that is a piece of a text. starts: as of `frames_of`; others as
+    in `at_frame`. Raises DataFileError: the frame is damaged."""
     spans = [(int(starts[number]), int(starts[number + 1]))]
     if source.surrounded:
         spans = [(0, int(starts[0])), *spans, (int(starts[-1]), content.size)]
@@ -74,11 +90,6 @@ def at_frame(
                   partial(_write_spans, descriptor, spans))  # fmt: skip
     piece = form.open(part, inner)
     piece.units = piece.units or source.units
-    if os.pread(descriptor, HEAD_BYTES, int(starts[-1])).strip() and not source.surrounded:
-        piece.notes = [("", (  # as in a file being written
-            f"{content.source}: frame {count} is incomplete and left out; there are "
-            f"{counted(count, 'complete frame')}"
-        ))]  # fmt: skip
     return piece
 
 

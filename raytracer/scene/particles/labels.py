@@ -37,6 +37,8 @@ class Labels(NamedTuple):
     meaning: str | None = None
     line: int = 3  # line of the first particle in the file, for messages
     stated: Mapping[str, Element] = {}  # radii and colours by label or symbol, from the scene file
+    known: tuple[str, ...] = ()  # the labels in all frames of the file, or some; () if unknown
+    types: tuple[str, ...] | None = None  # the types that are not numbers, in the order of colours
 
 
 class LabelStyles(NamedTuple):
@@ -51,7 +53,7 @@ def styles_of(labels: Labels, source: str) -> LabelStyles:
     """Return radii and colours of the labels of a file; `source` is its name. Raises DataFileError:
     a label is not an element, though all are stated to be elements."""
     types, assumed = _types(labels)
-    order = inferred().places(sorted(types, key=_rank))
+    order = inferred().places(sorted(types, key=_rank), labels.types)
     elements = []
     for index, name in enumerate(labels.names):
         stated = labels.stated.get(name, Element())
@@ -88,25 +90,31 @@ def type_color(index: int) -> RGB:
     return hls_to_rgb(index * GOLDEN % 1.0, 0.45 + 0.2 * (index % 2), 0.6)
 
 
+def words_of_types(labels: Labels) -> list[str]:
+    """Return the types of a file that are not numbers."""
+    return [name for name in _types(labels)[0] if not name.isdecimal()]
+
+
 def _types(labels: Labels) -> tuple[set[str], str]:
     """Return the labels that are types, and the assumption, or ""."""
     if labels.meaning == "elements":
         return set(), ""
     # A label with a radius in the scene file is fully described there.
-    open_ = [name for name in labels.names if labels.stated.get(name, Element()).radius is None]
+    known = list(dict.fromkeys([*labels.names, *labels.known]))
+    open_ = [name for name in known if labels.stated.get(name, Element()).radius is None]
     if labels.meaning == "types":
         return set(open_), ""
     numbers = sorted(filter(str.isdecimal, open_), key=_rank)
     words = [name for name in open_ if not name.isdecimal()]
-    generic = "A" in labels.names  # not an element, so other letters are not either
+    generic = "A" in known  # not an element, so other letters are not either
     types = [w for w in words if symbol_of(w) is None or (generic and len(w) == 1)]
     if numbers and (types or not words):
         first, last = int(numbers[0]), int(numbers[-1])
         count = len({int(name) for name in numbers})
         if not types and first >= 1 and count + MAX_GAPS < last <= len(table()):
-            known = ", ".join(dict.fromkeys(symbol_of(number) or "" for number in numbers))
+            named = ", ".join(dict.fromkeys(symbol_of(number) or "" for number in numbers))
             return set(), (
-                f"the labels {_shown(numbers)} are taken as atomic numbers ({known}): if they are "
+                f"the labels {_shown(numbers)} are taken as atomic numbers ({named}): if they are "
                 'types, set labels = "types" in a scene file'
             )
         types += [name for name in open_ if name.isdecimal()]

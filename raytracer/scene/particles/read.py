@@ -1,21 +1,21 @@
 """Read particle files: the spheres of a file, and the values of one particle."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
+from raytracer.errors import DataFileError, UserError
 from raytracer.files.access import OpenFile, opened, reading
-from raytracer.scene.arrays import Where, check_centers
+from raytracer.scene.arrays import Where, check_centers, first_not_finite
 from raytracer.scene.elements import Element, symbol_of
 from raytracer.scene.inferred import inferred
 from raytracer.scene.particles import registry
 from raytracer.scene.particles.celestial import placed
-from raytracer.scene.particles.compressed import unpacked
+from raytracer.scene.particles.compressed import keeping_unpacked, unpacked
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.labels import Labels, styles_of
 from raytracer.scene.particles.locate import locate
@@ -40,6 +40,7 @@ ORIENTED = ("orientation", "quatw", "c_quat[1]", "c_orient[1]", "quaternion", "q
 
 Wanted = Callable[[Mapping[str, Column]], list[str]]  # selects columns of a file
 APART = 1.4  # distance to the nearest particle, in sums of two radii, above which none are atoms
+AllNames = Callable[[Labels, DataFile, OpenFile, Mapping[str, str]], Labels]
 BEAD = 0.75  # radius in angstrom (carbon's) of a label among elements that is not one
 
 
@@ -50,6 +51,7 @@ def read(
     meaning: str | None = None,
     wanted: Wanted | None = None,
     stream: OpenFile | None = None,
+    all_names: AllNames | None = None,
 ) -> Particles:
     """Read the spheres of a particle file. Raises DataFileError: there is no such file or frame, or
     it has no spheres.
@@ -62,25 +64,16 @@ def read(
         meaning: "elements" or "types": the meaning of labels; None decides by the labels.
         wanted: selects further columns to load with the spheres.
         stream: the file, if it is open already.
+        all_names: returns the labels of a frame with those of the others (`names.with_all_names`).
     """
     file = file if isinstance(file, DataFile) else locate(file)
     if stream is None:
         with opened(file.path, file.name) as stream:
-            return read(file, names, elements, meaning, wanted, stream)
+            return read(file, names, elements, meaning, wanted, stream, all_names)
     if not {"centers", *"xyz"}.isdisjoint(names or {}):
         file = file._replace(stated=True)
-    with source_of(file, stream) as source:
-        if wanted:
-            source.also = wanted(source.columns)
-        result = spheres_of(source, names or {})
-        if source.lacks_atoms and result.labels is None:
-            result.notes.append(no_atoms(source.name))
-        if (source.frames or 1) > 1 and not source.is_chosen:
-            result.notes.append(("", more_frames(source.name, source.frames)))
-        if wanted:
-            left = [name for name in source.also if name not in result.extra]
-            result.extra |= source.load(left) if left else {}
-            result.about = dict(source.columns)
+    with keeping_unpacked():
+        result = _read(file, names or {}, meaning, wanted, stream, all_names)
     complete(result, elements, meaning)
     if not file.is_chosen and len(file.series) > 1:
         result.notes.append(("", more_frames(str(file.name), len(file.series))))
@@ -90,6 +83,43 @@ def read(
             size=stream.size, modified=stream.modified, converted=result.converted,
         )  # fmt: skip
     return result
+
+
+def _read(
+    file: DataFile, names: Mapping[str, str], meaning: str | None, wanted: Wanted | None,
+    stream: OpenFile, all_names: AllNames | None,
+) -> Particles:  # fmt: skip
+    """Return the spheres of a file, without what follows from labels; arguments as of `read`."""
+    with source_of(file, stream) as source:
+        if wanted:
+            source.also = wanted(source.columns)
+        result = spheres_of(source, names)
+        if source.lacks_atoms and result.labels is None:
+            result.notes.append(no_atoms(source.name))
+        if (source.frames or 1) > 1 and not source.is_chosen:
+            result.notes.append(("", more_frames(source.name, source.frames)))
+        if wanted:
+            left = [name for name in source.also if name not in result.extra]
+            result.extra |= source.load(left) if left else {}
+            result.about = dict(source.columns)
+    if result.labels is not None and all_names is not None:
+        labels = result.labels._replace(meaning=meaning or result.labels.meaning)
+        result.labels = all_names(labels, file, stream, names)
+    centers = result.centers
+    if isinstance(centers, np.ndarray) and centers.dtype.kind == "f" and centers.ndim == 2 and (
+        first_not_finite(centers) is not None and _has_several(file, stream)
+    ):  # fmt: skip
+        result.keep_finite()
+    return result
+
+
+def _has_several(file: DataFile, stream: OpenFile) -> bool:
+    """Whether a file, or the series that it belongs to, has several frames."""
+    from raytracer.scene.particles.frames import frames_of
+
+    with suppress(UserError), frame_source(file._replace(frame=None), stream) as source:
+        return len(file.series) > 1 or frames_of(source, stream)[0] > 1
+    return False
 
 
 def frame_count(
@@ -166,24 +196,46 @@ def source_of(file: Path | DataFile, stream: OpenFile | None = None) -> Iterator
 @contextmanager
 def frame_source(file: DataFile, stream: OpenFile) -> Iterator[ParticleSource]:
     """Yield the source of a frame, decompressed, without its topology."""
+    with opened_source(file, stream) as (form, source, content):
+        if file.frame is not None:
+            from raytracer.scene.particles.frames import at_frame
+
+            source = at_frame(form, source, content, stream, file.inner, file.frame)
+        if content.cut:
+            source.notes.append(("", (
+                f"{stream.source}: is incomplete ({content.cut}): frames before its end are read"
+            )))  # fmt: skip
+        yield source
+
+
+@contextmanager
+def opened_source(
+    file: DataFile, stream: OpenFile
+) -> Iterator[tuple[registry.Format, ParticleSource, OpenFile]]:
+    """Yield the format of a file, its source before a frame is chosen, and its content."""
     content = unpacked(stream)
     if file.topology is not None:
         content.atoms = partial(atom_count, file.topology)
     suffix = file.ending or content.path.suffix.lower()
     form = registry.stated(suffix) if file.ending else registry.format_of(content, suffix)
     with reading(stream.source, suffix or form.name):
-        form, source = registry.opened_as(form, content, file.inner, is_stated=bool(file.ending))
+        try:
+            form, source = registry.opened_as(form, content, file.inner, bool(file.ending))
+            is_read = not content.cut or source.has_pieces
+        except DataFileError:
+            if not content.cut:
+                raise
+            is_read = False
+        if not is_read:
+            form_of = stream.path.suffix.lower() or "a compressed file"
+            raise DataFileError(f"{stream.source}: cannot be read as {form_of} ({content.cut})")
         if not source.has_pieces and (source.frames or 1) == 1:
             state = None if stream.is_standard_input else (
                 stream.path.absolute(), stream.size, stream.modified, file.inner, suffix,
                 file.stated,
             )  # fmt: skip
             source = framed(source if file.stated else placed(source), state)
-        if file.frame is not None:
-            from raytracer.scene.particles.frames import at_frame
-
-            source = at_frame(form, source, content, stream, file.inner, file.frame)
-        yield source
+        yield form, source, content
 
 
 def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:

@@ -126,9 +126,12 @@ _NAMED = rf"[A-Za-z]\S*+[ \t]*+\d*+[^\n]*+\n{_EDGE}"
 _CONFIG = rf"[^\n]*+\n[ \t]*+[0-2][ \t]++[0-7][^\n]*+\n(?:{_EDGE}){{0,3}}{_NAMED}"
 _DATABASE = r'\s*\{\s*"\d+"\s*:\s*\{(?!\s*"[^"]*"\s*:\s*["\d.-])'
 _CHARMM = r"(?:\*[^\n]*+\n)++[ \t]*+\d++(?![,;.\d])"
-_TITLE = r"(?!(?>[^\n]*?\bx\b)[^\n]*\by\b)[^\n]*+\n"  # not names of columns
+_TITLE = rf"(?!(?>[^\n]*?\bx\b)[^\n]*\by\b)(?!(?:[ \t,;]*+{_NUMBER})++[ \t\r]*+\n)[^\n]*+\n"
+"""A line that is neither names of columns nor a row of numbers."""
+
+_F8 = r"(?=[ \d-]{4}\.)[ ]*+-?+\d++\.\d{3}"  # a number in eight columns
 _RESTART = r"[^\n]*+\n[ \t]*+\d++[^\n]*+\n(?:[ ]*+-?+\d++\.\d{7}){3}"
-_AMBER = rf"{_TITLE}(?:[ ]*+-?+\d++\.\d{{3}}){{3,10}}[ \t\r]*+\n"
+_AMBER = rf"{_TITLE}(?:{_F8}){{6}}(?:(?:{_F8}){{3,4}})?+[ \t\r]*+\n"  # 2, 3 or more atoms
 _NEXT, _END = rf"(?:[ \t]++{_NUMBER})", r"[ \t\r]*+\n"
 _MERCURY = rf"[ \t]*+\d++{_NEXT}{{7}}{_END}[ \t]*+{_NUMBER}{_NEXT}{{13}}{_END}"
 _DATA = r"[^\n]*\n(?:\s|#[^\n]*\n)*\d+[ \t]+atoms\b"

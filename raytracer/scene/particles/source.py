@@ -131,6 +131,9 @@ class Particles:
     angstroms: float | None = None  # that unit and the one of the box in angstrom, if it is certain
     converted: str = ""  # the unit from which the centres were converted to angstrom, or ""
     length: float = 1.0  # the unit of length of the other columns, in that of the centres
+    # rows of the particles in the file if some are left out, and their number there
+    rows: NDArray[np.int64] | None = None
+    total: int | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -146,6 +149,19 @@ class Particles:
         labels = self.labels and self.labels._replace(ids=self.labels.ids[rows])
         extra = {name: values[rows] for name, values in self.extra.items()}
         return replace(self, **taken, labels=labels, extra=extra)
+
+    def keep_finite(self) -> None:
+        """Leave out the particles whose positions are not finite."""
+        finite = np.isfinite(self.centers).all(axis=1)
+        rows, total = np.flatnonzero(finite), len(finite)
+        self.centers, self.rows, self.total = self.centers[rows], rows, total
+        for name in ("radius", "color", "color_id"):
+            values = getattr(self, name)
+            is_palette = name == "color" and self.color_id is not None
+            if not is_palette and np.ndim(values) and len(values) == total:
+                setattr(self, name, values[rows])
+        if self.labels is not None:
+            self.labels = self.labels._replace(ids=self.labels.ids[rows])
 
 
 def direction_of(values: Sequence[Any]) -> list[float] | None:

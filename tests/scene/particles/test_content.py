@@ -83,3 +83,48 @@ def test_a_restart_of_amber_by_its_content(tmp_path: Path, name: str) -> None:
     numbers = "".join(f"{value:12.7f}" for value in range(1, 7))
     found = read(write(tmp_path / name, f"title\n    2\n{numbers}\n"))
     assert found.centers.tolist() == [[1, 2, 3], [4, 5, 6]]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        '"5.0, 1.0, 0.0, 0.0, 6.0, 0.0, 0.0, 0.0, 7.0"',
+        '"5,1,0,0,6,0,0,0,7"',
+        '"[[5 1 0] [0 6 0] [0 0 7]]"',
+        '"(5, 1, 0), (0, 6, 0), (0, 0, 7)"',
+        "'5 1 0; 0 6 0; 0 0 7'",
+        "[[5.0, 1.0, 0.0], [0, 6, 0], [0, 0, 7.0]]",
+        "[5, 1, 0, 0, 6, 0, 0, 0, 7]",
+        "{5 1 0 0 6 0 0 0 7}",
+    ],
+)
+def test_lattices_with_commas_and_brackets(tmp_path: Path, value: str) -> None:
+    """The rows are the edges, as in the specification of extended XYZ."""
+    keys = f"Lattice={value} Properties=species:S:1:pos:R:3 pbc=[T, F, T] time=3"
+    (spheres,) = load(write(tmp_path / "a.xyz", f"2\n{keys}\nO 0 0 0\nH 1 0 0\n")).spheres
+    assert spheres.box is not None
+    assert spheres.box.edges == ((5.0, 1.0, 0.0), (0.0, 6.0, 0.0), (0.0, 0.0, 7.0))
+    assert spheres.box.periodic == (True, False, True)
+    assert spheres.time is not None
+    assert spheres.time.value == 3.0
+
+
+@pytest.mark.parametrize("value", ['"5, 1, 0"', '"5 1 0 0 6 0 0 0 nan"', "[[5 1 0]", '"a,b"'])
+def test_lattices_that_are_none(tmp_path: Path, value: str) -> None:
+    path = write(tmp_path / "a.xyz", f"1\nLattice={value}\nO 0 0 0\n")
+    with pytest.raises(DataFileError, match=r"line 2: Lattice: .* is not nine numbers"):
+        load(path)
+
+
+@pytest.mark.parametrize("ending", ["xyz", "csv", "points", "txt", "asc", "", "xyzn", "mdcrd.txt"])
+@pytest.mark.parametrize("form", ["{:.3f} {:.3f} {:.3f}", "{:8.3f}{:8.3f}{:8.3f}"])
+@pytest.mark.parametrize("head", ["", "points of a scan\n", "# 12 points\n"])
+def test_points_with_three_decimals(tmp_path: Path, ending: str, form: str, head: str) -> None:
+    """They are no trajectory of Amber, whose frames of one atom alone have three numbers a line."""
+    if ending == "xyz" and head.startswith("points"):
+        return  # the first line of an XYZ file is a number
+    points = np.round(np.random.default_rng(1).uniform(-9.0, 9.0, (12, 3)), 3)
+    text = head + "".join(form.format(*point) + "\n" for point in points)
+    with collected():
+        found = read(write(tmp_path / f"a.{ending}", text)).centers
+    np.testing.assert_array_equal(found, points)

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from raytracer.cli import main
 from raytracer.scene.inferred import InferredDefaults, inferring
 from raytracer.scene.particles import compressed, frames, lines
 from raytracer.scene.particles.read import frame_count
+from raytracer.warning import collected
 from support.particle_files import write
 
 RNG = np.random.default_rng(23)
@@ -294,13 +296,63 @@ def test_a_frame_that_is_still_being_written_is_left_out(tmp_path: Path) -> None
             np.testing.assert_allclose(centers(path, -1), points_of(2), atol=1e-9)
 
 
+@pytest.mark.parametrize("name", ["a.xyz", "a.gro"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("blank", ["\n", "\n \t\n\n", "\n" * 9000])
+def test_blank_lines_between_frames(tmp_path: Path, name: str, ending: str, blank: str) -> None:
+    text = blank.join(TEXTS[name](points_of(k), k) for k in range(4)) + blank
+    path = write(tmp_path / name, text.replace("\n", ending))
+    assert frame_count(path) == 4
+    for k in range(4):
+        np.testing.assert_allclose(centers(path, k), points_of(k), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["a.xyz", "a.gro", "a.dump"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+@pytest.mark.parametrize("broken", [1, 2])
+@pytest.mark.parametrize("lost", [2, 3, 4, 5, 6])
+def test_frames_after_half_a_frame(
+    tmp_path: Path, name: str, ending: str, broken: int, lost: int
+) -> None:
+    """As of runs that were killed and continued; comments are numbers, as some programs write."""
+    texts = [TEXTS[name](points_of(k, 5), k).replace("frame ", "") for k in range(4)]
+    lost -= name != "a.gro"  # its last line is the box
+    texts[broken] = "".join(texts[broken].splitlines(keepends=True)[:-lost])
+    path = write(tmp_path / name, "".join(texts).replace("\n", ending))
+    assert frame_count(path) == 4
+    for k in {*range(4)} - {broken}:
+        np.testing.assert_allclose(centers(path, k), points_of(k, 5), atol=1e-9)
+    with pytest.raises(raytracer.UserError, match=f"frame {broken}: .*(atoms, but|incomplete)"):
+        centers(path, broken)
+
+
+def test_a_half_frame_before_smaller_ones_and_other_text(tmp_path: Path) -> None:
+    half = "".join(xyz(points_of(1, 900), 1).splitlines(keepends=True)[:300])
+    text = xyz(points_of(0), 0) + half + xyz(points_of(2), 2) + "Killed by signal 9\n"
+    path = write(tmp_path / "a.xyz", text + xyz(points_of(3), 3) + "0\nnone\n" + "and so on\n")
+    assert frame_count(path) == 5
+    left = r"frame 5 is incomplete and left out, from 'and so on' on; there are 5 complete frames"
+    for k in (0, 2, 3):
+        with collected() as said:
+            np.testing.assert_array_equal(centers(path, k), points_of(k))
+        assert any(re.search(left, each) for each in said)
+        ignored = "further lines are ignored, the first is 'Killed by signal 9'"
+        assert any(ignored in each for each in said) is (k == 2)
+
+
+def test_a_file_of_broken_frames_is_refused_before_long(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.xyz", "90000\nc\nH 0 0 0\n" * 20_000)
+    with pytest.raises(raytracer.UserError, match="more than 1,000 frames are incomplete"):
+        frame_count(path)
+
+
 @pytest.mark.parametrize(
     ("name", "text", "arguments", "words"),
     [
         ("a.xyz", xyz(points_of(0), 0) * 3, ["--frame", "3"],
          "there is no frame 3: it has 3 frames, 0 to 2, or -3 to -1 from the end"),
         ("a.xyz", xyz(points_of(0), 0) + "x\n\n" * 5, ["--frame", "1"],
-         "frame 1, at byte 110: 'x' is not the number of atoms"),
+         "there is no frame 1: it has 1 frame, number 0"),
         ("a.toml", "[[spheres]]\ncenters = [[0, 0, 0]]\n", ["--frame", "1"],
          "no file of this scene has several frames, so there is no frame 1"),
         ("a.toml", "[[spheres]]\ncenters = [[0, 0, 0]]\nframe = 1\n", [],

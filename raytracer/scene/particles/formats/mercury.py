@@ -36,7 +36,7 @@ class Source(TextSource):
         return [float(word) for word in self.file.lines(1)[0].split()]
 
     def frame_starts(self) -> Sequence[int]:
-        return counted_frames(self.file, 0, 1)
+        return counted_frames(self.file, 0, 1, words=7)
 
     @property
     def time(self) -> Moment | None:

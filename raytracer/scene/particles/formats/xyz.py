@@ -7,6 +7,7 @@ comment has key=value pairs, of which `Properties=name:kind:columns:...` names t
 import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,19 @@ from raytracer.scene.particles.source import (
     direction_of,
     moment_of,
 )
-from raytracer.scene.particles.text_table import COLOR_BYTES, Cell, Kind, Layout, TextSource
+from raytracer.scene.particles.text_table import (
+    COLOR_BYTES,
+    Cell,
+    Kind,
+    Layout,
+    TextSource,
+    number,
+)
 
 LABEL_BYTES = 16  # longest distinct label of an atom
 READ_KEYS = ("Lattice", "Properties")  # keys of the comment that are read
 LAMMPS = "Atoms. Timestep:"  # start of LAMMPS' comment: labels are then types
+PLAIN = "species:S:1:pos:R:3"  # Properties of a plain file
 MAX_COLUMNS = 10_000  # most columns in Properties
 
 # Matches keys only at their start, so that long words take linear time.
@@ -37,6 +46,8 @@ _KEY = re.compile(r"(?<![\w-])-*(\w[\w-]*+)\s*+=\s*+")
 LAMMPS_STEP = re.compile(r"Atoms\. Timestep: *(\d+)")
 _WORD = re.compile(r"\S+")
 _QUOTES = {'"': '"', "'": "'", "{": "}"}
+_LIST = re.compile(r"\[[^][]*+(?:\[[^][]*+\][^][]*+)*+\]")  # in brackets, or of such lists
+_BETWEEN = str.maketrans("[](),;", " " * 6)  # between the numbers of a lattice
 
 
 _KINDS = {"S": "text", "R": "number", "I": "integer", "L": "truth value"}
@@ -57,6 +68,20 @@ class Source(TextSource):
         self._lattice = _lattice(self.pairs, self.name)
         self._kinds, cells = properties(self.pairs, self.name)
         self.layout = Layout(cells, skip=2)
+        self._tell_further_columns()
+
+    def _tell_further_columns(self) -> None:
+        """Warn of values of the first atom that have no name."""
+        words = self.file.lines(3)[2].partition("#")[0].split() if self.atoms else []
+        count = sum(cell.repeat for cell in self.layout.cells.values())
+        if len(words) > count:
+            stated = self.pairs.get("Properties", PLAIN)
+            kind = "S" if isinstance(number(words[count]), str) else "R"
+            self.note(
+                f"each atom has {len(words)} values, but {count} have a name: the others are "
+                f"ignored; name them in line 2, as in Properties={shown(stated)}:NAME:{kind}:"
+                f"{len(words) - count}"
+            )
 
     @property
     def where(self) -> str:
@@ -137,7 +162,7 @@ def read_head(file: OpenFile) -> tuple[int, str]:
 
 def properties(pairs: Mapping[str, str], source: str) -> tuple[dict[str, str], dict[str, Cell]]:
     """Return kinds and cells of the columns from Properties, or of those of a plain file."""
-    words = pairs.get("Properties", "species:S:1:pos:R:3").split(":")
+    words = pairs.get("Properties", PLAIN).split(":")
     kinds: dict[str, str] = {}
     cells: dict[str, Cell] = {}
     first = 0
@@ -180,7 +205,7 @@ def pairs_of(comment: str, source: str) -> dict[str, str]:
             continue
         if close:
             unclosed.add(close)  # there are no more in the text
-        if word := _WORD.match(comment, at):
+        if word := _LIST.match(comment, at) or _WORD.match(comment, at):
             pairs[key[1]], at = word[0], word.end()
     return pairs
 
@@ -197,9 +222,9 @@ def _periodic(text: str) -> tuple[bool, bool, bool]:
 def _lattice(pairs: Mapping[str, str], source: str) -> list[float]:
     text = pairs.get("Lattice")
     try:
-        numbers = [float(word) for word in (text or "").split()]
+        numbers = [float(word) for word in (text or "").translate(_BETWEEN).split()]
     except ValueError:
         numbers = []
-    if text is not None and len(numbers) != 9:
+    if text is not None and (len(numbers) != 9 or not all(map(isfinite, numbers))):
         raise DataFileError(f"{source}: line 2: Lattice: '{shown(text)}' is not nine numbers")
     return numbers
