@@ -126,9 +126,9 @@ class Op:
 
     @property
     def rounding(self) -> float:
-        """The permitted error of a value, in the sum of the magnitudes of its terms: four units of
-        the last place. Sums in any order have less, as their errors are random."""
-        return 4.0 * (2.0**-53 if self.dtype == "float64" else 2.0**-24)
+        """The permitted error of a value, in the sum of the magnitudes of its terms: eight units of
+        the last place. Long sums in any order have less, as their errors are random."""
+        return 8.0 * (2.0**-53 if self.dtype == "float64" else 2.0**-24)
 
     def permitted(self, inputs: Arrays, expected: Arrays) -> Arrays:
         """Return the permitted error of each value of `expected`, the reference for inputs."""

@@ -271,6 +271,11 @@ class ProductBf16(Product):
             found = found * (1 + 2.0**-8) + 2.0**-8 * np.abs(expected["c"])
         return {"c": found}
 
+    @property
+    def rounding(self) -> float:
+        """Tensor cores cut the bits of sums off, so that errors add up."""
+        return 8.0 * super().rounding
+
     def dtype_of(self, inputs: Arrays) -> str:
         """Return "bfloat16"; other arrays are refused by their own type."""
         return "bfloat16"

@@ -55,7 +55,7 @@ def operation_of(path: Path) -> tuple[Op, set[str]]:
 def result_of(session: Session, op: Op, variant: Variant, without: set[str]) -> Any:
     """The row of a kernel."""
     into = record.result(op.name, op.axes, [], "cold", "normal")
-    into |= {"work": op.work, "dtype": op.dtype}  # type: ignore[typeddict-item]
+    into |= {"work": op.work, "dtype": op.dtype}
     options = BenchOptions(min_time=0.002, peers=False, without=frozenset(without))
     measure(session, op, [variant], options, lambda _: None, into)
     return into["rows"][0]

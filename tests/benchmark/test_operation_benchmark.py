@@ -137,7 +137,7 @@ def measured(session: Session, kernels: list[Variant], mode: str = "cold") -> li
     op = ops.OPERATIONS["vecadd"].at({"n": 1000})
     into = record.result(op.name, op.axes, [], mode, "normal") | {"work": op.work}
     options = BenchOptions(min_time=0.01, peers=False, mode=mode)
-    measure(session, op, kernels, options, lambda _: None, into)  # type: ignore[arg-type]
+    measure(session, op, kernels, options, lambda _: None, into)
     return list(into["rows"])
 
 

@@ -70,7 +70,13 @@ KINDS: dict[type, str] = {SphereSet: "spheres", CapsuleSet: "capsules", ConeSet:
 
 
 def shown(*surfaces: Any, camera: Camera = CAMERA, **more: Any) -> Scene:
-    kinds = {"capsules": [], "cones": [], "ellipsoids": [], "meshes": [], "spheres": []}
+    kinds: dict[str, Any] = {
+        "capsules": [],
+        "cones": [],
+        "ellipsoids": [],
+        "meshes": [],
+        "spheres": [],
+    }
     for each in surfaces:
         kinds[KINDS[type(each)]].append(each)
     return Scene(
@@ -206,7 +212,7 @@ GLOWING = {
 @pytest.mark.parametrize("name", GLOWING)
 def test_glass_that_emits_light(backend: str, name: str) -> None:
     """A sphere, which is sampled as a light, and an ellipsoid of the same form, which is not."""
-    look = {"color_space": "linear", "material": GLOWING[name]}
+    look: dict[str, Any] = {"color_space": "linear", "material": GLOWING[name]}
     camera = Camera(position=(0, 0, 6), look_at=(0, 0, 0), vertical_fov=20.0)
     color = [(0.9, 0.6, 0.3)]
     solids = (

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from raytracer.layout import dtype
 from raytracer.scene.packing.environment_map import fill_quads, sampling_density
@@ -23,7 +24,7 @@ ENDS = np.array([0.0, SMALLEST, 2.0**-24, 0.5, 1 - 2.0**-24], np.float32)
 LINE = np.sort(np.concatenate([ENDS, (np.arange(29) + 0.5) / np.float32(29)])).astype(np.float32)
 
 
-def grid(*numbers: Array) -> Floats:
+def grid(*numbers: NDArray[Any]) -> NDArray[Any]:
     """Every combination, (n, number of arguments)."""
     return np.stack(np.meshgrid(*numbers, indexing="ij"), -1).reshape(-1, len(numbers))
 

@@ -58,7 +58,7 @@ def observed(session: Session) -> Observed:
         "selected": data_actions.selected(session),
         "slice": content.slice and (content.slice.axis, content.slice.keep, content.slice.position),
         "number": session.frame_number, "shown": content.frame, "playing": session.time.playing,
-        "light": None if lights is None else np.array(lights[0].direction),
+        "light": None if lights is None else np.array(getattr(lights[0], "direction", None)),
         "look": edited.render.look, "integrator": edited.render.resolved_integrator,
         "denoise": edited.render.denoise, "background": session.edits.background,
         "catcher": edited.ground is not None and edited.ground.shadow_catcher,

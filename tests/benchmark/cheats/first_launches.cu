@@ -6,7 +6,7 @@
 
 // Caught by: timed runs.
 #ifndef LIMIT
-#define LIMIT 20
+#define LIMIT 3
 #endif
 __device__ unsigned launches;
 

@@ -10,7 +10,7 @@
 using rt::Real;
 
 #ifndef LIMIT
-#define LIMIT 8
+#define LIMIT 3
 #endif
 __device__ unsigned launches;
 
