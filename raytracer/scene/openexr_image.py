@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError
 from raytracer.files.access import OpenFile
-from raytracer.film.film_file import require_openexr
 from raytracer.memory import require_room
 
 TEXEL = 12  # bytes per pixel of linear RGB, float32
@@ -25,6 +24,8 @@ def read_exr(file: OpenFile) -> NDArray[np.float32]:
         DataFileError: it has no such channels; is deep, a cube map, or sampled at fewer places.
         UserError: the package is missing or too old.
     """
+    from raytracer.film.film_file import require_openexr
+
     exr = require_openexr(file.path)
     with exr.File(file.name, header_only=True) as stored:
         headers = [dict(part.header) for part in stored.parts]  # empty after the block

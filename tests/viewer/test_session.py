@@ -156,7 +156,12 @@ def test_playing_goes_on_after_frames_that_cannot_be_read(tmp_path: Path) -> Non
         for _ in range(3):
             tick(session, 1.0)
             until(session, "frame", "number")
-        wait_for(lambda: (tick(session, 1.0), until(session, "frame", "number"))[1] == 3, "the end")
+
+        def ends() -> bool:
+            tick(session, 1.0)
+            return bool(until(session, "frame", "number") == 3)
+
+        wait_for(ends, "the end")
         assert session.time.playing
 
 
