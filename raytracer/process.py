@@ -23,12 +23,10 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import RaytracerError
+from raytracer.resources import CLOSING
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
-
-CLOSING = "closing"
-"""Name of the thread that waits for the last work of a view, which may take for ever."""
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 THREADS_VARIABLE = "RAYTRACER_THREADS"
 
+CLOSING = "closing"
+"""Name of the thread that waits for the last work of a view, which may take for ever."""
+
 MAX_THREADS = 16
 NO_THREADS = (
     "no thread could be started: processes or memory are limited here (ulimit -u, -v or -d, or "

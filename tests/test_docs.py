@@ -214,7 +214,7 @@ def test_a_row_for_each_key() -> None:
         assert set(table.keys) - inside - {"generate", "arrays", "transform", "keyframes"} <= names
 
 
-TOOLS = ("wheels", "test", "corpus", "docs", "dev")  # extras for contributors
+TOOLS = ("wheels", "test", "corpus", "docs", "dev", "all")  # extras for contributors
 
 
 def test_extras_for_users_have_upper_bounds() -> None:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from raytracer.arguments import function, items, text, truth, whole
 from raytracer.errors import UserError, shown
-from raytracer.process import CLOSING
+from raytracer.resources import CLOSING
 from raytracer.warning import warn
 
 if TYPE_CHECKING:

@@ -147,7 +147,9 @@ def _stream(file: OpenFile, module: str, member: str) -> IO[bytes]:
 def _copy(stream: IO[bytes], file: OpenFile, ended: list[EOFError], copy: IO[bytes]) -> None:
     """Copy what is decompressed, up to where the data end too early: then `ended` has the error."""
     limit, total = available_memory() or MAX_BYTES, 0
-    read: Any = getattr(stream, "read1", stream.read)  # returns all that precedes an early end
+    # `read1` returns all that precedes an early end; that of a recoder does not recode
+    recodes = isinstance(stream, codecs.StreamRecoder)
+    read: Any = stream.read if recodes else getattr(stream, "read1", stream.read)
     while piece := _read(read, ended):
         total += len(piece)
         if total > min(limit, max(RATIO_BYTES, MAX_RATIO * file.size)):

@@ -217,7 +217,7 @@ def test_a_library_that_loops_is_ended(tmp_path: Path, monkeypatch: pytest.Monke
         monkeypatch.setenv(name, value)
     monkeypatch.delenv(isolated.TIMEOUT_VARIABLE)
     said = complaint(write(tmp_path / "a.mae", "{ s_m_m2io_version"))
-    assert "a.mae: took longer than 1 s of processor time to read as Maestro" in said
+    assert "a.mae: took longer than 1 s of processor time to read as M" in said
     end_workers()
 
 

@@ -123,7 +123,8 @@ def test_units_of_astropy(name: str, tmp_path: Path) -> None:
         data = read(tmp_path / name)
     assert data.radius is not None
     np.testing.assert_allclose(data.radius, np.full(4, 0.5))
-    assert ["'radius' is converted to kpc" in text for _, text in data.notes] == [True]
+    if name == "a.ecsv":  # of quantities, units are part of the values
+        assert ["'radius' is converted to kpc" in text for _, text in data.notes] == [True]
 
 
 @pytest.mark.parametrize("cells", ["1 A 2", "1 '' 2", "nan H O"])
