@@ -15,20 +15,16 @@ import io
 import os
 import signal
 import sys
-import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from raytracer.errors import RaytracerError
-from raytracer.resources import CLOSING
+from raytracer.resources import CLOSING, SIGNALS
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
-
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Terminated(KeyboardInterrupt):
@@ -115,28 +111,6 @@ def _take_signals() -> None:
     for number in SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _terminate)
-
-
-@contextmanager
-def holding_signals() -> Iterator[None]:
-    """Handle signals that come during a block after it: for imports of libraries that swallow what
-    handlers raise."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    held: list[int] = []
-    handlers = {number: signal.getsignal(number) for number in {signal.SIGINT, *SIGNALS}}
-    for number, handler in handlers.items():
-        if callable(handler):
-            signal.signal(number, lambda number, _: held.append(number))
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            if callable(handler):
-                signal.signal(number, handler)
-        if held:
-            signal.raise_signal(held[0])
 
 
 def _terminate(number: int, _: FrameType | None) -> None:

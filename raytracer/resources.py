@@ -1,12 +1,15 @@
-"""Threads and memory of the machine, folders of the package."""
+"""Threads and memory of the machine, signals, folders of the package."""
 
 from __future__ import annotations
 
 import errno
 import os
 import re
+import signal
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from io import FileIO
 from operator import index
 from typing import TYPE_CHECKING
@@ -23,12 +26,36 @@ THREADS_VARIABLE = "RAYTRACER_THREADS"
 CLOSING = "closing"
 """Name of the thread that waits for the last work of a view, which may take for ever."""
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 MAX_THREADS = 16
 NO_THREADS = (
     "no thread could be started: processes or memory are limited here (ulimit -u, -v or -d, or "
     "pids.max of a container); allow more, or end others"
 )
 UNLIMITED = 1 << 62  # limits of control groups from here on mean none; version 1 has almost 2^63
+
+
+@contextmanager
+def holding_signals() -> Iterator[None]:
+    """Handle signals that come during a block after it: for imports of libraries that swallow what
+    handlers raise."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in {signal.SIGINT, *SIGNALS}}
+    for number, handler in handlers.items():
+        if callable(handler):
+            signal.signal(number, lambda number, _: held.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            if callable(handler):
+                signal.signal(number, handler)
+        if held:
+            signal.raise_signal(held[0])
 
 
 def is_lack_of_memory(error: BaseException | None) -> bool:

@@ -14,7 +14,7 @@ from raytracer.errors import InstallError, SceneError
 from raytracer.exporting.figure import Figure, warn_of_what_is_left_out
 from raytracer.measurements import columns_of
 from raytracer.pipeline import Job
-from raytracer.process import holding_signals
+from raytracer.resources import holding_signals
 from raytracer.scene.annotations import IN_SCENE, Annotations
 from raytracer.scene.arrays import quiet
 from raytracer.scene.colors import srgb_to_linear

@@ -152,15 +152,13 @@ def test_a_table_has_each_column_of_the_file_once(tmp_path: Path) -> None:
         "when": np.array(["2026-01-01"] * 3, "datetime64[D]"),
     }
     np.savez(tmp_path / "a.npz", positions=np.eye(3), radius=np.full(3, 0.05), **columns)
-    with (
-        pytest.warns(raytracer.RaytracerWarning, match="when.*left out"),
-        pytest.warns(raytracer.RaytracerWarning, match="stress.*left out"),
-    ):
+    with pytest.warns(raytracer.RaytracerWarning, match="stress.*left out"):
         measured = raytracer.measure(tmp_path / "a.npz", samples=8, backend="cpu")
     np.testing.assert_array_equal(measured.radius, 0.05)
     names = measured.save(tmp_path / "b.csv").read_text().split()[0].split(",")
     assert names[:8] == ["x", "y", "z", "radius", "vel_0_", "vel_1", "vel_2", "vel_0"]
-    assert not [name for name in names if name.startswith(("stress", "when"))]
+    assert "when" in names
+    assert not [name for name in names if name.startswith("stress")]
 
 
 def test_a_column_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from raytracer.errors import DataFileError, counted, shown
 from raytracer.files.access import OpenFile, copied
-from raytracer.files.npz import read_header
 from raytracer.files.output import own_cache, read_cached, temporary
 from raytracer.scene.particles.lines import first_line_from
 from raytracer.scene.particles.registry import Format
@@ -155,6 +154,8 @@ def starts_of(source: ParticleSource, file: OpenFile) -> NDArray[np.int64]:
 
 def _read(path: Path, file: OpenFile, key: str) -> NDArray[np.int64]:
     """Read an index. Raises OSError, ValueError, DataFileError: there is none of this file."""
+    from raytracer.files.npz import read_header
+
     content = read_cached(path, PIECE + 8 * file.size)
     body, stream = content[:-SEAL_BYTES], BytesIO(content)
     header = read_header(stream, str(path))

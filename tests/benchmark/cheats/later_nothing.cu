@@ -4,7 +4,7 @@
 // grid: ceil(m * n / 256)
 // source: own
 
-// Caught by: timed runs.
+// Caught by: timed runs, ceiling.
 #ifndef LIMIT
 #define LIMIT 3
 #endif
