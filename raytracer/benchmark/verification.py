@@ -6,7 +6,7 @@ A (B x), which takes a 64th of the work of the product if x has 64 values (Freiv
 wrong value differs from its group by more than rounding does.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -35,18 +35,24 @@ class Expected:
         self._whole = op.reference(inputs) if op.is_exact else None
         self._projection = Projection(op, inputs, self._random, slack) if op.is_product else None
 
-    def fault(self, outputs: Arrays, complete: bool = True) -> str:
+    def fault(self, outputs: Arrays, blocks: Sequence[slice] | None = None) -> str:
         """Return what is wrong with outputs, with the first wrong value; "" if nothing is.
 
-        complete: False compares some blocks, which differ from call to call.
+        blocks: rows to compare, of `draw_blocks`, where only these are known; None: all are.
         """
         if self._whole is not None:
             return _first_fault(outputs, self._whole, dict.fromkeys(self._whole, 0.0))
-        if self._projection is not None and (found := self._projection.fault(outputs["c"])):
-            return found
+        if blocks is None:
+            if self._projection is not None and (found := self._projection.fault(outputs["c"])):
+                return found
+            blocks = list(self._blocks(complete=True))
         with ThreadPoolExecutor(thread_count()) as pool:
-            parts = pool.map(lambda rows: self._fault_of(outputs, rows), self._blocks(complete))
+            parts = pool.map(lambda rows: self._fault_of(outputs, rows), blocks)
             return next((found for found in parts if found), "")
+
+    def draw_blocks(self) -> list[slice] | None:
+        """Draw some rows to compare, others in each call; None where all are needed."""
+        return None if self._whole is not None else list(self._blocks(complete=False))
 
     def _blocks(self, complete: bool) -> Iterator[slice]:
         """Yield blocks of rows to compare, the first and the last one among them."""
