@@ -29,7 +29,8 @@ class Pointer {
 
   down(event) {
     if (event.target.closest("button, input, select, a, .rt-help")) return;
-    this.stage.querySelector("canvas").focus({ preventScroll: true });
+    const canvas = this.stage.querySelector("canvas[tabindex]"); // that of an exported figure has none
+    (canvas || this.stage).focus({ preventScroll: true });
     this.stage.setPointerCapture(event.pointerId);
     this.pointers.set(event.pointerId, event);
     const alone = this.pointers.size === 1;

@@ -30,7 +30,7 @@ class View {
     this.alarm = element("div", "rt-alarm", this.stage);
     this.help = named(element("div", "rt-help", this.stage, { hidden: true, tabIndex: 0 }), "keys");
     this.help.setAttribute("role", "region");
-    const tools = element("div", "rt-tools", this.stage);
+    const tools = element("div", "rt-openers", this.stage);
     this.helper = button("? keys", tools, "keys and gestures (H)", () => this.toggleHelp());
     this.opener = button("☰ panel", tools, "panel (I)", () => this.togglePanel());
     root.classList.toggle("rt-closed", matchMedia("(max-width: 640px)").matches);
