@@ -186,7 +186,10 @@ def test_help_is_read_from_top_to_bottom(
     assert wide == 0, "nothing is to the right"
     assert high > 0
     page.keyboard.press("End")
-    page.wait_for_function("() => raytracerView.help.scrollTop > 0")
+    page.wait_for_function(  # it has come to rest there
+        "() => (({ scrollTop, clientHeight, scrollHeight }) =>"
+        " scrollTop + clientHeight > scrollHeight - 2)(raytracerView.help)"
+    )
     page.mouse.move(width / 2 - 50, height / 2)
     page.mouse.wheel(0, -10_000)
     page.wait_for_function("() => raytracerView.help.scrollTop === 0")
