@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
-PATIENCE = 10.0  # seconds for an effect, of which all but a few need a fraction of one
+PATIENCE = 30.0  # seconds for an effect, of which all but a few need a fraction of one
 
 CODES = {
     "COMMA": ",", "PERIOD": ".", "SLASH": "/", "BRACKETLEFT": "[", "BRACKETRIGHT": "]",
