@@ -471,7 +471,7 @@ class Bvh:
 
 def build_bvh(buffers: SceneBuffers, threads: int = 0) -> Bvh:
     """Build the hierarchy over all spheres of a scene."""
-    tree = host_tree(buffers.columns, buffers.large_id, threads)
+    tree = host_tree(buffers.columns, buffers.large_id, threads, buffers.shapes)
     if len(buffers.shapes):
         return replace(tree, spheres=np.concatenate([tree.spheres, buffers.shapes]))
     return tree
@@ -481,9 +481,13 @@ def host_tree(
     columns: tuple[NDArray[np.float32], ...],
     large_id: NDArray[np.int32 | np.uint32],
     threads: int = 0,
+    shapes: NDArray[np.float32] | None = None,
 ) -> Bvh:
-    """Build a hierarchy on the host; arguments as in `SceneBuffers`."""
-    return Bvh(*core().build_bvh(columns, thread_count(threads), large_id.tolist()))
+    """Build a hierarchy on the host; arguments as in `SceneBuffers`.
+
+    Without `shapes`, solids whose numbers are there count as different from each other.
+    """
+    return Bvh(*core().build_bvh(columns, thread_count(threads), large_id.tolist(), shapes))
 
 
 def _leaf(*blocks: memoryview) -> bytes:

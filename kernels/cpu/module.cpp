@@ -208,7 +208,8 @@ template <class Column> auto* column_of(const Column& column, int64_t count) {
 }
 
 template <int kFloats>
-nb::tuple build_bvh_of(const std::vector<In<float, 1>>& columns, int threads, const std::vector<int32_t>& large) {
+nb::tuple build_bvh_of(const std::vector<In<float, 1>>& columns, int threads, const std::vector<int32_t>& large,
+                       const In<float, 2>* rows) {
   const size_t n = columns[0].shape(0);
   const float* numbers[kFloats];
   for (size_t k = 0; k < columns.size(); ++k) numbers[k] = column_of(columns[k], (int64_t)n);
@@ -220,6 +221,11 @@ nb::tuple build_bvh_of(const std::vector<In<float, 1>>& columns, int threads, co
   rt::BuildOptions options;
   options.threads = threads;
   options.apart = large.data(), options.apart_count = (int64_t)large.size();
+  if (rows) {
+    if (rows->shape(1) != rt::kSolidFloats) throw nb::value_error("rows: are not the numbers of solids");
+    check_aligned(rows->data());
+    options.rows = rows->data(), options.first_row = (int64_t)n, options.row_count = (int64_t)rows->shape(0);
+  }
   rt::BuildResult<kFloats> r;
   interruptible([&](rt::Cancel* cancel) {
     options.cancel = cancel;
@@ -231,9 +237,11 @@ nb::tuple build_bvh_of(const std::vector<In<float, 1>>& columns, int threads, co
                         own(std::move(spheres), {n, kFloats}));
 }
 
-nb::tuple build_bvh(const std::vector<In<float, 1>>& columns, int threads, const std::vector<int32_t>& large) {
-  if (columns.size() == rt::kSphereFloats) return build_bvh_of<rt::kSphereFloats>(columns, threads, large);
-  if (columns.size() == rt::kSolidFloats) return build_bvh_of<rt::kSolidFloats>(columns, threads, large);
+nb::tuple build_bvh(const std::vector<In<float, 1>>& columns, int threads, const std::vector<int32_t>& large,
+                    const std::optional<In<float, 2>>& rows) {
+  const In<float, 2>* numbers = rows ? &*rows : nullptr;
+  if (columns.size() == rt::kSphereFloats) return build_bvh_of<rt::kSphereFloats>(columns, threads, large, numbers);
+  if (columns.size() == rt::kSolidFloats) return build_bvh_of<rt::kSolidFloats>(columns, threads, large, numbers);
   throw nb::value_error("columns: are not the numbers of a record");
 }
 
@@ -680,7 +688,9 @@ NB_MODULE(_core, m) {
   m.def("enums", enums, "Choices: name of the enum -> {word: number}.");
   m.def("constants", constants, "Numbers of the kernels by name.");
   m.def("build_bvh", build_bvh, "columns"_a.noconvert(), "threads"_a, "large"_a = std::vector<int32_t>(),
-        "Columns x, y, z, radius of spheres, or these, half of the axis and tag of capsules, float32 (N,) each -> "
+        "rows"_a.noconvert() = nb::none(),
+        "Columns x, y, z, radius of spheres, or these, half of the axis and tag of capsules, float32 (N,) each; rows: "
+        "float32 (M, 8), the further numbers of solids, of which the first is row N -> "
         "nodes uint8 (M, 80), order int32 (N,), spheres float32 (N, 4) or (N, 8) in leaf order; all of them "
         "read-only.");
   m.def("place", place, "positions"_a, "radii"_a, "linear"_a, "offset"_a, "scale"_a, "columns"_a.noconvert(),

@@ -78,6 +78,8 @@ template <int kFloats> class Moving final : public MovingSpheres {
     options.threads = threads;
     options.stride = kFloats;
     options.apart = apart_.data(), options.apart_count = (int64_t)apart_.size();
+    options.rows = records_[0].v + count_ * kFloats;  // which stay there
+    options.first_row = count_, options.row_count = record_count_ - count_;
     options.cancel = cancel;
     const float* columns[kFloats];
     for (int k = 0; k < kFloats; ++k) columns[k] = placed_[0].v + k;

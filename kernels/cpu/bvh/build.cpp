@@ -109,6 +109,30 @@ NodePlan plan_node(const Pending& p, const Child* children, int count, size_t ch
   return plan;
 }
 
+// The numbers of a solid that are not in its record; null where they were not given.
+const float* numbers_of(const Record<kSolidFloats>& r, int rows, const BuildOptions& options) {
+  const int64_t row = (int64_t)as_uint(r.v[3]) - options.first_row;
+  return row >= 0 && row + rows <= options.row_count ? options.rows + row * kSolidFloats : nullptr;
+}
+
+bool are_equal(const Record<kSphereFloats>& a, const Record<kSphereFloats>& b, const BuildOptions&) {
+  return std::equal(a.v, a.v + kSphereFloats, b.v);
+}
+
+// Two triangles are where they have the same corners; those of closed meshes also bound the same glass.
+bool are_equal(const Record<kSolidFloats>& a, const Record<kSolidFloats>& b, const BuildOptions& options) {
+  const uint32_t tag = as_uint(a.v[7]);
+  if (tag != as_uint(b.v[7]) || !std::equal(a.v, a.v + 3, b.v) || !std::equal(a.v + 4, a.v + 7, b.v + 4)) return false;
+  if (as_uint(a.v[3]) == as_uint(b.v[3])) return true;
+  if (tag >> kFormShift < (uint32_t)kConeForm) return a.v[3] == b.v[3];
+  const bool is_triangle = tag >> (kFormShift - 1) == kTriangleForm;
+  const int rows = is_triangle ? kTriangleRows : 1;
+  const float *of_a = numbers_of(a, rows, options), *of_b = numbers_of(b, rows, options);
+  if (!of_a || !of_b) return false;
+  if (!is_triangle) return std::equal(of_a, of_a + kSolidFloats, of_b);
+  return std::equal(of_a, of_a + 9, of_b) && (!(tag & kClosedMesh) || as_uint(of_a[15]) == as_uint(of_b[15]));
+}
+
 template <int kFloats> class Builder {
  public:
   Builder(int64_t count, const BuildOptions& options, ThreadPool& pool)
@@ -283,7 +307,7 @@ template <int kFloats> class Builder {
     }
   }
 
-  // Every ray nearby would test all spheres in one place. Of equal spheres traversal finds the lowest leaf
+  // Every ray nearby would test all spheres in one place. Of equal ones traversal finds the lowest leaf
   // position, and they block the same shadow rays: one of them is sufficient.
   void find_equal(Range& r) const {
     if (is_leaf(r)) return;
@@ -291,8 +315,7 @@ template <int kFloats> class Builder {
     if (extent[0] != 0.0f || extent[1] != 0.0f || extent[2] != 0.0f) return;
     const Record* prim = at(r).prim;
     for (int64_t i = r.begin + 1; i < r.end; ++i)
-      for (int k = 0; k < kFloats; ++k)
-        if (prim[i].v[k] != prim[r.begin].v[k]) return;
+      if (!are_equal(prim[i], prim[r.begin], options_)) return;
     r.equal = true;
   }
 

@@ -23,6 +23,9 @@ struct BuildOptions {
   const int32_t* apart = nullptr;
   int64_t apart_count = 0;
   int stride = 1;  // of the columns, in floats
+  // Numbers of solids whose records hold a row instead (geom/solid.h), kSolidFloats a row; that of rows[0].
+  const float* rows = nullptr;
+  int64_t first_row = 0, row_count = 0;
   Cancel* cancel = nullptr;  // the build throws Cancelled when it is requested
 };
 
