@@ -26,8 +26,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--record FILE` keeps the result of a run on a GPU beside the digest of the kernels."""
+    """`--record FILE` keeps the result of a run on a GPU beside the digest of the kernels,
+    `--list-skipped FILE` what another environment has to run."""
     parser.addoption("--record", type=Path, help="write outcomes, device and kernel digest as JSON")
+    parser.addoption(
+        "--list-skipped", type=Path, help="write the tests that were skipped, one a line"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -47,13 +51,18 @@ def pytest_collection_finish() -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, exitstatus: int, config: pytest.Config
 ) -> None:
-    """Say why tests were skipped, a line a reason, and write the record of `--record`."""
+    """Say why tests were skipped, a line a reason, and write the files of the options."""
     skipped = Counter(_reason(report) for report in terminalreporter.stats.get("skipped", ()))
     for reason, count in skipped.most_common():
         terminalreporter.write_line(f"{count} tests skipped: {reason}")
     # with xdist each process has a summary: that of the first has the results of all
-    if (path := config.getoption("--record")) and not hasattr(config, "workerinput"):
+    if hasattr(config, "workerinput"):
+        return
+    if path := config.getoption("--record"):
         write_record(path, terminalreporter.stats, int(exitstatus))
+    if path := config.getoption("--list-skipped"):
+        reports = terminalreporter.stats.get("skipped", ())
+        path.write_text("".join(f"{name}\n" for name in sorted({r.nodeid for r in reports})))
 
 
 # Reasons to skip a test where all extras are installed: packages of no extra, and users.
