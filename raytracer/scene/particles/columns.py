@@ -98,6 +98,8 @@ class ColumnSource(ParticleSource):
             if molecules.are_beads(known, result.centers):
                 labels = Labels(*label_ids(known["name"], self.name), "types")
                 why = molecules.FAR_APART
+            else:
+                labels = labels._replace(with_residues=True)
         elif masses is not None and masses.shape == labels.ids.shape and (masses != 1.0).any():
             first = np.unique(labels.ids, return_index=True)[1]
             pairs = zip(labels.names, masses[first].tolist(), strict=True)

@@ -39,6 +39,7 @@ class Labels(NamedTuple):
     stated: Mapping[str, Element] = {}  # radii and colours by label or symbol, from the scene file
     known: tuple[str, ...] = ()  # the labels in all frames of the file, or some; () if unknown
     types: tuple[str, ...] | None = None  # the types that are not numbers, in the order of colours
+    with_residues: bool = False  # elements by the names of atoms and residues, so no beads
 
 
 class LabelStyles(NamedTuple):

@@ -311,6 +311,7 @@ def _are_far_apart(result: Particles, labels: Labels, radii: NDArray[np.float64]
     """Whether particles of which only some have labels of elements are too far apart for these.
     radii: of the labels, NaN for those of no element."""
     is_open = labels.meaning is None and not labels.stated and result.radius is None
+    is_open = is_open and not labels.with_residues
     if not (is_open and np.isnan(radii).any() and np.isfinite(radii).any()):
         return False
     known = radii[labels.ids]

@@ -318,6 +318,8 @@ class SourceWithAtoms(ParticleSource):
             if molecules.are_beads(texts, result.centers):
                 labels = Labels(*label_ids(texts["name"], self.name), "types")
                 self.note(molecules.beads_taken(labels.names, molecules.FAR_APART), "radius+color")
+            else:
+                labels = labels._replace(with_residues=True)
         result.labels = labels
         return result
 

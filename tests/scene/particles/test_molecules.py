@@ -358,6 +358,8 @@ def test_beads_are_no_elements(name: str, kind: str, tmp_path: Path) -> None:
         ("gro", gro_of([("CA", "GLY", 1)], 0.8 * BEADS), "C"),
         ("gro", gro_of([("AR", "AR", 1)], 0.8 * BEADS), "Ar"),
         ("pdb", pdb_of_beads([("BB", "LIG", 64), ("N", "LIG", 64)], 1.5 * _GRID), "B"),
+        ("pdb", pdb_of_beads([("ZN", "ZN", 1), ("EP", "LIG", 1)], 5.0 * _GRID), "Zn"),
+        ("gro", gro_of([("NA", "NA", 1), ("MW", "SOL", 1)], 5.0 * _GRID), "Na"),
         ("xyz", xyz_of_beads([("Cu", "", 1)], 3.6 * _GRID), "Cu"),
         ("xyz", xyz_of_beads([("O", "", 1), ("Du", "", 1)], 1.2 * _GRID), "O"),
     ],
