@@ -423,7 +423,7 @@ def test_dolly_and_zoom_end_at_their_factors() -> None:
 def test_dolly_and_zoom_go_by_equal_factors(frame: int) -> None:
     """The picture grows as steadily at the end as at the beginning: by the fourth root of each."""
     camera = path(dolly=0.25, zoom_to=16.0).at(frame, 0.2 * frame)
-    assert camera.position[2] == pytest.approx(10.0 * 0.25 ** (frame / 4))
+    assert np.array(camera.position)[2] == pytest.approx(10.0 * 0.25 ** (frame / 4))
     ratio = np.tan(np.radians(camera.vertical_fov / 2)) / np.tan(np.radians(20.0))
     assert ratio == pytest.approx(2.0**-frame)
     flat = Camera(position=(0, 0, 9), look_at=(0, 0, 0), type="orthographic", height=8.0)
@@ -438,7 +438,7 @@ def test_keyframes_change_distance_and_field_of_view_by_equal_factors() -> None:
                  ease="linear"),
     )  # fmt: skip
     camera = path(9, 4.0, keyframes=keys).at(0, 1.0)
-    assert camera.position[2] == pytest.approx(8.0)
+    assert np.array(camera.position)[2] == pytest.approx(8.0)
     assert np.tan(np.radians(camera.vertical_fov / 2)) == pytest.approx(0.5)
 
 
