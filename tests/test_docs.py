@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import re
+import shlex
 import tomllib
 from collections.abc import Iterator
 from functools import cached_property
@@ -11,14 +12,13 @@ from runpy import run_path
 from types import FunctionType
 from typing import Any
 
-import click
 import pytest
 
 import raytracer
 from raytracer import compile_all
-from raytracer.cli import program
 from raytracer.scene.key_types import all_tables
 from raytracer.scene.tables import SCENE
+from support.commands import accept
 from support.pages import (
     DOCS,
     PAGES,
@@ -81,16 +81,24 @@ def test_files_that_are_named_are_there() -> None:
 def test_every_command_parses() -> None:
     for words in [words for path in PAGES for words in commands(path)]:
         if words and words[0].endswith("raytracer"):
-            command: click.Command = program
-            rest = words[1:]
-            while isinstance(command, click.Group):
-                command = command.get_command(click.Context(command), rest.pop(0)) or program
-            command.make_context(words[0], rest)
-            for word in rest:
+            accept(words)
+            for word in words:
                 if word.startswith(("scenes/", "renders/")):
                     assert (ROOT / word).is_file(), word
         elif words[1:3] == ["-m", "raytracer.compile_all"]:
             assert compile_all.parser().parse_args(words[3:]).arch
+
+
+def test_every_command_in_the_text_parses() -> None:
+    """Also in tables and sentences; parts such as `raytracer render ...` and OP are no commands."""
+    for path in PAGES:
+        if path.name == "changelog.md" or path.name == "experiments.md":
+            continue  # of earlier versions
+        text = re.sub(r"^```.*?^```$", "", text_of(path), flags=re.MULTILINE | re.DOTALL)
+        for command in re.findall(r"`(raytracer [a-z][^`]*)`", text):
+            words = " ".join(command.replace("\\|", "|").split())
+            if not re.search(r"\.\.\.|[A-Z]{2,}|\||<|\$", words):
+                accept(shlex.split(words), complete=False)
 
 
 def test_files_shown_can_be_rendered(tmp_path: Path) -> None:

@@ -1,12 +1,14 @@
 """The help of commands, names of options, and completion."""
 
 import re
+import shlex
 from pathlib import Path
 
 import click
 import pytest
 
 from raytracer.cli import main, program
+from support.commands import accept
 
 LINES, COLUMNS = 50, 80
 """A screen on which a help has to fit."""
@@ -43,6 +45,16 @@ def test_a_help_fits_on_a_screen(path: str, capsys: Captured) -> None:
     assert lines[0].startswith(f"Usage: raytracer {path} ")
     assert len(lines) <= LINES
     assert max(map(len, lines)) <= COLUMNS
+
+
+@pytest.mark.parametrize("path", [path for path, _ in leaves()])
+def test_examples_of_a_help_are_accepted(path: str, capsys: Captured) -> None:
+    flags = [flag for param in dict(leaves())[path].params for flag in param.opts]
+    assert main([*path.split(), "--help-all" if "--help-all" in flags else "--help"]) == 0
+    found = re.findall(r"^ +(raytracer .*)$", capsys.readouterr().out, re.MULTILINE)
+    examples = [re.split(r" {2,}", line.strip())[0].partition(" > ")[0] for line in found]
+    for example in examples:
+        accept(shlex.split(example))
 
 
 @pytest.mark.parametrize("path", ["render", "preview", "animate", "serve", "bench"])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image as Pillow
 
 import raytracer
 from raytracer.cli import main
@@ -87,6 +88,19 @@ def test_tone_of_a_film(capsys: pytest.CaptureFixture[str]) -> None:
     found = run_json(capsys, "tone", "a.npz", "--bits", "16", "-o", "b.png")
     assert found["films"][0]["output"] == "b.png"
     assert Path("b.png").read_bytes()[24] == 16
+
+
+@pytest.mark.parametrize("words", [["tone", "f.npz"], ["render", "white.toml"]])
+@pytest.mark.parametrize(("quality", "step"), [(None, 2), (20, 40), (50, 16), (100, 1)])
+def test_the_quality_of_jpeg(words: list[str], quality: int | None, step: int) -> None:
+    """The first step of libjpeg's table: 16 at 50, times 50 / q below it and (100 - q) / 50 above;
+    95 is the default."""
+    Path("white.toml").write_text(SCENE.replace("transparent = true", 'color = "white"'))
+    run("render", "white.toml", "-q", "--film", "f.npz", "-o", "a.png")
+    run(*words, "-q", "-o", "a.jpg", *(["--quality", str(quality)] if quality else []))
+    with Pillow.open("a.jpg") as picture:
+        tables: Any = picture.quantization  # type: ignore[attr-defined]
+        assert tables[0][0] == step
 
 
 def test_pixels_that_are_not_finite_are_reported(capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,7 +31,10 @@ PATH = click.Path(path_type=Path)
 @click.option("--input", type=INPUTS, default="normal", show_default=True, help="Input values.")
 @click.option("--min-time", default=0.5, show_default=True, help="Seconds of measurement per row.")
 @click.option("--peers/--no-peers", default=True, help="Also time PyTorch.")
-@click.option("--hot/--cold", help="Back to back, warm cache, not after a flush of the L2 cache.")
+@click.option(
+    "--hot/--cold",
+    help="Back to back, warm cache, not after a flush of the L2 cache (small arrays).",
+)
 @click.option("--save", type=PATH, metavar="FILE.json", help="Save results.")
 @click.option(
     "--format", "form", type=FORMS, default="table", show_default=True, help="Form of the output."
@@ -49,7 +52,7 @@ def bench(
     Examples:
       raytracer bench --list
       raytracer bench vecadd matmul
-      raytracer bench matmul --size 1024,4096 --variant 10 --save matmul.json
+      raytracer bench matmul --size 1024,4096 --variant 15 --save matmul.json
       raytracer bench matmul --with kernel.cu     your kernel under the same rules
       raytracer bench histogram --input sorted --axis n=2^30
       raytracer bench contraction --list          ideas of the variants

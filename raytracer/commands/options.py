@@ -408,6 +408,9 @@ def _option(definition: Definition, panel: str) -> click.Option:
     default = definition.default_words.strip('`"') or "the scene's"
     if definition.default is not None and panel not in (TONE_PANEL, "Options"):
         default = f"the scene's, or {default}"
+        if of_particles := getattr(definition.owner, "of_particles", None):
+            value = getattr(of_particles(), definition.name)
+            default += f", or {value} for particles" if value != definition.default else ""
     notes = "; ".join(filter(None, [kind.limits(), f"default: {default}"]))
     given = FILE if kind.metavar.startswith("FILE") else SettingType(kind, long)
     attributes = {"type": given, "metavar": kind.choices(), **kind.options}

@@ -3,6 +3,7 @@
 import shutil
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import raytracer
 from raytracer import AnimationSettings, Camera, Keyframe
 from raytracer.animation.animate import _digest, animate
 from raytracer.animation.encoder import planes
-from raytracer.animation.frames import Movie
+from raytracer.animation.frames import Movie, numbered
 from raytracer.animation.path import CameraPath, Stand, between, eased, turned
 from raytracer.cli import main
 from raytracer.errors import OutputError, SceneError
@@ -163,6 +164,46 @@ def test_numbered_pictures(trajectory: Path, tmp_path: Path, suffix: str) -> Non
         assert len(animation.seconds) == 1
         with Pillow.open(tmp_path / "out" / names[2]) as picture:
             np.testing.assert_array_equal(np.asarray(picture), list(animation)[2].to_uint8())
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "first", "last"),
+    [
+        ("f_#.png", 9, "f_0.png", "f_8.png"),
+        ("f_#.png", 10, "f_0.png", "f_9.png"),
+        ("f_#.png", 11, "f_00.png", "f_10.png"),
+        ("f_#.png", 100, "f_00.png", "f_99.png"),
+        ("f_#.exr", 101, "f_000.exr", "f_100.exr"),
+        ("f_###.png", 1000, "f_000.png", "f_999.png"),
+        ("f_####.png", 10, "f_0000.png", "f_0009.png"),
+        ("f_%02d.png", 100, "f_00.png", "f_99.png"),
+        ("f_%02d.png", 101, "f_000.png", "f_100.png"),
+        ("f_%d.png", 100, "f_0.png", "f_99.png"),
+    ],
+)
+def test_numbers_have_the_digits_of_the_last_one(
+    name: str, count: int, first: str, last: str
+) -> None:
+    """Names are also what an interrupted run looks for."""
+    names = [numbered(Path(name), index, count).name for index in (0, count - 1)]
+    assert names == [first, last]
+
+
+def test_an_exposure_is_metered_once_for_a_movie(tmp_path: Path) -> None:
+    """Metered in each frame, it would flicker: here the second one is darker, and stays so."""
+    path = tmp_path / "fading.xyz"
+    head = "2\nProperties=species:S:1:pos:R:3:color:R:3\n"
+    greys = [" ".join(3 * [grey]) for grey in ("0.9", "0.1", "0.9")]
+    path.write_text("".join(f"{head}H 0 0 0 {grey}\nH 1.5 0 0 {grey}\n" for grey in greys))
+    options: dict[str, Any] = SMALL | {"tone": {"exposure": "auto"}, "brightness": 8.0}
+    images = list(raytracer.animate(path, **options))
+    metered = [image.film.statistics(exposure="auto").exposure for image in images]
+    assert metered[1] > metered[0] + 1.0
+    assert metered[0] < -1.0
+    assert [image.settings.exposure for image in images] == [metered[0]] * 3
+    for image in images:
+        wanted = image.film.tonemap(exposure=metered[0])
+        np.testing.assert_array_equal(image.to_uint8()[..., :3], wanted[..., :3])
 
 
 def test_a_turntable_comes_back(ball: raytracer.Scene) -> None:
@@ -376,6 +417,29 @@ def test_dolly_and_zoom_end_at_their_factors() -> None:
     first = path(dolly=0.5, zoom_to=2.0).at(0, 0.0)
     np.testing.assert_allclose(np.array(first.position), np.array(CAMERA.position))
     assert first.vertical_fov == pytest.approx(40.0)
+
+
+@pytest.mark.parametrize("frame", [1, 2, 3])
+def test_dolly_and_zoom_go_by_equal_factors(frame: int) -> None:
+    """The picture grows as steadily at the end as at the beginning: by the fourth root of each."""
+    camera = path(dolly=0.25, zoom_to=16.0).at(frame, 0.2 * frame)
+    assert np.array(camera.position)[2] == pytest.approx(10.0 * 0.25 ** (frame / 4))
+    ratio = np.tan(np.radians(camera.vertical_fov / 2)) / np.tan(np.radians(20.0))
+    assert ratio == pytest.approx(2.0**-frame)
+    flat = Camera(position=(0, 0, 9), look_at=(0, 0, 0), type="orthographic", height=8.0)
+    moved = CameraPath(flat, AnimationSettings(zoom_to=16.0), 5, 1.0).at(frame, 0.2 * frame)
+    assert moved.height == pytest.approx(8.0 * 2.0**-frame)
+
+
+def test_keyframes_change_distance_and_field_of_view_by_equal_factors() -> None:
+    keys = (
+        Keyframe(0.0, position=(0, 0, 16), look_at=(0, 0, 0), vertical_fov=90.0, ease="linear"),
+        Keyframe(2.0, position=(0, 0, 4), vertical_fov=2 * np.degrees(np.arctan(0.25)),
+                 ease="linear"),
+    )  # fmt: skip
+    camera = path(9, 4.0, keyframes=keys).at(0, 1.0)
+    assert np.array(camera.position)[2] == pytest.approx(8.0)
+    assert np.tan(np.radians(camera.vertical_fov / 2)) == pytest.approx(0.5)
 
 
 def test_an_orthographic_camera_zooms_by_its_height() -> None:

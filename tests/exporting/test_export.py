@@ -196,6 +196,25 @@ def test_points_have_places_widths_and_colours(pxr: Any, suffix: str, tmp_path: 
     np.testing.assert_allclose(primvars.GetPrimvar("flow_rate").Get(), [[1, 2, 3], [4, 5, 6]])
 
 
+@pytest.mark.parametrize(
+    ("up", "axis"),
+    [
+        ((0, 0, 1), "Z"), ((0, 0, -1), "Z"), ((0.1, 0.2, 0.9), "Z"),
+        ((0, 1, 0), "Y"), ((0, -1, 0), "Y"), ((0.1, 0.9, 0.2), "Y"),
+    ],
+)  # fmt: skip
+def test_the_upward_axis_is_that_of_the_camera(
+    pxr: Any, up: tuple[float, float, float], axis: str, tmp_path: Path
+) -> None:
+    """Figures would lie on their side in Blender."""
+    from pxr import Usd, UsdGeom
+
+    seen = scene()
+    seen.camera = raytracer.Camera(position=(1e4, -9, 3), look_at=(1e4, 0, 0), up=up)
+    path = raytracer.export(seen, tmp_path / "points.usda", backend="cpu")
+    assert UsdGeom.GetStageUpAxis(Usd.Stage.Open(str(path))) == axis
+
+
 def test_columns_of_integers_stay_exact(pxr: Any, tmp_path: Path) -> None:
     from pxr import Usd, UsdGeom
 

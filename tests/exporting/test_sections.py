@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.exporting.figure import MAX_BITS, PART_OF_RADIUS, Figure, Grid
-from raytracer.exporting.sections import Section, section_of
+from raytracer.exporting.sections import SKY_LEVELS, Section, rod_sections, section_of
 from raytracer.scene.packing.pack import pack
 
 
@@ -96,3 +96,18 @@ def test_equal_radii_have_one_code() -> None:
     grid = Grid.of(figure)
     assert not grid.radius_codes(figure.radius).any()
     assert grid.least == pytest.approx(figure.radius[0])
+
+
+def test_the_light_of_a_rod_is_the_mean_of_its_ends() -> None:
+    """Between two spheres that of both; an end elsewhere has the mean of all spheres."""
+    centers = np.array([[0.0, 0, 0], [2.0, 0, 0], [4.0, 0, 0]])
+    starts = [centers[0], centers[1], centers[2], [0, 3, 0], [0, 3, 0]]
+    ends = [centers[1], centers[2], centers[0], centers[0], [4, 3, 0]]
+    rods = raytracer.CapsuleSet(starts, ends, 0.1)
+    figure = Figure.of(pack(raytracer.Scene([raytracer.SphereSet(centers, 0.5)], capsules=[rods])))
+    sky = np.zeros((3, 4), np.float32)
+    sky[:, 0] = 1.0, 0.4, 0.1
+    made = dict(rod_sections(figure.rods, Grid.of(figure), figure, sky))
+    expected = np.array([0.7, 0.25, 0.55, 0.75, 0.5])
+    shares = decoded(made["rod_sky"], "u1") / SKY_LEVELS
+    np.testing.assert_allclose(shares, expected, atol=0.51 / SKY_LEVELS)

@@ -281,6 +281,31 @@ def test_time_and_box_are_those_of_the_state() -> None:
         assert (view.image().to_uint8() != boxed.to_uint8()).any()
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"), [("{time}", "2.5"), ("{time:.2f} s", "2.50 s"), ("t = {time:g}", "t = 2.5")]
+)
+def test_the_time_of_a_state_is_drawn(text: str, shown: str) -> None:
+    """Also the next one, in pictures and in scenes."""
+
+    def pictures(*texts: str) -> list[Any]:
+        images = []
+        for line, time in zip(texts, (7.0, 2.5), strict=True):
+            drawn = {"texts": [raytracer.TextLabel(line)]}
+            with raytracer.live(open=None, annotations=drawn, **SETTINGS) as view:
+                view.set_time(7.0)
+                view.log_points("points", grid(3), radii=0.1)
+                view.image()
+                view.set_time(time)
+                view.log_points("points", grid(3), radii=0.1)
+                images.append(view.image().to_uint8())
+        return images
+
+    first, named = pictures(text, text)
+    _, stated = pictures(text, shown)
+    np.testing.assert_array_equal(named, stated)
+    assert (first != named).any()
+
+
 class Foreign:
     """An array of another package, which counts how often it is read."""
 

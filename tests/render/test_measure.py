@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import CapsuleSet, Scene, SphereSet, Transform
+from raytracer import CapsuleSet, Scene, SphereSet, Transform, measurements
 from raytracer.cli import main
+from raytracer.pipeline import prepare
 from reference import occluded
 from reference.scene import unit
 
@@ -117,6 +118,31 @@ def test_measurements_do_not_depend_on_threads_and_scale() -> None:
     large = raytracer.measure(scaled, backend="cpu")
     np.testing.assert_allclose(large.accessible_area, 64 * one.accessible_area, rtol=1e-6)
     np.testing.assert_allclose(large.positions, 8 * centers)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], {"backend": "auto", "threads": 0}),
+        (["--threads", "1"], {"backend": "auto", "threads": 1}),
+        (["--threads", "3", "--backend", "cpu"], {"backend": "cpu", "threads": 3}),
+    ],
+)
+def test_options_of_the_device_are_those_of_both_passes(
+    words: list[str], expected: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rays of the spheres, and of those that a probe enlarges."""
+    asked: list[dict[str, Any]] = []
+
+    def prepared(*arguments: Any, **options: Any) -> Any:
+        asked.append({name: options[name] for name in expected})
+        return prepare(*arguments, **options | {"backend": "cpu"})
+
+    monkeypatch.setattr(measurements, "prepare", prepared)
+    data = tmp_path / "heap.csv"
+    data.write_text("x,y,z,radius\n0,0,0,1\n1.5,0,0,1\n")
+    assert main(["measure", str(data), "--probe", "0.5", "--samples", "4", *words]) == 0
+    assert asked == [expected] * 2
 
 
 def test_solids_occlude_and_are_not_measured() -> None:

@@ -125,6 +125,19 @@ def test_bonds_of_the_file_take_the_nearest_image(tmp_path: Path) -> None:
     assert lengths(chosen) == pytest.approx([2.0])
 
 
+@pytest.mark.parametrize("scale", [1.0, 10.0])
+def test_lengths_of_bonds_are_those_in_the_scene(tmp_path: Path, scale: float) -> None:
+    """A scaled molecule has longer bonds: for conditions, colours and legends."""
+    scaled = raytracer.Transform(scale=scale, rotate=(30, 0, 0))
+    plain = loaded(tmp_path, CHAIN, "chain.data")
+    turned = raytracer.Scene([each.changed(transform=scaled) for each in plain.spheres])
+    colored = turned.styled(bonds="file", bond_color={"by": "length"})
+    (scale_of,) = colored.color_scales
+    assert (scale_of.low, scale_of.high) == pytest.approx((1.5 * scale, 2.0 * scale))
+    long = turned.styled(bonds="file", bond_select=f"length > {1.7 * scale}")
+    assert lengths(long) == pytest.approx([2.0])  # of the set, before the transform
+
+
 PDB = """HETATM    7  O   HOH A   1       0.000   0.000   0.117  1.00  0.00           O
 HETATM    8  H1  HOH A   1       0.000   0.757  -0.469  1.00  0.00           H
 HETATM    9  H2  HOH A   1       0.000  -0.757  -0.469  1.00  0.00           H

@@ -8,9 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
-from raytracer.cli import main
+from raytracer.benchmark.benchmark import parse_axes, validated
+from raytracer.benchmark.run import selected
+from raytracer.cli import main, program
 
 Captured = pytest.CaptureFixture[str]
 
@@ -25,6 +28,33 @@ def python(
     )  # fmt: skip
     assert done.returncode == code, done.stderr
     return done
+
+
+def accept(words: list[str], complete: bool = True) -> None:
+    """Parse a command line, and that of the bench down to names of variants; nothing is run.
+
+    complete: whether no argument or value may be missing. Raises click.UsageError and UserError.
+    """
+    command: click.Command = program
+    rest = words[1:]
+    while isinstance(command, click.Group) and rest:
+        name = rest.pop(0)
+        found = command.get_command(click.Context(command), name)
+        if found is None:
+            raise click.UsageError(f"no such command '{name}'")
+        command = found
+    if isinstance(command, click.Group):
+        return
+    try:
+        given = command.make_context(words[0], rest).params
+    except (click.MissingParameter, click.BadOptionUsage):  # the latter: an option without value
+        if complete:
+            raise
+        return
+    if command.name == "bench":
+        options = given | {"axes": parse_axes(given["axis"]), "mode": "cold"}
+        for benchmark in selected(given["ops"], "cuda"):
+            benchmark.check(validated(options | {"with_file": None}))
 
 
 def run_json(capsys: Captured, *words: str) -> Any:

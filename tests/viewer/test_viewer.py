@@ -134,6 +134,25 @@ def test_a_click_beside_a_sphere_picks_it_and_a_miss_is_said(viewer: Session) ->
     assert viewer.notice == "there is no sphere here"
 
 
+@pytest.mark.parametrize(("reach", "hits"), [(0, False), (5, False), (9, True), (15, True)])
+def test_a_click_may_miss_by_its_reach(viewer: Session, reach: int, hits: bool) -> None:
+    """Fingers on a page need a larger one than mice. The place is seven pixels beside a sphere."""
+    seen = requests(viewer)[0].job.view
+    ids = np.array(
+        [[hit_id(viewer.loaded_scene, seen, x, y) for x in range(64)] for y in range(48)], float
+    )  # nan without a sphere
+    rows, columns = np.nonzero(np.isfinite(ids))
+    across, down = np.meshgrid(np.arange(64), np.arange(48))
+    apart = np.maximum(abs(across[..., None] - columns), abs(down[..., None] - rows)).min(axis=2)
+    y, x = np.argwhere(apart == 7)[0].tolist()
+    viewer.do("pick", x, y, reach=reach)
+    perform(viewer)
+    assert (viewer.picked is not None) == hits
+    if viewer.picked is not None:
+        around = ids[max(y - reach, 0) : y + reach + 1, max(x - reach, 0) : x + reach + 1]
+        assert viewer.picked.number in around
+
+
 # Keeping
 
 

@@ -50,6 +50,28 @@ def test_scaled_coordinates(
         np.testing.assert_allclose(source.box.origin, origin)
 
 
+@pytest.mark.parametrize(
+    ("kinds", "periodic"),
+    [
+        ("pp ff ss", (True, False, False)),
+        ("fs pp mm", (False, True, False)),
+        ("ps sp pp", (False, False, True)),
+        ("fp ms pm", (False, False, False)),
+    ],
+)
+@pytest.mark.parametrize("before", ["", "xy xz yz "])
+def test_edges_are_periodic_where_both_sides_are(
+    tmp_path: Path, kinds: str, periodic: tuple[bool, bool, bool], before: str
+) -> None:
+    tilts = iter((" 0.5", " 0.25", " -0.5") if before else ("", "", ""))
+    rows = "".join(f"0 9{next(tilts)}\n" for _ in range(3))
+    box = f"ITEM: BOX BOUNDS {before}{kinds}\n{rows}"
+    path = write(tmp_path / "a.dump", dump("id x y z", rows_of(INSIDE, "3 "), box))
+    with source_of(path) as source:
+        assert source.box is not None
+        assert source.box.periodic == periodic
+
+
 def test_radii_types_and_elements(tmp_path: Path) -> None:
     rows = ["1 0 0 0 0.5", "2 1 0 0 0.25"]
     sized = read(write(tmp_path / "a.dump", dump("type x y z radius", rows)))

@@ -619,6 +619,19 @@ def test_gro(tmp_path: Path) -> None:
     np.testing.assert_allclose(fine_centers, [[1.260001, 16.240002, 16.790003]], rtol=1e-14)
 
 
+def test_a_triclinic_box_of_gro(tmp_path: Path) -> None:
+    """Nine numbers: a_x b_y c_z, a_y a_z, b_x b_z, c_x c_y (GROMACS, "gro file format")."""
+    atom = "    1SOL     OW    1   0.126   1.624   1.679\n"
+    path = write(tmp_path / "a.gro", f"t\n1\n{atom}   3 4 5  0.1 0.2  0.3 0.4  0.5 0.6\n")
+    with source_of(path) as source:
+        assert source.box is not None
+        edges = [[3.0, 0.1, 0.2], [0.3, 4.0, 0.4], [0.5, 0.6, 5.0]]
+        np.testing.assert_allclose(source.box.edges, 10.0 * np.array(edges), rtol=1e-14)
+    short = write(tmp_path / "b.gro", f"t\n1\n{atom}   3 4 5\n")
+    with source_of(short) as source:
+        assert source.box == Box((0, 0, 0), ((30, 0, 0), (0, 40, 0), (0, 0, 50)))
+
+
 @pytest.mark.filterwarnings("ignore:.*types are taken as the elements")
 def test_lammps_data(tmp_path: Path) -> None:
     path = write(tmp_path / "a.data", LAMMPS_DATA)
