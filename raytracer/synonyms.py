@@ -65,7 +65,6 @@ _PARTS = (
 )
 
 REMOVED = {
-    "compare": "records that `raytracer bench --save` wrote have the median of each row",
     "describe": "`raytracer render FILE --pick X,Y` describes what a pixel shows, and in Python "
     "`raytracer.load(FILE).describe(ID)` a sphere",
     "explain": "`raytracer bench OP --list` prints ideas, and `python -m raytracer.compile_all` "

@@ -2,19 +2,22 @@
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from raytracer.commands.options import SettingsCommand, force_option
 from raytracer.progress import StageLine
 
-BACKENDS, FORMS = click.Choice(["auto", "cpu", "cuda"]), click.Choice(["table", "markdown", "json"])
+BACKENDS = click.Choice(["auto", "cpu", "cuda"])
+FORMS = click.Choice(["table", "markdown", "csv", "json"])
 INPUTS = click.Choice(["normal", "uniform", "constant", "sorted", "zeros"])
 COMMON = (
     "listed", "variant", "size", "scene", "axis", "dtype", "backend", "hot", "save", "form",
-    "with_file",
+    "with_file", "compare",
 )  # fmt: skip
 PATH = click.Path(path_type=Path)
 
@@ -38,10 +41,17 @@ PATH = click.Path(path_type=Path)
 )
 @force_option
 @click.option("--with", "with_file", type=PATH, metavar="FILE.cu", help="Also time this kernel.")
+@click.option(
+    "--compare",
+    type=PATH,
+    nargs=2,
+    metavar="A.json B.json",
+    help="Compare two saved records: is B faster, slower or the same?",
+)
 @click.option("--profile", is_flag=True, help="Launch each variant once, for a profiler.")
 def bench(
     ops: tuple[str, ...], listed: bool, profile: bool, axis: tuple[str, ...], save: Path | None,
-    form: str, force: bool, hot: bool, **options: Any,
+    form: str, force: bool, hot: bool, compare: tuple[Path, Path] | None, **options: Any,
 ) -> None:  # fmt: skip
     """Check and time kernels and parts of the renderer.
 
@@ -57,11 +67,17 @@ def bench(
       raytracer bench tone                        statistics and tone mapping of a 4K film
       raytracer bench build --size 1e5,1e6        trees over spheres of several kinds
       raytracer bench live --scene plummer        spheres that move, from positions to picture
+      raytracer bench --compare old.json new.json
     """
     from raytracer.benchmark import report, run
     from raytracer.benchmark.benchmark import parse_axes, validated
+    from raytracer.benchmark.compare import compare_records, format_comparison
     from raytracer.files import output
 
+    if compare:
+        _refuse_others("--compare", ("compare", "form"), ops)
+        click.echo(format_comparison(compare_records(*compare), form), nl=False)
+        return
     options |= {"axes": parse_axes(axis), "mode": "hot" if hot else "cold"}
     if listed:
         click.echo(run.listing(ops), nl=False)
@@ -78,6 +94,22 @@ def bench(
     # The command line, with file names in place of absolute paths.
     words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
     record["command"] = shlex.join(["raytracer", *words])
-    click.echo(report.text(record, form), nl=False)
+    click.echo(report.format_record(record, form), nl=False)
     if save:
-        output.write(save, report.text(record, "json"))
+        output.write(save, report.format_record(record, "json"))
+
+
+def _refuse_others(word: str, taken: Sequence[str], names: Sequence[str]) -> None:
+    """Raise UserError if arguments or options were given that a mode, `word`, does not take."""
+    from raytracer.errors import UserError
+
+    context = click.get_current_context()
+    given = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if isinstance(parameter, click.Option)
+        and parameter.name not in taken
+        and context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+    ]
+    if names or given:
+        raise UserError(f"{word} runs nothing: leave out {', '.join([*names, *given])}")
