@@ -85,7 +85,7 @@ def compare_records(
     if not rows:
         having = (f"{name} has {_described(each)}" for name, each in ((first, one), (second, two)))
         raise UserError(f"the records have no timed row in common: {', '.join(having)}")
-    remarks = [*_differences(*records, first, second)]
+    remarks = [*_differences(records[0], records[1], first, second)]
     if busy:
         remarks.append(
             f"other programs ran during the bench of {' and '.join(busy)}: on a busy CPU all rows "
@@ -106,7 +106,7 @@ def format_comparison(compared: ComparedRecords, form: str = "table") -> str:
         return _as_csv(compared["rows"])
     blocks, parts = list[str](), dict[str, list[list[str]]]()
     for row in compared["rows"]:
-        title = f"{row['op']}: {_where(row)}"
+        title = f"{row['op']}: {where(row)}"
         parts.setdefault(title, []).append(_cells(row))
     for title, lines in parts.items():
         blocks += [title, format_grid(COLUMNS, lines, form)]
@@ -254,7 +254,7 @@ def _differences(a: Record, b: Record, first: str, second: str) -> Iterator[str]
             )
 
 
-def _where(of: Result | Comparison) -> str:
+def where(of: Result | Comparison) -> str:
     axes = ", ".join(f"{name} {size}" for name, size in of["axes"].items())
     return f"{axes}; {of['dtype']}, {of['input']}, {of['mode']}"
 
@@ -262,11 +262,11 @@ def _where(of: Result | Comparison) -> str:
 def _listed(alone: list[tuple[Result, Row]]) -> str:
     parts = dict[str, list[str]]()
     for result, row in alone:
-        parts.setdefault(f"{result['op']} ({_where(result)})", []).append(row["label"])
+        parts.setdefault(f"{result['op']} ({where(result)})", []).append(row["label"])
     return "; ".join(f"{op}: {', '.join(labels)}" for op, labels in parts.items())
 
 
 def _described(rows: Mapping[Key, tuple[Result, Row]]) -> str:
     """Return what a record has been measured, without its rows."""
-    names = dict.fromkeys(f"{result['op']} ({_where(result)})" for result, _ in rows.values())
+    names = dict.fromkeys(f"{result['op']} ({where(result)})" for result, _ in rows.values())
     return ", ".join([*names][:4]) + (" and others" if len(names) > 4 else "") or "no times"

@@ -70,8 +70,8 @@ def _plain(result: Result, record: Record) -> Iterator[dict[str, Any]]:
         time: Mapping[str, Any] = row.get("time", {})
         yield {
             "device": record["device"].get("device", ""),
-            **{name: result[name] for name in ("op", "dtype", "input", "mode")},  # type: ignore[literal-required]
-            **{name: row[name] for name in ("label", "kind", "status", "reason")},  # type: ignore[literal-required]
+            **{name: result[name] for name in ("op", "dtype", "input", "mode")},
+            **{name: row[name] for name in ("label", "kind", "status", "reason")},
             **{name: time.get(name) for name in ("median", "min", "q1", "q3", "noise", "count")},
             **result["work"],
             **{name: rates.get(name) for name in ("tflops", "gbps", "of_ceiling")},
