@@ -17,6 +17,9 @@ _HOMES = {
     for module, names in {
         "animation.animate": "Animation animate",
         "backends.select": "devices",
+        "benchmark.compare": "compare_records format_comparison",
+        "benchmark.plot": "plot_comparison plot_record",
+        "benchmark.report": "format_record",
         "benchmark.run": "bench",
         "browser.serve": "serve show",
         "device_array": "DeviceArray",

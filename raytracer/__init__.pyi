@@ -6,6 +6,11 @@ from raytracer._version import __version__ as __version__
 from raytracer.animation.animate import Animation as Animation
 from raytracer.animation.animate import animate as animate
 from raytracer.backends.select import devices as devices
+from raytracer.benchmark.compare import compare_records as compare_records
+from raytracer.benchmark.compare import format_comparison as format_comparison
+from raytracer.benchmark.plot import plot_comparison as plot_comparison
+from raytracer.benchmark.plot import plot_record as plot_record
+from raytracer.benchmark.report import format_record as format_record
 from raytracer.benchmark.run import bench as bench
 from raytracer.browser.serve import serve as serve
 from raytracer.browser.serve import show as show

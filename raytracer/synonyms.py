@@ -65,7 +65,6 @@ _PARTS = (
 )
 
 REMOVED = {
-    "compare": "records that `raytracer bench --save` wrote have the median of each row",
     "describe": "`raytracer render FILE --pick X,Y` describes what a pixel shows, and in Python "
     "`raytracer.load(FILE).describe(ID)` a sphere",
     "explain": "`raytracer bench OP --list` prints ideas, and `python -m raytracer.compile_all` "
@@ -80,8 +79,6 @@ REMOVED = {
     "lock": "give all films one exposure: '--exposure' with the number that '--stats' prints",
     "ncu": "`ncu --profile-from-start off raytracer bench OP --profile` counts each kernel",
     "no_poster": "a movie has its poster, NAME.poster.png",
-    "plot": "`python docs/research/bench_plot.py RECORD.json PLOT.png` of the sources draws a "
-    "saved record",
     "poster": "a movie has its poster, NAME.poster.png",
     "progressive": "`raytracer preview` and `serve` show the picture while samples are added",
     "schema": "raytracer/benchmark/record.py describes the keys of a record",

@@ -379,9 +379,9 @@ def measure(
         into["memory_used"], into["input_sets"] = int(total - free), len(trial.expected)
         tell(f"timing {op.name}")
         turns = [partial(entry.turn, trial, options) for entry in entries]
-        for entry, samples in zip(entries, in_turns(turns, options.min_time), strict=True):
+        for entry, groups in zip(entries, in_turns(turns, options.min_time), strict=True):
             if entry.launch:
-                timed(entry.row, samples)
+                timed(entry.row, groups)
                 _judge(session, entry.row, into, trial, options)
         if options.checks("inputs") and (name := trial.changed_input()):
             raise BackendError(
@@ -427,7 +427,7 @@ def _judge(
         row["reason"] = (
             f"reaches {share:.0%} of the ceiling of this GPU: it cannot have done all of its work"
         )
-        del row["time"], row["samples"]
+        del row["time"], row["samples"], row["groups"]
 
 
 def select(op: Op, words: Sequence[str]) -> list[Variant]:

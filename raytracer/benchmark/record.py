@@ -4,18 +4,30 @@ Times are seconds, sizes bytes, rates per second. Records of other versions may 
 """
 
 from collections.abc import Mapping
-from typing import Literal, NotRequired, TypedDict
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from raytracer.errors import DataFileError, shown
+from raytracer.files.access import load_json, opened, path_of
 
 FORMAT: Literal[1] = 1
+MAX_BYTES = 1 << 28  # of a file
 
 Kind = Literal["variant", "mine", "peer", "cpu", "copy", "stage"]
 Status = Literal["ok", "wrong", "skipped", "failed"]
 
 
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
 class Times(TypedDict):
     """Statistics of samples of a time."""
 
-    median: float
+    median: Seconds
     min: float
     q1: float  # first quartile
     q3: float  # third quartile
@@ -41,7 +53,8 @@ class Row(TypedDict):
     status: Status  # only rows with status "ok" are timed
     reason: str  # why the status is not "ok", in one sentence
     time: NotRequired[Times]
-    samples: NotRequired[list[float]]  # all samples of the time
+    samples: NotRequired[list[Seconds]]  # all samples of the time
+    groups: NotRequired[list[int]]  # samples of each turn, one after another
     resources: NotRequired[Resources]
     version: NotRequired[str]  # version of the library of a peer
     clock: NotRequired["Clock"]  # while it runs
@@ -121,6 +134,40 @@ class Record(TypedDict):
     load_average: float
     versions: dict[str, str]  # of raytracer, python and numpy
     results: list[Result]
+
+
+def read_record(path: str | Path) -> Record:
+    """Read a record that `raytracer bench --save` wrote.
+
+    Raises:
+        UserError: the file cannot be read or is no record.
+    """
+    path = path_of(path)
+    with opened(path) as file:
+        try:
+            values = load_json(file.read(MAX_BYTES).decode("utf-8"), file.source)
+        except (ValueError, RecursionError):
+            raise DataFileError(f"{file.source}: {NO_RECORD} (it is not JSON)") from None
+        return validate_record(values, file.source)
+
+
+NO_RECORD = "is no record of `raytracer bench --save`"
+
+
+def validate_record(values: Any, source: str) -> Record:
+    """Return values as a record; raise UserError, with the first field that is wrong."""
+    try:
+        return _adapter().validate_python(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        words = (".".join(map(str, first["loc"])), first["msg"])
+        why = shown(": ".join(filter(None, words)))
+        raise DataFileError(f"{source}: {NO_RECORD} ({why})") from None
+
+
+@cache
+def _adapter() -> TypeAdapter[Record]:
+    return TypeAdapter(Record)
 
 
 def moved(work: Work) -> float:

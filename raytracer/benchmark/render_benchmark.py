@@ -191,9 +191,9 @@ class Ladder:
                 frame()
             turns = [partial(statistics.repeated, frame) for *_, frame in frames]
             every = statistics.in_turns(turns, min_time)
-        for (rung, row, _), samples in zip(frames, every, strict=True):
+        for (rung, row, _), groups in zip(frames, every, strict=True):
             work = self.size[0] * self.size[1] * (SAMPLES if rung.level == "samples" else 1)
-            row["msamples"] = 1e-6 * work / statistics.timed(row, samples)["time"]["median"]
+            row["msamples"] = 1e-6 * work / statistics.timed(row, groups)["time"]["median"]
         return rows
 
     def arranged(self, layout: str) -> Bvh:

@@ -1,32 +1,84 @@
-"""Formatting of a record as a table, Markdown or JSON."""
+"""Formatting of a record as a table, Markdown, CSV or JSON."""
 
+import csv
+import io
 import json
+from collections.abc import Iterator, Mapping, Sequence
 from math import floor, log10
 from typing import Any
 
+from raytracer.arguments import one_of
 from raytracer.benchmark.record import Device, Record, Result, Row, moved
 from raytracer.benchmark.statistics import MIN_SAMPLES
+from raytracer.errors import escaped
 
 COLUMNS = (
     "variant", "shows", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "x first",
     "x before", "x peer", "Msamples/s", "Mspheres/s", "bytes/sphere", "nodes", "title",
 )  # fmt: skip
-LEFT = ("variant", "title")  # columns that are aligned to the left
+LEFT = ("variant", "title", "B is")  # columns that are aligned to the left
+EXTRA = ("msamples", "mspheres", "bytes_per_sphere", "nodes")  # of rows of the renderer
+FORMS = ("table", "markdown", "csv", "json")
 
 
-def text(record: Record, form: str) -> str:
-    """Format a record; form: "table", "markdown" or "json"."""
+def format_record(record: Record, form: str = "table") -> str:
+    """Format a record of `raytracer.bench` as the command prints it.
+
+    form: "table", "markdown", "csv" (a line for each row, all values as plain numbers in seconds,
+    bytes and their ratios) or "json".
+    """
+    one_of(form, "format", FORMS, "format")
     if form == "json":
-        return json.dumps(record, indent=1) + "\n"
+        return to_json(record)
+    if form == "csv":
+        return csv_text([line for each in record["results"] for line in _plain(each, record)])
     blocks = [_device_line(record)]
     for result in record["results"]:
         inputs = f"; {kind(result)} input, {result['mode']}" if result["work"]["bytes_read"] else ""
         blocks.append(f"{result['op']}: {sizes(result)}{inputs}")
         if result.get("failed"):
             blocks.append(f"not run: {result['failed']}")
-        blocks.append(_grid(COLUMNS, cells(result, record["device"]), form))
+        blocks.append(format_grid(COLUMNS, cells(result, record["device"]), form))
         blocks += ["\n".join(_remarks(result, record["device"])), result["note"]]
-    return "\n\n".join(block for block in blocks if block) + "\n"
+    return escape("\n\n".join(block for block in blocks if block) + "\n")
+
+
+def to_json(values: Any) -> str:
+    """Return JSON with a line for each value."""
+    return json.dumps(values, indent=1) + "\n"
+
+
+def escape(text: str) -> str:
+    """Return lines without control characters, which a record of somebody else may have."""
+    return "\n".join(map(escaped, text.split("\n")))
+
+
+def csv_text(lines: Sequence[Mapping[str, Any]]) -> str:
+    """Return CSV with the columns of all lines (RFC 4180, but for line feeds)."""
+    columns = dict.fromkeys(name for line in lines for name in line)
+    file = io.StringIO()
+    writer = csv.DictWriter(file, [*columns], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return file.getvalue()
+
+
+def _plain(result: Result, record: Record) -> Iterator[dict[str, Any]]:
+    """Yield the values of each row of a result by column, None for those that it has not."""
+    for row in result["rows"]:
+        rates = figures(row, result, record["device"])
+        time: Mapping[str, Any] = row.get("time", {})
+        yield {
+            "device": record["device"].get("device", ""),
+            **{name: result[name] for name in ("op", "dtype", "input", "mode")},
+            **{name: row[name] for name in ("label", "kind", "status", "reason")},
+            **{name: time.get(name) for name in ("median", "min", "q1", "q3", "noise", "count")},
+            **result["work"],
+            **{name: rates.get(name) for name in ("tflops", "gbps", "of_ceiling")},
+            **{name: row.get(name) for name in EXTRA},
+            **{name: (row.get("resources") or {}).get(name) for name in ("registers", "shared")},
+            **result["axes"],
+        }
 
 
 def sizes(result: Result) -> str:
@@ -173,7 +225,7 @@ def _clocks(rows: list[Row]) -> list[str]:
     return [line, *([f"the GPU was throttled by: {', '.join(reasons)}"] if reasons else [])]
 
 
-def _grid(columns: tuple[str, ...], lines: list[list[str]], form: str) -> str:
+def format_grid(columns: tuple[str, ...], lines: list[list[str]], form: str) -> str:
     """Align the columns that are not empty; "" without lines."""
     if not lines:
         return ""

@@ -12,6 +12,7 @@ from raytracer.benchmark.record import Row, Times
 
 MIN_SAMPLES = 10
 TARGET = 0.003  # relative uncertainty of the median at which sampling stops
+Groups = list[list[float]]  # samples of each turn
 Turn = Callable[[float], list[float]]  # returns samples that take about as many seconds
 PATIENCE = 6  # multiple of the minimum time after which sampling stops in any case
 
@@ -35,7 +36,7 @@ def settled(samples: list[float], spent: float, min_time: float) -> bool:
     return statistics(samples)["noise"] * 0.929 / math.sqrt(len(samples)) <= TARGET
 
 
-def in_turns(turns: Sequence[Turn], min_time: float) -> list[list[float]]:
+def in_turns(turns: Sequence[Turn], min_time: float) -> list[Groups]:
     """Take samples in turns (A B B A) until the median of each has settled.
 
     Those that have settled keep their turns: kernels that went on alone would run hotter, and at
@@ -43,15 +44,17 @@ def in_turns(turns: Sequence[Turn], min_time: float) -> list[list[float]]:
     returns no samples ends.
     """
     every, spent = [list[float]() for _ in turns], [0.0] * len(turns)
+    groups: list[Groups] = [[] for _ in turns]
     going, seconds = list(range(len(turns))), min_time / 4
     while any(not settled(every[each], spent[each], min_time) for each in going):
         for each in (*going, *reversed(going)):
             samples = turns[each](seconds)
             every[each] += samples
+            groups[each] += [samples] if samples else []
             # A sample of a short kernel is the mean of a batch, so the sum underestimates.
             spent[each] += max(seconds / 2, sum(samples)) if samples else math.inf
         going = [each for each in going if spent[each] < math.inf]
-    return every
+    return groups
 
 
 def repeated(run: Callable[[], float], seconds: float) -> list[float]:
@@ -62,7 +65,7 @@ def repeated(run: Callable[[], float], seconds: float) -> list[float]:
     return samples
 
 
-def clocked(run: Callable[[], Any], min_time: float) -> list[float]:
+def clocked(run: Callable[[], Any], min_time: float) -> Groups:
     """Return seconds of calls of a function on the host, after one that is not timed."""
 
     def once() -> float:
@@ -74,7 +77,9 @@ def clocked(run: Callable[[], Any], min_time: float) -> list[float]:
     return in_turns([partial(repeated, once)], min_time)[0]
 
 
-def timed(row: Row, samples: list[float]) -> Row:
+def timed(row: Row, groups: Groups) -> Row:
     """Put samples and their statistics into a row; return it."""
+    samples = [sample for group in groups for sample in group]
     row["time"], row["samples"] = statistics(samples), samples
+    row["groups"] = [len(group) for group in groups]
     return row

@@ -147,9 +147,9 @@ def _on_device(session: Session, film: Film) -> Iterator[Passes]:
 
 
 def _results(
-    film: Film, mode: str, passes: Passes, clocked: Callable[[Run], list[float]]
+    film: Film, mode: str, passes: Passes, clocked: Callable[[Run], statistics.Groups]
 ) -> list[Result]:
-    """Time the passes; clocked: returns seconds of calls."""
+    """Time the passes; clocked: returns seconds of calls, by turns."""
     axes, pixels, results = {"width": film.width, "height": film.height}, film.sums[..., 0].size, []
     for name, each in passes.items():
         reads, written, note = RESULTS[name]

@@ -1,20 +1,28 @@
 """`raytracer bench`."""
 
+from __future__ import annotations
+
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from raytracer.commands.options import SettingsCommand, force_option
 from raytracer.progress import StageLine
 
-BACKENDS, FORMS = click.Choice(["auto", "cpu", "cuda"]), click.Choice(["table", "markdown", "json"])
+if TYPE_CHECKING:
+    from raytracer.benchmark.record import Record
+
+BACKENDS = click.Choice(["auto", "cpu", "cuda"])
+FORMS = click.Choice(["table", "markdown", "csv", "json"])
 INPUTS = click.Choice(["normal", "uniform", "constant", "sorted", "zeros"])
 COMMON = (
     "listed", "variant", "size", "scene", "axis", "dtype", "backend", "hot", "save", "form",
-    "with_file",
+    "with_file", "compare", "plot",
 )  # fmt: skip
 PATH = click.Path(path_type=Path)
 
@@ -41,10 +49,19 @@ PATH = click.Path(path_type=Path)
 )
 @force_option
 @click.option("--with", "with_file", type=PATH, metavar="FILE.cu", help="Also time this kernel.")
+@click.option(
+    "--compare",
+    type=PATH,
+    nargs=2,
+    metavar="A.json B.json",
+    help="Compare two saved records: is B faster, slower or the same?",
+)
+@click.option("--plot", type=PATH, metavar="FILE.png", help="Plot times, and a roofline.")
 @click.option("--profile", is_flag=True, help="Launch each variant once, for a profiler.")
 def bench(
     ops: tuple[str, ...], listed: bool, profile: bool, axis: tuple[str, ...], save: Path | None,
-    form: str, force: bool, hot: bool, **options: Any,
+    form: str, force: bool, hot: bool, compare: tuple[Path, Path] | None, plot: Path | None,
+    **options: Any,
 ) -> None:  # fmt: skip
     """Check and time kernels and parts of the renderer.
 
@@ -60,11 +77,32 @@ def bench(
       raytracer bench tone                        statistics and tone mapping of a 4K film
       raytracer bench build --size 1e5,1e6        trees over spheres of several kinds
       raytracer bench live --scene plummer        spheres that move, from positions to picture
+      raytracer bench matmul --plot matmul.png    times and a roofline
+      raytracer bench matmul.json --plot matmul.png  the same of a saved record
+      raytracer bench --compare old.json new.json
     """
-    from raytracer.benchmark import report, run
+    from raytracer.benchmark import run
     from raytracer.benchmark.benchmark import parse_axes, validated
+    from raytracer.benchmark.compare import compare_records, format_comparison
+    from raytracer.benchmark.plot import check_plot, plot_comparison
+    from raytracer.benchmark.record import read_record
+    from raytracer.benchmark.report import format_record
     from raytracer.files import output
 
+    outputs = output.OutputSet(force)
+    if plot:
+        check_plot(plot)
+    if compare:
+        _refuse_others("--compare", ("compare", "form", "plot"), ops)
+        compared = compare_records(*compare)
+        click.echo(format_comparison(compared, form), nl=False)
+        if plot:
+            plot_comparison(compared, plot)
+        return
+    if any(name.endswith(".json") for name in ops):
+        _refuse_others(f"the record {ops[0]}", ("form", "plot"), ops[1:])
+        show(read_record(ops[0]), form, plot)
+        return
     options |= {"axes": parse_axes(axis), "mode": "hot" if hot else "cold"}
     if listed:
         click.echo(run.listing(ops), nl=False)
@@ -75,12 +113,38 @@ def bench(
             click.echo(f"{benchmark.name}: launched {labels}")
         return
     if save:
-        output.check_file(output.OutputSet(force).writes(save, "--save"))
+        output.check_file(outputs.writes(save, "--save"))
     with StageLine() as line:
         record = run.bench(*ops, progress=line, **options)
     # The command line, with file names in place of absolute paths.
     words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
     record["command"] = shlex.join(["raytracer", *words])
-    click.echo(report.text(record, form), nl=False)
     if save:
-        output.write(save, report.text(record, "json"))
+        output.write(save, format_record(record, "json"))
+    show(record, form, plot)
+
+
+def show(record: Record, form: str, plot: Path | None) -> None:
+    """Print a record, and plot it if a name is given."""
+    from raytracer.benchmark.plot import plot_record
+    from raytracer.benchmark.report import format_record
+
+    click.echo(format_record(record, form), nl=False)
+    for remark in plot_record(record, plot) if plot else ():
+        click.echo(f"raytracer: {remark}", err=True)
+
+
+def _refuse_others(word: str, taken: Sequence[str], names: Sequence[str]) -> None:
+    """Raise UserError if arguments or options were given that a mode, `word`, does not take."""
+    from raytracer.errors import UserError
+
+    context = click.get_current_context()
+    given = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if isinstance(parameter, click.Option)
+        and parameter.name not in taken
+        and context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+    ]
+    if names or given:
+        raise UserError(f"{word} runs nothing: leave out {', '.join([*names, *given])}")

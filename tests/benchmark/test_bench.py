@@ -1,5 +1,7 @@
 """`raytracer bench` without a GPU: sizes, statistics, reports, clock and power."""
 
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -109,7 +111,7 @@ def test_figures_are_work_over_time() -> None:
 
 @pytest.mark.parametrize("form", ["table", "markdown"])
 def test_tables(form: str) -> None:
-    text = report.text(RECORD, form)
+    text = report.format_record(RECORD, form)
     lines = {line.strip("| ").split()[0]: line for line in text.splitlines() if line}
     assert "1 ms" in lines["02_fast"]
     assert "4.00" in lines["02_fast"]  # x first
@@ -121,6 +123,29 @@ def test_tables(form: str) -> None:
     assert "03_bad: WRONG: c is off by 1" in text
     assert "throttled by: power limit" in text
     assert "copy 5,000 GB/s" in text
+
+
+def test_csv_has_plain_numbers() -> None:
+    lines = list(csv.DictReader(report.format_record(RECORD, "csv").splitlines()))
+    assert [line["label"] for line in lines] == ["01_slow", "02_fast", "03_bad", "PyTorch add"]
+    fast, bad = lines[1], lines[2]
+    numbers = {name: float(fast[name]) for name in ("n", "median", "tflops", "gbps", "of_ceiling")}
+    assert numbers == pytest.approx(
+        {"n": 1e9, "median": 1e-3, "tflops": 1.0, "gbps": 4000, "of_ceiling": 0.8}
+    )
+    assert (fast["op"], fast["mode"], fast["kind"]) == ("vecadd", "cold", "variant")
+    assert (bad["status"], bad["reason"], bad["median"]) == ("wrong", "c is off by 1", "")
+
+
+def test_csv_quotes_what_needs_quotes() -> None:
+    row = record.row("03_bad", kind="mine") | {"status": "wrong", "reason": 'a "b", c\nd'}
+    text = report.format_record(RECORD | {"results": [RESULT | {"rows": [row]}]}, "csv")
+    assert next(csv.DictReader(io.StringIO(text, newline="")))["reason"] == 'a "b", c\nd'
+
+
+def test_control_characters_of_a_record_are_escaped() -> None:
+    strange = RECORD | {"results": [RESULT | {"rows": [row("\x1b[2Jx", 1.0)]}]}
+    assert "\\x1b[2Jx" in report.format_record(strange, "table")
 
 
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -241,7 +241,7 @@ def test_a_whole_run(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [row["status"] for row in rows] == ["ok"] * len(discover("vecadd"))
     assert made["device"]["device"] == "Fake GPU"
     assert set(made["device"]["ceilings"]) == {"copy_gbps", "fma_tflops"}
-    assert "07_one_piece" in report.text(made, "table")
+    assert "07_one_piece" in report.format_record(made, "table")
     assert find("vecadd").profile(options) == [v.label for v in discover("vecadd")]
     assert not driver.live
     assert driver.depth == 0

@@ -98,7 +98,7 @@ def test_on_the_cpu() -> None:
         "tone picture": ["one pass"],
         "tone whole": list(CURVES),
     }
-    text = report.text(record, "table")
+    text = report.format_record(record, "table")
     assert "NumPy" not in text
     assert "GB/s" in text
     pixels = 96 * 64
