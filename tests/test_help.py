@@ -126,3 +126,17 @@ def test_values_commands_and_files_are_offered(capsys: Captured) -> None:
           "animate x --topology ", "render x.toml --camera ", "bench --save ", "scene check ")),
     ]:  # fmt: skip
         assert offered in completed(f"raytracer {line}", capsys), line
+
+
+@pytest.mark.parametrize(
+    ("option", "default"),
+    [("--samples", "16, or 32 for particles"), ("--ao-samples", "1, or 4 for particles"),
+     ("--look", "plain, or soft for particles"), ("--depth", "4")],
+)  # fmt: skip
+def test_defaults_of_particle_files_are_told(option: str, default: str, capsys: Captured) -> None:
+    main(["render", "--help-all"])
+    lines = capsys.readouterr().out.partition("Options:")[2]
+    (entry,) = re.findall(rf"^  {option}[, ].*\n(?:   .*\n)*", lines, re.MULTILINE)
+    found = re.search(r"the scene's, or ([^\]]+)\]", " ".join(entry.split()))
+    assert found is not None
+    assert found[1] == default
