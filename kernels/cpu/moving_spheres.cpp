@@ -78,14 +78,16 @@ template <int kFloats> class Moving final : public MovingSpheres {
     options.threads = threads;
     options.stride = kFloats;
     options.apart = apart_.data(), options.apart_count = (int64_t)apart_.size();
-    options.rows = records_[0].v + count_ * kFloats;  // which stay there
-    options.first_row = count_, options.row_count = record_count_ - count_;
+    if (record_count_ > count_) {  // rows of numbers of solids follow, which stay there
+      options.rows = records_[(size_t)count_].v;
+      options.first_row = count_, options.row_count = record_count_ - count_;
+    }
     options.cancel = cancel;
     const float* columns[kFloats];
     for (int k = 0; k < kFloats; ++k) columns[k] = placed_[0].v + k;
     BuildResult<kFloats> built = build_bvh<kFloats>(columns, count_, options);
     plan_ = {};                  // where memory is short now, the tree is built anew at the next call
-    if (record_count_ > count_)  // rows of numbers of solids follow
+    if (record_count_ > count_)
       std::copy_n(built.records.get(), count_, records_.get());
     else
       records_ = std::move(built.records);

@@ -77,6 +77,13 @@ def test_a_refitted_tree_is_around_the_spheres(count: int) -> None:
     assert count < 100 or moving.scene.growth > 1.1
 
 
+def test_no_sphere_moves() -> None:
+    moving = Moving(np.zeros((0, 4)))
+    for _ in range(2):  # the builder gives no records the second time
+        assert moving.move(np.zeros((0, 4)), ALWAYS) is True
+        assert len(moving.arrays[1]) == 0
+
+
 @given(
     before=wild_spheres(), seed=st.integers(0, 2**32 - 1), limit=st.sampled_from([0.0, 1.0, NEVER])
 )

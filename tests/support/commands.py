@@ -53,7 +53,7 @@ def accept(words: list[str], complete: bool = True) -> None:
         return
     if command.name == "bench":
         options = given | {"axes": parse_axes(given["axis"]), "mode": "cold"}
-        operations = [name for name in given["ops"] if not name.endswith(".json")]  # records
+        operations = tuple(name for name in given["ops"] if not name.endswith(".json"))  # records
         for benchmark in selected(operations, "cuda") if operations or not given["ops"] else ():
             benchmark.check(validated(options | {"with_file": None}))
 
