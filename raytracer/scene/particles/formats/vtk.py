@@ -20,6 +20,7 @@ from raytracer.files.access import OpenFile, load_json, opened
 from raytracer.files.references import part_of, xml_root
 from raytracer.memory import require_room
 from raytracer.scene.particles.array_source import ArraySource, Frame, library
+from raytracer.scene.particles.formats.vtk_sizes import require_sizes
 from raytracer.scene.particles.source import Notes, ParticleSource, moment_of
 
 GHOSTS = "vtkGhostType"
@@ -69,7 +70,9 @@ class Source(ArraySource):
         return columns
 
     def _data(self) -> Any:
-        if self.variant == LEGACY or self.file.path.suffix.lower() == LEGACY:
+        is_legacy = self.variant == LEGACY or self.file.path.suffix.lower() == LEGACY
+        require_sizes(self.file, is_xml=not is_legacy)
+        if is_legacy:
             module = library("vtkmodules.vtkIOLegacy", self.name, "vtk")
             reader = module.vtkGenericDataObjectReader()
             for part in PARTS:

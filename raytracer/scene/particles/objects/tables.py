@@ -1,6 +1,7 @@
 """Tables of pandas, polars and astropy, one row per particle, and the points of data sets of
 PyVista; FITS and VOTable files, which astropy reads."""
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -13,6 +14,9 @@ from raytracer.scene.particles import celestial, naming
 from raytracer.scene.particles.array_source import Entry, Frame, LibraryFile, ObjectSource, library
 from raytracer.scene.particles.formats.vtk import GHOSTS_LEFT_OUT, without_ghosts
 from raytracer.scene.quantities import unit_of, without_mask, without_objects
+
+ROWS = rb"""<(?:\w+:)?TABLE\b[^<>]*?\snrows\s*=\s*["']\s*(\d{1,40})"""
+"""Number of rows that a table of VOTable states."""
 
 
 class Source(ObjectSource):
@@ -78,13 +82,46 @@ class FileSource(LibraryFile, Source):
         table = library("astropy.table", self.name, "astropy").Table
         self.require_memory()
         if self.variant != ".fits":
+            self._check_rows()
             return table.read(self.file.name, format="votable"), 1
         fits = library("astropy.io.fits", self.name, "astropy")
         with fits.open(self.file.name, memmap=False) as units:
-            tables = [table.read(each, format="fits", unit_parse_strict="silent")
-                      for each in units if hasattr(each, "columns")]  # fmt: skip
+            tables = [self._table_of(each, table) for each in units if hasattr(each, "columns")]
         if not tables:
             raise self.error("has no table: its data are images")
-        known = (each for each in tables if naming.usual("x", each.colnames)
-                 or celestial.directions(each.colnames))  # fmt: skip
-        return next(known, tables[0]), 1
+        known = (each for each in tables if naming.usual("x", each[0].colnames)
+                 or celestial.directions(each[0].colnames))  # fmt: skip
+        chosen, varying = next(known, tables[0])
+        if varying:
+            what = f"columns of arrays of variable length, {naming.listed(varying)}, are left out"
+            remedy = "write the values that are needed as columns of a fixed length"
+            if not chosen.colnames:
+                raise self.error(f"{what}, and there are no others: {remedy}")
+            self.note(f"{what}: {remedy}")
+        return chosen, 1
+
+    def _table_of(self, unit: Any, table: Any) -> tuple[Any, list[str]]:
+        """Return a table of FITS, and its columns of variable length, which are not read: their
+        descriptors may share bytes, and so stand for any number of them. Raises DataFileError: the
+        file has fewer rows than it states."""
+        size, rows = unit.header["NAXIS1"], unit.header["NAXIS2"]
+        room = max(self.file.size - unit.fileinfo()["datLoc"], 0)
+        if size * rows > room:
+            raise self.error(
+                f"its table states {rows:,} rows of {size:,} bytes (NAXIS2, NAXIS1), and the file "
+                f"has {room:,} bytes for them: it is cut off or damaged"
+            )
+        varying = [each.name for each in unit.columns if re.match(r"\d*[PQ]", each.format)]
+        for name in varying:
+            unit.data.columns.del_col(name)
+        return table.read(unit, format="fits", unit_parse_strict="silent"), varying
+
+    def _check_rows(self) -> None:
+        """Raise DataFileError if a VOTable states more rows than it can have: astropy allocates
+        them before it reads any."""
+        for rows in re.findall(ROWS, self.content()):
+            if int(rows) > self.file.size:
+                raise self.error(
+                    f"its table states {int(rows):,} rows (nrows), and the file has "
+                    f"{self.file.size:,} bytes: correct nrows, or leave it out"
+                )
