@@ -240,10 +240,7 @@ def read_table(file: OpenFile, suffix: str) -> dict[str, Any]:
     form = "JSON" if is_json else "TOML"
     with reading(file.source, form, SceneError):
         try:
-            if is_json:
-                table = load_json(text, file.source, SceneError)
-            else:
-                table = load_toml(text)
+            table = load_json(text, file.source, SceneError) if is_json else load_toml(text)
         except ValueError as error:
             place = shown(str(error), 160)
             raise SceneError(f"{file.source}: is not {form}: {place}") from None
