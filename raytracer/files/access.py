@@ -6,6 +6,7 @@ Their exceptions become one sentence.
 
 import errno
 import os
+import re
 import shutil
 import stat
 import sys
@@ -35,6 +36,10 @@ from raytracer.resources import is_lack_of_memory, is_lack_of_threads
 STANDARD_INPUT = Path("-")  # the name of standard input on the command line and in `raytracer.load`
 MAX_LINE_BYTES = 1 << 20  # maximum length of a line of a text file, with its end
 MAX_JSON_LEVELS = 100  # of metadata, which are printed and written by recursion
+MAX_KEY_PARTS = 100  # of TOML; those of scene files have three
+_LONG_KEY = (
+    rf"""(?<![\w."'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){{{MAX_KEY_PARTS - 1}}}"""
+)
 HEAD_BYTES = 1 << 14  # bytes of a text by which its encoding is guessed
 
 _REASONS = {
@@ -301,6 +306,16 @@ def load_json(text: str, source: str, error: type[UserError] = DataFileError) ->
         return values
 
     return json.loads(text, object_pairs_hook=unique)
+
+
+def load_toml(text: str) -> dict[str, Any]:
+    """Parse TOML. Raises ValueError, RecursionError: it is not TOML, or has a key of very many
+    parts, for which memory grows with the square of their number."""
+    import tomllib
+
+    if re.search(_LONG_KEY, text):
+        raise ValueError(f"a key has {MAX_KEY_PARTS} parts or more")
+    return tomllib.loads(text)
 
 
 def parse_json(text: str, source: str, what: str) -> dict[str, Any]:

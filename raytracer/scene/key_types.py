@@ -2,7 +2,6 @@
 fields, "place=left,size=12"."""
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -27,6 +26,7 @@ from raytracer.field_types import (
     number_of,
 )
 from raytracer.fields import Defined, Definition, check_fields, definitions
+from raytracer.files.access import load_toml
 from raytracer.scene.colors import parse_color, parse_rgba
 from raytracer.synonyms import REMOVED_KEYS
 
@@ -136,8 +136,8 @@ def value_of(kind: Kind, text: str, place: str) -> Any:
     """Return the checked value of a text, in which lists and tables are written as in TOML."""
     value: Any = kind.typed(text)
     if text[:1] in ("[", "{"):
-        with suppress(tomllib.TOMLDecodeError):
-            value = tomllib.loads(f"value = {text}")["value"]
+        with suppress(ValueError, RecursionError):
+            value = load_toml(f"value = {text}")["value"]
     elif text[:1] in ("'", '"'):
         value = text.strip("\"'")
     return kind.checked(value, place)

@@ -21,7 +21,7 @@ from raytracer.errors import (
     suggestion,
 )
 from raytracer.field_types import loaded
-from raytracer.files.access import OpenFile, load_json, opened, path_of, reading
+from raytracer.files.access import OpenFile, load_json, load_toml, opened, path_of, reading
 from raytracer.memory import require_room
 from raytracer.scene import ANNOTATIONS, GLYPHS
 from raytracer.scene.coloring import OF_SETS
@@ -240,10 +240,7 @@ def read_table(file: OpenFile, suffix: str) -> dict[str, Any]:
     form = "JSON" if is_json else "TOML"
     with reading(file.source, form, SceneError):
         try:
-            if is_json:
-                table = load_json(text, file.source, SceneError)
-            else:
-                table = loaded("tomllib:loads")(text)
+            table = load_json(text, file.source, SceneError) if is_json else load_toml(text)
         except ValueError as error:
             place = shown(str(error), 160)
             raise SceneError(f"{file.source}: is not {form}: {place}") from None

@@ -118,7 +118,12 @@ def without_objects(array: NDArray[Any], name: str = "") -> NDArray[Any]:
             if found.dtype.kind in "iufb":
                 return found.reshape(array.shape)
     if all(isinstance(value, (int, np.integer)) for value in known):
-        warn_of_rounding(np.array([float(value) for value in known]), name)
+        if len(known) == len(values):
+            warn(
+                f"{name or 'values'}: whole numbers beyond 64 bits are rounded to double precision"
+            )
+        else:
+            warn_of_rounding(np.array([float(value) for value in known]), name)
     rows = [np.nan if value is None else float(value) for value in values]
     return np.array(rows, np.float64).reshape(array.shape)
 

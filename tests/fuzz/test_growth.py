@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from raytracer.scene.particles import registry
+from raytracer.scene.particles import naming, registry
 from raytracer.scene.particles.registry import FORMATS, LIBRARIES
 from support.particle_files import complaint, write
 
@@ -42,6 +42,15 @@ def columns(separator: str, names: str) -> Callable[[int], str]:
     return text
 
 
+def dump(size: int) -> str:
+    """A dump of LAMMPS with more columns than bytes."""
+    names = ["x", "y", "z", *(f"v{place}" for place in range(2 * size))]
+    return (
+        "ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\nITEM: BOX BOUNDS pp pp pp\n0 1\n0 1\n0 1\n"
+        f"ITEM: ATOMS {' '.join(names)}\n{'1 ' * len(names)}\n"
+    )
+
+
 TEXTS = {
     "digits": repeated("9", "x,y,z\n"), "dashes": repeated("-1", "a,b,position", "\n1,2,3\n"),
     "word": repeated("a"), "underscores": repeated("x_"), "points": repeated("1."),
@@ -54,6 +63,7 @@ TEXTS = {
     "comment lines": repeated("# a\n"), "returns": repeated("\r"), "documents": repeated("---\n"),
     "columns": columns(",", "c"), "columns of spaces": columns(" ", "c"),
     "columns without names": columns(" ", ""), "columns of coordinates": columns(",", "x_"),
+    "columns of a dump": dump,
 }  # fmt: skip
 
 
@@ -88,3 +98,19 @@ def test_time_is_linear(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
         if long > SPARE:
             short = _seconds(write(path, text(SHORT)))
             assert long < SPARE + SHARE * TIMES * short, f"{name}: {short:.2f} s, then {long:.2f} s"
+
+
+def test_names_of_columns_are_compared_a_few_times_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not once for each part of particles: a line of 800 kB took over a minute."""
+    compared: list[str] = []
+    plain = naming.plain
+
+    def counted(name: str) -> str:
+        compared.append(name)
+        return plain(name)
+
+    monkeypatch.setattr(naming, "plain", counted)
+    complaint(write(tmp_path / "a.csv", "1 " * 2000 + "\n"))
+    assert 2000 < len(compared) < 15 * 2000

@@ -284,6 +284,23 @@ def test_contacts_without_common_times(
     assert max(rods.starts[:, 0].max(), rods.ends[:, 0].max()) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(("name", "first"), [("c.local", 1), ("c.csv", 0)])
+def test_contacts_of_particles_without_ids_are_counted(
+    name: str, first: int, tmp_path: Path
+) -> None:
+    """In a local dump from 1, as LAMMPS counts atoms; in a table from 0, as the column id."""
+    pair = f"{first + 1} {first + 2} 5"
+    text = at_steps({0: [pair]}, "i j force", "ENTRIES")
+    write(tmp_path / name, text if first else f"i,j,force\n{pair.replace(' ', ',')}\n")
+    write(tmp_path / "a.xyz", "3\n\nC 2 0 0\nC 4 0 0\nC 6 0 0\n")
+    write(tmp_path / "a.toml",
+          f'[[spheres]]\nfile = "a.xyz"\n[contacts]\nfile = "{name}"\n')  # fmt: skip
+    said = rf"a\.xyz states no ids of particles, so .*{name} counts them from {first}"
+    with pytest.warns(raytracer.RaytracerWarning, match=said):
+        (rods,) = made(raytracer.load(tmp_path / "a.toml")).capsules
+    assert {*rods.starts[:, 0].tolist(), *rods.ends[:, 0].tolist()} == {4.0, 6.0}
+
+
 # Trails
 
 

@@ -320,6 +320,12 @@ def test_whole_numbers_that_missing_ones_round() -> None:
         as_array(np.ma.array([2**60 + 1, 1, 2], mask=MASK), "q", Where())
 
 
+def test_whole_numbers_beyond_64_bits() -> None:
+    with pytest.warns(UserWarning, match="q: whole numbers beyond 64 bits are rounded to double"):
+        values = as_array([2**70, 1, 2], "q", Where())
+    np.testing.assert_array_equal(values, [2.0**70, 1.0, 2.0])
+
+
 class Frame:
     """A table of an unknown package, which NumPy reads as an array of its columns."""
 

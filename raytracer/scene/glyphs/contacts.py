@@ -123,6 +123,7 @@ def _touching(spheres: SphereSet) -> Pairs:
 
 
 def _listed(spheres: SphereSet, contacts: Contacts) -> Pairs:
+    from raytracer.scene.particles.formats.lammps_dump import Source as Dump
     from raytracer.scene.particles.locate import locate
     from raytracer.scene.particles.read import source_of
 
@@ -134,9 +135,11 @@ def _listed(spheres: SphereSet, contacts: Contacts) -> Pairs:
             names = list(source.columns)
             ids = _id_columns(source, contacts)
             table = source.load(names)
+            first = 1 if isinstance(source, Dump) else 0
+    known = _known_ids(spheres, path, first)
     if frame is None:
         table = {name: values[:0] for name, values in table.items()}
-    rows = np.stack([_rows_of(spheres, table[name], path, name) for name in ids], axis=1)
+    rows = np.stack([_rows_of(known, table[name], path, name) for name in ids], axis=1)
     are_shown = (rows >= 0).all(axis=1)
     columns = {
         name: table[name][are_shown]
@@ -172,8 +175,8 @@ def _frame_of(spheres: SphereSet, path: Path) -> int | None:
         return 0
     if own is not None or any(times):
         warn(
-            f"contacts: {path} and {spheres.source} do not both state times in one unit, so their "
-            "frames are matched by number"
+            f"contacts: {path} and {_file_of(spheres)} do not both state times in one unit, so "
+            "their frames are matched by number"
         )
     return number
 
@@ -196,16 +199,30 @@ def _id_columns(source: ParticleSource, contacts: Contacts) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def _rows_of(spheres: SphereSet, ids: NDArray[Any], path: Path, name: str) -> Rows:
+def _known_ids(spheres: SphereSet, path: Path, first: int) -> NDArray[Any]:
+    """Return the ids of particles, (N,), counted from `first` if their file states none."""
+    known = spheres.columns.value("id")
+    if isinstance(known, Texts):
+        raise SceneError("contacts: the column id of the particles holds texts, not numbers")
+    if spheres.columns.has_ids:
+        return known
+    whose = _file_of(spheres)
+    warn(f"contacts: {whose} states no ids of particles, so {path} counts them from {first}")
+    return known + first
+
+
+def _file_of(spheres: SphereSet) -> str:
+    """Return the name of the file of particles without that of a frame: warnings are for all."""
+    return (spheres.source or "the scene").partition(": frame ")[0]
+
+
+def _rows_of(known: NDArray[Any], ids: NDArray[Any], path: Path, name: str) -> Rows:
     """Return the rows of particles by id; -1 for particles not shown."""
     if ids.dtype.kind not in "iuf" or ids.ndim != 1 or not (ids == np.floor(ids)).all():
         raise DataFileError(
             f"{path}: column '{shown(name)}' does not hold whole numbers: name the columns with "
             "the ids in contacts.ids"
         )
-    known = spheres.columns.value("id")
-    if isinstance(known, Texts):
-        raise SceneError("contacts: the column id of the particles holds texts, not numbers")
     return shared.rows_by_id(known, ids)
 
 

@@ -57,8 +57,9 @@ class Far(NamedTuple):
 
 def directions(names: Collection[str]) -> list[str]:
     """Return the columns of longitude and latitude, or []."""
+    by_name = [(name, naming.plain(name)) for name in names]
     for pair in _ANGLES:
-        found = [next((name for name in names if re.fullmatch(each, naming.plain(name))), "")
+        found = [next((name for name, plain in by_name if re.fullmatch(each, plain)), "")
                  for each in pair]  # fmt: skip
         if all(found):
             return found

@@ -143,10 +143,10 @@ class ColumnSource(ParticleSource):
         known = radius[radius > 0.0]
         if not len(radius) or np.isnan(radius).any() or radius.min() != 0.0:
             return radius
-        what = "of some is 0: they get the median of the others"
+        which, what = "some particles", "they get the median of the others"
         if not len(known):
-            what = "is 0, so their radius follows from their distances"
-        self.note(f"'{shown(name)}' of particles {what}: --radius sets one for all", "radius")
+            which, what = "particles", "their radius follows from their distances"
+        self.note(f"'{shown(name)}' of {which} is 0: {what}, unless --radius sets one", "radius")
         return np.where(radius > 0.0, radius, np.median(known)) if len(known) else None
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:

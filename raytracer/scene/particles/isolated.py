@@ -301,6 +301,8 @@ class IsolatedSource(ParticleSource):
         _value, ("time", "bonds", "bond_columns", "further_files")
     )
     has_pieces, lacks_atoms, surrounded = map(_value, ("has_pieces", "lacks_atoms", "surrounded"))
+    # Stated by the first frame alone, they are set for the others.
+    units = _value("units").setter(lambda source, value: source.known.update(units=value))
     frame_starts, load, labels_of_atoms = map(_method, ("frame_starts", "load", "labels_of_atoms"))
 
     def __init__(

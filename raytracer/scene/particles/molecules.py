@@ -153,9 +153,9 @@ def _is_of_atom(name: str) -> bool:
 def beads_taken(names: Sequence[str], why: str) -> str:
     """Return the warning that labels are those of beads; why: the reason."""
     key = names[0] if re.fullmatch(r"[A-Za-z0-9_-]+", names[0]) else json.dumps(names[0])
-    what = "names" if len(names) > 1 else "name"
+    what, mean = ("names", "mean") if len(names) > 1 else ("name", "means")
     return (
-        f"the {what} {listed(names)} mean coarse-grained beads and not elements, since {why}: to "
+        f"the {what} {listed(names)} {mean} coarse-grained beads and not elements, since {why}: to "
         f'change that, write element = "C", or radius and color, under [elements.{key}] in a scene '
         "file"
     )

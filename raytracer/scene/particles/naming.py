@@ -88,15 +88,13 @@ _COLOR = r"colou?r|rgb|(^|_)(red|green|blue|hue)(_|$)"
 
 def plain(name: str) -> str:
     """Return a name in the form for comparison."""
-    return _plain(name) if len(name) <= MAX_NAME else name.lower()
-
-
-@lru_cache(1 << 17)  # it is asked for each part of particles, of tables with many columns
-def _plain(name: str) -> str:
     text = name.lower()
+    if len(name) > MAX_NAME:
+        return text
     if not name.isidentifier():  # the usual case has neither unit nor separators
-        name = re.sub(_COMPONENT, r"_\1", name)
-        text = re.sub(r"[\s.:_-]+", "_", re.sub(_UNIT, "", name).strip(" '_").lower())
+        if "[" in name or "(" in name or "/" in name:  # what both expressions begin with
+            name = re.sub(_UNIT, "", re.sub(_COMPONENT, r"_\1", name))
+        text = re.sub(r"[\s.:_-]+", "_", name.strip(" '_").lower())
     return text.removeprefix("particle_")
 
 
@@ -155,7 +153,7 @@ def is_unit(text: str) -> bool:
 def usual(part: str, known: Iterable[str]) -> str | None:
     """Return the likeliest known name of a part, a key of `USUAL`, or None."""
     names = dict.fromkeys(known)  # a line may have a million empty ones
-    by_plain = {plain(name): name for name in reversed(names)}
+    by_plain = _by_plain(tuple(names))
     for name in USUAL[part]:
         if name in names:
             return name
@@ -164,6 +162,11 @@ def usual(part: str, known: Iterable[str]) -> str | None:
     if part == "centers":
         return _named_last(names)
     return _placed(names).get(part) if part in "xyz" else None
+
+
+@lru_cache(2)  # it is asked for each part of a table, which may have hundreds of thousands
+def _by_plain(names: tuple[str, ...]) -> dict[str, str]:
+    return {plain(name): name for name in reversed(names)}
 
 
 def axes(names: Iterable[str]) -> list[str]:

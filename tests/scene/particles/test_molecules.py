@@ -233,8 +233,8 @@ OTHERS = "shapes other than spheres and ellipsoids are drawn as spheres: those o
           "type_shapes": [EGG, {"type": "Polygon", "vertices": [[0, 0]], "rounding_radius": 0}]},
          [[1, 0.5, 0.25], [0.5] * 3, [0.5] * 3], None, OTHERS + "'v' (Polygon)"),
         ({"type_shapes": [{"type": "Ellipsoid", "a": 0.0}]}, None, None, "spheres are drawn"),
-        ({"diameter": [0, 0, 0]}, None, None, "'diameter' of particles is 0, so their radius"),
-        ({"diameter": [0, 2, 4]}, None, [3, 2, 4], "'diameter' of particles of some is 0"),
+        ({"diameter": [0, 0, 0]}, None, None, "'diameter' of particles is 0: their radius"),
+        ({"diameter": [0, 2, 4]}, None, [3, 2, 4], "'diameter' of some particles is 0: they"),
         ({"diameter": [1, 1, 1], "types": ["A"]}, None, None, ""),
     ],
 )  # fmt: skip
@@ -346,7 +346,7 @@ def test_beads_are_no_elements(name: str, kind: str, tmp_path: Path) -> None:
     near = np.linalg.norm(BEADS[:, None] - BEADS, axis=2)
     np.fill_diagonal(near, np.inf)
     assert np.median(near.min(axis=1)) / 2 == pytest.approx(float(data.radius[0]), rel=0.05)  # type: ignore[index]
-    assert ["mean coarse-grained beads" in text for _, text in data.notes] == [True]
+    assert ["coarse-grained beads" in text for _, text in data.notes] == [True]
 
 
 @pytest.mark.parametrize(

@@ -126,6 +126,20 @@ def test_columns_with_names_of_the_user(tmp_path: Path) -> None:
         np.testing.assert_array_equal(spheres.centers, [[1, 2, 3], [4, 5, 6]])
 
 
+@pytest.mark.parametrize("frame", [0, 1])
+def test_units_of_a_dump_in_yaml(frame: int, tmp_path: Path) -> None:
+    """LAMMPS writes them in the first frame; beside radii of elements, lengths are converted."""
+    pytest.importorskip("yaml")
+    texts = [f"---\n{units}timestep: {step}\nkeywords: [ id, element, x, y, z, ]\ndata:\n"
+             f"  - [ 1, Si, 0.1, 0.2, {step} ]\n  - [ 2, O, 0.26, 0.2, {step} ]\n...\n"
+             for step, units in enumerate(["units: nano\n", ""])]  # fmt: skip
+    path = write(tmp_path / "a.yaml", "".join(texts))
+    with pytest.warns(RaytracerWarning, match="converted from nm to angstrom"):
+        (spheres,) = load(path, frame=frame).spheres
+    expected = [[1.0, 2.0, 10.0 * frame], [2.6, 2.0, 10.0 * frame]]
+    np.testing.assert_allclose(spheres.centers, expected, rtol=1e-6)
+
+
 @pytest.mark.parametrize("tilt", [[], [1.0, 0.0, 0.0]])
 def test_boundaries_of_a_dump_in_yaml(tmp_path: Path, tilt: list[float]) -> None:
     pytest.importorskip("yaml")

@@ -52,7 +52,7 @@ class Source(ArraySource):
         """Blocks with atoms, each a structure."""
         gemmi = library("gemmi", self.name, "md")
         content = self.content()
-        if not re.search(rb"(?im)^\s*data_", content):
+        if not re.search(rb"(?im)^[ \t]*data_", content):
             content = b"data_\n" + content  # chemfiles omits the name of the block
         tags = "_atom_site.Cartn_x", "_atom_site_fract_x"
         blocks = gemmi.cif.read_string(content)

@@ -74,7 +74,9 @@ class Source(TextSource):
             raise self.error(f"line {skip}: the section has no column names")
         first = self._lines[skip].split() if skip < len(self._lines) else []
         kinds = [kind_of(word) for word in first] + [Kind.NUMBER] * len(names)
-        places = {name: names.index(name) for name in names}  # LIGGGHTS may write one twice
+        places: dict[str, int] = {}
+        for place, name in enumerate(names):
+            places.setdefault(name, place)  # LIGGGHTS may write one twice
         cells = {name: Cell(kinds[place], place, TEXT_BYTES) for name, place in places.items()}
         self.layout = Layout(cells, skip=skip)
 

@@ -100,6 +100,11 @@ class Source(NestedSource):
         box = lammps_box(numbers.tolist(), (x, y, z))
         return cell_box(box.edges, box.periodic) and box
 
+    @cached_property
+    def units(self) -> str:  # type: ignore[override]
+        """The style of units of a dump of LAMMPS."""
+        return str(self._document.get("units", "")) if isinstance(self._document, dict) else ""
+
     @property
     def time(self) -> Moment | None:
         steps = self._document.get("timestep") if isinstance(self._document, dict) else None
