@@ -134,6 +134,7 @@ class Record(TypedDict):
     load_average: float
     versions: dict[str, str]  # of raytracer, python and numpy
     results: list[Result]
+    seed: NotRequired[int]  # of random sizes
 
 
 def read_record(path: str | Path) -> Record:

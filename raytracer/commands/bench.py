@@ -34,6 +34,7 @@ PATH = click.Path(path_type=Path)
 @click.option("--size", default="", help="Size of the largest axes, such as 4096, 1e6 or 2^20.")
 @click.option("--scene", multiple=True, help="Scene of `bench render`, build or live; repeatable.")
 @click.option("--axis", multiple=True, metavar="NAME=SIZE", help="Size of one axis; repeatable.")
+@click.option("--seed", type=int, help="Of random sizes, --axis NAME=random:COUNT.")
 @click.option("--dtype", help="Data type of the operation, as --list names it.")
 @click.option("--backend", type=BACKENDS, default="auto", show_default=True, help="Where to run.")
 @click.option("--input", type=INPUTS, default="normal", show_default=True, help="Input values.")
@@ -69,6 +70,7 @@ def bench(
       raytracer bench matmul --size 1024,4096 --variant 10 --save matmul.json
       raytracer bench matmul --with kernel.cu     your kernel under the same rules
       raytracer bench histogram --input sorted --axis n=2^30
+      raytracer bench matmul --axis m=random:20 --axis n=random:20 --seed 3
       raytracer bench contraction --list          ideas of the variants
       raytracer bench render --scene weekend      render kernels
       raytracer bench tone                        statistics and tone mapping of a 4K film
