@@ -53,14 +53,15 @@ def test_random_sizes_are_those_of_the_seed() -> None:
 
     (several, others) = (drawn(seed, n=RandomSizes(500)) for seed in (3, 4))
     assert several == drawn(3, n=RandomSizes(500)) != others
-    assert {n for (n,) in several} == {*(sizes := RandomSizes(500).draw("n", 4096, 3))}
+    sizes = RandomSizes(500).draw("n", 4096, 3)
+    assert {n for (n,) in several} == {*sizes}
     assert min(sizes) >= 4  # 4096 / 1024
     assert max(sizes) <= 4096
     below = sum(n < 128 for n in sizes) / len(sizes)
     assert 0.4 < below < 0.6  # log-uniform: half lie below the geometric mean
     # Axes are drawn together, and each as it is alone.
     both = drawn(3, n=RandomSizes(20), k=RandomSizes(20, 100, 200))
-    assert [n for n, _ in both] == [n for (n,) in drawn(3, n=RandomSizes(20))]
+    assert [n for n, _ in both] == RandomSizes(20).draw("n", 4096, 3)
     assert len(both) == 20
     assert all(100 <= k <= 200 for _, k in both)
     assert len(drawn(3, n=RandomSizes(5), k=[1, 2])) == 10
