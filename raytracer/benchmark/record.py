@@ -41,6 +41,8 @@ class Resources(TypedDict, total=False):
     compiler: str  # that made the machine code, with its release
     registers: int  # per thread
     shared: int  # static shared memory of a block, in bytes
+    dynamic_shared: int  # shared memory of the launch, in bytes of a block
+    threads: int  # of a block
     spilled: int  # bytes of registers spilled, as reported by ptxas
 
 

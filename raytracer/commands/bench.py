@@ -55,11 +55,12 @@ PATH = click.Path(path_type=Path)
     help="Compare two saved records: is B faster, slower or the same?",
 )
 @click.option("--plot", type=PATH, metavar="FILE.png", help="Plot times, and a roofline.")
+@click.option("--explain", is_flag=True, help="Say what limits the occupancy of each kernel.")
 @click.option("--profile", is_flag=True, help="Launch each variant once, for a profiler.")
 def bench(
     ops: tuple[str, ...], listed: bool, profile: bool, axis: tuple[str, ...], save: Path | None,
     form: str, force: bool, hot: bool, compare: tuple[Path, Path] | None, plot: Path | None,
-    **options: Any,
+    explain: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Check and time kernels and parts of the renderer.
 
@@ -78,6 +79,7 @@ def bench(
       raytracer bench live --scene plummer        spheres that move, from positions to picture
       raytracer bench matmul --plot matmul.png    times and a roofline
       raytracer bench matmul.json --plot matmul.png  the same of a saved record
+      raytracer bench matmul --explain            what limits the occupancy of each kernel
       raytracer bench --compare old.json new.json
     """
     from raytracer.benchmark import run
@@ -86,9 +88,12 @@ def bench(
     from raytracer.benchmark.plot import check_plot, plot_comparison
     from raytracer.benchmark.record import read_record
     from raytracer.benchmark.report import format_record
+    from raytracer.errors import UserError
     from raytracer.files import output
 
     outputs = output.OutputSet(force)
+    if explain and form in ("csv", "json"):
+        raise UserError(f"--explain prints sentences, which --format {form} has no place for")
     if plot:
         check_plot(plot)
     if compare:
@@ -99,8 +104,8 @@ def bench(
             plot_comparison(compared, plot)
         return
     if any(name.endswith(".json") for name in ops):
-        _refuse_others(f"the record {ops[0]}", ("form", "plot"), ops[1:])
-        show(read_record(ops[0]), form, plot)
+        _refuse_others(f"the record {ops[0]}", ("form", "plot", "explain"), ops[1:])
+        show(read_record(ops[0]), form, plot, explain)
         return
     options |= {"axes": parse_axes(axis), "mode": "hot" if hot else "cold"}
     if listed:
@@ -120,15 +125,18 @@ def bench(
     record["command"] = shlex.join(["raytracer", *words])
     if save:
         output.write(save, format_record(record, "json"))
-    show(record, form, plot)
+    show(record, form, plot, explain)
 
 
-def show(record: Record, form: str, plot: Path | None) -> None:
-    """Print a record, and plot it if a name is given."""
+def show(record: Record, form: str, plot: Path | None, explain: bool) -> None:
+    """Print a record, the occupancy of its kernels if asked, and plot it if a name is given."""
+    from raytracer.benchmark.occupancy import explain_record
     from raytracer.benchmark.plot import plot_record
     from raytracer.benchmark.report import format_record
 
     click.echo(format_record(record, form), nl=False)
+    if explain:
+        click.echo(f"\n{explain_record(record)}", nl=False)
     for remark in plot_record(record, plot) if plot else ():
         click.echo(f"raytracer: {remark}", err=True)
 
