@@ -249,11 +249,9 @@ def picture_size(name: str, axes: Mapping[str, Sizes], default: tuple[int, int])
         one_of(axis, name, ("width", "height"), "axis")
         if isinstance(values, RandomSizes) or len(values) != 1 or not 1 <= values[0] <= 1 << 14:
             raise UserError(f"{name}: {axis}: give one size from 1 to 16384")
-    width, height = (
-        values[0] if isinstance(values := axes.get(name), list) else size
-        for name, size in zip(("width", "height"), default, strict=True)
-    )
-    return width, height
+    sizes = dict(zip(("width", "height"), default, strict=True))
+    sizes |= {name: values[0] for name, values in axes.items() if isinstance(values, list)}
+    return sizes["width"], sizes["height"]
 
 
 class Benchmark(ABC):
