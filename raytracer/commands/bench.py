@@ -91,7 +91,8 @@ def bench(
     from raytracer.errors import UserError
     from raytracer.files import output
 
-    outputs = output.OutputSet(force)
+    if (plot or explain) and (listed or profile):
+        raise UserError("--plot and --explain need times: leave out --list and --profile")
     if explain and form in ("csv", "json"):
         raise UserError(f"--explain prints sentences, which --format {form} has no place for")
     if plot:
@@ -117,7 +118,11 @@ def bench(
             click.echo(f"{benchmark.name}: launched {labels}")
         return
     if save:
-        output.check_file(outputs.writes(save, "--save"))
+        output.check_file(output.OutputSet(force).writes(save, "--save"))
+        if plot:
+            both = output.OutputSet()
+            both.writes(save, "--save")
+            both.writes(plot, "--plot")
     with StageLine() as line:
         record = run.bench(*ops, progress=line, **options)
     # The command line, with file names in place of absolute paths.
