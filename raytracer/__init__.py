@@ -18,6 +18,7 @@ _HOMES = {
         "animation.animate": "Animation animate",
         "backends.select": "devices",
         "benchmark.compare": "compare_records format_comparison",
+        "benchmark.occupancy": "explain_record",
         "benchmark.plot": "plot_comparison plot_record",
         "benchmark.report": "format_record",
         "benchmark.run": "bench",

@@ -8,6 +8,7 @@ from raytracer.animation.animate import animate as animate
 from raytracer.backends.select import devices as devices
 from raytracer.benchmark.compare import compare_records as compare_records
 from raytracer.benchmark.compare import format_comparison as format_comparison
+from raytracer.benchmark.occupancy import explain_record as explain_record
 from raytracer.benchmark.plot import plot_comparison as plot_comparison
 from raytracer.benchmark.plot import plot_record as plot_record
 from raytracer.benchmark.report import format_record as format_record

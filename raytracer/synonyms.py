@@ -67,8 +67,6 @@ _PARTS = (
 REMOVED = {
     "describe": "`raytracer render FILE --pick X,Y` describes what a pixel shows, and in Python "
     "`raytracer.load(FILE).describe(ID)` a sphere",
-    "explain": "`raytracer bench OP --list` prints ideas, and `python -m raytracer.compile_all` "
-    "registers",
     "farm": _PARTS,
     "fit_to": "a fitted camera shows all frames",
     "grain": "all frames of a movie have the same noise",

@@ -1,5 +1,6 @@
 """What a benchmark is, and the options of a run with their validation."""
 
+import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,7 +11,9 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, TypeVar
 
-from raytracer.arguments import items, mapping, one_of, real, text, truth, whole
+import numpy as np
+
+from raytracer.arguments import MAX_WHOLE, items, mapping, one_of, real, text, truth, whole
 from raytracer.backends.cuda.compile import NoCompilerError
 from raytracer.benchmark.cuda.session import Enqueue, RefusedError, Session
 from raytracer.benchmark.op import DISTRIBUTIONS, Op
@@ -43,6 +46,37 @@ class WrongError(RaytracerError):
     """The outputs of a kernel are not those of its operation."""
 
 
+RANDOM, SPAN = "random", 1024  # random sizes span this factor by default
+MAX_COUNT = 10_000
+
+
+@dataclass(frozen=True)
+class RandomSizes:
+    """Sizes of an axis that are drawn log-uniformly."""
+
+    count: int
+    low: int = 0  # 0: a 1,024th of `high`
+    high: int = 0  # 0: the default size of the axis
+
+    def draw(self, name: str, default: int, seed: int, known: Sequence[int] = ()) -> list[int]:
+        """Draw the sizes of an axis by name; the same ones for the same seed, whatever other axes
+        are drawn. known: the only sizes that the axis has. Raises UserError if none can be."""
+        high = self.high or default
+        if high < 1:
+            raise UserError(f"{name}: give the range of random sizes, like random:20:1:15")
+        low = self.low or max(1, high // SPAN)
+        generator = np.random.default_rng([seed, *name.encode()])
+        if known:
+            allowed = [each for each in known if low <= each <= high]
+            if not allowed:
+                words = ", ".join(map(str, known))
+                raise UserError(f"{name}: none of {words} is from {low} to {high}")
+            return [int(each) for each in generator.choice(allowed, self.count)]
+        logs = generator.uniform(math.log(low), math.log(high + 1), self.count)
+        return [min(max(int(each), low), high) for each in np.exp(logs).tolist()]
+
+
+Sizes = list[int] | RandomSizes
 Tell = Callable[[str], None]  # called with a line before each step
 
 
@@ -51,8 +85,9 @@ class BenchOptions:
     """Options of a run, common to all benchmarks."""
 
     variant: tuple[str, ...] = ()
-    axes: Mapping[str, list[int]] = field(default_factory=dict)
-    sizes: tuple[int, ...] = ()
+    axes: Mapping[str, Sizes] = field(default_factory=dict)
+    sizes: Sizes = field(default_factory=list)
+    seed: int = 1  # of random sizes
     dtype: str | None = None
     distribution: str = "normal"
     mode: str = "cold"
@@ -78,11 +113,44 @@ class BenchOptions:
         distribution = self.distribution if known else "normal"
         largest = [name for name, size in op.axes.items() if size == max(op.axes.values())]
         points = []
-        for size, *swept in product(self.sizes or [0], *self.axes.values()):
+        for size, *swept in self._combinations(op):
             sizes = dict.fromkeys(largest, size) if self.sizes else {}
             sizes |= dict(zip(self.axes, swept, strict=True))
             points.append(op.at(sizes, dtype, distribution=distribution))
         return points
+
+    def _combinations(self, op: Op) -> list[tuple[int, ...]]:
+        """Return the size of the largest axes, 0 without one, and those of the others, at each
+        point. Random sizes are drawn together: one of each axis for a point."""
+        given: list[Sizes] = [self.sizes or [0], *self.axes.values()]
+        names = ["size", *self.axes]
+        defaults = {"size": max(op.axes.values()), **op.axes}
+        drawn = {
+            i: each.draw(name, defaults.get(name, 0), self.seed, op.macro_sizes.get(name, ()))
+            for i, (name, each) in enumerate(zip(names, given, strict=True))
+            if isinstance(each, RandomSizes)
+        }
+        counts = {len(each) for each in drawn.values()}
+        if len(counts) > 1:
+            raise UserError(f"{op.name}: random sizes are drawn together: give one number of them")
+        found = []
+        fixed = [each if isinstance(each, list) else [0] for each in given]
+        for sizes in product(*fixed):
+            for number in range(max(counts, default=1)):
+                point = (drawn[i][number] if i in drawn else size for i, size in enumerate(sizes))
+                found.append(tuple(point))
+        return list(dict.fromkeys(found))
+
+    @property
+    def is_random(self) -> bool:
+        return any(isinstance(each, RandomSizes) for each in (self.sizes, *self.axes.values()))
+
+    def counts(self, defaults: Sequence[int]) -> Sequence[int]:
+        """Return the sizes of a benchmark with a single axis."""
+        if isinstance(self.sizes, RandomSizes):
+            drawn = self.sizes.draw("size", max(defaults), self.seed)
+            return list(dict.fromkeys(drawn))
+        return self.sizes or defaults
 
 
 def validated(given: Mapping[str, Any]) -> BenchOptions:
@@ -90,10 +158,11 @@ def validated(given: Mapping[str, Any]) -> BenchOptions:
     invalid ones."""
     axes = {} if given["axes"] is None else mapping(given["axes"], "axes")
     dtype, kernel = given["dtype"], given["with_file"]
-    return BenchOptions(
+    options = BenchOptions(
         variant=texts(given["variant"], "variant"),
         axes={name: _sizes(value, f"axes[{name!r}]") for name, value in axes.items()},
-        sizes=tuple(_sizes(given["size"], "size")),
+        sizes=_sizes(given["size"], "size"),
+        seed=1 if given["seed"] is None else whole(given["seed"], "seed", 0, MAX_WHOLE),
         dtype=None if dtype is None else text(dtype, "dtype"),
         distribution=one_of(given["input"], "input", DISTRIBUTIONS, "input"),
         mode=one_of(given["mode"], "mode", MODES, "mode"),
@@ -102,15 +171,32 @@ def validated(given: Mapping[str, Any]) -> BenchOptions:
         user_kernel=None if kernel is None else path_of(kernel, "with_file"),
         scenes=texts(given["scene"], "scene"),
     )
+    if given["seed"] is not None and not options.is_random:
+        raise UserError("--seed is of random sizes: give some, like --axis n=random:20")
+    return options
 
 
-def _sizes(value: Any, name: str) -> list[int]:
-    """Return one or several numbers, or a text like "1e6,2^20", as whole numbers."""
+def _sizes(value: Any, name: str) -> Sizes:
+    """Return one or several numbers, or a text like "1e6,2^20" or "random:20", as sizes."""
+    if isinstance(value, str) and value.strip().partition(":")[0] == RANDOM:
+        return _random_sizes(value.strip(), name)
     if isinstance(value, str):
         return [parse_size(word) for word in value.split(",") if word]
     several = [value] if isinstance(value, (int, float)) else items(value, name)
     numbers = [int(v) if isinstance(v, float) and v.is_integer() else v for v in several]
     return [whole(number, name) for number in numbers]
+
+
+def _random_sizes(value: str, name: str) -> RandomSizes:
+    """Parse "random:COUNT" or "random:COUNT:LOW:HIGH"; raise UserError for other texts."""
+    words = value.split(":")[1:]
+    if len(words) not in (1, 3):
+        raise UserError(f"{name} {value!r}: write random:COUNT or random:COUNT:LOW:HIGH")
+    numbers = [whole(parse_size(word), name, 1) for word in words]
+    found = RandomSizes(*numbers)
+    if found.count > MAX_COUNT or found.low > found.high:
+        raise UserError(f"{name} {value!r}: give at most {MAX_COUNT} sizes, and LOW before HIGH")
+    return found
 
 
 def texts(value: str | Sequence[str], name: str) -> tuple[str, ...]:
@@ -157,15 +243,15 @@ def parse_axes(words: Sequence[str]) -> dict[str, str]:
     return axes
 
 
-def picture_size(
-    name: str, axes: Mapping[str, list[int]], default: tuple[int, int]
-) -> tuple[int, int]:
+def picture_size(name: str, axes: Mapping[str, Sizes], default: tuple[int, int]) -> tuple[int, int]:
     """Return width and height of the timed pictures; raise UserError for other axes and sizes."""
     for axis, values in axes.items():
         one_of(axis, name, ("width", "height"), "axis")
-        if len(values) != 1 or not 1 <= values[0] <= 1 << 14:
+        if isinstance(values, RandomSizes) or len(values) != 1 or not 1 <= values[0] <= 1 << 14:
             raise UserError(f"{name}: {axis}: give one size from 1 to 16384")
-    return axes.get("width", [default[0]])[0], axes.get("height", [default[1]])[0]
+    sizes = dict(zip(("width", "height"), default, strict=True))
+    sizes |= {name: values[0] for name, values in axes.items() if isinstance(values, list)}
+    return sizes["width"], sizes["height"]
 
 
 class Benchmark(ABC):

@@ -41,6 +41,8 @@ class Resources(TypedDict, total=False):
     compiler: str  # that made the machine code, with its release
     registers: int  # per thread
     shared: int  # static shared memory of a block, in bytes
+    dynamic_shared: int  # shared memory of the launch, in bytes of a block
+    threads: int  # of a block
     spilled: int  # bytes of registers spilled, as reported by ptxas
 
 
@@ -134,6 +136,7 @@ class Record(TypedDict):
     load_average: float
     versions: dict[str, str]  # of raytracer, python and numpy
     results: list[Result]
+    seed: NotRequired[int]  # of random sizes
 
 
 def read_record(path: str | Path) -> Record:

@@ -224,7 +224,11 @@ class Ladder:
         """Compare with the picture of the CPU; estimate the time of the timed picture."""
         with self.opened(rung, self.checked) as (film, scene, view):
             duration = expose(film, scene, view)
-            row["resources"] = cast(Resources, scene.describe(view))
+            described = scene.describe(view)
+            if rung.variant is not None:
+                described["shared"] = described.get("shared_bytes", 0)
+                described["threads"] = rung.variant.threads
+            row["resources"] = cast(Resources, described)
             if reason := difference(film.to_host(), self.reference(rung.level)):
                 row["status"], row["reason"] = "wrong", reason
                 return

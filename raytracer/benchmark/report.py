@@ -177,6 +177,8 @@ def _device_line(record: Record) -> str:
         words.append(f"copy {ceilings['copy_gbps']:,.0f} GB/s")
     if "fma_tflops" in ceilings:
         words.append(f"FP32 FMA {ceilings['fma_tflops']:.1f} TFLOP/s")
+    if "seed" in record:
+        words.append(f"random sizes of seed {record['seed']}")
     return "; ".join([*words, record["date"]])
 
 

@@ -80,6 +80,7 @@ def bench(
     peers: bool = True,
     with_file: str | Path | None = None,
     scene: str | Sequence[str] = (),
+    seed: int | None = None,
     progress: Tell | None = None,
 ) -> Record:
     """Check and time benchmarks; kernels with wrong results are not timed.
@@ -89,7 +90,9 @@ def bench(
             tone mapping, "build" for trees over spheres, "live" for pictures of spheres that move.
             By default all operations, without a GPU "tone" and "build".
         variant: labels, names or numbers of variants; all by default.
-        axes: sizes by name, each a number, several, or a text like "1e6,2^20".
+        axes: sizes by name, each a number, several, or a text like "1e6,2^20". "random:20" are 20
+            sizes that are drawn log-uniformly between a 1,024th of the default size and this size,
+            "random:20:1e3:1e6" between 1e3 and 1e6; those of several axes are drawn together.
         size: sizes of the largest axes.
         dtype: one of the operation's; its first by default.
         backend: "auto" (a GPU if there is one, else the CPU), "cuda" or "cpu".
@@ -99,6 +102,7 @@ def bench(
         peers: whether libraries are timed too.
         with_file: a .cu file to check and time with the variants of one operation.
         scene: example scenes for "render", kinds of spheres for "build" and "live"; all by default.
+        seed: of random sizes; 1 by default.
         progress: called with a line before each step.
 
     Returns:
@@ -129,7 +133,10 @@ def bench(
             device["ceilings"] = session.ceilings = ceilings(session)
         for each in selection:
             results += each.run(session, options, tell)
-    return _record(used, device, results)
+    record = _record(used, device, results)
+    if options.is_random:
+        record["seed"] = options.seed
+    return record
 
 
 OF_SOME = {

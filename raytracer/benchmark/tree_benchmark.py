@@ -65,7 +65,7 @@ class SpheresBenchmark(Benchmark):
     def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
         device, results = select("cuda" if session else "cpu"), list[Result]()
         counts = [
-            whole(count, "size", 1, device.max_spheres) for count in options.sizes or self.counts
+            whole(count, "size", 1, device.max_spheres) for count in options.counts(self.counts)
         ]
         for kind in options.scenes or KINDS:
             for count in counts:

@@ -34,6 +34,7 @@ PATH = click.Path(path_type=Path)
 @click.option("--size", default="", help="Size of the largest axes, such as 4096, 1e6 or 2^20.")
 @click.option("--scene", multiple=True, help="Scene of `bench render`, build or live; repeatable.")
 @click.option("--axis", multiple=True, metavar="NAME=SIZE", help="Size of one axis; repeatable.")
+@click.option("--seed", type=int, help="Of random sizes, --axis NAME=random:COUNT.")
 @click.option("--dtype", help="Data type of the operation, as --list names it.")
 @click.option("--backend", type=BACKENDS, default="auto", show_default=True, help="Where to run.")
 @click.option("--input", type=INPUTS, default="normal", show_default=True, help="Input values.")
@@ -57,11 +58,12 @@ PATH = click.Path(path_type=Path)
     help="Compare two saved records: is B faster, slower or the same?",
 )
 @click.option("--plot", type=PATH, metavar="FILE.png", help="Plot times, and a roofline.")
+@click.option("--explain", is_flag=True, help="Say what limits the occupancy of each kernel.")
 @click.option("--profile", is_flag=True, help="Launch each variant once, for a profiler.")
 def bench(
     ops: tuple[str, ...], listed: bool, profile: bool, axis: tuple[str, ...], save: Path | None,
     form: str, force: bool, hot: bool, compare: tuple[Path, Path] | None, plot: Path | None,
-    **options: Any,
+    explain: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Check and time kernels and parts of the renderer.
 
@@ -72,6 +74,7 @@ def bench(
       raytracer bench matmul --size 1024,4096 --variant 15 --save matmul.json
       raytracer bench matmul --with kernel.cu     your kernel under the same rules
       raytracer bench histogram --input sorted --axis n=2^30
+      raytracer bench matmul --axis m=random:20 --axis n=random:20 --seed 3
       raytracer bench contraction --list          ideas of the variants
       raytracer bench render --scene weekend      render kernels
       raytracer bench tone                        statistics and tone mapping of a 4K film
@@ -79,6 +82,7 @@ def bench(
       raytracer bench live --scene plummer        spheres that move, from positions to picture
       raytracer bench matmul --plot matmul.png    times and a roofline
       raytracer bench matmul.json --plot matmul.png  the same of a saved record
+      raytracer bench matmul --explain            what limits the occupancy of each kernel
       raytracer bench --compare old.json new.json
     """
     from raytracer.benchmark import run
@@ -87,9 +91,13 @@ def bench(
     from raytracer.benchmark.plot import check_plot, plot_comparison
     from raytracer.benchmark.record import read_record
     from raytracer.benchmark.report import format_record
+    from raytracer.errors import UserError
     from raytracer.files import output
 
-    outputs = output.OutputSet(force)
+    if (plot or explain) and (listed or profile):
+        raise UserError("--plot and --explain need times: leave out --list and --profile")
+    if explain and form in ("csv", "json"):
+        raise UserError(f"--explain prints sentences, which --format {form} has no place for")
     if plot:
         check_plot(plot)
     if compare:
@@ -100,8 +108,8 @@ def bench(
             plot_comparison(compared, plot)
         return
     if any(name.endswith(".json") for name in ops):
-        _refuse_others(f"the record {ops[0]}", ("form", "plot"), ops[1:])
-        show(read_record(ops[0]), form, plot)
+        _refuse_others(f"the record {ops[0]}", ("form", "plot", "explain"), ops[1:])
+        show(read_record(ops[0]), form, plot, explain)
         return
     options |= {"axes": parse_axes(axis), "mode": "hot" if hot else "cold"}
     if listed:
@@ -113,7 +121,11 @@ def bench(
             click.echo(f"{benchmark.name}: launched {labels}")
         return
     if save:
-        output.check_file(outputs.writes(save, "--save"))
+        output.check_file(output.OutputSet(force).writes(save, "--save"))
+        if plot:
+            both = output.OutputSet()
+            both.writes(save, "--save")
+            both.writes(plot, "--plot")
     with StageLine() as line:
         record = run.bench(*ops, progress=line, **options)
     # The command line, with file names in place of absolute paths.
@@ -121,15 +133,18 @@ def bench(
     record["command"] = shlex.join(["raytracer", *words])
     if save:
         output.write(save, format_record(record, "json"))
-    show(record, form, plot)
+    show(record, form, plot, explain)
 
 
-def show(record: Record, form: str, plot: Path | None) -> None:
-    """Print a record, and plot it if a name is given."""
+def show(record: Record, form: str, plot: Path | None, explain: bool) -> None:
+    """Print a record, the occupancy of its kernels if asked, and plot it if a name is given."""
+    from raytracer.benchmark.occupancy import explain_record
     from raytracer.benchmark.plot import plot_record
     from raytracer.benchmark.report import format_record
 
     click.echo(format_record(record, form), nl=False)
+    if explain:
+        click.echo(f"\n{explain_record(record)}", nl=False)
     for remark in plot_record(record, plot) if plot else ():
         click.echo(f"raytracer: {remark}", err=True)
 

@@ -171,6 +171,21 @@ def test_compiled_once_then_served_then_mended(tree: Path, source: Path) -> None
     assert len(told) == 2
 
 
+def test_one_message_is_for_all_instances_of_a_kernel(
+    tree: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiler, "_announced", set())
+    monkeypatch.setattr(compiler, "version", lambda: "nvcc 13.0")
+    monkeypatch.setattr(compiler, "compile_source", lambda *_: Cubin(b"code", ""))
+    said = list[str]()
+    for arch, tile in [("sm_80", "1"), ("sm_80", "2"), ("sm_90a", "1"), ("sm_80", "1")]:
+        compiler.load(source, arch, tree, notify=said.append, macros={"TILE": tile})
+    assert said == [
+        f"compiling fill-01_plain for {arch} by nvcc 13.0 (once; the result is kept)"
+        for arch in ("sm_80", "sm_90a")
+    ]
+
+
 @each_compiler
 def test_cache_that_cannot_be_written_is_said_and_endured(
     tree: Path, source: Path, tmp_path: Path

@@ -12,7 +12,7 @@ import raytracer
 from raytracer.backends.base import CpuDevice
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark import record, report, run, statistics
-from raytracer.benchmark.benchmark import BenchOptions, parse_axes, parse_size
+from raytracer.benchmark.benchmark import BenchOptions, RandomSizes, Sizes, parse_axes, parse_size
 from raytracer.benchmark.cuda.session import clock
 from raytracer.cli import main
 from raytracer.errors import UserError
@@ -39,9 +39,55 @@ def test_points_are_every_combination() -> None:
     assert [each.axes for each in found] == [
         {"m": m, "n": n, "k": 5} for m in (1, 2) for n in (3, 4)
     ]
-    found = BenchOptions(sizes=(5, 6), axes={"n": [7]}).points(op)
+    found = BenchOptions(sizes=[5, 6], axes={"n": [7]}).points(op)
     assert [each.axes for each in found] == [{"m": s, "n": 7, "k": s} for s in (5, 6)]
     assert BenchOptions().points(op) == [op]
+
+
+def test_random_sizes_are_those_of_the_seed() -> None:
+    op = ops.OPERATIONS["matmul"]
+
+    def drawn(seed: int, **axes: Sizes) -> list[tuple[int, ...]]:
+        points = BenchOptions(axes=axes, seed=seed).points(op)
+        return [tuple(point.axes[name] for name in axes) for point in points]
+
+    (several, others) = (drawn(seed, n=RandomSizes(500)) for seed in (3, 4))
+    assert several == drawn(3, n=RandomSizes(500)) != others
+    sizes = RandomSizes(500).draw("n", 4096, 3)
+    assert {n for (n,) in several} == {*sizes}
+    assert min(sizes) >= 4  # 4096 / 1024
+    assert max(sizes) <= 4096
+    below = sum(n < 128 for n in sizes) / len(sizes)
+    assert 0.4 < below < 0.6  # log-uniform: half lie below the geometric mean
+    # Axes are drawn together, and each as it is alone.
+    both = drawn(3, n=RandomSizes(20), k=RandomSizes(20, 100, 200))
+    assert [n for n, _ in both] == RandomSizes(20).draw("n", 4096, 3)
+    assert len(both) == 20
+    assert all(100 <= k <= 200 for _, k in both)
+    assert len(drawn(3, n=RandomSizes(5), k=[1, 2])) == 10
+    assert drawn(3, n=RandomSizes(4, 7, 7)) == [(7,)]  # each point once
+
+
+def test_random_sizes_of_axes_with_few_sizes() -> None:
+    op = ops.OPERATIONS["contraction"]
+    points = BenchOptions(axes={"n": RandomSizes(30, 1, 100)}).points(op)
+    assert {point.axes["n"] for point in points} <= {*op.macro_sizes["n"]}
+
+
+@pytest.mark.parametrize("seed", [None, 7])
+def test_random_sizes_are_in_the_record(
+    seed: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved = tmp_path / "a.json"
+    words = ["bench", "build", "--size", "random:2:10:50", "--scene", "web", "--min-time", "0.001"]
+    more = [] if seed is None else ["--seed", str(seed)]
+    assert main([*words, *more, "--backend", "cpu", "--save", str(saved)]) == 0
+    found = json.loads(saved.read_text())
+    assert found["seed"] == (seed or 1)
+    assert f"random sizes of seed {seed or 1};" in capsys.readouterr().out
+    sizes = {result["axes"]["spheres"] for result in found["results"]}
+    assert len(sizes) == 2
+    assert all(10 <= size <= 50 for size in sizes)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +105,18 @@ def test_points_are_every_combination() -> None:
         ("matmul", {"axes": {"mm": 1}}, "no axis 'mm'; did you mean 'm'"),
         ("matmul", {"size": "1e10"}, "matmul: m = 10000000000, .*: no memory has such arrays"),
         ("vecadd", {"size": 2**62 - 1}, "vecadd: n = 4611686018427387903: no memory has"),
+        ("matmul", {"axes": {"n": "random"}}, "write random:COUNT or random:COUNT:LOW:HIGH"),
+        ("matmul", {"axes": {"n": "random:2:9"}}, "write random:COUNT or random:COUNT:LOW:HIGH"),
+        ("matmul", {"axes": {"n": "random:x"}}, "size 'x': write a whole number"),
+        ("matmul", {"axes": {"n": "random:0"}}, "must be at least 1"),
+        ("matmul", {"axes": {"n": "random:9:8:7"}}, "LOW before HIGH"),
+        ("matmul", {"axes": {"n": "random:1e9"}}, "at most 10000 sizes"),
+        ("matmul", {"axes": {"n": "random:2", "m": "random:3"}}, "drawn together: give one number"),
+        ("matmul", {"seed": 3}, "--seed is of random sizes"),
+        ("matmul", {"seed": -3, "size": "random:2"}, "seed: must be at least 0"),
+        ("vecadd", {"axes": {"offset": "random:2"}}, "offset: give the range of random sizes"),
+        ("tone", {"axes": {"width": "random:2"}}, "give one size from 1 to 16384"),
+        ("contraction", {"axes": {"n": "random:2:1000:2000"}}, "n: none of .* is from 1000 to"),
         ("render", {"variant": "77"}, "no variant '77'; known are cpu_flat, cpu_perspective"),
         *(("build", {"size": size}, "write a whole number")
           for size in (" ", "1.5", "n", "1e30", "2^99", "-4x")),

@@ -28,11 +28,16 @@ def test_quantiles_are_those_of_tables(freedom: int, quantile: float) -> None:
 def test_an_interval_by_hand() -> None:
     """Logarithms 0, 0.2 and 1, 1.2: variances 0.02, two turns each, two degrees of freedom."""
     before, after = ([[math.exp(each)] for each in logs] for logs in ((0, 0.2), (1, 1.2)))
-    half = math.hypot(4.303 * math.sqrt(0.02), 1.96 * RUN_NOISE * math.sqrt(2))
+    half = math.hypot(4.303 * math.sqrt(0.02), 1.96 * math.sqrt(2 * 0.02))
     ratio, interval = ratio_interval(before, after)
     assert ratio == pytest.approx(math.e)
     assert interval == pytest.approx((math.exp(1 - half), math.exp(1 + half)), rel=1e-3)
     assert ratio_interval([[1.0, 1.1]], after)[1] is None
+    quiet = [[1.0], [1.0]]
+    half = 1.96 * RUN_NOISE * math.sqrt(2)
+    ratio, interval = ratio_interval(quiet, quiet)
+    assert ratio == 1.0
+    assert interval == pytest.approx((math.exp(-half), math.exp(half)), rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +71,7 @@ def run_of(
 
 
 @pytest.mark.parametrize(
-    ("turns", "sample", "turn"), [(8, 0.005, 0.002), (8, 0.01, 0.003), (30, 0.02, 0.004)]
+    ("turns", "sample", "turn"), [(4, 0.003, 0.001), (8, 0.005, 0.002), (20, 0.01, 0.002)]
 )
 def test_two_runs_of_one_program_are_the_same_in_19_of_20(
     turns: int, sample: float, turn: float
@@ -80,6 +85,21 @@ def test_two_runs_of_one_program_are_the_same_in_19_of_20(
         covered += interval[0] <= 1 <= interval[1]
     assert verdicts.count("same") >= 380
     assert covered >= 374  # 95% less two and a half standard deviations
+
+
+def test_disturbances_that_last_longer_than_a_turn() -> None:
+    """Other programs come and go: the noise of a turn is mostly that of the turn before."""
+    random = np.random.default_rng(56)
+
+    def drifting() -> Turns:
+        state, turns = 0.2 * random.standard_normal(), []
+        for _ in range(8):
+            state = 0.8 * state + 0.12 * random.standard_normal()
+            turns.append(np.exp(state + 0.05 * random.standard_normal(6)).tolist())
+        return turns
+
+    verdicts = [judge(*ratio_interval(drifting(), drifting())) for _ in range(400)]
+    assert verdicts.count("faster") + verdicts.count("slower") <= 50  # and not a third
 
 
 @pytest.mark.parametrize(("sample", "turn"), [(0.01, 0.02), (0.1, 0.05)])

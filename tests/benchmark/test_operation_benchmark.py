@@ -173,6 +173,8 @@ def test_a_right_kernel_is_timed(
     assert found["time"]["median"] > 0
     assert found["resources"]["registers"] == 40
     assert found["resources"]["spilled"] == 24
+    assert found["resources"]["threads"] > 0
+    assert found["resources"]["dynamic_shared"] >= 0
 
 
 @pytest.mark.parametrize(

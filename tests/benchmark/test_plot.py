@@ -154,6 +154,9 @@ def test_comparisons_are_drawn(drawn: list[Any], tmp_path: Path) -> None:
         (["bench", "vecadd", "a.json"], "leave out"),
         (["bench", "none.json"], "there is no such file"),
         (["bench", "a.json", "--plot", "a.json"], "PNG"),
+        (["bench", "tone", "--save", "a.png", "--plot", "./a.png"], "by --save and by --plot"),
+        (["bench", "tone", "--list", "--plot", "a.png"], "leave out --list and --profile"),
+        (["bench", "--compare", "a.png", "a.json", "--plot", "a.png"], "a.png"),
     ],
 )
 def test_mistakes_are_one_sentence(
@@ -163,12 +166,15 @@ def test_mistakes_are_one_sentence(
     monkeypatch.chdir(tmp_path)
     text = json.dumps(made())
     Path("a.json").write_text(text)
+    if words[1] == "--compare":
+        Path("a.png").write_text(text)
     assert main(words) == 2
     said = capsys.readouterr()
     assert reason in said.err
     assert len(said.err.splitlines()) == 1
-    assert not said.out
+    assert "--compare" in words or not said.out
     assert Path("a.json").read_text() == text
+    assert not Path("a.png").exists() or Path("a.png").read_text() == text
 
 
 def test_nothing_timed_and_no_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -142,7 +142,7 @@ def test_right_rungs_are_timed_and_others_are_shown(
     assert ("time" in row) == (status == "ok")
     if status == "ok":
         assert row["msamples"] == pytest.approx(1e-6 * 4 * 1536 / row["time"]["median"])
-        assert row["resources"] == {"registers": 32}
+        assert row["resources"] == {"registers": 32, "shared": 0, "threads": 128}
         assert row["bytes_per_sphere"] == 20  # four numbers and the order
 
 

@@ -35,6 +35,7 @@ FLAGS = ("-std=c++17", "-O3")
 ENVIRONMENT = ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN")
 PTX = "compute_80"  # what is shipped for devices newer than any code that is shipped
 GET_COMPILER = f"{GET}; or install the CUDA toolkit, or point RAYTRACER_NVCC at its nvcc"
+_announced: set[tuple[str, str]] = set()  # kernels and architectures of messages
 _locks: defaultdict[str, Lock] = defaultdict(Lock)  # held while one is found or compiled
 
 Notify = Callable[[str], None]
@@ -132,8 +133,11 @@ def load(
         if found := cubins.find(name, root or kernels(), shipped):
             return found
         notify = notify or partial(print, "raytracer:", file=sys.stderr, flush=True)
-        if made_by := version():
-            stem = name.split(".")[0]
+        stem = name.split(".")[0]
+        # A product of any size has many instances, by its macros: one message is for all.
+        is_new = not macros or (stem, arch) not in _announced
+        if (made_by := version()) and is_new:
+            _announced.add((stem, arch))
             notify(f"compiling {stem} for {arch} by {made_by} (once; the result is kept)")
         try:
             cubin = compile_source(source, arch, root, macros)

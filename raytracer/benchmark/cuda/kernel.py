@@ -104,6 +104,8 @@ class LoadedKernel:
         """
         session, function = self._session, self._function
         launch = self.variant.launch(axes, session.multiprocessors)
+        self.resources["threads"] = prod(launch.block)
+        self.resources["dynamic_shared"] = launch.shared
         shared, limit = launch.shared + self.resources["shared"], session.shared_limit
         if shared > limit:
             raise SizeError(f"needs {shared:,} bytes of shared memory; a block may have {limit:,}")

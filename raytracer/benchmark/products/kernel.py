@@ -64,7 +64,9 @@ def bind(
             step()
         launch.queue(session.stream)
 
-    return enqueue, resources(function, cubin)
+    used = resources(function, cubin)
+    used["threads"], used["dynamic_shared"] = tile.threads, tile.shared
+    return enqueue, used
 
 
 def _scratch(session: Session, choice: Choice, memory: list[Any]) -> tuple[int, int]:
