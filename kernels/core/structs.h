@@ -41,7 +41,8 @@
   F(int32_t, color_mode, 1) F(int32_t, material_mode, 1) /* ColorMode, MaterialMode */            \
   F(int32_t, large_count, 1)                   /* spheres beside the tree */                      \
   F(int32_t, emitter_count, 1) F(float, emitter_scale, 1) /* one by the sum of their weights */   \
-  F(int32_t, has_alpha, 1)                   /* whether any surface is not opaque */
+  F(int32_t, has_alpha, 1)                   /* whether any surface is not opaque */               \
+  F(float, emitter_reach, 1) F(float, scene_pad, 3)  /* radius that an emitter has at most when one is chosen */
 
 #define RT_FIELDS_Frame(F)                                                                               \
   F(Film, film, 1) F(Sampler, sampler, 1) F(Integrator, integrator, 1)                            \

@@ -174,7 +174,7 @@ RT_HD Vec3<F> shade_emission(const rt::Frame& frame, const PathState<F>& p, cons
   const MaskOf<F> emits = largest(s.emission) > F(0.0f);
   F weight(1.0f);
   if (emitter_count(frame) && p.depth > 0 && any(emits)) {
-    const F pdf = emitter_pdf(emitting_sphere(f.primitive), s.emission, F(frame.scene.emitter_scale), p.ray.origin);
+    const F pdf = emitter_pdf(frame.scene, emitting_sphere(f.primitive), s.emission, p.ray.origin);
     const F shared = frame.integrator.shadows ? power_heuristic(p.scatter_pdf, pdf) : F(0.0f);
     weight = select(p.scatter_pdf > F(0.0f), shared, weight);
 #if RT_SOLIDS

@@ -6,9 +6,11 @@
 
 namespace RT_NS {
 
-// Proportional to the power of a sphere: emitters are chosen by it.
-template <class F> RT_HD F emitter_weight(Vec3<F> radiance, F radius) {
-  return max_(radiance.x, max_(radiance.y, radiance.z)) * (radius * radius);
+// Proportional to the power of a sphere, by which emitters are chosen. What is inside of a large one gets no more of its
+// light than it would get of one that just contains it. reach: Frame::scene.emitter_reach
+template <class F> RT_HD F emitter_weight(Vec3<F> radiance, F radius, F reach) {
+  const F r = min_(radius, reach);
+  return max_(radiance.x, max_(radiance.y, radiance.z)) * (r * r);
 }
 
 template <class F>
@@ -44,9 +46,11 @@ template <class F> RT_HD SphereCone<F> sphere_cone(const Sphere<F>& sphere, Vec3
   return {select3(is_apart, (F(1.0f) / sqrt_(distance2)) * to, any_axis), distance2, versine, around};
 }
 
-// Density per solid angle of emitter_sample in a direction that meets an emitter. scale: Frame::scene.emitter_scale
-template <class F> RT_HD F emitter_pdf(const Sphere<F>& sphere, Vec3<F> radiance, F scale, Vec3<F> position) {
-  return emitter_weight(radiance, sphere.radius) * scale * F(0.5f * kInvPi) / sphere_cone(sphere, position).versine;
+// Density per solid angle of emitter_sample in a direction that meets an emitter.
+template <class F>
+RT_HD F emitter_pdf(const rt::SceneInfo& scene, const Sphere<F>& sphere, Vec3<F> radiance, Vec3<F> position) {
+  const F share = emitter_weight(radiance, sphere.radius, F(scene.emitter_reach)) * F(scene.emitter_scale);
+  return share * F(0.5f * kInvPi) / sphere_cone(sphere, position).versine;
 }
 
 // How far before an emitter the way to it ends: the emitter itself is not in the way. half: half the chord. From inside

@@ -22,6 +22,7 @@ from raytracer import (
     SphereSet,
 )
 from raytracer.scene.lights import Ambient
+from raytracer.scene.packing.lighting import emitter_reach
 
 MATT = Principled(roughness=1.0, specular=0.0)
 HARDLY = 1e-3
@@ -170,7 +171,7 @@ PLACES = {
 
 @pytest.mark.parametrize(("integrator", "depth"), WAYS)
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("lamp", [0.0])
+@pytest.mark.parametrize("lamp", [0.0, 3.0])
 def test_light_of_a_dome_is_kept_off(
     backend: str, integrator: str, depth: int, place: str, lamp: float
 ) -> None:
@@ -196,6 +197,31 @@ def test_no_light_comes_through_a_dome(backend: str) -> None:
         found = shoot(shown(sphere(**emitting(1.0)), BALL, lamp), integrator, depth,
                       backend=backend, samples=2048)  # fmt: skip
         assert found.mean() == pytest.approx(1.0, abs=1.5e-2), (integrator, depth)
+
+
+Balls = list[tuple[tuple[float, float, float], float]]
+SMALL: Balls = [((1, 0, 0), 0.5), ((-1, 0, 0), 0.5)]
+"""In a box of 3 x 1 x 1."""
+
+REACHES: dict[str, tuple[Balls, list[int], float]] = {
+    "balls alone": (SMALL, [0, 1], np.inf),
+    "a dome": ([*SMALL, ((1, 2, 0), 30.0)], [1, 2], 1.5),
+    "a dome alone": ([*SMALL, ((1, 2, 0), 30.0)], [2], 1.5),
+    "a dome that is all": ([((1, 2, 0), 30.0)], [0], np.inf),
+    "two domes": ([*SMALL, ((1, 2, 0), 30.0), ((0, 0, 0), 50.0)], [0, 2, 3], 1.5),
+    "a ground": ([*SMALL, ((0, -1000.5, 0), 1000.0)], [0, 2], 1.5),
+    "a star far away": ([*SMALL, ((0, 500, 0), 30.0)], [0, 2], np.inf),
+    "a larger ball beside them": ([*SMALL, ((3, 0, 0), 1.4)], [0, 2], np.inf),
+}
+
+
+@pytest.mark.parametrize("name", REACHES)
+def test_a_dome_is_chosen_as_a_ball_of_the_size_of_the_scene(name: str) -> None:
+    """So that lamps inside of it are chosen, too."""
+    balls, emitters, wanted = REACHES[name]
+    columns = [np.array([c[axis] for c, _ in balls], np.float32) for axis in range(3)]
+    spheres: Any = (*columns, np.array([radius for _, radius in balls], np.float32))
+    assert emitter_reach(spheres, np.array(emitters)) == pytest.approx(wanted)
 
 
 # ---- glass

@@ -236,14 +236,14 @@ PROBE(emitter_sample) {
   write3(out, s.sample.wi), out[3] = s.sample.distance, out[4] = s.sample.attenuation, out[5] = s.sample.pdf;
   out[6] = as_float(s.sphere), out[7] = truth<F>(s.meets);
 }
-// position, number of an emitter; number: one by the sum of the weights
+// position, number of an emitter
 PROBE(emitter_pdf) {
   const float* fields = (const float*)u.emitters;
   const UintOf<F> at = as_uint(in[3]) * UintOf<F>((uint32_t)(sizeof(rt::Emitter) / sizeof(float)));
   const Sphere<F> sphere = {{gather(fields, at), gather(fields + 1, at), gather(fields + 2, at)},
                             gather(fields + 3, at)};
   const Vec3<F> radiance = {gather(fields + 4, at), gather(fields + 5, at), gather(fields + 6, at)};
-  out[0] = emitter_pdf(sphere, radiance, F(u.number[0]), read3(in));
+  out[0] = emitter_pdf(u.frame.scene, sphere, radiance, read3(in));
 }
 // ---- shade/environment_map.h; point of the unit square -> direction, radiance, density
 PROBE(environment_light_sample) {

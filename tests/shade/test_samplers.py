@@ -69,7 +69,8 @@ def test_emitters(probe: Probe, place: Any) -> None:
 
         def density(directions: Array, number: int = number) -> Array:
             row = np.full(len(directions), number, np.uint32)
-            found = probe("emitter_pdf", [place], row, emitters=table, number=scale)
+            frame = {"emitter_scale": scale, "emitter_reach": 1e9}
+            found = probe("emitter_pdf", [place], row, emitters=table, frame=frame)
             return np.broadcast_to(found[:, 0].astype(np.float64), len(directions))
 
         own = chosen == number
@@ -113,8 +114,9 @@ def test_emitters_have_one_density_for_both_strategies(probe: Probe) -> None:
         scaled = np.empty(count)
         for number in range(4):
             own = other == number
-            found = probe("emitter_pdf", start[own], np.full(own.sum(), number, np.uint32),
-                          emitters=table, number=0.25 / weight[own][0])  # fmt: skip
+            row = np.full(own.sum(), number, np.uint32)
+            frame = {"emitter_scale": 0.25 / weight[own][0], "emitter_reach": 1e9}
+            found = probe("emitter_pdf", start[own], row, emitters=table, frame=frame)
             scaled[own] = found[:, 0]
         of_ray = 10.0 ** rng.uniform(-3, 3, count)
         weights = [probe("power_heuristic", a, b)[:, 0].astype(np.float64)

@@ -19,6 +19,8 @@ from raytracer.scene.packing.framing import Basis
 from raytracer.scene.views import Vector, frame
 from raytracer.settings import KEY_LIGHTS, Look, RenderSettings
 
+MAX_DOMES = 8  # emitters around a scene, within each other, that are looked for
+
 
 def pack_lights(
     lights: Sequence[Light] | None, space: Space, axes: Basis, settings: RenderSettings
@@ -112,26 +114,27 @@ def pack_emitters(
     materials: NDArray[np.void],
     material_id: NDArray[np.int32],
     opacity: NDArray[np.uint16],
-) -> tuple[NDArray[np.void], float]:
-    """Return the table of emitters, structured (E,), and the inverse of the sum of their weights.
+) -> tuple[NDArray[np.void], dict[str, Any]]:
+    """Return the table of emitters, structured (E,), and fields of `SceneInfo`.
 
-    The weight is the largest channel of radiance, times the radius squared. Arguments are as in
-    `SceneBuffers`.
+    The weight of an emitter is the largest channel of radiance, times the square of the radius or
+    of `emitter_reach`, if that is less. Arguments are as in `SceneBuffers`.
     """
     is_principled = materials["kind"] == code("MaterialKind", "principled")
     emission = np.where(is_principled, materials["principled"]["emission"], np.float32(0.0))
     if not emission.any() or not spheres.size:
-        return none_of("Emitter"), 0.0
+        return none_of("Emitter"), {"emitter_count": 0}
     color = colors.on_host if isinstance(colors, DeviceColors) else colors
     strength = emission[material_id] if len(material_id) else emission.repeat(spheres.size)
     number = np.flatnonzero(strength > 0)
     row = 0 if len(color) == 1 else color_id[number] if len(color_id) else number
     radiance, radius = color[row] * strength[number, None], spheres[3][number]
-    weight = radiance.max(axis=1).astype(np.float64) * radius.astype(np.float64) ** 2
-    lit = weight > 0
+    lit = (radiance.max(axis=1) > 0) & (radius > 0)
     if not lit.any():
-        return none_of("Emitter"), 0.0
-    number, radiance, radius, weight = number[lit], radiance[lit], radius[lit], weight[lit]
+        return none_of("Emitter"), {"emitter_count": 0}
+    number, radiance, radius = number[lit], radiance[lit], radius[lit]
+    reach = emitter_reach(spheres, number)
+    weight = radiance.max(axis=1) * np.minimum(radius, reach).astype(np.float64) ** 2
     total = float(weight.sum())
     emitters = np.zeros(len(number), dtype("Emitter"))
     emitters["center"] = np.stack([axis[number] for axis in spheres[:3]], axis=1)
@@ -141,7 +144,38 @@ def pack_emitters(
     emitters["sphere"] = number
     emitters["opacity"] = opacity[number] if len(opacity) else np.iinfo(np.uint16).max
     emitters["threshold"], emitters["alias"] = alias_table(weight / total)
-    return emitters, 1.0 / total
+    fields = {"emitter_count": len(emitters), "emitter_scale": 1.0 / total, "emitter_reach": reach}
+    return emitters, fields
+
+
+def emitter_reach(spheres: Spheres, number: NDArray[np.int64]) -> float:
+    """Return the radius that emitters have at most when one of them is chosen.
+
+    Of a dome around a scene, and of a ball on which the scene stands, a point gets about the light
+    that it gets of a ball as wide as the scene; by their power, smaller emitters would hardly be
+    chosen. The scene is all spheres that are smaller.
+
+    number: of the spheres that emit light, (E,).
+    """
+    x, y, z, radius = (np.asarray(column) for column in spheres[:4])
+    reach = float("inf")
+    for _ in range(MAX_DOMES):
+        sizes = radius[number]
+        size = sizes.max()
+        rest = radius < size
+        if not rest.any():
+            break
+        box = [((axis - radius)[rest].min(), (axis + radius)[rest].max()) for axis in (x, y, z)]
+        half = max(float(high) - float(low) for low, high in box) / 2.0
+        domes = number[sizes == size]
+        middle = [(float(high) + float(low)) / 2.0 for low, high in box]
+        away = [axis[domes] - center for axis, center in zip((x, y, z), middle, strict=True)]
+        if half >= size or (np.linalg.norm(away, axis=0) > size + half).any():
+            break
+        reach, number = half, number[sizes < size]
+        if not len(number):
+            break
+    return reach
 
 
 def alias_table(share: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -153,14 +153,11 @@ def pack_with_camera(
                 warn("ground.height: the camera is below the ground, which is therefore invisible")
         opacity = _pack_opacity(scene, surfaces)
         of_spheres = material_id[:number] if solid_sets else material_id
-        emitters, emitter_scale = pack_emitters(
-            spheres, color, color_id, materials, of_spheres, opacity
-        )
+        emitters, emission = pack_emitters(spheres, color, color_id, materials, of_spheres, opacity)
         is_fading = has_ground and scene.ground.fade > 0  # type: ignore[union-attr]
         nothing = View(none_of("Camera"), none_of("Light"), materials, frame_of())
         view = (nothing if before is None else before.view).but(
-            emitter_count=len(emitters),
-            emitter_scale=emitter_scale,
+            **emission,
             color_mode=code("ColorMode", color_mode),
             material_count=len(materials),
             material_mode=code("MaterialMode", "indexed" if len(material_id) else "uniform"),
