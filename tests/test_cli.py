@@ -199,8 +199,13 @@ def test_a_mistake_is_one_sentence(
     ],
 )
 def test_misuse_is_one_sentence_that_names_the_help(
-    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    words: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     sentence = error_of(capsys, *arguments)
     assert words in sentence
     assert sentence.endswith(" --help`)\n")
