@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,8 +11,15 @@ from raytracer.backends.cuda import compile as compiler
 from raytracer.benchmark.cuda.kernel import MAP_BYTES, load, resources, tensor_map
 from raytracer.benchmark.cuda.session import Enqueue, Session, SizeError
 from raytracer.benchmark.products.model import Choice, ranked
-from raytracer.benchmark.products.tiles import Operand, Problem, TensorTile, has_clusters
+from raytracer.benchmark.products.tiles import (
+    Operand,
+    Problem,
+    TensorTile,
+    every_compilation,
+    has_clusters,
+)
 from raytracer.benchmark.record import Resources
+from raytracer.resources import thread_count
 from raytracer.variants import Variant
 
 ALIGN_BLOCKS, ALIGN_THREADS = 8, 256  # blocks of a multiprocessor
@@ -36,12 +44,28 @@ def choose(session: Session, variant: Variant, problem: Problem) -> Choice:
     )
 
 
+def compile_tiles(session: Session, variant: Variant, problem: Problem, choice: Choice) -> None:
+    """Compile all kernels for products like this one, of any size, if that of a choice is not kept:
+    other sizes will need them."""
+    source, arch, root = variant.translation_unit, session.arch, variant.folder
+    macros = choice.tile.macros()
+    if not compiler.version() or compiler.find(source, arch, root, root is None, macros):
+        return
+    compiler.load(source, arch, root, shipped=root is None, macros=macros)  # tells the user
+    silent = partial(compiler.load, source, arch, root, lambda _: None, root is None)
+    every = every_compilation(problem, has_clusters(arch))
+    with ThreadPoolExecutor(thread_count()) as pool:
+        for each in [pool.submit(silent, macros=macros) for macros in every]:
+            each.result()
+
+
 def bind(
     session: Session, variant: Variant, problem: Problem, choice: Choice | None = None
 ) -> tuple[Enqueue, Resources]:
     """Return a function that queues a product, by default as `choose` says, and its resources."""
     choice = choice or choose(session, variant, problem)
     tile, driver = choice.tile, session.driver
+    compile_tiles(session, variant, problem, choice)
     module, cubin = load(session, variant, tile.macros())
     function = module.get_function(variant.op)
     function.set_attribute(driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, tile.shared)
