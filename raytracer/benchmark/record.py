@@ -84,10 +84,11 @@ class Clock(TypedDict, total=False):
 
 
 class Ceilings(TypedDict, total=False):
-    """Ceilings of the GPU, measured in the same run."""
+    """Rates that a GPU cannot exceed: measured in the same run, or of its data sheet."""
 
-    copy_gbps: float
-    fma_tflops: float
+    copy_gbps: float  # bytes read and written
+    fma_tflops: float  # float32 multiply-adds, without tensor cores
+    mma_tflops: float  # bfloat16 with sums in float32, on tensor cores
 
 
 class Device(TypedDict, total=False):
@@ -102,6 +103,8 @@ class Device(TypedDict, total=False):
     driver: str
     binding: str  # Python binding of the driver, with its version
     ceilings: Ceilings
+    peak: Ceilings  # of the data sheet, where it is known
+    peak_source: str
     isa: str  # instruction set of the CPU
     threads: int
 

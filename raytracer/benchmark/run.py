@@ -19,6 +19,7 @@ from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, texts, validated
 from raytracer.benchmark.cuda.kernel import ceilings
 from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.data_sheets import find_sheet, peak_rates
 from raytracer.benchmark.operation_benchmark import OperationBenchmark
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.record import FORMAT, Device, Record, Result
@@ -180,6 +181,8 @@ def device_of(backend: str) -> Device:
     """Return what is known of the device, without the memory that happens to be free."""
     details = device_details(0) if backend == "cuda" else CpuDevice().describe()
     known = {k: v for k, v in details.items() if k != "memory_free" and v is not None}
+    if backend == "cuda" and (sheet := find_sheet(str(known.get("device", "")))):
+        known |= {"peak": peak_rates(sheet), "peak_source": sheet.source}
     return cast(Device, known)
 
 
