@@ -22,6 +22,7 @@ from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.data_sheets import find_sheet, peak_rates
 from raytracer.benchmark.operation_benchmark import OperationBenchmark
 from raytracer.benchmark.operations import OPERATIONS
+from raytracer.benchmark.peers import peers_of
 from raytracer.benchmark.record import FORMAT, Device, Record, Result
 from raytracer.benchmark.render_benchmark import RenderBenchmark
 from raytracer.benchmark.tone_benchmark import ToneBenchmark
@@ -189,6 +190,8 @@ def device_of(backend: str) -> Device:
 def kernel_digest() -> str:
     """Return the digest of all sources of CUDA kernels: equal digests mean equal code."""
     closure: dict[str, bytes] = {}
-    for kernel in (*products(), *(each for op in operations() for each in discover(op))):
-        closure |= include_closure(kernel.path, kernels())
+    rungs = (each for op in operations() for each in discover(op))
+    peers = (each for op in OPERATIONS for each in peers_of(op))
+    for source in (*products(), *rungs, *peers):
+        closure |= include_closure(source.path, kernels())
     return digest(dict(sorted(closure.items())))
