@@ -53,7 +53,7 @@ def peers_of(op: str, root: Path | None = None) -> list[PeerFile]:
 
 def _read(path: Path) -> PeerFile:
     lines = path.read_text(encoding="utf-8").splitlines()
-    values = dict(match.groups() for line in lines if (match := _HEADER.fullmatch(line)))
+    values = {match[1]: match[2] for line in lines if (match := _HEADER.fullmatch(line))}
     return PeerFile(path, **{"title": path.stem} | values)
 
 

@@ -190,8 +190,9 @@ def device_of(backend: str) -> Device:
 def kernel_digest() -> str:
     """Return the digest of all sources of CUDA kernels: equal digests mean equal code."""
     closure: dict[str, bytes] = {}
-    rungs = (each for op in operations() for each in discover(op))
-    peers = (each for op in OPERATIONS for each in peers_of(op))
-    for source in (*products(), *rungs, *peers):
-        closure |= include_closure(source.path, kernels())
+    paths = [kernel.path for kernel in products()]
+    paths += [rung.path for op in operations() for rung in discover(op)]
+    paths += [peer.path for op in OPERATIONS for peer in peers_of(op)]
+    for path in paths:
+        closure |= include_closure(path, kernels())
     return digest(dict(sorted(closure.items())))
