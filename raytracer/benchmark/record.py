@@ -22,6 +22,7 @@ Status = Literal["ok", "wrong", "skipped", "failed"]
 
 
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class Times(TypedDict):
@@ -86,9 +87,9 @@ class Clock(TypedDict, total=False):
 class Ceilings(TypedDict, total=False):
     """Rates that a GPU cannot exceed: measured in the same run, or of its data sheet."""
 
-    copy_gbps: float  # bytes read and written
-    fma_tflops: float  # float32 multiply-adds, without tensor cores
-    mma_tflops: float  # bfloat16 with sums in float32, on tensor cores
+    copy_gbps: Rate  # bytes read and written
+    fma_tflops: Rate  # float32 multiply-adds, without tensor cores
+    mma_tflops: Rate  # bfloat16 with sums in float32, on tensor cores
 
 
 class Device(TypedDict, total=False):

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda.cache import Cubin
 from raytracer.benchmark.cuda.kernel import MAP_BYTES, load, resources, tensor_map
 from raytracer.benchmark.cuda.session import Enqueue, Session, SizeError
 from raytracer.benchmark.products.model import Choice, ranked
@@ -44,19 +45,24 @@ def choose(session: Session, variant: Variant, problem: Problem) -> Choice:
     )
 
 
-def compile_tiles(session: Session, variant: Variant, problem: Problem, choice: Choice) -> None:
-    """Compile all kernels for products like this one, of any size, if that of a choice is not kept:
-    other sizes will need them."""
+def load_tile(
+    session: Session, variant: Variant, problem: Problem, macros: dict[str, str]
+) -> tuple[Any, Cubin]:
+    """Load the kernel of a tile. If it is compiled now, so are all others for products like this
+    one, of any size, which other sizes will need."""
     source, arch, root = variant.translation_unit, session.arch, variant.folder
-    macros = choice.tile.macros()
-    if not compiler.version() or compiler.find(source, arch, root, root is None, macros):
-        return
-    compiler.load(source, arch, root, shipped=root is None, macros=macros)  # tells the user
-    silent = partial(compiler.load, source, arch, root, lambda _: None, root is None)
-    every = every_compilation(problem, has_clusters(arch))
-    with ThreadPoolExecutor(thread_count()) as pool:
-        for each in [pool.submit(silent, macros=macros) for macros in every]:
-            each.result()
+    is_new = compiler.find(source, arch, root, root is None, macros) is None
+    module, cubin = load(session, variant, macros)
+    if is_new and compiler.version() and cubin.path is not None:  # which is kept
+        compile_one = partial(compiler.load, source, arch, root, lambda _: None, root is None)
+        every = every_compilation(problem, has_clusters(arch))
+        pool = ThreadPoolExecutor(thread_count())
+        try:
+            for each in [pool.submit(compile_one, macros=macros) for macros in every]:
+                each.result()
+        finally:  # also by a signal: those that have not begun are left
+            pool.shutdown(cancel_futures=True)
+    return module, cubin
 
 
 def bind(
@@ -65,8 +71,7 @@ def bind(
     """Return a function that queues a product, by default as `choose` says, and its resources."""
     choice = choice or choose(session, variant, problem)
     tile, driver = choice.tile, session.driver
-    compile_tiles(session, variant, problem, choice)
-    module, cubin = load(session, variant, tile.macros())
+    module, cubin = load_tile(session, variant, problem, tile.macros())
     function = module.get_function(variant.op)
     function.set_attribute(driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, tile.shared)
     steps: list[Enqueue] = []

@@ -14,7 +14,7 @@ from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.benchmark.cuda.session import SizeError
 from raytracer.benchmark.operations import OPERATIONS
-from raytracer.benchmark.products.kernel import choose, compile_tiles
+from raytracer.benchmark.products.kernel import choose, load_tile
 from raytracer.benchmark.products.model import (
     MAX_PARTS,
     Choice,
@@ -195,31 +195,40 @@ def test_all_sizes_are_served_by_a_few_compilations(
             assert choice.tile.macros() in few
 
 
+@pytest.mark.parametrize("keeps", [True, False])
 @pytest.mark.parametrize(("name", "count"), [("matmul", 22), ("matmul_bf16", 32)])
 def test_only_the_first_of_random_sizes_compiles(
-    name: str, count: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    name: str, count: int, keeps: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
+    """Where the cache cannot be written, each size compiles one kernel."""
     compiled = list[dict[str, str]]()
 
     def compile_source(_source: Path, _arch: str, _root: Any, macros: dict[str, str]) -> Cubin:
         compiled.append(macros)
         return Cubin(b"code", "", compiler="nvcc 13.0.88")
 
-    monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path))
+    cache = tmp_path / "cache"
+    if not keeps:
+        cache.write_text("a file")
+    monkeypatch.setenv("RAYTRACER_CACHE", str(cache))
     monkeypatch.delenv("RAYTRACER_CUBINS", raising=False)
     monkeypatch.setattr(compiler, "version", lambda: "nvcc 13.0.88")
     monkeypatch.setattr(compiler, "find_nvcc", lambda: None)
     monkeypatch.setattr(compiler, "compile_source", compile_source)
     monkeypatch.setattr(compiler, "_announced", set())
-    session: Any = SimpleNamespace(arch="sm_90a", multiprocessors=132, shared_limit=SHARED_LIMIT)
+    driver = SimpleNamespace(module_from_buffer=lambda code: code)
+    session: Any = SimpleNamespace(
+        arch="sm_90a", multiprocessors=132, shared_limit=SHARED_LIMIT, driver=driver
+    )
     variant = discover(name)[-1]
     used = set[tuple[str, ...]]()
-    for number, size in enumerate(drawn_sizes(20)):
+    for number, size in enumerate(drawn_sizes(20), start=1):
         given = problem(name, OPERATIONS[name].dtypes[0], *size)
-        choice = choose(session, variant, given)
-        compile_tiles(session, variant, given, choice)
-        used.add(tuple(choice.tile.macros().values()))
-        assert len(compiled) == count, f"size {number}"
+        macros = choose(session, variant, given).tile.macros()
+        module, _ = load_tile(session, variant, given, macros)
+        assert module == b"code"
+        used.add(tuple(macros.values()))
+        assert len(compiled) == (count if keeps else number), f"size {number}"
     assert len(used) >= 4
     assert capfd.readouterr().err.count("compiling") == 1
