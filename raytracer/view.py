@@ -121,10 +121,14 @@ class View:
         return bool(self._number("clip_count") or self._number("has_alpha"))
 
     @property
-    def has_principled_or_emitters(self) -> bool:
-        """Whether a material is not Phong's, or spheres or an environment map emit light."""
-        is_principled = (self.materials["kind"] != code("MaterialKind", "phong")).any()
-        return bool(is_principled or self._number("emitter_count") or self._number("map_size"))
+    def has_principled(self) -> bool:
+        """Whether a material is not Phong's."""
+        return bool((self.materials["kind"] != code("MaterialKind", "phong")).any())
+
+    @property
+    def has_emitters(self) -> bool:
+        """Whether spheres or an environment map are sampled as lights."""
+        return bool(self._number("emitter_count") or self._number("map_size"))
 
     @property
     def integrator(self) -> str:

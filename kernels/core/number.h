@@ -117,8 +117,8 @@ template <class F> RT_HD F quotient(F a, F b) { return a / b; }
 
 // a / b; 0 where b is not positive, or too small to have an inverse: what a sample carries whose density is b.
 template <class F> RT_HD F by_density(F a, F b) {
-  const MaskOf<F> drawn = b >= F(kLeastNormal);
-  return select(drawn, a / select(drawn, b, F(1.0f)), F(0.0f));
+  const F divisor = min_(max_(b, F(kLeastNormal)), F(kInfinity));
+  return select(b >= F(kLeastNormal), quotient(a, divisor), F(0.0f));
 }
 
 // a^b for 0 <= a <= 1, 0 < b

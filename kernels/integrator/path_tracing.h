@@ -59,10 +59,11 @@ RT_HD MaskOf<F> path_goes_on(const rt::Frame& frame, const PathState<F>& p, cons
 }
 
 // Veach's power heuristic with an exponent of 2: weight of a sample with density a that density b could have drawn; 0
-// where a is 0.
+// where a is 0, or so small that a sample of it carries no light (by_density).
 template <class F> RT_HD F power_heuristic(F a, F b) {
-  const F ratio = b / a;
-  return select(a > F(0.0f), F(1.0f) / fma_(ratio, ratio, F(1.0f)), F(0.0f));
+  const F larger = min_(max_(max_(a, b), F(kLeastNormal)), F(kInfinity));
+  const F ratio = quotient(min_(a, b), larger), square = ratio * ratio;  // at most 1: no square overflows
+  return select(a >= F(kLeastNormal), quotient(select(a < b, square, F(1.0f)), F(1.0f) + square), F(0.0f));
 }
 
 // bounces: between the light and the camera. One bounce is direct light.

@@ -30,7 +30,7 @@ template <class F> RT_HD F ggx_root(F alpha, F cosine) {
 
 // share that is seen from both directions, divided by the product of both cosines and 2
 template <class F> RT_HD F ggx_visible_both(F alpha, F cos_o, F cos_i) {
-  return F(1.0f) / fma_(cos_o, ggx_root(alpha, cos_i), cos_i * ggx_root(alpha, cos_o));
+  return quotient(F(1.0f), max_(fma_(cos_o, ggx_root(alpha, cos_i), cos_i * ggx_root(alpha, cos_o)), F(kLeastNormal)));
 }
 
 // A normal out of those seen from o: spherical caps (Dupuy, Benyoub 2023).
@@ -46,7 +46,7 @@ template <class F> RT_HD Vec3<F> ggx_sample(F alpha, Vec3<F> o, Sample2d<F> p) {
 // pi times the density of ggx_sample per solid angle of the normal m, divided by the cosine of o to m, which the density
 // of a direction has in its divisor: the share of the normals that are seen from o, 2 o.z / (o.z + root), by o.z
 template <class F> RT_HD F ggx_pdf(F alpha, Vec3<F> o, Vec3<F> m) {
-  return F(2.0f) / (o.z + ggx_root(alpha, o.z)) * ggx_density(alpha, m);
+  return quotient(F(2.0f), o.z + ggx_root(alpha, o.z)) * ggx_density(alpha, m);
 }
 
 template <class F> RT_HD F pow5(F a) {

@@ -14,6 +14,7 @@ from raytracer.benchmark import render_benchmark
 from raytracer.buffers import Columns, SceneBuffers, build_bvh
 from raytracer.film.film import Film
 from raytracer.resources import kernels
+from raytracer.scene.clip import Clip
 from raytracer.scene.load import load
 from raytracer.scene.materials import Principled
 from raytracer.scene.packing.pack import pack
@@ -144,7 +145,7 @@ def test_features_are_macros_of_the_kernels() -> None:
         own = {selection.PATHS: path_features, selection.CAPSULES: with_capsules}
         known = {*own.get(name, selection.FEATURES), *selection.DRAFTS, *selection.LIGHTS}
         assert all(set(missing) <= known for missing in selection.every_variant(name))
-    assert len(variants) <= 40
+    assert len(variants) <= 43
     assert all(
         selection.UNMADE.get((name, missing), missing) in selection.every_variant(name)
         for name in (selection.LIST, selection.THREADS, selection.PACKETS)
@@ -213,6 +214,9 @@ EXAMPLES = [
     ("spheres with a lens", "direct"),
     ("spheres on a large one", "path"),
     ("spheres on a large one of metal", "path"),
+    ("spheres of metal", "path"),
+    ("spheres on a large one, with lamps", "path"),
+    ("spheres of metal, cut, with lamps", "path"),
     ("spheres without lights", "path"),
     ("spheres on a large one without lights", "path"),
     ("spheres of metal without lights", "path"),
@@ -233,6 +237,11 @@ def with_paths(name: str, integrator: str) -> Scene:
         elif "metal" in name:
             metal = [SphereSet(s.centers, s.radius, material=material) for s in scene.spheres]
             scene = replace(scene, spheres=metal)
+        if "lamps" in name:
+            lamp = SphereSet([[0, 3, 0]], 0.5, material=Principled(emission=4.0))
+            scene = replace(scene, spheres=[*scene.spheres, lamp])
+        if "cut" in name:
+            scene = replace(scene, clip=Clip(keep="x < 0.1"))
         if "without lights" in name:
             scene = replace(scene, lights=())
     else:

@@ -281,14 +281,15 @@ def test_lobes_of_phong(probe: Probe, diffuse: float, mirror: float) -> None:
 
 
 def test_weights_of_the_power_heuristic(probe: Probe) -> None:
-    """Those of both strategies have sum 1; a sample without a density has none."""
+    """Those of both have sum 1; a sample whose density is 0, or has no inverse, has none."""
     sizes = np.array([0, SMALLEST, 1e-30, 1e-12, 0.3, 1.0, 7.0, 1e12, 1e30, 3e38], np.float32)
     both = grid(sizes, sizes)
     one, other = (probe("power_heuristic", pair)[:, 0].astype(np.float64)
                   for pair in (both, both[:, ::-1]))  # fmt: skip
     assert ((one >= 0) & (one <= 1)).all()
-    assert (one[both[:, 0] == 0] == 0).all()
-    some = both.max(axis=1) > 0
+    least = np.finfo(np.float32).tiny
+    assert (one[both[:, 0] < least] == 0).all()
+    some = both.max(axis=1) >= least
     np.testing.assert_allclose((one + other)[some], 1.0, atol=3e-7)
     a, b = (np.maximum(column.astype(np.float64), 1e-60) for column in both[some].T)
     np.testing.assert_allclose(one[some], a**2 / (a**2 + b**2), atol=3e-7)

@@ -43,8 +43,8 @@ WITHOUT_PATHS = ("RT_PATH_INTEGRATOR",)  # for `direct` and `ao`
 WITHOUT_LOCAL = ("RT_LOCAL_INTEGRATORS",)  # for `path`; a kernel is never without both
 RARE = ("RT_NESTED", "RT_SHADOW_CATCHER")  # glass within glass, grounds that catch shadows
 FILTERS = ("RT_ALPHA_CLIP",)  # opacity, fading grounds, clipping planes, light straight through
-# materials other than Phong's, spheres that send out light, environment maps
-MATERIALS_AND_EMITTERS = ("RT_ALL_MATERIALS", "RT_EMITTERS")
+EMITTERS = ("RT_EMITTERS",)  # spheres that send out light, environment maps
+MATERIALS_AND_EMITTERS = ("RT_ALL_MATERIALS", *EMITTERS)  # also materials other than Phong's
 LIGHTS = ("RT_LIGHTS",)  # lights that a scene lists
 # lights and mirrors, for scenes that their sky alone lights: what `path` keeps takes registers
 SKY_LIT = (*LIGHTS, "RT_MIRRORS")
@@ -109,14 +109,18 @@ def _missing_with_paths(view: View) -> tuple[str, ...]:
     is_path = view.integrator == "path"
     if view.nests:
         return WITHOUT_LOCAL if is_path else ()
-    light = () if view.has_principled_or_emitters else MATERIALS_AND_EMITTERS
+    is_plain = not (view.has_principled or view.has_emitters)
     if view.draft:
-        return COMMON_DRAFTS if light else ()
+        return COMMON_DRAFTS if is_plain else ()
+    light = MATERIALS_AND_EMITTERS if is_plain else ()
+    if is_path and not view.has_emitters and view.has_principled:
+        light = EMITTERS
     if view.hides or view.transparent_shadows:
         return (*(WITHOUT_LOCAL if is_path else (*WITHOUT_PATHS, *DRAFTS)), *RARE, *light)
     if is_path:
         large = () if view.large_count > 0 else LARGE
-        lights = () if view.light_count > 0 or view.has_mirrors else SKY_LIT
+        is_lit = view.light_count > 0 or view.has_mirrors or view.has_emitters
+        lights = () if is_lit else SKY_LIT
         return (*WITHOUT_LOCAL, *RARE, *FILTERS, *large, *light, *lights)
     return (*DRAFTS, *RARE, *FILTERS, *light)
 
@@ -129,7 +133,7 @@ def missing_with_capsules(view: View, has_forms: bool) -> tuple[str, ...]:
             return ()
         if view.integrator == "path":
             return (*WITHOUT_LOCAL, *RARE)
-        if view.has_principled_or_emitters:
+        if view.has_principled or view.has_emitters:
             return ()
         drafts = () if view.draft else DRAFTS
         return (*WITHOUT_PATHS, *drafts, *RARE, *MATERIALS_AND_EMITTERS)
@@ -154,8 +158,8 @@ def every_variant(kernel: str) -> list[tuple[str, ...]]:
 
 _READ = (
     "needs_path_tracing", "draft", "catches_shadows", "nests", "hides",
-    "has_principled_or_emitters", "transparent_shadows", "light_count", "large_count", "mirrors",
-    "has_mirrors",
+    "has_principled", "has_emitters", "transparent_shadows", "light_count", "large_count",
+    "mirrors", "has_mirrors",
 )  # fmt: skip
 """What of a view these functions read."""
 
