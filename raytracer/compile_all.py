@@ -29,7 +29,7 @@ from raytracer.backends.cuda.cache import by_entry, digest
 from raytracer.backends.cuda.kernel import macros_without
 from raytracer.backends.cuda.kernel_selection import IMAGES, OF_IMAGES, PRODUCTION, every_variant
 from raytracer.benchmark.operations import OPERATIONS
-from raytracer.benchmark.products.tiles import has_clusters, kernels_of, problem_of, shapes_for
+from raytracer.benchmark.products.tiles import every_compilation, has_clusters, problem_of
 from raytracer.errors import RaytracerError
 from raytracer.resources import kernels
 from raytracer.variants import Kernel, discover, operations, products
@@ -122,14 +122,11 @@ def jobs(
 
 
 def _tiles(op: str, arch: str) -> list[dict[str, str]]:
-    """Return the macros of a product of any size: a tile of each kind."""
+    """Return the macros of a product of any size, both factors as the operation has them."""
     known, made = OPERATIONS[op], list[dict[str, str]]()
     for dtype in known.dtypes:
         problem = problem_of(known.at({}, dtype), lambda _: 0)
-        shapes = shapes_for(problem, has_clusters(arch))
-        widths = problem.a.size == 4
-        kinds = {(each.rows, widths * each.cols, each.kind, each.parts): each for each in shapes}
-        made += [tile.macros() for each in kinds.values() for tile in kernels_of(each, problem)]
+        made += every_compilation(problem, has_clusters(arch))
     return made
 
 

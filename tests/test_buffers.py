@@ -149,12 +149,13 @@ SHARED = ["core", "geom", "bvh", "shade", "integrator", "film"]
 # Film lies beside these, on lights' layer.
 APART = {("film", name) for name in ("geom", "bvh", "integrator")}
 # Read by one compiler: what each may include besides itself.
-ONE_SIDED = {"cpu": SHARED, "cuda": SHARED, "ladders": [*SHARED, "cuda"]}
+ONE_SIDED = {"cpu": SHARED, "cuda": SHARED, "ladders": [*SHARED, "cuda"], "peers": []}
 SUFFIXES = {
     **{name: {".h"} for name in SHARED},
     "cpu": {".h", ".cpp"},
     "cuda": {".cuh", ".cu"},
     "ladders": {".cuh", ".cu"},
+    "peers": {".h", ".cu"},  # programs for the host, which call libraries
 }
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
 # Where core/structs.h takes the lists of fields of headers, and nothing else of them.

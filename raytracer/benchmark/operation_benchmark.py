@@ -1,7 +1,7 @@
-"""`raytracer bench OPERATION`: its variants on a GPU, checked, and timed beside PyTorch."""
+"""`raytracer bench OPERATION`: its variants on a GPU, checked, and timed beside libraries."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -35,6 +35,7 @@ from raytracer.benchmark.cuda.session import (
     clock,
 )
 from raytracer.benchmark.op import Arrays, Op, Peer
+from raytracer.benchmark.peers import LoadedPeer, PeerFile, peers_of
 from raytracer.benchmark.products import kernel as products
 from raytracer.benchmark.products.tiles import ALIGNMENT, problem_of
 from raytracer.benchmark.record import Clock, Resources, Result, Row
@@ -197,12 +198,13 @@ class Entry:
     launch: Alternating | None = None
     sampler: Turn | None = None
     turns: int = 0
+    is_checked: bool = True  # PyTorch has outputs of its own
 
     def turn(self, trial: Trial, options: BenchOptions, seconds: float) -> list[float]:
         """Take samples, and check what the last timed launch wrote; none after an error."""
         with reported(self.row):
             if self.launch:
-                is_checked = self.row["kind"] != "peer" and options.checks("timed runs")
+                is_checked = self.is_checked and options.checks("timed runs")
                 if is_checked:
                     trial.swap()
                     if options.checks("poison"):
@@ -365,16 +367,20 @@ def measure(
     for variant in variants:
         tell(f"checking {op.name} {variant.label}")
         entries.append(_checked(session, op, variant, options))
-    with trial_of(session, op, variants, options) as trial:
+    with trial_of(session, op, variants, options) as trial, ExitStack() as stack:
         for variant, entry in zip(variants, entries, strict=True):
             if entry.row["status"] == "ok":
                 tell(f"checking {op.name} {variant.label} at the timed size")
                 with reported(entry.row):
-                    _prepare(trial, variant, entry, options)
+                    _prepare(trial, entry, options, partial(_bound, trial, variant, entry.row))
         for peer in op.peers if options.peers else ():
             if op.dtype in (peer.dtypes or op.dtypes):
                 tell(f"preparing {peer.name}")
                 entries.append(_peer(trial, peer))
+        for file in peers_of(op.name) if options.peers else ():
+            if file.supports(op.dtype):
+                tell(f"preparing {file.title}")
+                entries.append(_file_peer(trial, file, options, stack))
         free, total = session.driver.mem_get_info()
         into["memory_used"], into["input_sets"] = int(total - free), len(trial.expected)
         tell(f"timing {op.name}")
@@ -393,11 +399,19 @@ def measure(
     into["rows"] = [entry.row for entry in entries]
 
 
-def _prepare(trial: Trial, variant: Variant, entry: Entry, options: BenchOptions) -> None:
-    """Load a variant for each set of inputs, and check its result at the timed size."""
+def _bound(trial: Trial, variant: Variant, row: Row, memory: Memory) -> Enqueue:
+    """Load a variant for one set of inputs."""
+    launch, row["resources"] = launcher(trial.session, trial.op, variant, memory)
+    return launch
+
+
+def _prepare(
+    trial: Trial, entry: Entry, options: BenchOptions, bind: Callable[[Memory], Enqueue]
+) -> None:
+    """Make launches for each set of inputs, and check their results at the timed size."""
     launches = []
     for number, memory in enumerate(trial.memories):
-        launch, entry.row["resources"] = launcher(trial.session, trial.op, variant, memory)
+        launch = bind(memory)
         launches.append(launch)
         if options.checks("timed size"):
             trial.poison()
@@ -460,7 +474,7 @@ def _checked(session: Session, op: Op, variant: Variant, options: BenchOptions) 
 
 def _peer(trial: Trial, peer: Peer) -> Entry:
     """Prepare an implementation by PyTorch, on copies of the inputs and the stream of the bench."""
-    entry = Entry(record.row(peer.name, peer.name, "peer"))
+    entry = Entry(record.row(peer.name, peer.name, "peer"), is_checked=False)
     with reported(entry.row):
         torch: Any = import_module("torch")
         if not torch.cuda.is_available():
@@ -484,6 +498,17 @@ def _peer(trial: Trial, peer: Peer) -> Entry:
 
         entry.launch = Alternating([partial(enqueue, work) for work in works])
         entry.row["version"] = str(torch.__version__)
+    return entry
+
+
+def _file_peer(trial: Trial, file: PeerFile, options: BenchOptions, stack: ExitStack) -> Entry:
+    """Prepare a library of the CUDA toolkit, which is checked as a kernel is. stack: ends it."""
+    entry = Entry(record.row(file.title, file.title, "peer"))
+    with reported(entry.row):
+        loaded_peer = LoadedPeer(trial.session, file, trial.op, trial.memories[0])
+        stack.enter_context(loaded_peer)
+        entry.row["version"] = loaded_peer.version
+        _prepare(trial, entry, options, loaded_peer.bind)
     return entry
 
 

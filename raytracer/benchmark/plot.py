@@ -14,7 +14,7 @@ import numpy as np
 
 from raytracer.benchmark.compare import TOLERANCE, ComparedRecords, Comparison, where
 from raytracer.benchmark.record import Record, Result, Row, moved, read_record, validate_record
-from raytracer.benchmark.report import figures, kind, number, scaled, sizes
+from raytracer.benchmark.report import arithmetic_rate, figures, kind, number, scaled, sizes
 from raytracer.errors import OutputError, UserError, escaped
 from raytracer.files import output
 from raytracer.files.access import is_path
@@ -261,18 +261,22 @@ def _on_roof(record: Record) -> tuple[list[Result], list[str]]:
         return [], [
             "the plot has no roofline: nothing that was timed counts floating-point operations"
         ]
-    single = [result for result in worked if result["dtype"] == "float32"]
-    if not single or len(single) == len(worked):
+    rates = [arithmetic_rate(result["dtype"]) for result in worked]
+    shown = "fma_tflops" if "fma_tflops" in rates else rates[0]
+    kept = [result for result, rate in zip(worked, rates, strict=True) if rate == shown]
+    if len(kept) == len(worked):
         return worked, []
-    others = dict.fromkeys(f"{r['op']} ({r['dtype']})" for r in worked if r not in single)
-    return single, [f"the roofline leaves out {', '.join(others)}: its ceiling is that of float32"]
+    others = dict.fromkeys(f"{r['op']} ({r['dtype']})" for r in worked if r not in kept)
+    ceiling = f"its ceiling is that of {kept[0]['dtype']}"
+    return kept, [f"the roofline leaves out {', '.join(others)}: {ceiling}"]
 
 
 def _draw_roofline(axis: Any, results: Sequence[Result], record: Record) -> None:
     """Draw FLOP/s over FLOP per byte, both logarithmic, below the measured ceilings."""
     ceilings = record["device"]["ceilings"]
     slope = ceilings["copy_gbps"] * 1e-3  # TFLOP/s at one FLOP per byte
-    top = ceilings.get("fma_tflops", math.inf) if results[0]["dtype"] == "float32" else math.inf
+    rate = arithmetic_rate(results[0]["dtype"])
+    top = ceilings.get(rate, math.inf) if rate else math.inf
     drawn = [_points(result, record) for result in results]
     points = [(x, y) for x, values in drawn for y in values]
     ridge = top / slope
@@ -289,7 +293,8 @@ def _draw_roofline(axis: Any, results: Sequence[Result], record: Record) -> None
     place = middle / 1.1, middle * slope * 1.1
     axis.text(*place, words, fontsize=8, color=TEXT, ha="right", va="bottom")
     if math.isfinite(top):
-        words = f"FP32 multiply-adds {top:.1f} TFLOP/s"
+        what = "FP32 multiply-adds" if rate == "fma_tflops" else "BF16 tensor cores"
+        words = f"{what} {top:,.1f} TFLOP/s"
         axis.text(most / 1.1, 1.1 * top, words, fontsize=8, color=TEXT, ha="right", va="bottom")
     if len(results) == 1:
         _draw_named_points(axis, results[0], record)

@@ -22,6 +22,7 @@ Status = Literal["ok", "wrong", "skipped", "failed"]
 
 
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class Times(TypedDict):
@@ -84,10 +85,11 @@ class Clock(TypedDict, total=False):
 
 
 class Ceilings(TypedDict, total=False):
-    """Ceilings of the GPU, measured in the same run."""
+    """Rates that a GPU cannot exceed: measured in the same run, or of its data sheet."""
 
-    copy_gbps: float
-    fma_tflops: float
+    copy_gbps: Rate  # bytes read and written
+    fma_tflops: Rate  # float32 multiply-adds, without tensor cores
+    mma_tflops: Rate  # bfloat16 with sums in float32, on tensor cores
 
 
 class Device(TypedDict, total=False):
@@ -102,6 +104,8 @@ class Device(TypedDict, total=False):
     driver: str
     binding: str  # Python binding of the driver, with its version
     ceilings: Ceilings
+    peak: Ceilings  # of the data sheet, where it is known
+    peak_source: str
     isa: str  # instruction set of the CPU
     threads: int
 

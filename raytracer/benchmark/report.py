@@ -5,16 +5,16 @@ import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from math import floor, log10
-from typing import Any
+from typing import Any, Literal
 
 from raytracer.arguments import one_of
-from raytracer.benchmark.record import Device, Record, Result, Row, moved
+from raytracer.benchmark.record import Ceilings, Device, Record, Result, Row, moved
 from raytracer.benchmark.statistics import MIN_SAMPLES
 from raytracer.errors import escaped
 
 COLUMNS = (
-    "variant", "shows", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "x first",
-    "x before", "x peer", "Msamples/s", "Mspheres/s", "bytes/sphere", "nodes", "title",
+    "variant", "shows", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "of peak",
+    "x first", "x before", "x peer", "Msamples/s", "Mspheres/s", "bytes/sphere", "nodes", "title",
 )  # fmt: skip
 LEFT = ("variant", "title", "B is")  # columns that are aligned to the left
 EXTRA = ("msamples", "mspheres", "bytes_per_sphere", "nodes")  # of rows of the renderer
@@ -74,7 +74,7 @@ def _plain(result: Result, record: Record) -> Iterator[dict[str, Any]]:
             **{name: row[name] for name in ("label", "kind", "status", "reason")},
             **{name: time.get(name) for name in ("median", "min", "q1", "q3", "noise", "count")},
             **result["work"],
-            **{name: rates.get(name) for name in ("tflops", "gbps", "of_ceiling")},
+            **{name: rates.get(name) for name in ("tflops", "gbps", "of_ceiling", "of_peak")},
             **{name: row.get(name) for name in EXTRA},
             **{name: (row.get("resources") or {}).get(name) for name in ("registers", "shared")},
             **result["axes"],
@@ -90,22 +90,37 @@ def kind(result: Result) -> str:
 
 
 def figures(row: Row, result: Result, device: Device) -> dict[str, Any]:
-    """Return TFLOP/s, GB/s and the share of the ceilings of a row; None if not applicable."""
+    """Return TFLOP/s, GB/s, and the shares of the measured ceilings and of the data sheet that a
+    row reaches; None if not applicable."""
     if not row.get("time"):
         return {}
-    median, work, dtype = row["time"]["median"], result["work"], result["dtype"]
-    ceilings, limits = device.get("ceilings", {}), [0.0]
-    if dtype.startswith("bfloat16"):
-        ceilings = {}  # on tensor cores, whose rate is not measured
-    if "copy_gbps" in ceilings:
-        limits.append(moved(work) / ceilings["copy_gbps"] * 1e-9)
-    if "fma_tflops" in ceilings and dtype == "float32":
-        limits.append(work["flop"] / ceilings["fma_tflops"] * 1e-12)
+    median, work = row["time"]["median"], result["work"]
     return {
         "tflops": work["flop"] / median * 1e-12,
         "gbps": moved(work) / median * 1e-9,
-        "of_ceiling": max(limits) / median or None,
+        "of_ceiling": _least_seconds(result, device.get("ceilings", {})) / median or None,
+        "of_peak": _least_seconds(result, device.get("peak", {})) / median or None,
     }
+
+
+def arithmetic_rate(dtype: str) -> Literal["fma_tflops", "mma_tflops"] | None:
+    """Return which ceiling limits the arithmetic of a type; None if it is not measured."""
+    if dtype.startswith("bfloat16"):
+        return "mma_tflops"
+    return "fma_tflops" if dtype == "float32" else None
+
+
+def _least_seconds(result: Result, ceilings: Ceilings) -> float:
+    """Return the least time that ceilings allow; 0 if they allow any."""
+    work, rate = result["work"], arithmetic_rate(result["dtype"])
+    if rate == "mma_tflops" and rate not in ceilings:
+        return 0.0  # products of bfloat16 are limited by tensor cores, whose rate is not known
+    limits = [0.0]
+    if "copy_gbps" in ceilings:
+        limits.append(moved(work) / ceilings["copy_gbps"] * 1e-9)
+    if rate is not None and rate in ceilings:
+        limits.append(work["flop"] / ceilings[rate] * 1e-12)
+    return max(limits)
 
 
 def cells(result: Result, device: Device) -> list[list[str]]:
@@ -141,6 +156,7 @@ def _timed(row: Row, result: Result, device: Device) -> dict[str, str]:
         "FLOP/s": scaled(rates["tflops"] * 1e12, "") if result["work"]["flop"] else "",
         "GB/s": number(rates["gbps"] or None),
         "of ceiling": "" if rates["of_ceiling"] is None else f"{rates['of_ceiling']:.0%}",
+        "of peak": "" if rates["of_peak"] is None else f"{rates['of_peak']:.0%}",
         "Msamples/s": number(row.get("msamples")),
         "Mspheres/s": number(row.get("mspheres")),
         "bytes/sphere": number(row.get("bytes_per_sphere")),
@@ -172,14 +188,25 @@ def _device_line(record: Record) -> str:
         words.append(f"driver {driver}")
     if record["backend"] == "cuda":
         words.append(record["compiler"])
-    ceilings = device.get("ceilings", {})
-    if "copy_gbps" in ceilings:
-        words.append(f"copy {ceilings['copy_gbps']:,.0f} GB/s")
-    if "fma_tflops" in ceilings:
-        words.append(f"FP32 FMA {ceilings['fma_tflops']:.1f} TFLOP/s")
+    words += _rates(device.get("ceilings", {}), "copy")
+    if peak := device.get("peak"):
+        source = device.get("peak_source", "data sheet")
+        words.append(f"peak by the {source}: {', '.join(_rates(peak, 'memory'))}")
     if "seed" in record:
         words.append(f"random sizes of seed {record['seed']}")
     return "; ".join([*words, record["date"]])
+
+
+def _rates(ceilings: Ceilings, memory: str) -> list[str]:
+    """Return the rates in words; memory: what moves the bytes."""
+    words = []
+    if "copy_gbps" in ceilings:
+        words.append(f"{memory} {ceilings['copy_gbps']:,.0f} GB/s")
+    if "fma_tflops" in ceilings:
+        words.append(f"FP32 FMA {ceilings['fma_tflops']:.1f} TFLOP/s")
+    if "mma_tflops" in ceilings:
+        words.append(f"BF16 tensor cores {ceilings['mma_tflops']:.0f} TFLOP/s")
+    return words
 
 
 def _remarks(result: Result, device: Device) -> list[str]:

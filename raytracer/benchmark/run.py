@@ -19,8 +19,10 @@ from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, texts, validated
 from raytracer.benchmark.cuda.kernel import ceilings
 from raytracer.benchmark.cuda.session import Session
+from raytracer.benchmark.data_sheets import find_sheet, peak_rates
 from raytracer.benchmark.operation_benchmark import OperationBenchmark
 from raytracer.benchmark.operations import OPERATIONS
+from raytracer.benchmark.peers import peers_of
 from raytracer.benchmark.record import FORMAT, Device, Record, Result
 from raytracer.benchmark.render_benchmark import RenderBenchmark
 from raytracer.benchmark.tone_benchmark import ToneBenchmark
@@ -180,12 +182,17 @@ def device_of(backend: str) -> Device:
     """Return what is known of the device, without the memory that happens to be free."""
     details = device_details(0) if backend == "cuda" else CpuDevice().describe()
     known = {k: v for k, v in details.items() if k != "memory_free" and v is not None}
+    if backend == "cuda" and (sheet := find_sheet(str(known.get("device", "")))):
+        known |= {"peak": peak_rates(sheet), "peak_source": sheet.source}
     return cast(Device, known)
 
 
 def kernel_digest() -> str:
     """Return the digest of all sources of CUDA kernels: equal digests mean equal code."""
     closure: dict[str, bytes] = {}
-    for kernel in (*products(), *(each for op in operations() for each in discover(op))):
-        closure |= include_closure(kernel.path, kernels())
+    paths = [kernel.path for kernel in products()]
+    paths += [rung.path for op in operations() for rung in discover(op)]
+    paths += [peer.path for op in OPERATIONS for peer in peers_of(op)]
+    for path in paths:
+        closure |= include_closure(path, kernels())
     return digest(dict(sorted(closure.items())))

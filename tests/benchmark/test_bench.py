@@ -10,8 +10,8 @@ import pytest
 
 import raytracer
 from raytracer.backends.base import CpuDevice
+from raytracer.benchmark import data_sheets, record, report, run, statistics
 from raytracer.benchmark import operations as ops
-from raytracer.benchmark import record, report, run, statistics
 from raytracer.benchmark.benchmark import BenchOptions, RandomSizes, Sizes, parse_axes, parse_size
 from raytracer.benchmark.cuda.session import clock
 from raytracer.cli import main
@@ -151,6 +151,8 @@ RESULT: Any = record.result("vecadd", {"n": 10**9}, [], "cold", "normal") | {
 DEVICE: Any = {
     "device": "NVIDIA H200", "driver": "580",
     "ceilings": {"copy_gbps": 5000.0, "fma_tflops": 50.0},
+    "peak": {"copy_gbps": 8000.0, "fma_tflops": 80.0, "mma_tflops": 1000.0},
+    "peak_source": "data sheet of its maker",
 }  # fmt: skip
 RECORD: Any = {
     "backend": "cuda", "device": DEVICE, "compiler": "nvcc 13", "date": "today",
@@ -161,10 +163,63 @@ RECORD: Any = {
 def test_figures_are_work_over_time() -> None:
     fast = RESULT["rows"][1]
     found = report.figures(fast, RESULT, DEVICE)
-    assert found == pytest.approx({"tflops": 1.0, "gbps": 4000, "of_ceiling": 0.8})
-    bf16 = RESULT | {"dtype": "bfloat16_out"}
-    assert report.figures(fast, bf16, DEVICE)["of_ceiling"] is None
+    rates = {"tflops": 1.0, "gbps": 4000, "of_ceiling": 0.8, "of_peak": 0.5}
+    assert found == pytest.approx(rates)
+    assert report.figures(fast, RESULT, {})["of_peak"] is None
     assert report.figures(BAD, RESULT, DEVICE) == {}
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "bfloat16_out"])
+@pytest.mark.parametrize(
+    ("flop", "ceilings", "share"),
+    [
+        (8e11, {"copy_gbps": 5000.0, "fma_tflops": 50.0}, None),  # of an old record, or GPU
+        (1.44e12, {"copy_gbps": 5000.0, "fma_tflops": 50.0, "mma_tflops": 1600.0}, 0.9),
+        (8e10, {"copy_gbps": 5000.0, "mma_tflops": 1600.0}, 0.8),  # limited by memory
+        (8e11, {"mma_tflops": 1600.0}, 0.5),
+    ],
+)
+def test_the_ceiling_of_bfloat16_is_that_of_tensor_cores(
+    dtype: str, flop: float, ceilings: Any, share: float | None
+) -> None:
+    result = RESULT | {"dtype": dtype, "work": RESULT["work"] | {"flop": flop}}
+    fast = RESULT["rows"][1]
+    found = report.figures(fast, result, {"ceilings": ceilings, "peak": ceilings})
+    expected = None if share is None else pytest.approx(share)
+    assert (found["of_ceiling"], found["of_peak"]) == (expected, expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "rates"),
+    [
+        ("NVIDIA H200", (4800, 67, 989.5)),
+        ("NVIDIA H100 80GB HBM3", (3350, 67, 989.5)),
+        ("NVIDIA H100 PCIe", (2000, 51, 756.5)),
+        ("A100-SXM4-80GB", (2039, 19.5, 312)),
+        ("NVIDIA GeForce RTX 4090", (1008, 82.6, 165.2)),
+        ("Tesla T4", (320, 8.1)),
+        ("NVIDIA A100-SXM4-40GB MIG 1g.5gb", None),
+        ("NVIDIA GeForce RTX 4090 Laptop GPU", None),
+        ("", None),
+    ],
+)
+def test_the_data_sheet_of_a_gpu_is_in_the_record(
+    name: str, rates: tuple[float, ...] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "device_details", lambda _: {"device": name})
+    device = run.device_of("cuda")
+    assert device["device"] == name
+    assert tuple(device.get("peak", {}).values()) == (rates or ())
+    assert ("peak_source" in device) == bool(rates)
+
+
+def test_peaks_of_tensor_cores_are_dense_ones() -> None:
+    """Of a multiprocessor and cycle: 256 FLOP in float32 (of A100: 128); on tensor cores 4096 of
+    H100 at a lower clock, 2048 of A100, 1024 of others, half of it on GeForce and L40."""
+    ratios = {"H": 14.5, "GH": 14.5, "A100": 16, "GeForce": 2, "L40 ": 2, "T4": 0}
+    for name, sheet in data_sheets.SHEETS.items():
+        expected = next((ratio for k, ratio in ratios.items() if f"{name} ".startswith(k)), 4)
+        assert sheet.bfloat16 / sheet.float32 == pytest.approx(expected, rel=0.05), name
 
 
 @pytest.mark.parametrize("form", ["table", "markdown"])
@@ -175,6 +230,10 @@ def test_tables(form: str) -> None:
     assert "4.00" in lines["02_fast"]  # x first
     assert "2.00" in lines["02_fast"]  # x peer
     assert "80%" in lines["02_fast"]
+    assert "50%" in lines["02_fast"]
+    assert "of peak" in lines["variant"]
+    peak = "memory 8,000 GB/s, FP32 FMA 80.0 TFLOP/s, BF16 tensor cores 1000 TFLOP/s"
+    assert f"peak by the data sheet of its maker: {peak}" in text
     assert "1 T " in lines["02_fast"]
     assert "250 G" in lines["01_slow"]
     assert "wrong" in lines["03_bad"]
@@ -187,10 +246,9 @@ def test_csv_has_plain_numbers() -> None:
     lines = list(csv.DictReader(report.format_record(RECORD, "csv").splitlines()))
     assert [line["label"] for line in lines] == ["01_slow", "02_fast", "03_bad", "PyTorch add"]
     fast, bad = lines[1], lines[2]
-    numbers = {name: float(fast[name]) for name in ("n", "median", "tflops", "gbps", "of_ceiling")}
-    assert numbers == pytest.approx(
-        {"n": 1e9, "median": 1e-3, "tflops": 1.0, "gbps": 4000, "of_ceiling": 0.8}
-    )
+    expected = {"n": 1e9, "median": 1e-3, "tflops": 1.0, "gbps": 4000, "of_ceiling": 0.8}
+    expected["of_peak"] = 0.5
+    assert {name: float(fast[name]) for name in expected} == pytest.approx(expected)
     assert (fast["op"], fast["mode"], fast["kind"]) == ("vecadd", "cold", "variant")
     assert (bad["status"], bad["reason"], bad["median"]) == ("wrong", "c is off by 1", "")
 

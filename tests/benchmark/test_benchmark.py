@@ -7,6 +7,7 @@ import pytest
 import raytracer
 from raytracer.benchmark import operations, run
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions
+from raytracer.benchmark.report import figures
 from raytracer.cli import main
 from raytracer.errors import UserError
 from raytracer.variants import discover
@@ -76,3 +77,25 @@ def test_vecadd_gives_a_row_for_each_variant(cuda: str, mode: str, n: int) -> No
         assert row["resources"]["registers"] > 0
     assert record["device"]["ceilings"]["copy_gbps"] > 1
     assert record["device"]["ceilings"]["fma_tflops"] > 0.1
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("values", ["normal", "constant", "zeros"])
+@pytest.mark.parametrize("mode", ["cold", "hot"])
+def test_products_stay_below_the_rate_of_tensor_cores(cuda: str, mode: str, values: str) -> None:
+    record = raytracer.bench(
+        "matmul_bf16", backend=cuda, size=4096, mode=mode, input=values, min_time=0.1,
+        dtype="bfloat16_out",
+    )  # fmt: skip
+    rate = record["device"]["ceilings"].get("mma_tflops")
+    if rate is None:
+        pytest.skip("the rate of tensor cores is not measured on this GPU")
+    if peak := record["device"].get("peak", {}).get("mma_tflops"):
+        assert 0.6 * peak < rate < 1.2 * peak
+    for result in record["results"]:
+        timed = [row for row in result["rows"] if "time" in row]
+        shares = {row["label"]: figures(row, result, record["device"]) for row in timed}
+        print({label: (each["of_ceiling"], each["of_peak"]) for label, each in shares.items()})
+        assert len(shares) > 1
+        assert 0.4 < max(each["of_ceiling"] for each in shares.values()) <= 1.03
+        assert not [row for row in result["rows"] if row["status"] == "wrong"]

@@ -218,6 +218,14 @@ def test_command_line(form: str, saved: list[str], capsys: pytest.CaptureFixture
         ("{}", "(format: Field required)"),
         (json.dumps(A).replace("0.004,", "-1,"), "samples.0: Input should be greater than 0)"),
         (json.dumps(A).replace("0.004,", "NaN,"), "samples.0: Input should be a finite number)"),
+        (
+            json.dumps(A | {"device": {"ceilings": {"copy_gbps": 0}}}),
+            "ceilings.copy_gbps: Input should be greater than 0)",
+        ),
+        (
+            json.dumps(A | {"device": {"peak": {"mma_tflops": -1}}}),
+            "peak.mma_tflops: Input should be greater than 0)",
+        ),
         (None, "there is no such file"),
     ],
 )

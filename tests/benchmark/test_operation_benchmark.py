@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -230,6 +231,18 @@ def test_a_kernel_for_another_architecture_is_listed_with_the_reason(machine: Ma
     assert driver.launches == 0
 
 
+@pytest.mark.parametrize(
+    ("arch", "loops"),
+    [("sm_75", {"fma"}), ("sm_80", {"fma", "mma"}), ("sm_89", {"fma", "mma"}),
+     ("sm_90a", {"fma", "mma", "wgmma"}), ("sm_100a", {"fma"}), ("sm_120", {"fma", "mma"})],
+)  # fmt: skip
+def test_the_rate_of_tensor_cores_is_measured_where_its_instructions_are_the_fastest(
+    arch: str, loops: set[str]
+) -> None:
+    assert {each.name for each in discover("ceiling") if each.admits(arch)} == loops
+    assert loops <= {*bench_kernel.LOOPS}
+
+
 def test_a_whole_run(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     from raytracer.benchmark import report
     from raytracer.benchmark.run import find
@@ -242,7 +255,9 @@ def test_a_whole_run(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [row for result in made["results"] for row in result["rows"]]
     assert [row["status"] for row in rows] == ["ok"] * len(discover("vecadd"))
     assert made["device"]["device"] == "Fake GPU"
-    assert set(made["device"]["ceilings"]) == {"copy_gbps", "fma_tflops"}
+    # In 0.1 ms: 2^18 FLOP of each of 132 x 8 x 256 threads; on tensor cores 2^24 of 132 x 256.
+    ceilings = {"fma_tflops": 2**18 * 132 * 2048e-8, "mma_tflops": 2**24 * 132 * 256e-8}
+    assert made["device"]["ceilings"] == pytest.approx({"copy_gbps": ANY} | ceilings)
     assert "07_one_piece" in report.format_record(made, "table")
     assert find("vecadd").profile(options) == [v.label for v in discover("vecadd")]
     assert not driver.live

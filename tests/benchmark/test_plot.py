@@ -77,6 +77,24 @@ def test_bars_are_medians_and_points_lie_under_the_roof(drawn: list[Any], tmp_pa
     assert height == pytest.approx([min(3.0 * x, 60.0) for x in across])
 
 
+@pytest.mark.parametrize(
+    ("ceilings", "top", "words"),
+    [({"mma_tflops": 900.0}, 900.0, "0% of ceiling"), ({}, float("inf"), "2 TFLOP/s")],
+)
+def test_products_on_tensor_cores_lie_under_their_own_roof(
+    ceilings: dict[str, float], top: float, words: str, drawn: list[Any], tmp_path: Path
+) -> None:
+    device = {"device": "NVIDIA H200", "ceilings": GPU["ceilings"] | ceilings}
+    shown = made(device=device, dtypes=("bfloat16", "bfloat16_out"))
+    assert raytracer.plot_record(shown, tmp_path / "a.png") == []
+    *times, roof = drawn[0].axes
+    assert times[0].texts[1].get_text().endswith(words)
+    across, height = roof.lines[0].get_data()
+    assert height == pytest.approx([min(3.0 * x, top) for x in across])
+    names = [each.get_text() for each in roof.texts]
+    assert ("BF16 tensor cores 900.0 TFLOP/s" in names) == bool(ceilings)
+
+
 def test_labels_do_not_overlap(drawn: list[Any], tmp_path: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.text import Text
@@ -104,7 +122,11 @@ def test_names_are_pushed_down() -> None:
     ("made_of", "words"),
     [
         ({"device": {"device": "a CPU"}}, "no roofline: the ceilings are measured on a GPU"),
-        ({"dtypes": ("float32", "bfloat16")}, r"leaves out matmul \(bfloat16\)"),
+        ({"dtypes": ("float32", "bfloat16")}, r"leaves out matmul \(bfloat16\): .* of float32"),
+        (
+            {"dtypes": ("bfloat16_out", "float64")},
+            r"leaves out matmul \(float64\): .* of bfloat16_out",
+        ),
     ],
 )
 def test_what_is_not_shown_is_said(made_of: Any, words: str, tmp_path: Path) -> None:

@@ -15,7 +15,6 @@ struct Plan {
   static constexpr int kWarpRows = WARP_ROWS, kWarpCols = WARP_COLS, kGroups = GROUPS, kStages = STAGES;
   static constexpr int kParts = PARTS;
   static constexpr bool kAlongM = ALONG_M, kAlongK = ALONG_K, kWideA = WIDE_A, kWideB = WIDE_B;
-  static constexpr bool kUnalignedC = UNALIGNED_C;
 };
 
 // Of A and B, where rows that are not aligned cost more than their copies, before the product.

@@ -78,7 +78,7 @@ template <int Width, int Depth, int Threads, bool AlongK, bool Wide, int Pitch> 
 // Of a plan: kWarpRows, kWarpCols: warps of a block. kGroups: of four columns of a thread, 16 apart. kStages. kParts:
 // blocks of a cluster that divide each tile along k (unit_parts.cuh). kAlongM: A is stored along m, otherwise along k.
 // kAlongK: B is stored along k, otherwise along n. kWideA, kWideB: 16-byte copies: stored along m or n, aligned.
-// kUnalignedC: unaligned rows of C, which neighbouring lanes write (unit_rows.cuh).
+// Rows of C that are not aligned are written by neighbouring lanes (unit_rows.cuh).
 template <class Plan> struct UnitPipeline {
   static constexpr int kWarpCols = Plan::kWarpCols, kGroups = Plan::kGroups, kStages = Plan::kStages;
   static constexpr int kDepth = 8;  // along k in a stage, which is a step of a unit
@@ -205,7 +205,7 @@ template <class Plan> struct UnitPipeline {
 
   static __device__ __forceinline__ void write(Shared& shared, const UnitArgs& args, const float (&sum)[8][kSums]) {
     const int row = shared.row + thread_row(), col = shared.col + thread_col();
-    if constexpr (Plan::kUnalignedC) {
+    if (args.pitch_c % 4 != 0 || reinterpret_cast<unsigned long long>(args.c) % 16 != 0) {
       using Rows = UnitRows<kGroups>;
       static_assert(sizeof(shared.a) + sizeof(shared.b) >= kThreads / 32 * sizeof(Rows), "space");
       auto& rows = reinterpret_cast<Rows*>(&shared.a)[threadIdx.x / 32];  // the stages have been read
@@ -215,13 +215,12 @@ template <class Plan> struct UnitPipeline {
         rows.write(args.c, args.pitch_c, first + r % 4 + r / 4 * kRowStep, left, args.m, args.n, sum[r]);
       return;
     }
-    const bool aligned = args.pitch_c % 4 == 0 && reinterpret_cast<unsigned long long>(args.c) % 16 == 0;
 #pragma unroll
     for (int r = 0; r < 8; ++r)
 #pragma unroll
       for (int g = 0; g < kGroups; ++g) {
         const float* v = sum[r] + 4 * g;
-        store4(args.c, row + r % 4 + r / 4 * kRowStep, col + g * kColStep, args.m, args.n, args.pitch_c, aligned,
+        store4(args.c, row + r % 4 + r / 4 * kRowStep, col + g * kColStep, args.m, args.n, args.pitch_c, true,
                make_float4(v[0], v[1], v[2], v[3]));
       }
   }

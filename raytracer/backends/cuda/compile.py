@@ -153,6 +153,13 @@ def load(
             return cubin
 
 
+def find(
+    source: Path, arch: str, root: Path | None, shipped: bool, macros: Macros | None = None
+) -> Cubin | None:
+    """Return what `load` would return without compiling, or None."""
+    return cubins.find(cubin_name(source, arch, root, macros), root or kernels(), shipped)
+
+
 def ready_made(
     source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
 ) -> Cubin | None:

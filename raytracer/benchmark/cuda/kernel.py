@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import Cubin, usage
@@ -28,8 +28,14 @@ SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 PROMOTION = 2  # of what the L2 cache fetches: its lines of 128 bytes
 
 COPY_BYTES = 1 << 30
-ROUNDS = 1 << 14  # of 16 FLOP per thread: some milliseconds
 TIMES = 12
+MMA_FLOP = 1 << 24  # of a thread: half a millisecond on most GPUs
+# Of the kernels of kernels/ladders/ceiling: the ceiling, FLOP of a thread in a round, rounds.
+LOOPS: dict[str, tuple[Literal["fma_tflops", "mma_tflops"], int, int]] = {
+    "fma": ("fma_tflops", 16, 1 << 14),
+    "mma": ("mma_tflops", 4096, MMA_FLOP // 4096),
+    "wgmma": ("mma_tflops", 16384, MMA_FLOP // 16384),
+}
 
 
 def load(session: Session, variant: Variant, macros: Mapping[str, str]) -> tuple[Any, Cubin]:
@@ -156,9 +162,11 @@ def tensor_map(
 
 
 def ceilings(session: Session) -> Ceilings:
-    """Measure the copy rate (GB/s, read + written) and FP32 multiply-adds (TFLOP/s).
+    """Measure the copy rate (GB/s, read + written), FP32 multiply-adds, and products of bfloat16 on
+    the tensor cores (TFLOP/s).
 
-    Ceilings that cannot be measured (no free memory, no compiler) are omitted.
+    Ceilings that cannot be measured (no free memory, no compiler, no such instructions) are
+    omitted.
     """
     found: Ceilings = {}
     with suppress(RaytracerError):
@@ -167,16 +175,31 @@ def ceilings(session: Session) -> Ceilings:
             memory.clear("a")
             places = memory.address("b"), memory.address("a")
             copy = partial(session.driver.memcpy_dtod_async, *places, nbytes, session.stream)
-            found["copy_gbps"] = 2 * nbytes / _seconds(session, copy) * 1e-9
-        variant = discover("ceiling")[0]
-        with Memory(session, {"out": 256}) as memory:
-            memory.clear("out")
-            launch = LoadedKernel(session, variant, {}).bind({}, [memory.address("out")], (ROUNDS,))
-            threads = variant.launch({}, session.multiprocessors).grid[0] * variant.threads
-            found["fma_tflops"] = 16.0 * ROUNDS * threads / _seconds(session, launch) * 1e-12
+            found["copy_gbps"] = 2 * nbytes / statistics.median(_seconds(session, copy)) * 1e-9
+    for variant in discover("ceiling"):
+        with suppress(RaytracerError):
+            if variant.admits(session.arch):
+                name = LOOPS[variant.name][0]
+                found[name] = max(found.get(name, 0.0), loop_tflops(session, variant))
     return found
 
 
-def _seconds(session: Session, launch: Enqueue) -> float:
+def loop_tflops(session: Session, variant: Variant, mask: int = 0xFFFFFFFF) -> float:
+    """Measure the TFLOP/s of a loop over an instruction: of multiply-adds the median of some
+    launches, of tensor cores the fastest one, since these reach the power limit within
+    milliseconds. mask: of the bits of the operands of tensor cores."""
+    name, flop, rounds = LOOPS[variant.name]
+    with Memory(session, {"out": 256}) as memory:
+        memory.clear("out")
+        if name == "mma_tflops":
+            session.fill(memory.address("out"), 4, mask)
+        launch = LoadedKernel(session, variant, {}).bind({}, [memory.address("out")], (rounds,))
+        threads = variant.launch({}, session.multiprocessors).grid[0] * variant.threads
+        seconds = _seconds(session, launch)
+    best = min(seconds) if name == "mma_tflops" else statistics.median(seconds)
+    return float(flop) * rounds * threads / best * 1e-12
+
+
+def _seconds(session: Session, launch: Enqueue) -> list[float]:
     session.cold(launch, 4, False)
-    return statistics.median(session.cold(launch, TIMES, False))
+    return session.cold(launch, TIMES, False)

@@ -2,16 +2,25 @@
 
 import struct
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda.cache import Cubin
 from raytracer.benchmark.cuda.kernel import MAP_BYTES, load, resources, tensor_map
 from raytracer.benchmark.cuda.session import Enqueue, Session, SizeError
 from raytracer.benchmark.products.model import Choice, ranked
-from raytracer.benchmark.products.tiles import Operand, Problem, TensorTile, has_clusters
+from raytracer.benchmark.products.tiles import (
+    Operand,
+    Problem,
+    TensorTile,
+    every_compilation,
+    has_clusters,
+)
 from raytracer.benchmark.record import Resources
+from raytracer.resources import thread_count
 from raytracer.variants import Variant
 
 ALIGN_BLOCKS, ALIGN_THREADS = 8, 256  # blocks of a multiprocessor
@@ -36,13 +45,33 @@ def choose(session: Session, variant: Variant, problem: Problem) -> Choice:
     )
 
 
+def load_tile(
+    session: Session, variant: Variant, problem: Problem, macros: dict[str, str]
+) -> tuple[Any, Cubin]:
+    """Load the kernel of a tile. If it is compiled now, so are all others for products like this
+    one, of any size, which other sizes will need."""
+    source, arch, root = variant.translation_unit, session.arch, variant.folder
+    is_new = compiler.find(source, arch, root, root is None, macros) is None
+    module, cubin = load(session, variant, macros)
+    if is_new and compiler.version() and cubin.path is not None:  # which is kept
+        compile_one = partial(compiler.load, source, arch, root, lambda _: None, root is None)
+        every = every_compilation(problem, has_clusters(arch))
+        pool = ThreadPoolExecutor(thread_count())
+        try:
+            for each in [pool.submit(compile_one, macros=macros) for macros in every]:
+                each.result()
+        finally:  # also by a signal: those that have not begun are left
+            pool.shutdown(cancel_futures=True)
+    return module, cubin
+
+
 def bind(
     session: Session, variant: Variant, problem: Problem, choice: Choice | None = None
 ) -> tuple[Enqueue, Resources]:
     """Return a function that queues a product, by default as `choose` says, and its resources."""
     choice = choice or choose(session, variant, problem)
     tile, driver = choice.tile, session.driver
-    module, cubin = load(session, variant, tile.macros())
+    module, cubin = load_tile(session, variant, problem, tile.macros())
     function = module.get_function(variant.op)
     function.set_attribute(driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, tile.shared)
     steps: list[Enqueue] = []

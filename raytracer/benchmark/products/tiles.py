@@ -3,10 +3,10 @@ a product chooses, each a compilation of its kernel.
 """
 
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from itertools import product
 
 from raytracer.benchmark.op import Op
 from raytracer.variants import split_architecture
@@ -118,46 +118,31 @@ class Shape:
         return f"{cluster}{' turns' * self.turns}"
 
 
-def _shapes(rows: int, widths: Iterable[int], *parts: int, **kind: Any) -> list[Shape]:
-    return [Shape(rows, cols, parts=p, **kind) for p in parts or (1,) for cols in widths]
+def _parts(rows: int, cols: int, *parts: int) -> list[Shape]:
+    return [Shape(rows, cols, parts=each) for each in parts]
 
 
-def _to(last: int, first: int = 64, step: int = 8) -> range:
-    return range(first, last + 1, step)
-
-
+# Each tile is a compilation, or two in float32, so that there are few of them. Among the tiles that
+# the kernels admit, these were chosen for the time that they save by the model at random sizes.
 WHOLE_SIMT = tuple(Shape(*size) for size in WARPS)
-SIMT_SHAPES = (
-    *WHOLE_SIMT,
-    *_shapes(64, (64,), *range(2, 9)),
-    *_shapes(64, (128,), 2, 3, 4, 6, 8),
-    *_shapes(128, (128,), 2, 3, 4, 6, 8),
-    *_shapes(128, (256,), 2, 4),
-)
-# Widths in all steps of the instruction, so that tiles fill waves to a few per cent; clusters of
-# four ask the L2 cache for less.
+SIMT_SHAPES = (*_parts(64, 64, *range(1, 9)), *_parts(64, 128, 1, 2), Shape(128, 256))
 TENSOR_SHAPES = (
-    *_shapes(64, _to(192, step=16), cluster=4),
-    *_shapes(64, (256,), cluster=2, turns=True),
-    *_shapes(128, _to(192, 96), turns=True),
-    *_shapes(128, _to(192, 96), cluster=2, turns=True),
-    *(
-        shape
-        for rows, widest in ((64, 256), (128, 256), (192, 192), (256, 160))
-        for cluster in (1, 2)
-        for shape in _shapes(rows, _to(widest), cluster=cluster)
-    ),
-    *_shapes(64, _to(160), 2),
-    *_shapes(64, _to(128), 3, 4),
-    *_shapes(64, (64,), 5, 6, 8),
-    *_shapes(64, (128,), 6, 8),
-    *_shapes(128, _to(160), 2, 3),
-    *_shapes(128, _to(128), 4),
-    *_shapes(128, (64,), 8),
-    *_shapes(128, (128,), 5, 6, 8),
-    *_shapes(128, (192,), 2, 4),
-    *_shapes(192, _to(192), 2),
-    *_shapes(192, (128, 192), 3),
+    *(Shape(64, cols) for cols in (64, 88, 128)),
+    *_parts(64, 64, 2, 4, 8),
+    *_parts(64, 80, 4),
+    *_parts(64, 104, 4),
+    *_parts(64, 128, 2, 8),
+    *(Shape(64, cols, cluster=2) for cols in (128, 192)),
+    *(Shape(64, cols, cluster=4) for cols in (144, 192)),
+    Shape(128, 256),
+    *_parts(128, 88, 3),
+    *_parts(128, 120, 2),
+    *_parts(128, 128, 4),
+    *(Shape(128, cols, turns=True) for cols in (96, 104, 128, 152, 192)),
+    *(Shape(128, cols, cluster=2) for cols in (208, 232, 256)),
+    *(Shape(128, cols, cluster=2, turns=True) for cols in (144, 168, 176, 192)),
+    Shape(192, 192),
+    *_parts(192, 136, 2),
 )
 
 
@@ -237,7 +222,6 @@ class SimtTile(Shape):
     wide_b: bool = False  # B is copied in pieces of 16 bytes
     # whether A, and B, come from copies with aligned rows
     copied: tuple[bool, bool] = (False, False)
-    unaligned_c: bool = False  # rows of C do not start at multiples of 16 bytes
 
     depth = 8
     stages = 4
@@ -269,7 +253,7 @@ class SimtTile(Shape):
         return _macros(
             WARP_ROWS=warp_rows, WARP_COLS=warp_cols, GROUPS=groups, PER_SM=blocks,
             STAGES=self.stages, ALONG_M=self.along_m, ALONG_K=self.along_k, WIDE_A=self.wide_a,
-            WIDE_B=self.wide_b, PARTS=self.parts, UNALIGNED_C=self.unaligned_c,
+            WIDE_B=self.wide_b, PARTS=self.parts,
         )  # fmt: skip
 
 
@@ -291,24 +275,34 @@ def shapes_for(problem: Problem, clusters: bool) -> tuple[Shape, ...]:
 
 def kernels_of(shape: Shape, problem: Problem) -> list[TensorTile] | list[SimtTile]:
     """Return the kernels of a tile for the layouts of a problem: none where these forbid it."""
-    a, b, c = problem.a, problem.b, problem.c
+    a, b = problem.a, problem.b
     if a.size == 2:
         if b.transposed and shape.cols % 64:  # B by rows comes in panels of 64 columns
             return []
         layout = {"transposed_a": a.transposed, "transposed_b": b.transposed}
-        return [TensorTile(**vars(shape), **layout, c_size=c.size)]
-    tile = SimtTile(
-        **vars(shape),
-        along_m=a.transposed,
-        along_k=b.transposed,
-        wide_a=a.transposed and a.aligned and a.cols % 4 == 0,
-        wide_b=not b.transposed and b.aligned and b.cols % 4 == 0,
-        unaligned_c=not c.aligned,
-    )
-    # Copies to aligned rows make it wide; operands stored along k are copied by single values.
-    copy_a = tile.along_m and not tile.wide_a and problem.k > 1
-    copy_b = not tile.along_k and not tile.wide_b and problem.k > 1
-    if not (copy_a or copy_b):
-        return [tile]
-    wide_a, wide_b = tile.wide_a or copy_a, tile.wide_b or copy_b
-    return [tile, replace(tile, wide_a=wide_a, wide_b=wide_b, copied=(copy_a, copy_b))]
+        return [TensorTile(**vars(shape), **layout, c_size=problem.c.size)]
+    # Operands stored along m or n are copied in pieces of 16 bytes if all of them can be, for fewer
+    # compilations, or after copies to aligned rows; others are copied by single values.
+    along_m, along_k = a.transposed, b.transposed
+    narrow = SimtTile(**vars(shape), along_m=along_m, along_k=along_k)
+    copied = along_m and not a.whole_pieces, not along_k and not b.whole_pieces
+    wide = replace(narrow, wide_a=along_m, wide_b=not along_k, copied=copied)
+    if not any(copied):
+        return [wide]
+    return [narrow, wide] if problem.k > 1 else [narrow]
+
+
+def every_compilation(problem: Problem, clusters: bool) -> list[dict[str, str]]:
+    """Return the macros of the kernels that serve products of any size with the types and layouts
+    of a problem."""
+    found = []
+    for a, b in product(_alignments(problem.a), _alignments(problem.b)):
+        any_size = replace(problem, a=a, b=b)
+        for shape in shapes_for(problem, clusters):
+            found += [tile.macros() for tile in kernels_of(shape, any_size)]
+    return [dict(each) for each in dict.fromkeys(tuple(macros.items()) for macros in found)]
+
+
+def _alignments(operand: Operand) -> list[Operand]:
+    """Return an operand with rows that are aligned, and one with rows that are not."""
+    return [replace(operand, address=0, cols=4, pitch=pitch) for pitch in (16, 17)]

@@ -15,6 +15,7 @@ from conftest import backend_missing
 from raytracer.backends.cuda import compile as compiler
 from raytracer.benchmark.cuda.session import Memory, Session
 from raytracer.benchmark.op import Arrays, bfloat16_bits
+from raytracer.benchmark.operation_benchmark import wrong
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.products.kernel import bind
 from raytracer.benchmark.products.model import Choice, candidates, ranked
@@ -220,3 +221,29 @@ def test_tiles_of_every_kind_agree_with_float64(session: Session, shape: Shape) 
             session, case, lambda given: candidates(given, [shape], session.multiprocessors)
         )
     assert tried  # no kind suits all sizes: several parts of a tile need few tiles
+
+
+@pytest.mark.parametrize("name", ["matmul", "matmul_bf16"])
+def test_only_the_first_of_random_sizes_compiles(
+    name: str, session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """And all agree with float64."""
+    variant, draw, compiled = rung(name), random.Random(9), list[Any]()
+    if not (compiler.version() and variant.admits(session.arch)):
+        pytest.skip(f"{variant.label} cannot be compiled for {session.arch}")
+    compile_source = compiler.compile_source
+
+    def counted(*given: Any) -> Any:
+        compiled.append(given)
+        return compile_source(*given)
+
+    monkeypatch.setattr(compiler, "compile_source", counted)
+    monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path))
+    monkeypatch.delenv("RAYTRACER_CUBINS", raising=False)
+    first = None
+    for _ in range(20):
+        m, n, k = (int(2 ** draw.uniform(0, 11)) for _ in range(3))
+        op = OPERATIONS[name].at({"m": m, "n": n, "k": k})
+        assert wrong(session, op, variant) == ""
+        first = first or len(compiled)
+        assert len(compiled) == first <= 32

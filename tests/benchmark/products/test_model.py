@@ -3,15 +3,18 @@
 import random
 import re
 import struct
+from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.cuda.cache import Cubin
 from raytracer.benchmark.cuda.session import SizeError
 from raytracer.benchmark.operations import OPERATIONS
-from raytracer.benchmark.products.kernel import choose
+from raytracer.benchmark.products.kernel import choose, load_tile
 from raytracer.benchmark.products.model import (
     MAX_PARTS,
     Choice,
@@ -22,12 +25,12 @@ from raytracer.benchmark.products.model import (
 from raytracer.benchmark.products.tiles import (
     CHUNK,
     SHARED_LIMIT,
-    SIMT_SHAPES,
     WARPS,
     Problem,
     Shape,
     TensorTile,
     Units,
+    every_compilation,
     kernels_of,
     problem_of,
     shapes_for,
@@ -147,10 +150,9 @@ def test_tiles_fit_the_shared_memory_of_the_device(
     arch: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compiler, "version", lambda: "nvcc")  # all tiles are available
-    size, limit = (1536, 1536, 16_384), 99 << 10
+    size, limit = (4096, 4096, 4096), 48 << 10
     assert chosen("matmul", *size, arch=arch, limit=limit).tile.shared <= limit
-    given = problem("matmul", "float32", *size)
-    assert max(kernels_of(shape, given)[0].shared for shape in SIMT_SHAPES) > limit
+    assert chosen("matmul", *size, arch=arch, limit=99 << 10).tile.shared > limit
     with pytest.raises(SizeError, match="more shared memory than this GPU has"):
         chosen("matmul", *size, arch=arch, limit=1024)
 
@@ -166,3 +168,67 @@ def test_without_a_compiler_the_fastest_tile_at_hand_is_taken(
     monkeypatch.setattr(compiler, "ready_made", lambda *_: None)
     with pytest.raises(compiler.NoCompilerError, match=r"no tile of 15_any_size.cu .* sm_90a"):
         chosen("matmul", *size)
+
+
+def drawn_sizes(count: int) -> Iterator[tuple[int, int, int]]:
+    """Yield sizes from 1 to 16,384, half of them multiples of 8."""
+    draw = random.Random(8)
+    for number in range(count):
+        unit = 8 if number % 2 else 1
+        m, n, k = (max(1, int(2 ** draw.uniform(0, 14)) // unit) * unit for _ in range(3))
+        yield m, n, k
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90a"])
+@pytest.mark.parametrize("transposed", ["", "a", "b", "ab"])
+@pytest.mark.parametrize(("name", "dtype"), OPS)
+def test_all_sizes_are_served_by_a_few_compilations(
+    name: str, dtype: str, transposed: str, arch: str
+) -> None:
+    clusters = arch == "sm_90a"
+    op = OPERATIONS[name].at({}, dtype, transposed=frozenset(transposed))
+    few = every_compilation(problem_of(op, lambda _: 0), clusters)
+    assert 4 <= len(few) <= 32
+    for m, n, k in drawn_sizes(60):
+        given = problem_of(op.at({"m": m, "n": n, "k": k}), lambda _: 0)
+        for choice in ranked(given, 108, clusters):
+            assert choice.tile.macros() in few
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+@pytest.mark.parametrize(("name", "count"), [("matmul", 22), ("matmul_bf16", 32)])
+def test_only_the_first_of_random_sizes_compiles(
+    name: str, count: int, keeps: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """Where the cache cannot be written, each size compiles one kernel."""
+    compiled = list[dict[str, str]]()
+
+    def compile_source(_source: Path, _arch: str, _root: Any, macros: dict[str, str]) -> Cubin:
+        compiled.append(macros)
+        return Cubin(b"code", "", compiler="nvcc 13.0.88")
+
+    cache = tmp_path / "cache"
+    if not keeps:
+        cache.write_text("a file")
+    monkeypatch.setenv("RAYTRACER_CACHE", str(cache))
+    monkeypatch.delenv("RAYTRACER_CUBINS", raising=False)
+    monkeypatch.setattr(compiler, "version", lambda: "nvcc 13.0.88")
+    monkeypatch.setattr(compiler, "find_nvcc", lambda: None)
+    monkeypatch.setattr(compiler, "compile_source", compile_source)
+    monkeypatch.setattr(compiler, "_announced", set())
+    driver = SimpleNamespace(module_from_buffer=lambda code: code)
+    session: Any = SimpleNamespace(
+        arch="sm_90a", multiprocessors=132, shared_limit=SHARED_LIMIT, driver=driver
+    )
+    variant = discover(name)[-1]
+    used = set[tuple[str, ...]]()
+    for number, size in enumerate(drawn_sizes(20), start=1):
+        given = problem(name, OPERATIONS[name].dtypes[0], *size)
+        macros = choose(session, variant, given).tile.macros()
+        module, _ = load_tile(session, variant, given, macros)
+        assert module == b"code"
+        used.add(tuple(macros.values()))
+        assert len(compiled) == (count if keeps else number), f"size {number}"
+    assert len(used) >= 4
+    assert capfd.readouterr().err.count("compiling") == 1
