@@ -1,11 +1,16 @@
 """Frames of chemfiles, and files that it reads (.dcd, .trr, .xtc, .gro, .mol2, .psf, ...)."""
 
 import re
+from bisect import bisect_right
+from functools import cached_property
+from itertools import accumulate
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.errors import counted
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.array_source import (
     Bonds,
@@ -17,6 +22,7 @@ from raytracer.scene.particles.array_source import (
 )
 from raytracer.scene.particles.cell import cell_box
 from raytracer.scene.particles.molecules import elements_of
+from raytracer.scene.particles.objects.tng import Blocks
 from raytracer.scene.particles.source import moment_of
 
 ALIASES = {".mol": ".sdf", ".txyz": ".arc"}  # endings unknown to chemfiles
@@ -107,6 +113,8 @@ class FileSource(LibraryFile, Source):
             raise self.error(
                 "structures of version V3000 need RDKit: pip install 'raytracer[rdkit]'"
             )
+        if form.name == "TNG":
+            return self._of_frame_set(chemfiles, frame)
         with chemfiles.Trajectory(self.file.name, "r", form.name) as trajectory:
             frames = trajectory.nsteps
             self.require_memory(frames)
@@ -114,6 +122,35 @@ class FileSource(LibraryFile, Source):
         if "has_positions" in read.list_properties() and not read["has_positions"]:
             raise self.error(f"frame {frame} has no positions; choose another one")
         return read, frames
+
+    @cached_property
+    def _frame_sets(self) -> tuple[Blocks, list[int]]:
+        """The blocks of a TNG trajectory, and the frames with positions before and after each frame
+        set, (F + 1,)."""
+        blocks = Blocks(self.file)
+        ends = [0, *accumulate(len(each.with_positions) for each in blocks.sets)]
+        if not ends[-1]:
+            part = " in the part that is complete" if blocks.is_cut else ""
+            raise self.error(f"holds no frame with positions{part}: write one with positions")
+        if blocks.is_cut:
+            self.note("its last frame set is incomplete and left out")
+        if any(each.lacks_positions for each in blocks.sets):
+            self.note(
+                "frames of boxes, velocities or forces without positions are left out: "
+                f"{counted(ends[-1], 'frame')} with positions counted from 0"
+            )
+        return blocks, ends
+
+    def _of_frame_set(self, chemfiles: Any, frame: int) -> tuple[Any, int]:
+        """Return a frame of a TNG trajectory, and the number of those with positions."""
+        blocks, ends = self._frame_sets
+        self.require_memory(ends[-1])
+        place = bisect_right(ends, frame) - 1
+        with NamedTemporaryFile(suffix=".tng") as part:
+            blocks.write(blocks.sets[place], part)
+            part.flush()
+            with chemfiles.Trajectory(part.name, "r", "TNG") as trajectory:
+                return trajectory.read_step(frame - ends[place]), ends[-1]
 
 
 def knows(file: OpenFile, ending: str) -> bool:
