@@ -92,6 +92,8 @@ def test_launch_of_a_variant(tmp_path: Path) -> None:
     assert (found.threads, found.layout) == (128, "b_rows")
     assert found.launch({"n": 129}, 132) == Launch((2, 2, 1), 512, (16, 8, 1))
     assert found.launch({"n": 1}, 1).grid == (1, 2, 1)
+    with pytest.raises(VariantError, match=r"grid \(2147483648, 2\) .* is not a valid launch"):
+        found.launch({"n": 2**38}, 132)
 
 
 @pytest.mark.parametrize(
