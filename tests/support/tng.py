@@ -41,7 +41,7 @@ def data_block(order: str, kind: int, first: int, stride: int, steps: Sequence[i
                           0, first, stride)  # fmt: skip
     if kind != BOX:
         content += struct.pack(order + "QQ", 0, ATOMS)
-    numbers = np.array([values(kind, step) for step in steps], np.dtype("f4").newbyteorder(order))
+    numbers = np.array([values(kind, step) for step in steps], f"{order}f4")
     return block(order, kind, content + numbers.tobytes())
 
 

@@ -92,5 +92,6 @@ def test_first_locations_are_shown(path: Path) -> None:
     write_mmtf(path, [[("ALA", atoms)]], locations="AB ")
     with collected() as told:
         scene = raytracer.load(path)
-    np.testing.assert_allclose(scene.spheres[0].centers, [[0, 0, 0], [1.5, 0, 0]], atol=1e-6)
+    expected = np.array([[0.0, 0.0, 0.0], [1.5, 0.0, 0.0]])
+    np.testing.assert_allclose(scene.spheres[0].centers, expected, atol=1e-6)
     assert ["alternate locations" in each for each in told] == [True]
