@@ -349,6 +349,21 @@ def test_beads_are_no_elements(name: str, kind: str, tmp_path: Path) -> None:
     assert ["coarse-grained beads" in text for _, text in data.notes] == [True]
 
 
+@pytest.mark.parametrize("name", ["BB", "NC3", "W"])
+def test_beads_whose_file_states_radii(name: str, tmp_path: Path) -> None:
+    """They keep these, and have the colours of types."""
+    pytest.importorskip("MDAnalysis")
+    beads = BEADS_OF[name]
+    rows = "".join(f"ATOM {n + 1} {each} {residue} {n // size + 1} {x:.3f} {y:.3f} {z:.3f} 0 2.35\n"
+                   for n, (x, y, z) in enumerate(BEADS.tolist())
+                   for each, residue, size in [beads[n % len(beads)]])  # fmt: skip
+    data = read(write(tmp_path / "a.pqr", rows))
+    assert data.labels is not None
+    assert (data.labels.names, data.labels.meaning) == ([each for each, *_ in beads], "types")
+    np.testing.assert_allclose(np.broadcast_to(data.radius, 64), 2.35)  # type: ignore[arg-type]
+    assert ["coarse-grained beads" in text for _, text in data.notes] == [True]
+
+
 @pytest.mark.parametrize(
     ("kind", "text", "radii"),
     [
