@@ -783,3 +783,18 @@ def test_atoms_are_selected_by_residues(ending: str, tmp_path: Path) -> None:
         assert scene.columns["beta"].tolist() == [1, 2, 3, 4]
     chosen = scene.styled(select="5 <= resid <= 7 and resname != 'HOH' and name == 'CA'")
     assert chosen.columns["index"].tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("symbols", [None, "????", "?C?.", ".C.."])
+def test_elements_that_mmcif_lacks(symbols: str | None, tmp_path: Path) -> None:
+    """By the names of atoms and residues, as of PDB files."""
+    pytest.importorskip("gemmi")
+    atoms = [("CA", "CA"), ("CA", "ALA"), ("HG", "HG"), ("OXT", "ALA")]
+    keys = ["id", "label_atom_id", "label_comp_id", "Cartn_x", "Cartn_y", "Cartn_z"]
+    rows = [f"{n} {name} {residue} {4 * n} 0 0" for n, (name, residue) in enumerate(atoms)]
+    if symbols is not None:
+        keys.append("type_symbol")
+        rows = [f"{row} {symbol}" for row, symbol in zip(rows, symbols, strict=True)]
+    lines = ["data_x", "loop_", *(f"_atom_site.{key}" for key in keys), *rows, "#", ""]
+    with source_of(write(tmp_path / "a.cif", "\n".join(lines))) as source:
+        assert source.load(["element"])["element"].tolist() == [b"Ca", b"C", b"Hg", b"O"]
