@@ -5,7 +5,9 @@ variants of an operation, `kernels/ladders/OP/NN_name.cu`, found by listing the 
 lines of each file are its header, `// key: value`; kernels/README.md describes all keys.
 """
 
+import ast
 import math
+import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +32,18 @@ FLAGS = ("fmad", "ftz", "maxrregcount", "prec-div", "prec-sqrt", "use_fast_math"
 OLDEST = "sm_75+"  # of the GPUs that kernels are compiled for: `needs` without an entry
 MAX_BLOCK_THREADS = 1024  # CUDA programming guide, table of technical specifications
 
-_FUNCTIONS = {"ceil": math.ceil, "floor": math.floor, "max": max, "min": min}
+MAX_EXPRESSION = 1000  # letters of grid, shared or threads, which bounds the work, too
+MAX_VALUE = 2**63
+MAX_LAUNCH = 2**31 - 1  # blocks along x, and bytes
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "ceil": math.ceil, "floor": math.floor, "max": max, "min": min
+}  # fmt: skip
+_OPERATIONS: dict[type[ast.operator], Callable[[Fraction, Fraction], Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+}  # fmt: skip
+_NOT_EVALUATED = (AttributeError, SyntaxError, TypeError, ValueError, RecursionError, MemoryError)
 _ARCHITECTURE = re.compile(r"(?:sm|compute)_(\d+)([af]?)")
 _FILE_NAME = re.compile(r"(\d\d)_([a-z0-9]+(?:_[a-z0-9]+)*)\.cu")
 _HEADER_LINE = re.compile(r"//\s?([a-z]+):\s*(.*)")
@@ -147,7 +160,9 @@ class Kernel:
         except VariantError as error:
             raise VariantError(f"{self.place}: {error}") from error
         numbers = len(shared) == len(used) == 1 and len(grid) <= 3
-        if not numbers or min(*grid, *shared) < 0 or not 1 <= used[0] <= self.threads:
+        sizes = (*grid, *shared)
+        is_within = min(sizes) >= 0 and max(sizes) <= MAX_LAUNCH
+        if not numbers or not is_within or not 1 <= used[0] <= self.threads:
             raise VariantError(
                 f"{self.place}: grid {grid} with shared {shared} and threads {used} of a block of "
                 f"{self.threads} is not a valid launch"
@@ -299,19 +314,39 @@ def whole_numbers(text: str, names: Mapping[str, int]) -> tuple[int, ...]:
     text: like "ceil(n / 128), ceil(m / 128)", of + - * / //, ceil, floor, min and max. Raises
     VariantError for other text, and where a value is not a whole number.
     """
-    if not re.fullmatch(r"[\w\s+\-*/(),]+", text):
-        raise VariantError(f"{text!r} is not understood here")
-    known = _FUNCTIONS | {name: Fraction(value) for name, value in names.items()}
+    if len(text) > MAX_EXPRESSION:
+        raise VariantError(f"an expression has {len(text):,} letters: at most {MAX_EXPRESSION}")
     try:
-        values = [Fraction(v) for v in eval(f"({text},)", {"__builtins__": {}}, known)]
+        parsed = ast.parse(f"({text},)", mode="eval").body
+        values = [_value(each, names) for each in parsed.elts]  # type: ignore[attr-defined]
     except ZeroDivisionError:
         raise VariantError(f"{text!r} divides by zero") from None
-    except (NameError, OverflowError, SyntaxError, TypeError) as error:
+    except _NOT_EVALUATED as error:
         raise VariantError(f"{text!r} is not understood here: {error}") from None
     for value in values:
+        if abs(value) > MAX_VALUE:
+            raise VariantError(f"{text!r} gives a number beyond 2^63")
         if value.denominator != 1:
             raise VariantError(f"{text!r} gives {value}, not a whole number: use ceil( )")
     return tuple(map(int, values))
+
+
+def _value(node: ast.expr, names: Mapping[str, int]) -> Fraction:
+    """Evaluate an expression. Raises TypeError: it has other operations, or names."""
+    match node:
+        case ast.Constant(value=int(number)) if not isinstance(number, bool):
+            return Fraction(number)
+        case ast.Name(id=name) if name in names:
+            return Fraction(names[name])
+        case ast.Name(id=name):
+            raise TypeError(f"{name!r} is not one of {', '.join(names)}")
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value(operand, names)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
+            return Fraction(_OPERATIONS[type(op)](_value(left, names), _value(right, names)))
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS:
+            return Fraction(_FUNCTIONS[name](*(_value(each, names) for each in args)))
+    raise TypeError(f"an expression has + - * / //, {', '.join(_FUNCTIONS)}")
 
 
 def preferred(variants: Sequence[Variant], axes: Mapping[str, int], dtype: str) -> list[Variant]:

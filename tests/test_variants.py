@@ -92,6 +92,8 @@ def test_launch_of_a_variant(tmp_path: Path) -> None:
     assert (found.threads, found.layout) == (128, "b_rows")
     assert found.launch({"n": 129}, 132) == Launch((2, 2, 1), 512, (16, 8, 1))
     assert found.launch({"n": 1}, 1).grid == (1, 2, 1)
+    with pytest.raises(VariantError, match=r"grid \(2147483648, 2\) .* is not a valid launch"):
+        found.launch({"n": 2**38}, 132)
 
 
 @pytest.mark.parametrize(
@@ -176,6 +178,7 @@ def test_what_renders_rounds_as_the_cpu_does() -> None:
         ("min(ceil(n / 256), 16 * sm), max(m, 3), 1", (4, 33, 1)),
         ("floor(n / 3) - -1", (334,)),
         ("4 * (n // 7 + 2)", (576,)),
+        ("n * n * n * n", (10**12,)),
     ],
 )
 def test_values(text: str, values: tuple[int, ...]) -> None:
@@ -189,9 +192,21 @@ def test_values(text: str, values: tuple[int, ...]) -> None:
         ("", "not understood"),
         ("n / (m - m)", "divides by zero"),
         ("'os'", "not understood"),
-        ("k + 1", "'k' is not defined"),
+        ("k + 1", "'k' is not one of n, m"),
         ("ceil(1, 2)", "not understood"),
         ("1e999", "not understood"),
+        ("9**9**9**9", r"has \+ - \* / //, ceil, floor, max, min"),
+        ("n << 99999999", "not understood"),
+        ("max((1, 1) * 999999999)", "not understood"),
+        ("max(1 for a in (1, 2) for b in (1, 2))", "not understood"),
+        ("n.real", "not understood"),
+        ("max()", "not understood"),
+        ("True", "not understood"),
+        ("1), (2", "not understood"),
+        ("9" * 1001, "has 1,001 letters: at most 1000"),
+        ("*".join(["n"] * 500), r"gives a number beyond 2\^63"),
+        ("-" * 999 + "1", "not understood"),
+        ("(" * 499 + "1" + ")" * 499, "not understood"),
     ],
 )
 def test_refused(text: str, words: str) -> None:

@@ -16,6 +16,7 @@ from raytracer.benchmark.record import Result
 from raytracer.errors import RaytracerError
 from raytracer.film.film import Film, develop, measure, tone_arguments
 from raytracer.film.tone_settings import CURVES, ToneSettings
+from raytracer.memory import require_room
 from raytracer.variants import discover, product
 
 Run = Callable[[], Any]
@@ -24,6 +25,7 @@ Passes = dict[str, list[tuple[str, Run]]]  # the timed functions, with labels, b
 SIZE = (3840, 2160)
 SAMPLES = 4
 PIXEL, CODES = 16, 4  # bytes per pixel of the film, and of 8-bit RGBA
+NEEDED = 2 * PIXEL  # and of the host's memory
 # Reads of the film, bytes written per pixel, and a note, of each result.
 RESULTS = {
     "histogram": (1, 0, "Ours also computes sums, extremes and the metered exposure."),
@@ -70,6 +72,8 @@ class ToneBenchmark(Benchmark):
 
     def _film(self, options: BenchOptions) -> Film:
         width, height = picture_size(self.name, options.axes, SIZE)
+        pixels = f"for {width}x{height} pixels"
+        require_room("bench tone", NEEDED * width * height, pixels, "give smaller sizes")
         rng = np.random.default_rng(1)
         sums = SAMPLES * np.exp(2.0 * rng.standard_normal((height, width, 4), np.float32) - 2.0)
         sums[..., 3] = SAMPLES

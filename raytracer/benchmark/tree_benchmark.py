@@ -22,6 +22,7 @@ from raytracer.benchmark.record import Kind, Result, Row
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
 from raytracer.buffers import SceneBuffers, build_bvh
 from raytracer.live_scene import LiveScene
+from raytracer.memory import require_room
 from raytracer.pipeline import render
 from raytracer.scene.packing.pack import pack
 from raytracer.scene.scene import Scene
@@ -30,6 +31,7 @@ from raytracer.sphere_update import SphereUpdate
 
 STEP = 0.1  # of the radius of a sphere: what it moves along each axis in a step, at most
 SPHERE_BYTES = 20  # of a tree beside its nodes: centre, radius, number
+NEEDED = 152  # bytes of a sphere at most: generated, packed, built and moved; measured with 3e6
 SIZES = {"cpu": (640, 480), "cuda": (1920, 1080)}  # of pictures
 
 Rows = dict[str, list[Row]]
@@ -67,6 +69,9 @@ class SpheresBenchmark(Benchmark):
         counts = [
             whole(count, "size", 1, device.max_spheres) for count in options.counts(self.counts)
         ]
+        most = max(counts)
+        for_it, smaller = f"for {most:,} spheres", "give smaller sizes"
+        require_room(f"bench {self.name}", NEEDED * most, for_it, smaller)
         for kind in options.scenes or KINDS:
             for count in counts:
                 tell(f"{self.name}: {kind}, {count:,} spheres")

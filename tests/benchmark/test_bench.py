@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 import raytracer
+from raytracer import memory
 from raytracer.backends.base import CpuDevice
-from raytracer.benchmark import data_sheets, record, report, run, statistics
+from raytracer.benchmark import data_sheets, record, report, run, statistics, tree_benchmark
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.benchmark import BenchOptions, RandomSizes, Sizes, parse_axes, parse_size
 from raytracer.benchmark.cuda.session import clock
 from raytracer.cli import main
-from raytracer.errors import UserError
+from raytracer.errors import MemoryNeedError, UserError
 
 
 @pytest.fixture(autouse=True)
@@ -130,6 +131,25 @@ def test_mistakes_are_one_sentence(names: str, options: dict[str, Any], words: s
     backend = "cpu" if names.startswith(("build", "render", "tone")) else "auto"
     with pytest.raises(UserError, match=words):
         raytracer.bench(*names.split(), **{"backend": backend} | options)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("build", {"size": "10,1e7"}, "bench build: needs .* for 10,000,000 spheres and 1.0 GiB"),
+        ("build", {"size": "random:4:5e7:6e7"}, "bench build: needs .* and 1.0 GiB is free: give"),
+        ("live", {"size": 10**7, "scene": "web"}, "bench live: needs about 1.4 GiB of memory"),
+        ("tone", {"axes": {"width": 16384, "height": 16384}}, "bench tone: needs about 8.0 GiB"),
+    ],
+)
+def test_sizes_above_the_free_memory(
+    name: str, options: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Refused before anything of any size is made."""
+    monkeypatch.setattr(memory, "available_memory", lambda: 2**30)
+    monkeypatch.setattr(tree_benchmark, "spheres", None)
+    with pytest.raises(MemoryNeedError, match=words):
+        raytracer.bench(name, backend="cpu", **options)
 
 
 def test_statistics_of_samples() -> None:

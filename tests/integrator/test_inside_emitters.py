@@ -23,6 +23,7 @@ from raytracer import (
 )
 from raytracer.scene.lights import Ambient
 from raytracer.scene.packing.lighting import emitter_reach
+from raytracer.warning import collected
 
 MATT = Principled(roughness=1.0, specular=0.0)
 HARDLY = 1e-3
@@ -116,6 +117,7 @@ def test_furnace_in_other_solids(backend: str, name: str, depth: int) -> None:
     assert np.abs(found - 1).max() < 0.12
 
 
+@pytest.mark.filterwarnings("ignore:emission")
 @pytest.mark.parametrize("name", DOMES)
 def test_a_grey_dome_is_brighter_with_each_bounce(backend: str, name: str) -> None:
     """Its own light, and what it reflects: a geometric series, whatever its form."""
@@ -128,6 +130,7 @@ def test_a_grey_dome_is_brighter_with_each_bounce(backend: str, name: str) -> No
         assert found.mean() == pytest.approx(wanted, abs=4e-3), (integrator, depth)
 
 
+@pytest.mark.filterwarnings("ignore:emission")
 @pytest.mark.parametrize("name", DOMES)
 def test_a_camera_inside_sees_the_colour(backend: str, name: str) -> None:
     """And not its square."""
@@ -139,6 +142,19 @@ def test_a_camera_inside_sees_the_colour(backend: str, name: str) -> None:
         found = shoot(scene, integrator, 0, backend=backend).mean(axis=(0, 1))
         assert (found >= 50 * color * 0.999).all(), integrator
         assert (found <= 50 * color * (1 + 1.1 * color) + 1e-6).all(), integrator
+
+
+@pytest.mark.parametrize("integrator", ["direct", "ao", "path"])
+@pytest.mark.parametrize("name", DOMES)
+def test_what_gives_no_light_is_said(name: str, integrator: str) -> None:
+    """Once for each kind of solid; spheres are sampled as lights everywhere."""
+    scene = shown(DOMES[name](**emitting(1.0)), DOMES[name](**emitting(1.0)))
+    with collected() as told:
+        shoot(scene, integrator, 0, backend="cpu", samples=1)
+    dark = name != "sphere" and integrator != "path"
+    assert ["that emit light illuminate others only with path tracing" in x for x in told] == (
+        [True] * dark
+    )
 
 
 def test_half_of_the_samples_meet_a_dome_of_half_opacity(backend: str) -> None:

@@ -153,6 +153,8 @@ def pack_with_camera(
                 warn("ground.height: the camera is below the ground, which is therefore invisible")
         opacity = _pack_opacity(scene, surfaces)
         of_spheres = material_id[:number] if solid_sets else material_id
+        if before is None and settings.resolved_integrator != "path":
+            _warn_of_dark(scene, solid_sets)
         emitters, emission = pack_emitters(spheres, color, color_id, materials, of_spheres, opacity)
         is_fading = has_ground and scene.ground.fade > 0  # type: ignore[union-attr]
         nothing = View(none_of("Camera"), none_of("Light"), materials, frame_of())
@@ -298,6 +300,16 @@ def _clip(clip: Clip | None, space: Space) -> dict[str, Any]:
         "clip_count": len(cuts),
         "clip_removes": int(clip.remove is not None),
     }
+
+
+def _warn_of_dark(scene: Scene, sets: Sequence[SolidSet]) -> None:
+    """Warn of solids with emission, where only spheres illuminate others."""
+    lit = (each.noun for each in sets if getattr(scene.material_of(each), "emission", 0.0) > 0.0)
+    for noun in dict.fromkeys(lit):
+        warn(
+            f"emission: {noun}s that emit light illuminate others only with path tracing: give "
+            '--integrator path, or integrator = "path" under [render]'
+        )
 
 
 def _glass(

@@ -89,7 +89,7 @@ class ColumnSource(ParticleSource):
 
     def _beads(self, labels: Labels, result: Particles, masses: NDArray[Any] | None) -> Labels:
         """Return labels as types if names or masses, (N,), contradict that they are elements."""
-        if labels.meaning is not None or result.radius is not None:
+        if labels.meaning is not None:
             return labels
         from raytracer.scene.particles import molecules
 
@@ -100,7 +100,9 @@ class ColumnSource(ParticleSource):
                 why = molecules.FAR_APART
             else:
                 labels = labels._replace(with_residues=True)
-        elif masses is not None and masses.shape == labels.ids.shape and (masses != 1.0).any():
+        elif result.radius is not None or masses is None or masses.shape != labels.ids.shape:
+            return labels
+        elif (masses != 1.0).any():
             first = np.unique(labels.ids, return_index=True)[1]
             pairs = zip(labels.names, masses[first].tolist(), strict=True)
             if any(contradicts(*pair) for pair in pairs):

@@ -91,6 +91,19 @@ def element_of(name: str, residue: str = "") -> str:
     return name.strip()
 
 
+def complete_elements(
+    symbols: NDArray[Any], name: NDArray[Any], residue: NDArray[Any]
+) -> NDArray[Any]:
+    """Return symbols of elements, those that are blank by the names of atoms and residues; all
+    bytes, (N,)."""
+    blank = symbols == b""
+    if blank.any():
+        guesses = elements_of(name[blank], residue[blank])
+        symbols = symbols.astype(f"S{max(symbols.itemsize, guesses.itemsize)}")
+        symbols[blank] = guesses
+    return symbols
+
+
 def keep_first_locations(
     alternate: NDArray[Any], place: NDArray[Any], residue: NDArray[Any], name: NDArray[Any]
 ) -> NDArray[np.bool_]:

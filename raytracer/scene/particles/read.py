@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, UserError
+from raytracer.errors import DataFileError, UserError, shown
 from raytracer.files.access import OpenFile, opened, reading
 from raytracer.scene.arrays import Where, check_centers, first_not_finite
 from raytracer.scene.elements import Element, symbol_of
@@ -23,6 +23,7 @@ from raytracer.scene.particles.long_table import framed
 from raytracer.scene.particles.source import (
     BY_LABEL,
     LAMMPS_LENGTHS,
+    LAMMPS_STYLES,
     NANOMETRE,
     Column,
     Moment,
@@ -255,6 +256,12 @@ def spheres_of(source: ParticleSource, names: Mapping[str, str]) -> Particles:
     result.length = source.length
     if (known := LAMMPS_LENGTHS.get(source.units)) is not None:
         result.unit, result.angstroms = known
+    elif source.units and source.units not in LAMMPS_STYLES:
+        styles = f"{', '.join(LAMMPS_STYLES[:-1])} or {LAMMPS_STYLES[-1]}"
+        result.notes.append(("", (
+            f"{result.source}: the units '{shown(source.units, 40)}' are none of LAMMPS, so "
+            f"lengths are not converted: write {styles} in the file"
+        )))  # fmt: skip
     result.may_be_ellipsoids = any(name in source.columns for name in ORIENTED)
     result.notes += source.notes
     return result

@@ -28,6 +28,8 @@ LAMMPS_LENGTHS = {"si": ("m", 1e10), "cgs": ("cm", 1e8), "micro": ("µm", 1e4),
 """Units of length of the unit styles of LAMMPS, and these in angstrom; others have angstrom or
 none."""
 
+LAMMPS_STYLES = ("lj", "real", "metal", *LAMMPS_LENGTHS)
+
 BY_LABEL = "species"  # `Particles.names["radius"]` of radii that follow from the labels
 
 Notes = list[tuple[str, str]]  # warnings, each with the affected part: "radius", "radius+color", ""

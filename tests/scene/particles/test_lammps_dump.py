@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from raytracer.cli import main
 from raytracer.scene.elements import Element, find
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.formats.lammps_dump import UNITS
@@ -168,6 +169,31 @@ def test_elements_in_other_units_than_angstrom(units: str, kind: str, tmp_path: 
 
 
 GOOD = dump("id x y z", ["1 1 2 3", "2 4 5 6"])
+UNKNOWN_UNITS = "are none of LAMMPS, so lengths are not converted: write lj, real, metal, si, "
+
+
+@pytest.mark.parametrize(("units", "is_said"), [("lj", 0), ("real", 0), ("si", 0), ("SI", 1),
+                                                ("angstrom", 1), ("metal # old", 1)])  # fmt: skip
+@pytest.mark.parametrize("kind", ["dump", "yaml"])
+def test_unknown_units_are_said_once(
+    units: str, is_said: int, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a frame, and of a movie; they are stated in the first frame."""
+    if kind == "yaml":
+        pytest.importorskip("yaml")
+        path = write(tmp_path / "a.yaml", "".join(
+            f"---\n{stated}timestep: {step}\nkeywords: [ id, x, y, z, ]\n"
+            f"data:\n  - [ 1, 1, 2, 3, ]\n  - [ 2, 4, 2, 3, ]\n...\n"
+            for step, stated in enumerate([f"units: '{units}'\n", ""])
+        ))  # fmt: skip
+    else:
+        path = write(tmp_path / "a.dump", f"ITEM: UNITS\n{units}\n{GOOD * 2}")
+    for frame in (0, 1):
+        notes = [text for _, text in read(DataFile(path, frame=frame)).notes]
+        assert sum(f"the units '{units}' {UNKNOWN_UNITS}" in text for text in notes) == is_said
+    options = ["--size", "16x12", "--samples", "1", "--backend", "cpu", "-o", f"{tmp_path}/a.gif"]
+    assert main(["animate", str(path), *options]) == 0
+    assert capsys.readouterr().err.count(UNKNOWN_UNITS) == is_said
 
 
 @pytest.mark.parametrize(

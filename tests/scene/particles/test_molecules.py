@@ -349,6 +349,21 @@ def test_beads_are_no_elements(name: str, kind: str, tmp_path: Path) -> None:
     assert ["coarse-grained beads" in text for _, text in data.notes] == [True]
 
 
+@pytest.mark.parametrize("name", ["BB", "NC3", "W"])
+def test_beads_whose_file_states_radii(name: str, tmp_path: Path) -> None:
+    """They keep these, and have the colours of types."""
+    pytest.importorskip("MDAnalysis")
+    beads = BEADS_OF[name]
+    rows = "".join(f"ATOM {n + 1} {each} {residue} {n // size + 1} {x:.3f} {y:.3f} {z:.3f} 0 2.35\n"
+                   for n, (x, y, z) in enumerate(BEADS.tolist())
+                   for each, residue, size in [beads[n % len(beads)]])  # fmt: skip
+    data = read(write(tmp_path / "a.pqr", rows))
+    assert data.labels is not None
+    assert (data.labels.names, data.labels.meaning) == ([each for each, *_ in beads], "types")
+    np.testing.assert_allclose(np.broadcast_to(data.radius, 64), 2.35)  # type: ignore[arg-type]
+    assert ["coarse-grained beads" in text for _, text in data.notes] == [True]
+
+
 @pytest.mark.parametrize(
     ("kind", "text", "radii"),
     [
@@ -768,3 +783,18 @@ def test_atoms_are_selected_by_residues(ending: str, tmp_path: Path) -> None:
         assert scene.columns["beta"].tolist() == [1, 2, 3, 4]
     chosen = scene.styled(select="5 <= resid <= 7 and resname != 'HOH' and name == 'CA'")
     assert chosen.columns["index"].tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("symbols", [None, "????", "?C?.", ".C.."])
+def test_elements_that_mmcif_lacks(symbols: str | None, tmp_path: Path) -> None:
+    """By the names of atoms and residues, as of PDB files."""
+    pytest.importorskip("gemmi")
+    atoms = [("CA", "CA"), ("CA", "ALA"), ("HG", "HG"), ("OXT", "ALA")]
+    keys = ["id", "label_atom_id", "label_comp_id", "Cartn_x", "Cartn_y", "Cartn_z"]
+    rows = [f"{n} {name} {residue} {4 * n} 0 0" for n, (name, residue) in enumerate(atoms)]
+    if symbols is not None:
+        keys.append("type_symbol")
+        rows = [f"{row} {symbol}" for row, symbol in zip(rows, symbols, strict=True)]
+    lines = ["data_x", "loop_", *(f"_atom_site.{key}" for key in keys), *rows, "#", ""]
+    with source_of(write(tmp_path / "a.cif", "\n".join(lines))) as source:
+        assert source.load(["element"])["element"].tolist() == [b"Ca", b"C", b"Hg", b"O"]

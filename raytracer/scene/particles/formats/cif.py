@@ -19,6 +19,7 @@ from raytracer.scene.particles.molecules import (
     FIRST_SHOWN,
     Stretch,
     add_structure,
+    complete_elements,
     keep_first_locations,
 )
 from raytracer.scene.particles.source import Box
@@ -98,6 +99,10 @@ class Source(ArraySource):
         columns = {"position": np.stack([numbers[axis] for axis in AXES], axis=1)}
         columns |= {name: texts([cif.as_string(text) for text in sites[key]])
                     for name, key in _TEXTS.items() if key in sites}  # fmt: skip
+        if "name" in columns:
+            blank = np.zeros(len(columns["name"]), "S1")
+            symbols, residues = (columns.get(each, blank) for each in ("element", "residue"))
+            columns["element"] = complete_elements(symbols, columns["name"], residues)
         columns |= {name: numbers[key] for name, key in _NUMBERS.items() if key in numbers}
         if "residue_id" in columns:
             columns["residue_id"] = counted_values(columns["residue_id"])

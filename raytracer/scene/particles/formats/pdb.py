@@ -20,7 +20,7 @@ from raytracer.scene.particles.molecules import (
     FIRST_SHOWN,
     Stretch,
     add_structure,
-    elements_of,
+    complete_elements,
     keep_first_locations,
     numbered_from_one,
 )
@@ -189,12 +189,7 @@ class Source(ArraySource):
         symbols = columns.pop("element")
         if self.variant == "names":  # AutoDock puts atom types in the element columns
             symbols = np.zeros_like(symbols)
-        blank = symbols == b""
-        if blank.any():
-            guesses = elements_of(columns["name"][blank], columns["residue"][blank])
-            symbols = symbols.astype("S4")
-            symbols[blank] = guesses
-        columns["element"] = symbols
+        columns["element"] = complete_elements(symbols, columns["name"], columns["residue"])
         alternate = columns.pop("alternate")
         if not (alternate != b"").any():
             return columns

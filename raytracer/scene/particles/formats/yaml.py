@@ -103,7 +103,9 @@ class Source(NestedSource):
     @cached_property
     def units(self) -> str:  # type: ignore[override]
         """The style of units of a dump of LAMMPS."""
-        return str(self._document.get("units", "")) if isinstance(self._document, dict) else ""
+        document = self._document if isinstance(self._document, dict) else {}
+        stated = document.get("units") if "keywords" in document else None
+        return "" if stated is None else str(stated)
 
     @property
     def time(self) -> Moment | None:

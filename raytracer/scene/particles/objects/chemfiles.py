@@ -1,11 +1,16 @@
 """Frames of chemfiles, and files that it reads (.dcd, .trr, .xtc, .gro, .mol2, .psf, ...)."""
 
 import re
+from bisect import bisect_right
+from functools import cached_property
+from itertools import accumulate
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raytracer.errors import counted
 from raytracer.files.access import OpenFile
 from raytracer.scene.particles.array_source import (
     Bonds,
@@ -16,7 +21,8 @@ from raytracer.scene.particles.array_source import (
     texts,
 )
 from raytracer.scene.particles.cell import cell_box
-from raytracer.scene.particles.molecules import elements_of
+from raytracer.scene.particles.molecules import FIRST_SHOWN, elements_of, keep_first_locations
+from raytracer.scene.particles.objects.tng import Blocks
 from raytracer.scene.particles.source import moment_of
 
 ALIASES = {".mol": ".sdf", ".txyz": ".arc"}  # endings unknown to chemfiles
@@ -27,6 +33,11 @@ ORDERS = {"single": 1.0, "down": 1.0, "up": 1.0, "dative": 1.0, "double": 2.0, "
 
 V3000 = rb"(?m)^[ \d]{3}[^\n]*V3000[ \t\r]*$"
 """Line of counts of a structure of which chemfiles reads no atom."""
+
+COPIES_LEFT_OUT = (
+    "copies of its chains that make up biological assemblies are left out: to show an assembly, "
+    "give its own file of the PDB, as 4hhb-assembly1.cif"
+)
 
 ROUNDING = 1e-12  # coordinates of an edge below this fraction are rounding errors of a right angle
 AKMA = 0.0488882129  # picoseconds per time unit of CHARMM, which chemfiles ignores in .dcd files
@@ -96,6 +107,7 @@ class Source(ObjectSource):
 
 class FileSource(LibraryFile, Source):
     memory = 8
+    is_structure = False  # whether it is of MMTF, to which chemfiles adds copies of chains
 
     def opened(self, frame: int) -> tuple[Any, int]:
         chemfiles = library("chemfiles", self.name, "md")
@@ -103,10 +115,13 @@ class FileSource(LibraryFile, Source):
         form = next(each for each in _formats() if _ending(self.variant) == each.extension)
         self.names_alone, self.lists_atoms = form.name in NAMES_ALONE, bool(form.atoms)
         self.has_coordinates, self.clock = bool(form.positions), AKMA if form.name == "DCD" else 1.0
+        self.is_structure = form.name == "MMTF"
         if form.name == "SDF" and re.search(V3000, self.stream().read()):
             raise self.error(
                 "structures of version V3000 need RDKit: pip install 'raytracer[rdkit]'"
             )
+        if form.name == "TNG":
+            return self._of_frame_set(chemfiles, frame)
         with chemfiles.Trajectory(self.file.name, "r", form.name) as trajectory:
             frames = trajectory.nsteps
             self.require_memory(frames)
@@ -114,6 +129,70 @@ class FileSource(LibraryFile, Source):
         if "has_positions" in read.list_properties() and not read["has_positions"]:
             raise self.error(f"frame {frame} has no positions; choose another one")
         return read, frames
+
+    def read(self) -> Frame:
+        frame = super().read()
+        return self._deposited(frame) if self.is_structure else frame
+
+    def _deposited(self, frame: Frame) -> Frame:
+        """Return the atoms of a structure as in its PDB and mmCIF files: without the copies of
+        biological assemblies, and with one location each."""
+        atoms: Any = list(self.value.atoms)
+        is_copy, place = np.zeros(len(atoms), bool), np.zeros(len(atoms), "S64")
+        for residue in self.value.topology.residues:
+            rows = np.array(residue.atoms, np.int64)
+            is_copy[rows] = residue["chainindex"] < 0
+            place[rows] = f"{residue['chainid']} {residue.id}".encode("utf-8", "replace")
+        blank = np.zeros(len(atoms), "S1")
+        alternate = texts([each["altloc"] if "altloc" in each.list_properties() else ""
+                           for each in atoms])  # fmt: skip
+        words = (frame.columns.get(name, blank) for name in ("residue", "name"))
+        kept = keep_first_locations(alternate, place, *words)
+        if not kept.all():
+            self.note(FIRST_SHOWN)
+        if is_copy.any():
+            self.note(COPIES_LEFT_OUT)
+        kept &= ~is_copy
+        columns = {name: each[kept] for name, each in frame.columns.items()}
+        return frame._replace(columns=columns, bonds=lambda: self._bonds_among(kept),
+                              rows=int(kept.sum()))  # fmt: skip
+
+    def _bonds_among(self, kept: NDArray[np.bool_]) -> Bonds:
+        pairs, about = self._bonds_of()
+        if pairs is None:
+            return pairs, about
+        inside = kept[pairs].all(axis=1)
+        places = np.cumsum(kept) - 1
+        return places[pairs[inside]], {name: each[inside] for name, each in about.items()}
+
+    @cached_property
+    def _frame_sets(self) -> tuple[Blocks, list[int]]:
+        """The blocks of a TNG trajectory, and the frames with positions before and after each frame
+        set, (F + 1,)."""
+        blocks = Blocks(self.file)
+        ends = [0, *accumulate(len(each.with_positions) for each in blocks.sets)]
+        if not ends[-1]:
+            part = " in the part that is complete" if blocks.is_cut else ""
+            raise self.error(f"holds no frame with positions{part}: write one with positions")
+        if blocks.is_cut:
+            self.note("its last frame set is incomplete and left out")
+        if any(each.lacks_positions for each in blocks.sets):
+            self.note(
+                "frames of boxes, velocities or forces without positions are left out: "
+                f"{counted(ends[-1], 'frame')} with positions counted from 0"
+            )
+        return blocks, ends
+
+    def _of_frame_set(self, chemfiles: Any, frame: int) -> tuple[Any, int]:
+        """Return a frame of a TNG trajectory, and the number of those with positions."""
+        blocks, ends = self._frame_sets
+        self.require_memory(ends[-1])
+        place = bisect_right(ends, frame) - 1
+        with NamedTemporaryFile(suffix=".tng") as part:
+            blocks.write(blocks.sets[place], part)
+            part.flush()
+            with chemfiles.Trajectory(part.name, "r", "TNG") as trajectory:
+                return trajectory.read_step(frame - ends[place]), ends[-1]
 
 
 def knows(file: OpenFile, ending: str) -> bool:

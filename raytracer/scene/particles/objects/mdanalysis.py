@@ -41,6 +41,7 @@ PQR_ATOM = (
 )  # fmt: skip
 """Line of an atom: fields that may touch."""
 
+TNG_POSITIONS = "TNG_TRAJ_POSITIONS"  # name of the block
 TRZ_ATOMS = 112  # offset of the number of atoms in a .trz trajectory
 
 
@@ -130,6 +131,8 @@ class FileSource(LibraryFile, Source):
         else:
             raise self.error("has a format that MDAnalysis cannot read")
         frames = len(made.trajectory) if has_reader else 1
+        if form == "TNG" and TNG_POSITIONS not in made.trajectory.blocks:  # which would be 0
+            raise self.error("holds no frame with positions")
         self.require_memory(frames)
         self.has_coordinates = hasattr(made, "trajectory")
         self.has_time = has_reader and (form in TIMED or "time" in made.trajectory.ts.data)

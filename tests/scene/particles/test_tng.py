@@ -1,0 +1,128 @@
+"""Frames of TNG trajectories that hold positions, beside others that do not."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import raytracer
+from raytracer.cli import main
+from raytracer.scene.particles.data_file import DataFile
+from raytracer.scene.particles.read import read
+from raytracer.warning import collected
+from support.tng import BOX, POSITIONS, VELOCITIES, every, tng
+
+pytest.importorskip("chemfiles")
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file in one folder, which one process may read."""
+    return tmp_path_factory.mktemp("tng") / "a.tng"
+
+
+ALL = {BOX: range(12), VELOCITIES: range(12)}
+CASES: dict[str, tuple[bytes, list[int]]] = {
+    "every step": (every(12, 5, {**ALL, POSITIONS: range(12)}), [*range(12)]),
+    "every second step": (every(12, 100, {**ALL, POSITIONS: range(0, 12, 2)}), [0, 2, 4, 6, 8, 10]),
+    "some frame sets": (every(12, 2, {**ALL, POSITIONS: range(0, 12, 4)}), [0, 4, 8]),
+    "one frame in a set": (every(12, 1, {**ALL, POSITIONS: range(0, 12, 3)}), [0, 3, 6, 9]),
+    "not at the start": (every(12, 2, {**ALL, POSITIONS: range(4, 12)}), [*range(4, 12)]),
+    "not at the end": (every(12, 2, {**ALL, POSITIONS: range(6)}), [*range(6)]),
+    "with gaps": (every(12, 3, {**ALL, POSITIONS: [3, 4, 5, 9, 10, 11]}), [3, 4, 5, 9, 10, 11]),
+    "big-endian": (every(12, 4, {**ALL, POSITIONS: range(0, 12, 4)}, ">"), [0, 4, 8]),
+    "last step beside the stride": (  # as mdrun writes it
+        tng([(0, 10, {BOX: (0, 10, [0]), POSITIONS: (0, 10, [0])}),
+             (10, 3, {BOX: (10, 10, [10]), POSITIONS: (12, 10, [12])})]), [0, 12],
+    ),
+    "stride above the frame set": (  # as trjconv writes it
+        tng([(k, 1, {BOX: (k, 100, [k]), POSITIONS: (k, 100, [k])}) for k in range(4)]),
+        [0, 1, 2, 3],
+    ),
+}  # fmt: skip
+"""By name: the file, and the steps with positions."""
+
+WITHOUT_OTHERS = ("every step", "stride above the frame set")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_frames_are_those_with_positions(
+    name: str, path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content, steps = CASES[name]
+    path.write_bytes(content)
+    assert len(raytracer.animate(path)) == len(steps)
+    for frame, step in enumerate(steps):
+        for number in (frame, frame - len(steps)):
+            found = read(DataFile(path, frame=number))
+            np.testing.assert_allclose(found.centers[0], [10.0 * step, 1.0, 2.0], atol=1e-4)
+            assert found.time is not None
+            assert found.time.value == pytest.approx(step)
+    assert found.box is not None
+    last_box = 10 if name.startswith("last step") else steps[-1]
+    assert found.box.edges[2][2] == pytest.approx(10.0 * (9 + last_box))
+    said = f"{len(steps)} frames with positions counted from 0"
+    with collected() as told:
+        raytracer.load(path, frame=-1)
+    assert sum(said in each for each in told) == (name not in WITHOUT_OTHERS)
+    with pytest.raises(raytracer.UserError, match=f"it has {len(steps)} frames"):
+        raytracer.load(path, frame=len(steps))
+    assert main(["info", str(path)]) == 0
+    output = capsys.readouterr()
+    assert f"frames     {len(steps)}\n" in output.out
+    assert output.err.count(said) == (name not in WITHOUT_OTHERS)
+
+
+def test_velocities_are_those_of_the_step(path: Path) -> None:
+    """Frames without them have none."""
+    path.write_bytes(every(12, 12, {POSITIONS: range(0, 12, 2), VELOCITIES: range(0, 12, 4)}))
+    for frame in range(6):
+        scene = raytracer.load(path, frame)
+        assert ("speed" in scene.columns) == (frame % 2 == 0)
+
+
+def test_a_movie_says_once_what_it_leaves_out(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path.write_bytes(CASES["not at the start"][0])
+    options = [
+        "--size",
+        "16x12",
+        "--samples",
+        "1",
+        "--backend",
+        "cpu",
+        "-o",
+        f"{path.parent}/a.gif",
+    ]
+    assert main(["animate", str(path), *options]) == 0
+    output = capsys.readouterr()
+    assert "8 frames, 8 of them rendered" in output.out
+    assert output.err.count("without positions are left out: 8 frames") == 1
+
+
+@pytest.mark.parametrize("cut", [1, 100])
+def test_an_incomplete_frame_set_is_left_out(cut: int, path: Path) -> None:
+    path.write_bytes(every(6, 3, {POSITIONS: range(6)})[:-cut])
+    with collected() as told:
+        assert len(raytracer.animate(path)) == 3
+        raytracer.load(path)
+    assert sum("its last frame set is incomplete and left out" in each for each in told) == 1
+
+
+BROKEN: list[tuple[Any, str]] = [
+    (every(4, 2, {BOX: range(4), VELOCITIES: range(4)}), "holds no frame with positions"),
+    (every(4, 2, {POSITIONS: range(4)})[:500], "no frame with positions in the part that is"),
+    (b"\1" + bytes(100), "byte 0 starts no block"),
+    (b"\x3d" + bytes(7), "is incomplete or damaged"),
+    (tng([(0, 4, {POSITIONS: (0, 0, [0])})]), "every 0, in the frame set from 0 on"),
+    (tng([(5, 4, {POSITIONS: (2, 1, [2])})]), "frames 2, every 1, in the frame set from 5 on"),
+]
+
+
+@pytest.mark.parametrize(("content", "words"), BROKEN)
+def test_broken_files_are_refused(content: bytes, words: str, path: Path) -> None:
+    path.write_bytes(content)
+    with pytest.raises(raytracer.UserError, match=words):
+        raytracer.load(path)
