@@ -59,11 +59,12 @@ RT_HD MaskOf<F> path_goes_on(const rt::Frame& frame, const PathState<F>& p, cons
 }
 
 // Veach's power heuristic with an exponent of 2: weight of a sample with density a that density b could have drawn; 0
-// where a is 0, or so small that a sample of it carries no light (by_density).
+// where a is 0, or hardly more than what by_density takes for 0.
 template <class F> RT_HD F power_heuristic(F a, F b) {
-  const F larger = min_(max_(max_(a, b), F(kLeastNormal)), F(kInfinity));
-  const F ratio = quotient(min_(a, b), larger), square = ratio * ratio;  // at most 1: no square overflows
-  return select(a >= F(kLeastNormal), quotient(select(a < b, square, F(1.0f)), F(1.0f) + square), F(0.0f));
+  // quarters, since the inverse of kInfinity has not full precision; at most 1, so that no square overflows
+  const F larger = max_(F(0.25f) * min_(max_(a, b), F(kInfinity)), F(kLeastNormal));
+  const F ratio = quotient(F(0.25f) * min_(a, b), larger), square = ratio * ratio;
+  return select(a >= F(4.0f * kLeastNormal), quotient(select(a < b, square, F(1.0f)), F(1.0f) + square), F(0.0f));
 }
 
 // bounces: between the light and the camera. One bounce is direct light.
