@@ -1,0 +1,116 @@
+"""`python tests/reference/peers NAME`: measures ours beside a peer, and writes the record."""
+
+import argparse
+import importlib
+import secrets
+import shlex
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from raytracer.benchmark.report import to_json
+from raytracer.benchmark.sphere_kinds import KINDS
+from raytracer.errors import RaytracerError, UserError
+from raytracer.files import output
+from raytracer.resources import thread_count
+from reference.peers import turns
+from reference.peers.ours import digests, open_ours, our_device
+from reference.peers.scenes import WORKS, PeerScene, draw
+
+FOLDER = Path(__file__).parent
+
+
+class PeerModule(Protocol):
+    """The module `peer` of a folder."""
+
+    BACKEND: Literal["cpu", "cuda"]
+    MODES: dict[str, tuple[str, ...]]
+    """The modes of each work, all of which are run; the fastest counts."""
+
+    def open_peer(self, scene: PeerScene, threads: int) -> turns.Peer:
+        """Start the peer with a scene; raise RaytracerError, with what is missing."""
+
+
+def names() -> list[str]:
+    return sorted(path.parent.name for path in FOLDER.glob("*/peer.py"))
+
+
+def options(words: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python tests/reference/peers", description=__doc__)
+    option = parser.add_argument
+    option("peer", choices=[*names(), "compile"], help="compile: checks that programs compile")
+    option("--save", type=Path, metavar="FILE.json", help="write the record")
+    option("--work", nargs="+", choices=WORKS, metavar="WORK", help=f"of {', '.join(WORKS)}")
+    option("--scene", nargs="+", choices=KINDS, default=["uniform"], metavar="KIND",
+           help=f"of {', '.join(KINDS)}")  # fmt: skip
+    option("--spheres", nargs="+", type=count, default=[1000, 100_000, 1_000_000], metavar="N")
+    option("--size", nargs=2, type=count, default=[1920, 1080], metavar=("W", "H"), help="pixels")
+    option("--seed", type=int, help="of the spheres and the random rays; by default a new one")
+    option("--threads", type=int, default=0, help="of both sides on the CPU; by default all cores")
+    option("--min-time", type=float, default=0.5, metavar="S", help="of each row, at least")
+    return parser.parse_args(words)
+
+
+def count(text: str) -> int:
+    """Return a whole number from 1 on, also of a text like 1e6; raise ValueError for others."""
+    number = float(text)
+    if not (number >= 1.0 and number == int(number)):
+        raise ValueError
+    return int(number)
+
+
+def load_peer(name: str) -> PeerModule:
+    module: Any = importlib.import_module(f"reference.peers.{name}.peer")
+    found: PeerModule = module
+    return found
+
+
+def run(
+    peer: PeerModule, arguments: argparse.Namespace, seed: int, threads: int
+) -> list[turns.PeerResult]:
+    """Measure all scenes and works of a peer."""
+    works = arguments.work or list(peer.MODES)
+    if unknown := [work for work in works if work not in peer.MODES]:
+        known = ", ".join(peer.MODES)
+        raise UserError(f"{arguments.peer} does not do the work {unknown[0]}: choose of {known}")
+    device, results = our_device(peer.BACKEND, threads), list[turns.PeerResult]()
+    for kind in arguments.scene:
+        for number in arguments.spheres:
+            scene = draw(kind, number, *arguments.size, seed)
+            with closing(peer.open_peer(scene, threads)) as other:
+                for work in works:
+                    print(f"{work}: {kind}, {number:,} spheres", file=sys.stderr)
+                    with open_ours(scene, work, device) as (turn, answer):
+                        found = turns.measure(
+                            work, scene, turn, answer, other, peer.MODES[work], arguments.min_time
+                        )
+                    found["kernels"] = digests(peer.BACKEND, work)
+                    results.append(found)
+    return results
+
+
+def main(words: Sequence[str]) -> int:
+    """Run the command; return 0, 1 if an answer of the peer is not ours, 2 for invalid input."""
+    arguments, load = options(words), turns.load_average()
+    seed = secrets.randbits(31) if arguments.seed is None else arguments.seed
+    try:
+        if arguments.peer == "compile":
+            from reference.peers.programs import compile_all
+
+            return compile_all()
+        if arguments.save:
+            output.check_file(arguments.save)
+        peer = load_peer(arguments.peer)
+        results = run(peer, arguments, seed, thread_count(arguments.threads))
+        said = [] if arguments.seed is not None else ["--seed", str(seed)]
+        command = shlex.join(["python", "tests/reference/peers", *words, *said])
+        record = turns.to_record(peer.BACKEND, command, load, seed, results)
+        if arguments.save:
+            output.write(arguments.save, to_json(record))
+    except RaytracerError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    print(turns.table(results), end="")
+    return 1 if any(row["status"] != "ok" for each in results for row in each["rows"]) else 0
