@@ -7,8 +7,9 @@ import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from raytracer.benchmark.report import to_json
 from raytracer.benchmark.sphere_kinds import KINDS
@@ -17,19 +18,19 @@ from raytracer.files import output
 from raytracer.resources import thread_count
 from reference.peers import turns
 from reference.peers.ours import digests, open_ours, our_device
-from reference.peers.scenes import WORKS, PeerScene, draw
+from reference.peers.scenes import DISTANT, LIGHT, WORKS, PeerScene, draw
 
 FOLDER = Path(__file__).parent
+DIRECTIONAL = ("mitsuba", "newton")  # peers without point lights that do not fall off
 
 
 class PeerModule(Protocol):
     """The module `peer` of a folder."""
 
-    BACKEND: Literal["cpu", "cuda"]
-    MODES: dict[str, tuple[str, ...]]
-    """The modes of each work, all of which are run; the fastest counts."""
+    MODES: dict[str, dict[str, tuple[str, ...]]]
+    """The modes of each work on "cpu" or "cuda", the default first. All modes are run."""
 
-    def open_peer(self, scene: PeerScene, threads: int) -> turns.Peer:
+    def open_peer(self, scene: PeerScene, threads: int, backend: str) -> turns.Peer:
         """Start the peer with a scene; raise RaytracerError, with what is missing."""
 
 
@@ -48,6 +49,7 @@ def options(words: Sequence[str]) -> argparse.Namespace:
     option("--spheres", nargs="+", type=count, default=[1000, 100_000, 1_000_000], metavar="N")
     option("--size", nargs=2, type=count, default=[1920, 1080], metavar=("W", "H"), help="pixels")
     option("--seed", type=int, help="of the spheres and the random rays; by default a new one")
+    option("--backend", choices=["cpu", "cuda"], help="of both sides, where the peer has both")
     option("--threads", type=int, default=0, help="of both sides on the CPU; by default all cores")
     option("--min-time", type=float, default=0.5, metavar="S", help="of each row, at least")
     return parser.parse_args(words)
@@ -68,25 +70,29 @@ def load_peer(name: str) -> PeerModule:
 
 
 def run(
-    peer: PeerModule, arguments: argparse.Namespace, seed: int, threads: int
+    peer: PeerModule, arguments: argparse.Namespace, seed: int, backend: str
 ) -> list[turns.PeerResult]:
     """Measure all scenes and works of a peer."""
-    works = arguments.work or list(peer.MODES)
-    if unknown := [work for work in works if work not in peer.MODES]:
-        known = ", ".join(peer.MODES)
+    threads = thread_count(arguments.threads)
+    modes = peer.MODES[backend]
+    works = arguments.work or list(modes)
+    if unknown := [work for work in works if work not in modes]:
+        known = ", ".join(modes)
         raise UserError(f"{arguments.peer} does not do the work {unknown[0]}: choose of {known}")
-    device, results = our_device(peer.BACKEND, threads), list[turns.PeerResult]()
+    device, results = our_device(backend, threads), list[turns.PeerResult]()
+    width, height = arguments.size
+    light = DISTANT if arguments.peer in DIRECTIONAL else LIGHT
     for kind in arguments.scene:
         for number in arguments.spheres:
-            scene = draw(kind, number, *arguments.size, seed)
-            with closing(peer.open_peer(scene, threads)) as other:
+            scene = replace(draw(kind, number, width, height, seed), light=light)
+            with closing(peer.open_peer(scene, threads, backend)) as other:
                 for work in works:
                     print(f"{work}: {kind}, {number:,} spheres", file=sys.stderr)
                     with open_ours(scene, work, device) as (turn, answer):
                         found = turns.measure(
-                            work, scene, turn, answer, other, peer.MODES[work], arguments.min_time
+                            work, scene, turn, answer, other, modes[work], arguments.min_time
                         )
-                    found["kernels"] = digests(peer.BACKEND, work)
+                    found["kernels"] = digests(backend, work)
                     results.append(found)
     return results
 
@@ -103,10 +109,13 @@ def main(words: Sequence[str]) -> int:
         if arguments.save:
             output.check_file(arguments.save)
         peer = load_peer(arguments.peer)
-        results = run(peer, arguments, seed, thread_count(arguments.threads))
+        backend = arguments.backend or next(iter(peer.MODES))
+        if backend not in peer.MODES:
+            raise UserError(f"{arguments.peer} does not run on {backend}")
+        results = run(peer, arguments, seed, backend)
         said = [] if arguments.seed is not None else ["--seed", str(seed)]
         command = shlex.join(["python", "tests/reference/peers", *words, *said])
-        record = turns.to_record(peer.BACKEND, command, load, seed, results)
+        record = turns.to_record(backend, command, load, seed, results)
         if arguments.save:
             output.write(arguments.save, to_json(record))
     except RaytracerError as error:

@@ -116,7 +116,7 @@ def _refitter(scene: PeerScene, device: Device) -> Iterator[Callable[[], float]]
         on_device.max_excess = 1e300  # type: ignore[attr-defined]  # built once
 
         def refit() -> None:
-            on_device.update(SphereUpdate(0, buffers.count, next(moves)))  # type: ignore[arg-type]
+            on_device.update(SphereUpdate(0, buffers.count, next(moves)))
             on_device.moved_radii()  # waits until the tree of a GPU has followed
 
         yield _clocked(refit)

@@ -19,6 +19,7 @@ EYE, LIGHT, FOV = (1.1, 0.8, 1.6), (2.0, 3.0, 2.0), 40.0  # vertical field of vi
 REACH = 0.85  # radius of the ball about the origin around the spheres: a cube fills the view
 AMBIENT, DIFFUSE, ALBEDO = 0.05, 0.9, 0.7  # as in program.h
 OCCLUSION_RAYS, BOUNCES = 8, 4
+DISTANT = (2e4, 3e4, 2e4)  # the light of peers that have directional ones
 FRAMES = {
     "primary": "camera rays, shaded without shadows",
     "shadow": "camera rays, and a ray to the light where a surface faces it",
@@ -36,13 +37,17 @@ WORKS = FRAMES | TREES
 
 @dataclass(frozen=True)
 class PeerScene:
-    """Spheres, float32 (N, 4): centre and radius; how they were drawn; the picture in pixels."""
+    """Spheres, float32 (N, 4): centre and radius; how they were drawn; the picture in pixels.
+
+    light: distant for peers that have no point light without falloff.
+    """
 
     kind: str
     spheres: NDArray[np.float32]
     width: int
     height: int
     seed: int
+    light: tuple[float, float, float] = LIGHT
 
     @property
     def basis(self) -> NDArray[np.float32]:
@@ -57,7 +62,7 @@ class PeerScene:
     def words(self, path: Path, threads: int) -> list[str]:
         """Write the spheres; return the arguments of a program (program.h)."""
         self.spheres.tofile(path)
-        numbers = np.concatenate([EYE, self.basis.ravel(), LIGHT])
+        numbers = np.concatenate([EYE, self.basis.ravel(), self.light])
         sizes = map(str, (self.width, self.height, threads))
         return [str(path), *sizes, *(f"{number:.9g}" for number in numbers), str(self.seed)]
 
@@ -83,7 +88,7 @@ def to_scene(scene: PeerScene, work: str) -> Scene:
         scene.spheres[:, :3], scene.spheres[:, 3], "white",
         material=Material(ambient=1.0, diffuse=diffuse, specular=0.0),
         camera=Camera(EYE, (0.0, 0.0, 0.0), (0.0, 1.0, 0.0), vertical_fov=FOV),
-        lights=(PointLight(LIGHT),) if is_direct else (),
+        lights=(PointLight(scene.light),) if is_direct else (),
         # Paths meet the background; with occlusion it is the ambient light that comes through.
         ambient=Ambient(intensity={"path": 0.0, "ao": 1.0}.get(work, AMBIENT)),
         background=Background((1.0, 1.0, 1.0), transparent=work != "path"),

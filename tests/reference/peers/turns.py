@@ -5,6 +5,7 @@ prints it) with a row for each mode of the peer, and more keys in its results: `
 `differences` and `kernels`.
 """
 
+import math
 import os
 import platform
 import subprocess
@@ -41,29 +42,49 @@ FEWEST = 4  # pixels that may differ in any case
 DISTANCE = 1e-3  # relative difference of distances from which on they count
 LIGHT = 0.01  # difference of a linear value, of 0 to 1, from which on it counts
 NOISY = ("ao", "path")  # works whose rays are drawn at random
-MEAN = 0.006  # difference of the mean of light that is noise in a pixel
+MEAN = 0.002  # difference of the means of light, beside four times its standard error
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a frame has found: ids of the first hits, uint32 (h, w), numbered as the spheres are,
-    distances of unit directions, float32 (h, w), and the linear film, float32 (h, w, 4)."""
+    """What a frame has found; None is what a peer does not tell.
 
-    ids: NDArray[np.uint32]
-    distances: NDArray[np.float32]
-    film: NDArray[np.float32]
+    ids: of the first hits, uint32 (h, w), numbered as the spheres are.
+    distances: of unit directions, float32 (h, w); infinity without a hit.
+    film: linear, float32 (h, w, 4).
+    seen: whether a pixel shows a sphere, (h, w), for peers that tell no more.
+    """
+
+    ids: NDArray[np.uint32] | None
+    distances: NDArray[np.float32] | None
+    film: NDArray[np.float32] | None
+    seen: NDArray[np.bool_] | None = None
+
+    @property
+    def hit(self) -> NDArray[np.bool_]:
+        """Whether the ray of a pixel hits a sphere, (h, w)."""
+        if self.seen is not None:
+            return self.seen
+        if self.ids is not None:
+            return self.ids != NOTHING
+        if self.distances is not None:
+            return np.asarray(np.isfinite(self.distances))
+        assert self.film is not None
+        return np.asarray(self.film[..., 3] > 0.5)
 
 
 @dataclass(frozen=True)
 class Differences:
-    """Pixels in which two answers differ, and the means of their light over the hits."""
+    """Pixels in which two answers differ, None for what one of them does not tell; and the means of
+    their light over the hits."""
 
     pixels: int
     hits: int  # one hits a sphere, the other none
-    ids: int  # they hit different spheres
-    distances: int  # the same sphere, at distances that differ by more than DISTANCE
+    ids: int | None  # they hit different spheres
+    distances: int | None  # the same sphere, at distances that differ by more than DISTANCE
     light: int | None  # the same sphere, and light that differs by more than LIGHT; None: noise
-    means: tuple[float, float]
+    means: tuple[float, float] | None
+    error: float  # standard error of the difference of the means, as if both sides were random
 
     @property
     def wrong(self) -> str:
@@ -72,31 +93,38 @@ class Differences:
             count: int | None = getattr(self, name)
             if count is not None and count > max(FEWEST, share * self.pixels):
                 return f"{name} differ in {count:,} of {self.pixels:,} pixels"
-        if abs(self.means[0] - self.means[1]) > MEAN:
+        if self.means and abs(self.means[0] - self.means[1]) > MEAN + 4.0 * self.error:
             return f"the mean of the light is {self.means[1]:.4f}, ours {self.means[0]:.4f}"
         return ""
 
 
 def compare(ours: Answer, peer: Answer, work: str) -> Differences:
     """Count the pixels in which a peer's answer differs from ours."""
-    hit, other = ours.ids != NOTHING, peer.ids != NOTHING
-    both = hit & other
-    same = both & (ours.ids == peer.ids)
-    distances, other_distances = (each.distances[same] for each in (ours, peer))
-    light, other_light = ours.film[..., 0], peer.film[..., 0]
-    unlike = np.abs(light[same] - other_light[same]) > LIGHT
-    return Differences(
-        hit.size,
-        int((hit != other).sum()),
-        int((both & ~same).sum()),
-        int((np.abs(distances - other_distances) > DISTANCE * distances).sum()),
-        None if work in NOISY else int(unlike.sum()),
-        (_mean(light, hit), _mean(other_light, other)),
-    )
+    hit, other = ours.hit, peer.hit
+    same = hit & other
+    ids = distances = light = means = None
+    error = 0.0
+    if ours.ids is not None and peer.ids is not None:
+        ids = int((same & (ours.ids != peer.ids)).sum())
+        same &= ours.ids == peer.ids
+    if ours.distances is not None and peer.distances is not None:
+        one, two = ours.distances[same], peer.distances[same]
+        distances = int((np.abs(one - two) > DISTANCE * one).sum())
+    if ours.film is not None and peer.film is not None:
+        one, two = ours.film[..., 0], peer.film[..., 0]
+        light = None if work in NOISY else int((np.abs(one[same] - two[same]) > LIGHT).sum())
+        means = _mean(one[hit]), _mean(two[other])
+        error = math.sqrt((_variance(one[hit]) + _variance(two[other])) / max(hit.sum(), 1))
+    differing = int((hit != other).sum())
+    return Differences(hit.size, differing, ids, distances, light, means, error)
 
 
-def _mean(light: NDArray[np.float32], hit: NDArray[np.bool_]) -> float:
-    return float(light[hit].mean(dtype=np.float64)) if hit.any() else 0.0
+def _mean(light: NDArray[np.float32]) -> float:
+    return float(light.mean(dtype=np.float64)) if light.size else 0.0
+
+
+def _variance(light: NDArray[np.float32]) -> float:
+    return float(light.var(dtype=np.float64)) if light.size else 0.0
 
 
 class Peer(Protocol):
@@ -215,7 +243,11 @@ def measure(
         row = record.row(f"{peer.name}, {mode}", WORKS[work], "peer")
         row["version"] = peer.name
         rows.append(row)
-        theirs = peer.answer(work, mode)
+        try:
+            theirs = peer.answer(work, mode)
+        except RaytracerError as error:
+            row["status"], row["reason"] = "failed", str(error)
+            continue
         if answer is not None and theirs is not None:
             found = compare(answer, theirs, work)
             differences[row["label"]] = asdict(found)
@@ -237,7 +269,7 @@ def measure(
 
 
 def to_record(
-    backend: Literal["cpu", "cuda"], command: str, load: float, seed: int,
+    backend: str, command: str, load: float, seed: int,
     results: Sequence[PeerResult],
 ) -> Record:  # fmt: skip
     """Return the record of a run; load: the load average at its start."""
@@ -245,7 +277,7 @@ def to_record(
         "format": FORMAT,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": command,
-        "backend": backend,
+        "backend": cast(Literal["cpu", "cuda"], backend),
         "device": device_of(backend),
         "why_no_gpu": "",
         "compiler": version() or "none",
@@ -274,7 +306,7 @@ def table(results: Sequence[PeerResult]) -> str:
         scene, count = result["axes"]["scene"], int(result["axes"]["spheres"])
         for row in result["rows"][1:]:
             found = result.get("differences", {}).get(row["label"], {})
-            counts = [found[name] for name in SHARES if found and found[name] is not None]
+            counts = ["–" if found[name] is None else found[name] for name in SHARES if found]
             differ = ", ".join(map(str, counts))
             is_fastest = row["label"] == result.get("fastest")
             ratio = f"{result['ratio']:.2f}" if is_fastest else ""

@@ -1,16 +1,13 @@
 """cuBQL's trees on an NVIDIA GPU."""
 
-from typing import Literal
-
 from reference.peers.programs import CUBQL_TREES, program
 from reference.peers.scenes import PeerScene
 from reference.peers.turns import Program
 
-BACKEND: Literal["cuda"] = "cuda"
 BUILDERS = ("sah", "median", "radix", "rebin")
-MODES = {"primary": BUILDERS, "shadow": BUILDERS, "ao": BUILDERS, "path": BUILDERS,
-         "build": BUILDERS, "refit": BUILDERS}  # fmt: skip
+MODES = {"cuda": {"primary": BUILDERS, "shadow": BUILDERS, "ao": BUILDERS, "path": BUILDERS,
+         "build": BUILDERS, "refit": BUILDERS}}  # fmt: skip
 
 
-def open_peer(scene: PeerScene, threads: int) -> Program:
+def open_peer(scene: PeerScene, threads: int, backend: str) -> Program:
     return Program([str(program(CUBQL_TREES, "-arch=native"))], scene, threads)

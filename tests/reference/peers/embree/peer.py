@@ -3,17 +3,15 @@
 from importlib.util import find_spec
 from os import environ
 from pathlib import Path
-from typing import Literal
 
 from raytracer.errors import UserError
 from reference.peers.programs import EMBREE, program
 from reference.peers.scenes import PeerScene
 from reference.peers.turns import Program
 
-BACKEND: Literal["cpu"] = "cpu"
 PACKETS = ("1", "4", "8", "16", "16-high")
-MODES = {"primary": PACKETS, "shadow": PACKETS, "ao": PACKETS, "path": PACKETS,
-         "build": ("low", "medium", "high")}  # fmt: skip
+MODES = {"cpu": {"primary": PACKETS, "shadow": PACKETS, "ao": PACKETS, "path": PACKETS,
+         "build": ("low", "medium", "high")}}  # fmt: skip
 
 
 def library() -> str:
@@ -29,6 +27,6 @@ def library() -> str:
     )
 
 
-def open_peer(scene: PeerScene, threads: int) -> Program:
+def open_peer(scene: PeerScene, threads: int, backend: str) -> Program:
     path = library()
     return Program([str(program(EMBREE))], scene, threads, {"EMBREE_LIBRARY": path})
