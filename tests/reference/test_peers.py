@@ -2,11 +2,12 @@
 
 import json
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -236,7 +237,13 @@ def test_ours_and_all_modes_take_turns_and_the_ratio_is_to_the_fastest() -> None
     assert len(peer.calls) % 6 == 0
     assert (result["fastest"], result["ratio"]) == ("steady 2, fast", 2.0)
     assert result["op"] == "shadow"
-    assert result["axes"] == {"scene": "uniform", "spheres": 60, "width": 10, "height": 10}
+    assert result["axes"] == {
+        "scene": "uniform",
+        "spheres": 60,
+        "width": 10,
+        "height": 10,
+        "seed": 5,
+    }
 
 
 def test_a_mode_with_another_answer_is_not_timed() -> None:
@@ -256,9 +263,9 @@ def test_a_record_is_one_of_the_bench(tmp_path: Path, capsys: pytest.CaptureFixt
     _, result = measured(("slow", "fast"))
     result["kernels"] = ours.digests("cpu", "shadow")
     saved = tmp_path / "record.json"
-    saved.write_text(json.dumps(to_record("cpu", "python … --seed 5", 0.5, 5, [result])))
+    saved.write_text(json.dumps(to_record("cpu", "python … --seed 5", 0.5, [result])))
     read = read_record(saved)
-    assert (read["load_average"], read["seed"], read["command"]) == (0.5, 5, "python … --seed 5")
+    assert (read["load_average"], read["command"]) == (0.5, "python … --seed 5")
     assert read["device"]["device"]
     assert [row["label"] for row in read["results"][0]["rows"]] == [
         "raytracer", "steady 2, slow", "steady 2, fast"
@@ -358,6 +365,44 @@ def test_mistakes_are_told(
 ) -> None:
     assert command.main(words) == 2
     assert message in capsys.readouterr().err
+
+
+class Copy:
+    """A peer that answers with our own answers, in times that are steady."""
+
+    MODES: ClassVar = {"cpu": {"shadow": ("slow", "fast"), "build": ("fast",)}}
+
+    def open_peer(self, scene: PeerScene, threads: int, backend: str) -> turns.Peer:
+        class Same(Steady):
+            def answer(self, work: str, mode: str) -> Answer | None:
+                with ours.open_ours(scene, work, ours.our_device(backend, threads)) as (_, found):
+                    return found
+
+        return Same()
+
+
+def test_the_command_writes_a_record_that_can_be_taken_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "load_peer", lambda name: Copy())
+    saved = tmp_path / "record.json"
+    words = ["embree", "--spheres", "50", "60", "--size", "32", "24", "--min-time", "0.001"]
+    assert command.main([*words, "--save", str(saved)]) == 0
+    made = json.loads(saved.read_text())
+    assert read_record(saved)["load_average"] == made["load_average"] >= 0
+    axes = [(each["op"], each["axes"]["spheres"]) for each in made["results"]]
+    assert axes == [(work, count) for count in (50, 60) for work in ("shadow", "build")]
+    frame, build = made["results"][:2]
+    assert frame["differences"]["steady 2, slow"]["hits"] == 0
+    assert "differences" not in build
+    assert frame["ratio"] == pytest.approx(frame["rows"][0]["time"]["median"])  # by 1 s
+    assert frame["kernels"] == ours.digests("cpu", "shadow")
+    again = shlex.split(made["command"])
+    assert again[:2] == ["python", "tests/reference/peers"]
+    assert again[-4:] == ["--save", "record.json", "--seed", str(frame["axes"]["seed"])]
+    assert command.options(again[2:]).seed == frame["axes"]["seed"]
+    table = capsys.readouterr().out
+    assert table.count("steady 2, fast: 1e+03 ms") == 4
 
 
 @pytest.mark.parametrize("words", [

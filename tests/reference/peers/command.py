@@ -5,7 +5,7 @@ import importlib
 import secrets
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from raytracer.files import output
 from raytracer.resources import thread_count
 from reference.peers import turns
 from reference.peers.ours import digests, open_ours, our_device
+from reference.peers.programs import compile_all
 from reference.peers.scenes import DISTANT, LIGHT, WORKS, PeerScene, draw
 
 FOLDER = Path(__file__).parent
@@ -71,15 +72,15 @@ def load_peer(name: str) -> PeerModule:
 
 def run(
     peer: PeerModule, arguments: argparse.Namespace, seed: int, backend: str
-) -> list[turns.PeerResult]:
-    """Measure all scenes and works of a peer."""
+) -> Iterator[turns.PeerResult]:
+    """Yield the results of all scenes and works of a peer."""
     threads = thread_count(arguments.threads)
     modes = peer.MODES[backend]
     works = arguments.work or list(modes)
     if unknown := [work for work in works if work not in modes]:
         known = ", ".join(modes)
         raise UserError(f"{arguments.peer} does not do the work {unknown[0]}: choose of {known}")
-    device, results = our_device(backend, threads), list[turns.PeerResult]()
+    device = our_device(backend, threads)
     width, height = arguments.size
     light = DISTANT if arguments.peer in DIRECTIONAL else LIGHT
     for kind in arguments.scene:
@@ -93,18 +94,22 @@ def run(
                             work, scene, turn, answer, other, modes[work], arguments.min_time
                         )
                     found["kernels"] = digests(backend, work)
-                    results.append(found)
-    return results
+                    yield found
+
+
+def command_of(words: Sequence[str], seed: int) -> str:
+    """Return the command that does the same again, paths as names."""
+    named = [Path(word).name if Path(word).is_absolute() else word for word in words]
+    said = [] if "--seed" in words else ["--seed", str(seed)]
+    return shlex.join(["python", "tests/reference/peers", *named, *said])
 
 
 def main(words: Sequence[str]) -> int:
     """Run the command; return 0, 1 if an answer of the peer is not ours, 2 for invalid input."""
-    arguments, load = options(words), turns.load_average()
+    arguments, load, results = options(words), turns.load_average(), list[turns.PeerResult]()
     seed = secrets.randbits(31) if arguments.seed is None else arguments.seed
     try:
         if arguments.peer == "compile":
-            from reference.peers.programs import compile_all
-
             return compile_all()
         if arguments.save:
             output.check_file(arguments.save)
@@ -112,12 +117,12 @@ def main(words: Sequence[str]) -> int:
         backend = arguments.backend or next(iter(peer.MODES))
         if backend not in peer.MODES:
             raise UserError(f"{arguments.peer} does not run on {backend}")
-        results = run(peer, arguments, seed, backend)
-        said = [] if arguments.seed is not None else ["--seed", str(seed)]
-        command = shlex.join(["python", "tests/reference/peers", *words, *said])
-        record = turns.to_record(backend, command, load, seed, results)
-        if arguments.save:
-            output.write(arguments.save, to_json(record))
+        record = None
+        for found in run(peer, arguments, seed, backend):
+            results.append(found)
+            if arguments.save:  # after each, because a run takes long
+                record = record or turns.to_record(backend, command_of(words, seed), load, results)
+                output.write(arguments.save, to_json(record))
     except RaytracerError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code

@@ -46,8 +46,16 @@ class Picture {
         distances_(allocate<float>(pixels_)) {}
 
   View view(const Arguments& given, const float4* spheres, Work work, bool answers) const {
-    return {given.camera, given.light, given.width, given.height, work, given.seed, spheres, film_,
-            answers ? ids_ : nullptr, answers ? distances_ : nullptr};
+    return {given.camera,
+            given.light,
+            given.width,
+            given.height,
+            work,
+            given.seed,
+            spheres,
+            film_,
+            answers ? ids_ : nullptr,
+            answers ? distances_ : nullptr};
   }
 
   Answer answer() const {

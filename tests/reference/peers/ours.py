@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import cycle
+from typing import Any
 
 import numpy as np
 
@@ -110,10 +111,10 @@ def _builder(buffers: SceneBuffers, device: Device) -> Callable[[], float]:
 @contextmanager
 def _refitter(scene: PeerScene, device: Device) -> Iterator[Callable[[], float]]:
     buffers = pack(to_scene(scene, "primary"))
-    places = [stepped(scene), scene.spheres[:, :3].copy()]
+    places: list[Any] = [stepped(scene), scene.spheres[:, :3].copy()]
     moves = cycle(places if device.name == "cpu" else [upload(device.number, x) for x in places])
     with device.scene(buffers, device.build(buffers)) as on_device:
-        on_device.max_excess = 1e300  # type: ignore[attr-defined]  # built once
+        on_device.max_excess = 1e300  # built once
 
         def refit() -> None:
             on_device.update(SphereUpdate(0, buffers.count, next(moves)))

@@ -20,8 +20,10 @@ std::vector<uint8_t> make(const std::string& kind, size_t count, uint32_t seed) 
     for (auto& value : pattern) value = static_cast<uint8_t>(random());
   else if (kind == "normal")
     for (auto& value : pattern) value = static_cast<uint8_t>(std::clamp(normal(random), 0.0f, 255.0f));
-  else if (kind == "constant") return bytes;
-  else fail("there is no kind " + kind);
+  else if (kind == "constant")
+    return bytes;
+  else
+    fail("there is no kind " + kind);
   for (size_t i = 0; i < count; ++i) bytes[i] = pattern[i % pattern.size()];
   return bytes;
 }

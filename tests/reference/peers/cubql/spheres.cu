@@ -124,11 +124,16 @@ class Spheres {
   void build(Tree& tree, const std::string& mode, int state) {
     fill(state);
     cuBQL::BuildConfig config;
-    if (mode == "sah") cuBQL::cuda::sahBuilder(tree, boxes_, count(), config, stream_);
-    else if (mode == "radix") cuBQL::cuda::radixBuilder(tree, boxes_, count(), config, stream_);
-    else if (mode == "rebin") cuBQL::cuda::rebinRadixBuilder(tree, boxes_, count(), config, stream_);
-    else if (mode == "median") cuBQL::gpuBuilder(tree, boxes_, count(), config, stream_);
-    else fail("there is no mode " + mode);
+    if (mode == "sah")
+      cuBQL::cuda::sahBuilder(tree, boxes_, count(), config, stream_);
+    else if (mode == "radix")
+      cuBQL::cuda::radixBuilder(tree, boxes_, count(), config, stream_);
+    else if (mode == "rebin")
+      cuBQL::cuda::rebinRadixBuilder(tree, boxes_, count(), config, stream_);
+    else if (mode == "median")
+      cuBQL::gpuBuilder(tree, boxes_, count(), config, stream_);
+    else
+      fail("there is no mode " + mode);
   }
 
   // The tree of frames and refits; one that was refitted to moved spheres is not used for frames.

@@ -23,7 +23,9 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kOffset = 1e-3f;  // of rays from a surface, in radii
 
 template <int K>
-constexpr int kColumns = K == 1 ? 1 : K == 4 ? 2 : 4;
+constexpr int kColumns = K == 1   ? 1
+                         : K == 4 ? 2
+                                  : 4;
 
 // Points of surfaces: a lane without one is not active.
 template <int K>
@@ -104,11 +106,16 @@ class Spheres {
 
   void frame(Work work, const std::string& mode) {
     switch (std::atoi(mode.c_str())) {
-      case 1: return trace<1>(work);
-      case 4: return trace<4>(work);
-      case 8: return trace<8>(work);
-      case 16: return trace<16>(work);
-      default: fail("there is no mode " + mode);
+      case 1:
+        return trace<1>(work);
+      case 4:
+        return trace<4>(work);
+      case 8:
+        return trace<8>(work);
+      case 16:
+        return trace<16>(work);
+      default:
+        fail("there is no mode " + mode);
     }
   }
 
@@ -191,13 +198,17 @@ class Spheres {
     bool hit[K];
     float grey[K];
     for (int i = 0; i < K; ++i) hit[i] = surface.active[i], grey[i] = 0.0f;
-    if (work == kPath) path(rays, surface, states, grey);
-    else if (work == kOcclusion) occlusion(surface, states, grey);
-    else direct(work, surface, grey);
+    if (work == kPath)
+      path(rays, surface, states, grey);
+    else if (work == kOcclusion)
+      occlusion(surface, states, grey);
+    else
+      direct(work, surface, grey);
     for (int i = 0; i < K; ++i) {
       if (!inside[i]) continue;
       const int x = x0 + i % kColumns<K>, y = y0 + i / kColumns<K>;
-      float* pixel = &film_[4 * (static_cast<size_t>(y) * static_cast<size_t>(arguments_.width) + static_cast<size_t>(x))];
+      float* pixel =
+          &film_[4 * (static_cast<size_t>(y) * static_cast<size_t>(arguments_.width) + static_cast<size_t>(x))];
       pixel[0] = pixel[1] = pixel[2] = hit[i] ? grey[i] : 0.0f;
       pixel[3] = hit[i] ? 1.0f : 0.0f;
     }
@@ -218,8 +229,10 @@ class Spheres {
       faces[i] = cosine[i] > 0.0f;
       set(rays, i, origin, (1.0f / distance) * to, distance);
     }
-    if (work == kShadow) pass(rays, faces, open, true);
-    else std::copy(faces, faces + K, open);
+    if (work == kShadow)
+      pass(rays, faces, open, true);
+    else
+      std::copy(faces, faces + K, open);
     for (int i = 0; i < K; ++i) grey[i] = kAmbient + (open[i] ? kDiffuse * cosine[i] : 0.0f);
   }
 

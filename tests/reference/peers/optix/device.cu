@@ -8,8 +8,8 @@ __constant__ Parameters parameters;
 
 static __forceinline__ __device__ float3 vector(Vec a) { return make_float3(a.x, a.y, a.z); }
 
-constexpr unsigned kOpenFlags = OPTIX_RAY_FLAG_DISABLE_ANYHIT | OPTIX_RAY_FLAG_DISABLE_CLOSESTHIT |
-                                OPTIX_RAY_FLAG_TERMINATE_ON_FIRST_HIT;
+constexpr unsigned kOpenFlags =
+    OPTIX_RAY_FLAG_DISABLE_ANYHIT | OPTIX_RAY_FLAG_DISABLE_CLOSESTHIT | OPTIX_RAY_FLAG_TERMINATE_ON_FIRST_HIT;
 
 struct ByPrograms {
   __device__ Found closest(Vec origin, Vec direction) const {
