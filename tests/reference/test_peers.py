@@ -359,6 +359,10 @@ def test_every_peer_has_a_readme_its_sources_and_known_works() -> None:
     (["embree", "--work", "refit"], "embree does not do the work refit: choose of primary,"),
     (["embree", "--save", "/nowhere/record.json"], "/nowhere"),
     (["embree", "--backend", "cuda"], "embree does not run on cuda"),
+    (["embree", "--spheres", "1e12"], "--spheres"),
+    (["embree", "--threads", "-1"], "threads"),
+    (["embree", "--seed", "-4"], "--seed"),
+    (["embree", "--min-time", "nan"], "--min-time"),
 ])  # fmt: skip
 def test_mistakes_are_told(
     words: list[str], message: str, capsys: pytest.CaptureFixture[str]

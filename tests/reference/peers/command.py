@@ -11,11 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from raytracer.arguments import real, whole
 from raytracer.benchmark.report import to_json
 from raytracer.benchmark.sphere_kinds import KINDS
 from raytracer.errors import RaytracerError, UserError
 from raytracer.files import output
 from raytracer.resources import thread_count
+from raytracer.settings import MAX_SEED
 from reference.peers import turns
 from reference.peers.ours import digests, open_ours, our_device
 from reference.peers.programs import compile_all
@@ -81,6 +83,8 @@ def run(
         known = ", ".join(modes)
         raise UserError(f"{arguments.peer} does not do the work {unknown[0]}: choose of {known}")
     device = our_device(backend, threads)
+    for number in arguments.spheres:
+        whole(number, "--spheres", 1, device.max_spheres)
     width, height = arguments.size
     light = DISTANT if arguments.peer in DIRECTIONAL else LIGHT
     for kind in arguments.scene:
@@ -109,6 +113,8 @@ def main(words: Sequence[str]) -> int:
     arguments, load, results = options(words), turns.load_average(), list[turns.PeerResult]()
     seed = secrets.randbits(31) if arguments.seed is None else arguments.seed
     try:
+        whole(seed, "--seed", 0, MAX_SEED)
+        real(arguments.min_time, "--min-time", 0.0, above=True)
         if arguments.peer == "compile":
             return compile_all()
         if arguments.save:
