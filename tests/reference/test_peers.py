@@ -256,7 +256,7 @@ def test_a_mode_with_another_answer_is_not_timed() -> None:
     assert (result["fastest"], result["ratio"]) == ("steady 2, slow", 0.5)
     _, alone = measured(("wrong",))
     assert "ratio" not in alone
-    assert "wrong: hits differ" in turns.table([alone])
+    assert "wrong: hits differ" in turns.rows_of(alone)
 
 
 def test_a_record_is_one_of_the_bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -272,8 +272,8 @@ def test_a_record_is_one_of_the_bench(tmp_path: Path, capsys: pytest.CaptureFixt
     ]  # fmt: skip
     assert main(["bench", str(saved)]) == 0
     assert "steady 2, fast" in capsys.readouterr().out
-    assert "| 2 | 0" not in turns.table([result])
-    assert "steady 2, fast: 1e+03 ms (1e+03 to 1e+03) | 2.00 |" in turns.table([result])
+    assert "| 2 | 0" not in turns.rows_of(result)
+    assert "steady 2, fast: 1e+03 ms (1e+03 to 1e+03) | 2.00 |" in turns.rows_of(result)
 
 
 @pytest.mark.parametrize(("backend", "work"), list(ours.SOURCES))

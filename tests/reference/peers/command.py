@@ -125,6 +125,7 @@ def main(words: Sequence[str]) -> int:
             raise UserError(f"{arguments.peer} does not run on {backend}")
         record = None
         for found in run(peer, arguments, seed, backend):
+            print(turns.rows_of(found) if results else f"{turns.HEADER}\n{turns.rows_of(found)}")
             results.append(found)
             if arguments.save:  # after each, because a run takes long
                 record = record or turns.to_record(backend, command_of(words, seed), load, results)
@@ -132,5 +133,4 @@ def main(words: Sequence[str]) -> int:
     except RaytracerError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
-    print(turns.table(results), end="")
     return 1 if any(row["status"] != "ok" for each in results for row in each["rows"]) else 0

@@ -296,22 +296,23 @@ def load_average() -> float:
     return round(os.getloadavg()[0], 2)
 
 
-def table(results: Sequence[PeerResult]) -> str:
-    """Return a table in Markdown: ours, each mode of the peer, and the ratio to the fastest."""
-    lines = ["| work | scene | spheres | ours | peer | ratio | differ |", "| --- " * 7 + "|"]
-    for result in results:
-        ours = _ms(result["rows"][0])
-        scene, count = result["axes"]["scene"], int(result["axes"]["spheres"])
-        for row in result["rows"][1:]:
-            found = result.get("differences", {}).get(row["label"], {})
-            counts = ["–" if found[name] is None else found[name] for name in SHARES if found]
-            differ = ", ".join(map(str, counts))
-            is_fastest = row["label"] == result.get("fastest")
-            ratio = f"{result['ratio']:.2f}" if is_fastest else ""
-            shown = _ms(row) if row["status"] == "ok" else f"{row['status']}: {row['reason']}"
-            where = f"{result['op']} | {scene} | {count:,}"
-            lines.append(f"| {where} | {ours} | {row['label']}: {shown} | {ratio} | {differ} |")
-    return "\n".join(lines) + "\n"
+HEADER = "| work | scene | spheres | ours | peer | ratio | differ |\n" + "| --- " * 7 + "|"
+
+
+def rows_of(result: PeerResult) -> str:
+    """Return rows of a table in Markdown under `HEADER`: ours, each mode of the peer, the ratio to
+    the fastest one, and the numbers of pixels that differ, by `SHARES`."""
+    lines = []
+    ours, count = _ms(result["rows"][0]), int(result["axes"]["spheres"])
+    where = f"{result['op']} | {result['axes']['scene']} | {count:,}"
+    for row in result["rows"][1:]:
+        found = result.get("differences", {}).get(row["label"], {})
+        counts = ["–" if found[name] is None else found[name] for name in SHARES if found]
+        ratio = f"{result['ratio']:.2f}" if row["label"] == result.get("fastest") else ""
+        shown = _ms(row) if row["status"] == "ok" else f"{row['status']}: {row['reason']}"
+        differ = ", ".join(map(str, counts))
+        lines.append(f"| {where} | {ours} | {row['label']}: {shown} | {ratio} | {differ} |")
+    return "\n".join(lines)
 
 
 def _ms(row: Row) -> str:
