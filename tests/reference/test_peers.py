@@ -5,6 +5,7 @@ import re
 import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,7 +16,7 @@ import pytest
 from raytracer.benchmark.record import read_record
 from raytracer.benchmark.sphere_kinds import KINDS
 from raytracer.cli import main
-from raytracer.errors import RaytracerError
+from raytracer.errors import RaytracerError, UserError
 from raytracer.resources import kernels
 from reference.peers import command, ours, programs, scenes, turns
 from reference.peers.programs import SOURCES, Source
@@ -133,6 +134,19 @@ def test_a_peer_that_fails_says_why(mode: str, why: str, brute_force: Program) -
 def test_a_program_that_is_missing_is_named() -> None:
     with pytest.raises(RaytracerError, match="/nowhere/program: cannot be run"):
         Program(["/nowhere/program"], SCENE, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("work", FRAMES)
+def test_embree_finds_what_ours_finds(work: str) -> None:
+    try:
+        peer = command.load_peer("embree").open_peer(SCENE, 1, "cpu")
+    except UserError as error:
+        pytest.skip(str(error))
+    with closing(peer), ours.open_ours(SCENE, work, ours.our_device("cpu", 1)) as (turn, answer):
+        result = measure(work, SCENE, turn, answer, peer, ("1", "4", "8", "16"), 1e-3)
+    assert [row["status"] for row in result["rows"]] == ["ok"] * 5
+    assert len(result["differences"]) == 4
 
 
 def answers() -> Answer:
@@ -401,6 +415,7 @@ def test_the_command_writes_a_record_that_can_be_taken_again(
     assert "differences" not in build
     assert frame["ratio"] == pytest.approx(frame["rows"][0]["time"]["median"])  # by 1 s
     assert frame["kernels"] == ours.digests("cpu", "shadow")
+    assert frame["load_average"] >= 0.0
     again = shlex.split(made["command"])
     assert again[:2] == ["python", "tests/reference/peers"]
     assert again[-4:] == ["--save", "record.json", "--seed", str(frame["axes"]["seed"])]

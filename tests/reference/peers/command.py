@@ -93,11 +93,12 @@ def run(
             with closing(peer.open_peer(scene, threads, backend)) as other:
                 for work in works:
                     print(f"{work}: {kind}, {number:,} spheres", file=sys.stderr)
+                    load = turns.load_average()
                     with open_ours(scene, work, device) as (turn, answer):
                         found = turns.measure(
                             work, scene, turn, answer, other, modes[work], arguments.min_time
                         )
-                    found["kernels"] = digests(backend, work)
+                    found["load_average"], found["kernels"] = load, digests(backend, work)
                     yield found
 
 

@@ -15,7 +15,7 @@ from raytracer.backends.select import select
 from raytracer.benchmark.render_benchmark import expose
 from raytracer.benchmark.statistics import repeated
 from raytracer.benchmark.tree_benchmark import _build_there, _on_device
-from raytracer.buffers import SceneBuffers, build_bvh
+from raytracer.buffers import SceneBuffers
 from raytracer.film.aovs import from_hits
 from raytracer.film.film import Film
 from raytracer.pipeline import prepare
@@ -103,7 +103,7 @@ def _clocked(run: Callable[[], object]) -> Callable[[], float]:
 
 def _builder(buffers: SceneBuffers, device: Device) -> Callable[[], float]:
     if device.name == "cpu":
-        return _clocked(lambda: build_bvh(buffers))
+        return _clocked(lambda: device.build(buffers))
     tree = _on_device(device.number, buffers)
     return _clocked(lambda: _build_there(tree))
 

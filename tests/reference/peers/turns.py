@@ -1,8 +1,7 @@
 """Ours and a peer in turns in one run: times, ratios, differences of their output, and the record.
 
 A record is one of `raytracer bench` (`raytracer/benchmark/record.py`, `raytracer bench FILE.json`
-prints it) with a row for each mode of the peer, and more keys in its results: `ratio`, `fastest`,
-`differences` and `kernels`.
+prints it) with a row for each mode of the peer, and more keys in its results (`PeerResult`).
 """
 
 import math
@@ -226,6 +225,7 @@ class PeerResult(Result, total=False):
     ratio: float
     fastest: str
     differences: dict[str, dict[str, object]]  # from our answer, by mode
+    load_average: float  # at its start, that of this run included
     kernels: dict[str, str]  # digest of our sources with all that they include, by path
 
 
