@@ -123,7 +123,7 @@ def ours(name: str, sky: Array | None, bounces: int, specular: float) -> Render:
 
 def mitsuba(name: str, sky: Array | None, bounces: int, sampler: str) -> Render:
     """Return how Mitsuba renders a case."""
-    import mitsuba as mi  # type: ignore[import-not-found]
+    import mitsuba as mi
 
     mi.set_variant("scalar_rgb")
     look = mi.ScalarTransform4f().look_at
