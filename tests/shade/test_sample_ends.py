@@ -282,7 +282,7 @@ def test_lobes_of_phong(probe: Probe, diffuse: float, mirror: float) -> None:
 
 def test_weights_of_the_power_heuristic(probe: Probe) -> None:
     """Those of both have sum 1; a sample whose density is 0, or has no inverse, has none."""
-    sizes = np.float32([0, SMALLEST, 5e-38, 1e-30, 1e-12, 0.3, 1.0, 7.0, 1e12, 1e30, 3e38])
+    sizes = np.array([0, SMALLEST, 5e-38, 1e-30, 1e-12, 0.3, 1, 7, 1e12, 1e30, 3e38], np.float32)
     both = grid(sizes, sizes)
     one, other = (probe("power_heuristic", pair)[:, 0].astype(np.float64)
                   for pair in (both, both[:, ::-1]))  # fmt: skip
