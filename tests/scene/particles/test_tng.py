@@ -116,8 +116,13 @@ BROKEN: list[tuple[Any, str]] = [
     (every(4, 2, {POSITIONS: range(4)})[:500], "no frame with positions in the part that is"),
     (b"\1" + bytes(100), "byte 0 starts no block"),
     (b"\x3d" + bytes(7), "is incomplete or damaged"),
-    (tng([(0, 4, {POSITIONS: (0, 0, [0])})]), "every 0, in the frame set from 0 on"),
-    (tng([(5, 4, {POSITIONS: (2, 1, [2])})]), "frames 2, every 1, in the frame set from 5 on"),
+    (tng([(0, 4, {POSITIONS: (0, 0, [0])})]), "from 0 on, every 0, in the frame set from 0 to 3"),
+    (tng([(5, 4, {POSITIONS: (2, 1, [2])})]), "from 2 on, every 1, in the frame set from 5 to 8"),
+    (
+        tng([(0, 10**9, {POSITIONS: (0, 1, [0])})]),
+        "every 1, in the frame set from 0 to 999,999,999",
+    ),
+    (tng([(0, 2**62, {POSITIONS: (0, 1, [0])})]), "is damaged: data of frames from 0 on"),
 ]
 
 
