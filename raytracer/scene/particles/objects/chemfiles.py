@@ -1,9 +1,12 @@
 """Frames of chemfiles, and files that it reads (.dcd, .trr, .xtc, .gro, .mol2, .psf, ...)."""
 
+import os
 import re
+import struct
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, count
 from tempfile import NamedTemporaryFile
 from typing import Any
 
@@ -38,6 +41,9 @@ COPIES_LEFT_OUT = (
     "copies of its chains that make up biological assemblies are left out: to show an assembly, "
     "give its own file of the PDB, as 4hhb-assembly1.cif"
 )
+
+NO_POSITIONS = "holds no frame with positions"
+TRR_HEAD = struct.Struct(">24x13i")  # after two lengths and a name: sizes, atoms, step and more
 
 ROUNDING = 1e-12  # coordinates of an edge below this fraction are rounding errors of a right angle
 AKMA = 0.0488882129  # picoseconds per time unit of CHARMM, which chemfiles ignores in .dcd files
@@ -107,6 +113,7 @@ class Source(ObjectSource):
 
 class FileSource(LibraryFile, Source):
     memory = 8
+    _with_positions: Sequence[int] | None = None  # frames of TRR
     is_structure = False  # whether it is of MMTF, to which chemfiles adds copies of chains
 
     def opened(self, frame: int) -> tuple[Any, int]:
@@ -123,12 +130,27 @@ class FileSource(LibraryFile, Source):
         if form.name == "TNG":
             return self._of_frame_set(chemfiles, frame)
         with chemfiles.Trajectory(self.file.name, "r", form.name) as trajectory:
-            frames = trajectory.nsteps
-            self.require_memory(frames)
-            read = trajectory.read_step(frame)
-        if "has_positions" in read.list_properties() and not read["has_positions"]:
-            raise self.error(f"frame {frame} has no positions; choose another one")
-        return read, frames
+            every = range(trajectory.nsteps)
+            numbers = self._known(every) if form.name == "TRR" else every
+            self.require_memory(len(numbers))
+            return trajectory.read_step(numbers[frame]), len(numbers)
+
+    def _known(self, numbers: range) -> Sequence[int]:
+        """Return the frames of a TRR trajectory with positions."""
+        if self._with_positions is None:
+            found = [number for number in trr_frames(self.file) if number in numbers]
+            if not found:
+                raise self.error(NO_POSITIONS)
+            if len(found) < len(numbers):
+                self._tell_positions(len(found))
+            self._with_positions = found
+        return self._with_positions
+
+    def _tell_positions(self, count: int) -> None:
+        self.note(
+            "frames of boxes, velocities or forces without positions are left out: "
+            f"{counted(count, 'frame')} with positions counted from 0"
+        )
 
     def read(self) -> Frame:
         frame = super().read()
@@ -173,14 +195,11 @@ class FileSource(LibraryFile, Source):
         ends = [0, *accumulate(len(each.with_positions) for each in blocks.sets)]
         if not ends[-1]:
             part = " in the part that is complete" if blocks.is_cut else ""
-            raise self.error(f"holds no frame with positions{part}: write one with positions")
+            raise self.error(NO_POSITIONS + part)
         if blocks.is_cut:
             self.note("its last frame set is incomplete and left out")
         if any(each.lacks_positions for each in blocks.sets):
-            self.note(
-                "frames of boxes, velocities or forces without positions are left out: "
-                f"{counted(ends[-1], 'frame')} with positions counted from 0"
-            )
+            self._tell_positions(ends[-1])
         return blocks, ends
 
     def _of_frame_set(self, chemfiles: Any, frame: int) -> tuple[Any, int]:
@@ -193,6 +212,25 @@ class FileSource(LibraryFile, Source):
             part.flush()
             with chemfiles.Trajectory(part.name, "r", "TNG") as trajectory:
                 return trajectory.read_step(frame - ends[place]), ends[-1]
+
+
+def trr_frames(file: OpenFile) -> Iterator[int]:
+    """Yield the numbers of the frames of a TRR trajectory that hold positions."""
+    at = 0
+    for number in count():
+        head = os.pread(file.file.fileno(), TRR_HEAD.size, at)
+        if len(head) < TRR_HEAD.size:
+            return
+        *sizes, atoms, _, _ = TRR_HEAD.unpack(head)
+        box, positions, velocities, forces = (sizes[place] for place in (2, 7, 8, 9))
+        number_of = 9 if box else 3 * max(atoms, 1)
+        is_double = (box or positions or velocities or forces) >= 8 * number_of
+        size = TRR_HEAD.size + (16 if is_double else 8) + sum(sizes)
+        if min(sizes) < 0 or at + size > file.size:
+            return
+        if positions:
+            yield number
+        at += size
 
 
 def knows(file: OpenFile, ending: str) -> bool:
