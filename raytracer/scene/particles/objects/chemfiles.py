@@ -161,13 +161,15 @@ class FileSource(LibraryFile, Source):
         biological assemblies, and with one location each."""
         atoms: Any = list(self.value.atoms)
         is_copy, place = np.zeros(len(atoms), bool), np.zeros(len(atoms), "S64")
-        for residue in self.value.topology.residues:
-            rows = np.array(residue.atoms, np.int64)
-            is_copy[rows] = residue["chainindex"] < 0
-            place[rows] = f"{residue['chainid']} {residue.id}".encode("utf-8", "replace")
-        blank = np.zeros(len(atoms), "S1")
         alternate = texts([each["altloc"] if "altloc" in each.list_properties() else ""
                            for each in atoms])  # fmt: skip
+        for number, residue in enumerate(self.value.topology.residues):
+            rows = np.array(residue.atoms, np.int64)
+            is_copy[rows] = residue["chainindex"] < 0
+            # Insertion codes are not told: one without letters has a place of its own.
+            code = "" if (alternate[rows] != b"").any() else f" {number}"
+            place[rows] = f"{residue['chainid']} {residue.id}{code}".encode("utf-8", "replace")
+        blank = np.zeros(len(atoms), "S1")
         words = (frame.columns.get(name, blank) for name in ("residue", "name"))
         kept = keep_first_locations(alternate, place, *words)
         if not kept.all():
