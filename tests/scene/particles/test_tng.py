@@ -177,5 +177,8 @@ def test_trr_without_positions(path: Path) -> None:
     path.write_bytes(trr("bv v"))
     with pytest.raises(raytracer.UserError, match="holds no frame with positions"):
         raytracer.load(path)
+    path.write_bytes(trr("bx v x")[:90])
+    with pytest.raises(raytracer.UserError, match="cannot be read as TRR"):
+        raytracer.load(path)
     path.write_bytes(trr("bx v x")[:-3])
     assert read(DataFile(path)).centers[0].tolist() == pytest.approx([0.0, 1.0, 2.0])

@@ -6,7 +6,7 @@ import struct
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate, count
+from itertools import accumulate
 from tempfile import NamedTemporaryFile
 from typing import Any
 
@@ -130,7 +130,7 @@ class FileSource(LibraryFile, Source):
         if form.name == "TNG":
             return self._of_frame_set(chemfiles, frame)
         with chemfiles.Trajectory(self.file.name, "r", form.name) as trajectory:
-            every = range(trajectory.nsteps)
+            every = range(max(trajectory.nsteps, 1))  # without one, chemfiles says why
             numbers = self._known(every) if form.name == "TRR" else every
             self.require_memory(len(numbers))
             return trajectory.read_step(numbers[frame]), len(numbers)
@@ -138,12 +138,15 @@ class FileSource(LibraryFile, Source):
     def _known(self, numbers: range) -> Sequence[int]:
         """Return the frames of a TRR trajectory with positions."""
         if self._with_positions is None:
-            found = [number for number in trr_frames(self.file) if number in numbers]
-            if not found:
+            complete = [*trr_frames(self.file)][: len(numbers)]
+            found = [number for number, has_positions in enumerate(complete) if has_positions]
+            if complete and not found:
                 raise self.error(NO_POSITIONS)
-            if len(found) < len(numbers):
+            if len(found) < len(complete):
                 self._tell_positions(len(found))
-            self._with_positions = found
+            if 0 < len(complete) < len(numbers):
+                self.note("its last frame is incomplete and left out")
+            self._with_positions = found or [*numbers]
         return self._with_positions
 
     def _tell_positions(self, count: int) -> None:
@@ -216,13 +219,10 @@ class FileSource(LibraryFile, Source):
                 return trajectory.read_step(frame - ends[place]), ends[-1]
 
 
-def trr_frames(file: OpenFile) -> Iterator[int]:
-    """Yield the numbers of the frames of a TRR trajectory that hold positions."""
+def trr_frames(file: OpenFile) -> Iterator[bool]:
+    """Yield whether a frame holds positions, for each complete frame of a TRR trajectory."""
     at = 0
-    for number in count():
-        head = os.pread(file.file.fileno(), TRR_HEAD.size, at)
-        if len(head) < TRR_HEAD.size:
-            return
+    while len(head := os.pread(file.file.fileno(), TRR_HEAD.size, at)) == TRR_HEAD.size:
         *sizes, atoms, _, _ = TRR_HEAD.unpack(head)
         box, positions, velocities, forces = (sizes[place] for place in (2, 7, 8, 9))
         number_of = 9 if box else 3 * max(atoms, 1)
@@ -230,8 +230,7 @@ def trr_frames(file: OpenFile) -> Iterator[int]:
         size = TRR_HEAD.size + (16 if is_double else 8) + sum(sizes)
         if min(sizes) < 0 or at + size > file.size:
             return
-        if positions:
-            yield number
+        yield positions > 0
         at += size
 
 
