@@ -30,7 +30,9 @@ from raytracer.errors import SENTENCE_LETTERS, UserError
 from raytracer.film.aovs import AOVS
 from raytracer.film.image import Image
 from raytracer.warning import RaytracerWarning
+from support.mmtf import IDENTITY, MOVED, Residue, write_mmtf
 from support.particle_texts import LAMMPS_DATA, PDB, PLY
+from support.tng import BOX, POSITIONS, every
 
 MUTATIONS = int(os.environ.get("RAYTRACER_MUTATIONS", "10"))  # of each file
 SEED = os.environ.get("RAYTRACER_MUTATION_SEED", "0")
@@ -98,6 +100,17 @@ def gsd(path: Path) -> None:
         file.append(frame)
 
 
+def mmtf(path: Path) -> None:
+    pytest.importorskip("chemfiles")
+    residues: list[Residue] = [("ALA", [("N", "N", (0.0, 0.0, 0.0)), ("CA", "C", (1.5, 0.0, 0.0))])]
+    write_mmtf(path, [residues, residues], assemblies=[[((0, 1), IDENTITY), ((1,), MOVED)]])
+
+
+def trajectory(path: Path) -> None:
+    pytest.importorskip("chemfiles")
+    path.write_bytes(every(6, 3, {BOX: range(6), POSITIONS: range(0, 6, 2)}))
+
+
 def wall(path: Path) -> None:
     pytest.importorskip("trimesh")
     corners = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
@@ -158,6 +171,8 @@ SEEDS: dict[str, str | bytes | Callable[[Path], None]] = {
     "deflated.npz": lambda path: npz(path, np.savez_compressed),
     "frame.gsd": gsd,
     "snapshot.hdf5": hdf5,
+    "run.tng": trajectory,
+    "atoms.mmtf": mmtf,
     "film.npz": film,
     "picture.png": picture,
     "wall.stl": wall,

@@ -33,10 +33,10 @@ def packed(value: Any) -> bytes:
 def write_mmtf(
     path: Path, chains: Sequence[Sequence[Residue]], models: int = 1,
     assemblies: Sequence[Sequence[Transform]] = (), locations: str = "",
-    bonds: Sequence[tuple[int, int]] = (),
+    bonds: Sequence[tuple[int, int]] = (), numbers: Sequence[int] = (),
 ) -> Path:  # fmt: skip
     """Write models, each 5 further along z. locations: letters of the atoms of a model; bonds:
-    pairs of atoms of different residues."""
+    pairs of atoms of different residues; numbers: those of the residues."""
     residues = [residue for chain in chains for residue in chain]
     places = [(x, y, z + 5.0 * model) for model in range(models)
               for _, atoms in residues for _, _, (x, y, z) in atoms]  # fmt: skip
@@ -53,7 +53,7 @@ def write_mmtf(
          "numAtoms": len(places),
         "numGroups": len(residues) * models, "numChains": len(chains) * models,
         "numModels": models, "groupList": groups,
-        "groupIdList": [*range(1, len(residues) + 1)] * models,
+        "groupIdList": [*(numbers or range(1, len(residues) + 1))] * models,
         "groupTypeList": [*range(len(residues))] * models,
         "chainIdList": [chr(65 + number) for number in range(len(chains))] * models,
         "groupsPerChain": [len(chain) for chain in chains] * models,

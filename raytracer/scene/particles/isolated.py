@@ -72,7 +72,7 @@ class _Worker:
     start."""
 
     def __init__(self, folders: set[str]) -> None:
-        self.folders = folders
+        self.folders = {each: _identity(each) for each in folders}
         self._socket, theirs = socket.socketpair()
         self._answers = self._socket.makefile("rb")
         self._scratch = TemporaryDirectory(prefix="raytracer-", ignore_cleanup_errors=True)
@@ -117,7 +117,9 @@ class _Worker:
         return self._process.poll() is not None
 
     def serves(self, folders: set[str]) -> bool:
-        return all(is_below(each, self.folders) for each in folders)
+        """Whether it may read in `folders`: another folder of the same name is not its own."""
+        are_same = all(_identity(each) == known for each, known in self.folders.items())
+        return are_same and all(is_below(each, self.folders) for each in folders)
 
     def open(
         self, file: OpenFile, what: str, atoms: int | None, module: str, name: str, *arguments: Any
@@ -221,6 +223,15 @@ def _module_path() -> list[str]:
     """Return the folders of modules of this process, but not the current one, where data are."""
     paths = [os.path.realpath(path) for path in sys.path]
     return [path for path in paths if path != os.path.realpath("")]
+
+
+def _identity(folder: str) -> tuple[int, int] | None:
+    """Return device and inode of a folder, or None."""
+    try:
+        status = os.stat(folder)  # noqa: PTH116
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _ending(code: int) -> str:

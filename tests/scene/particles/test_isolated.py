@@ -192,6 +192,18 @@ def test_files_elsewhere_get_another_worker(tmp_path: Path) -> None:
     assert len({*children()} - before) <= isolated.MAX_IDLE
 
 
+def test_a_folder_that_is_made_anew(tmp_path: Path) -> None:
+    """The kernel lets a process read in the folder it started with, not in one of the same name."""
+    h5py = pytest.importorskip("h5py")
+    folder = tmp_path / "run"
+    for number in range(3):
+        folder.mkdir()
+        with h5py.File(folder / "a.h5", "w") as file:
+            file["Coordinates"] = np.full((2, 3), float(number))
+        assert read(folder / "a.h5").centers[0].tolist() == [number] * 3
+        folder.rename(tmp_path / f"old{number}")
+
+
 def test_a_link_to_a_file_elsewhere_is_read(tmp_path: Path) -> None:
     h5py = pytest.importorskip("h5py")
     for name in ("there", "here"):

@@ -95,3 +95,24 @@ def test_first_locations_are_shown(path: Path) -> None:
     expected = np.array([[0.0, 0.0, 0.0], [1.5, 0.0, 0.0]])
     np.testing.assert_allclose(scene.spheres[0].centers, expected, atol=1e-6)
     assert ["alternate locations" in each for each in told] == [True]
+
+
+@pytest.mark.parametrize(
+    ("names", "locations", "kept"),
+    [(("SER", "THR"), "AABB", [0.0, 1.0]), (("SER", "SER"), "AABB", [0.0, 1.0]),
+     # residues 52 and 52A, whose insertion codes chemfiles does not tell
+     (("SER", "THR"), "    ", [0.0, 1.0, 4.0, 5.0]),
+     (("SER", "THR"), " A  ", [0.0, 1.0, 4.0, 5.0])],
+)  # fmt: skip
+def test_residues_in_one_place(
+    names: tuple[str, str], locations: str, kept: list[float], path: Path
+) -> None:
+    residues: list[Residue] = [
+        (name, [("CA", "C", (4.0 * k, 0.0, 0.0)), ("CB", "C", (4.0 * k + 1.0, 0.0, 0.0))])
+        for k, name in enumerate(names)
+    ]
+    write_mmtf(path, [residues], locations=locations, numbers=[52, 52])
+    with collected() as told:
+        scene = raytracer.load(path)
+    assert np.asarray(scene.spheres[0].centers)[:, 0].tolist() == kept
+    assert ["alternate locations" in each for each in told] == [True] * (len(kept) < 4)

@@ -1,5 +1,6 @@
-"""Frames of TNG trajectories that hold positions, beside others that do not."""
+"""Frames of TNG and TRR trajectories that hold positions, beside others that do not."""
 
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -116,8 +117,13 @@ BROKEN: list[tuple[Any, str]] = [
     (every(4, 2, {POSITIONS: range(4)})[:500], "no frame with positions in the part that is"),
     (b"\1" + bytes(100), "byte 0 starts no block"),
     (b"\x3d" + bytes(7), "is incomplete or damaged"),
-    (tng([(0, 4, {POSITIONS: (0, 0, [0])})]), "every 0, in the frame set from 0 on"),
-    (tng([(5, 4, {POSITIONS: (2, 1, [2])})]), "frames 2, every 1, in the frame set from 5 on"),
+    (tng([(0, 4, {POSITIONS: (0, 0, [0])})]), "from 0 on, every 0, in the frame set from 0 to 3"),
+    (tng([(5, 4, {POSITIONS: (2, 1, [2])})]), "from 2 on, every 1, in the frame set from 5 to 8"),
+    (
+        tng([(0, 10**9, {POSITIONS: (0, 1, [0])})]),
+        "every 1, in the frame set from 0 to 999,999,999",
+    ),
+    (tng([(0, 2**62, {POSITIONS: (0, 1, [0])})]), "is damaged: data of frames from 0 on"),
 ]
 
 
@@ -126,3 +132,53 @@ def test_broken_files_are_refused(content: bytes, words: str, path: Path) -> Non
     path.write_bytes(content)
     with pytest.raises(raytracer.UserError, match=words):
         raytracer.load(path)
+
+
+def trr(frames: str, kind: str = "f") -> bytes:
+    """A trajectory of two atoms; each frame has the parts of its letters: b, x, v, f."""
+    parts, size = [], struct.calcsize(kind)
+    for step, letters in enumerate(frames.split()):
+        sizes = [9 * size * ("b" in letters), *(6 * size * (each in letters) for each in "xvf")]
+        header = (0, 0, sizes[0], 0, 0, 0, 0, *sizes[1:], 2, step, 0)
+        parts.append(
+            struct.pack(f">iii12s13i2{kind}", 1993, 13, 12, b"GMX_trn_file", *header, step, 0)
+        )
+        if "b" in letters:
+            parts.append(struct.pack(f">9{kind}", 3, 0, 0, 0, 3, 0, 0, 0, 3 + step))
+        parts += [struct.pack(f">6{kind}", step, 0.1, 0.2, step, 0.3, 0.4)
+                  for each in "xvf" if each in letters]  # fmt: skip
+    return b"".join(parts)
+
+
+@pytest.mark.parametrize("kind", ["f", "d"])
+@pytest.mark.parametrize(
+    ("frames", "steps"),
+    [("bx bx bxv", [0, 1, 2]), ("bxv bv bvf xvf v", [0, 3]), ("bv b x f bx v", [2, 4]),
+     ("v v v v v x", [5])],
+)  # fmt: skip
+def test_frames_of_trr(frames: str, steps: list[int], kind: str, path: Path) -> None:
+    path = path.with_name("a.trr")
+    path.write_bytes(trr(frames, kind))
+    for frame, step in enumerate(steps):
+        found = read(DataFile(path, frame=frame))
+        np.testing.assert_allclose(found.centers[0], [10.0 * step, 1.0, 2.0], atol=1e-4)
+        assert found.time is not None
+        assert found.time.value == step
+    with pytest.raises(raytracer.UserError, match=f"it has {len(steps)} frame"):
+        raytracer.load(path, frame=len(steps))
+    with collected() as told:
+        raytracer.load(path)
+    said = f"left out: {len(steps)} frame"
+    assert sum(said in each for each in told) == (len(steps) < len(frames.split()))
+
+
+def test_trr_without_positions(path: Path) -> None:
+    path = path.with_name("a.trr")
+    path.write_bytes(trr("bv v"))
+    with pytest.raises(raytracer.UserError, match="holds no frame with positions"):
+        raytracer.load(path)
+    path.write_bytes(trr("bx v x")[:90])
+    with pytest.raises(raytracer.UserError, match="cannot be read as TRR"):
+        raytracer.load(path)
+    path.write_bytes(trr("bx v x")[:-3])
+    assert read(DataFile(path)).centers[0].tolist() == pytest.approx([0.0, 1.0, 2.0])

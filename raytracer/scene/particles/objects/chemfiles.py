@@ -1,7 +1,10 @@
 """Frames of chemfiles, and files that it reads (.dcd, .trr, .xtc, .gro, .mol2, .psf, ...)."""
 
+import os
 import re
+import struct
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
 from tempfile import NamedTemporaryFile
@@ -38,6 +41,9 @@ COPIES_LEFT_OUT = (
     "copies of its chains that make up biological assemblies are left out: to show an assembly, "
     "give its own file of the PDB, as 4hhb-assembly1.cif"
 )
+
+NO_POSITIONS = "holds no frame with positions"
+TRR_HEAD = struct.Struct(">24x13i")  # after two lengths and a name: sizes, atoms, step and more
 
 ROUNDING = 1e-12  # coordinates of an edge below this fraction are rounding errors of a right angle
 AKMA = 0.0488882129  # picoseconds per time unit of CHARMM, which chemfiles ignores in .dcd files
@@ -107,6 +113,7 @@ class Source(ObjectSource):
 
 class FileSource(LibraryFile, Source):
     memory = 8
+    _with_positions: Sequence[int] | None = None  # frames of TRR
     is_structure = False  # whether it is of MMTF, to which chemfiles adds copies of chains
 
     def opened(self, frame: int) -> tuple[Any, int]:
@@ -123,12 +130,30 @@ class FileSource(LibraryFile, Source):
         if form.name == "TNG":
             return self._of_frame_set(chemfiles, frame)
         with chemfiles.Trajectory(self.file.name, "r", form.name) as trajectory:
-            frames = trajectory.nsteps
-            self.require_memory(frames)
-            read = trajectory.read_step(frame)
-        if "has_positions" in read.list_properties() and not read["has_positions"]:
-            raise self.error(f"frame {frame} has no positions; choose another one")
-        return read, frames
+            every = range(max(trajectory.nsteps, 1))  # without one, chemfiles says why
+            numbers = self._known(every) if form.name == "TRR" else every
+            self.require_memory(len(numbers))
+            return trajectory.read_step(numbers[frame]), len(numbers)
+
+    def _known(self, numbers: range) -> Sequence[int]:
+        """Return the frames of a TRR trajectory with positions."""
+        if self._with_positions is None:
+            complete = [*trr_frames(self.file)][: len(numbers)]
+            found = [number for number, has_positions in enumerate(complete) if has_positions]
+            if complete and not found:
+                raise self.error(NO_POSITIONS)
+            if len(found) < len(complete):
+                self._tell_positions(len(found))
+            if 0 < len(complete) < len(numbers):
+                self.note("its last frame is incomplete and left out")
+            self._with_positions = found or [*numbers]
+        return self._with_positions
+
+    def _tell_positions(self, count: int) -> None:
+        self.note(
+            "frames of boxes, velocities or forces without positions are left out: "
+            f"{counted(count, 'frame')} with positions counted from 0"
+        )
 
     def read(self) -> Frame:
         frame = super().read()
@@ -139,13 +164,15 @@ class FileSource(LibraryFile, Source):
         biological assemblies, and with one location each."""
         atoms: Any = list(self.value.atoms)
         is_copy, place = np.zeros(len(atoms), bool), np.zeros(len(atoms), "S64")
-        for residue in self.value.topology.residues:
-            rows = np.array(residue.atoms, np.int64)
-            is_copy[rows] = residue["chainindex"] < 0
-            place[rows] = f"{residue['chainid']} {residue.id}".encode("utf-8", "replace")
-        blank = np.zeros(len(atoms), "S1")
         alternate = texts([each["altloc"] if "altloc" in each.list_properties() else ""
                            for each in atoms])  # fmt: skip
+        for number, residue in enumerate(self.value.topology.residues):
+            rows = np.array(residue.atoms, np.int64)
+            is_copy[rows] = residue["chainindex"] < 0
+            # Insertion codes are not told: one without letters has a place of its own.
+            code = "" if (alternate[rows] != b"").any() else f" {number}"
+            place[rows] = f"{residue['chainid']} {residue.id}{code}".encode("utf-8", "replace")
+        blank = np.zeros(len(atoms), "S1")
         words = (frame.columns.get(name, blank) for name in ("residue", "name"))
         kept = keep_first_locations(alternate, place, *words)
         if not kept.all():
@@ -173,14 +200,11 @@ class FileSource(LibraryFile, Source):
         ends = [0, *accumulate(len(each.with_positions) for each in blocks.sets)]
         if not ends[-1]:
             part = " in the part that is complete" if blocks.is_cut else ""
-            raise self.error(f"holds no frame with positions{part}: write one with positions")
+            raise self.error(NO_POSITIONS + part)
         if blocks.is_cut:
             self.note("its last frame set is incomplete and left out")
         if any(each.lacks_positions for each in blocks.sets):
-            self.note(
-                "frames of boxes, velocities or forces without positions are left out: "
-                f"{counted(ends[-1], 'frame')} with positions counted from 0"
-            )
+            self._tell_positions(ends[-1])
         return blocks, ends
 
     def _of_frame_set(self, chemfiles: Any, frame: int) -> tuple[Any, int]:
@@ -193,6 +217,21 @@ class FileSource(LibraryFile, Source):
             part.flush()
             with chemfiles.Trajectory(part.name, "r", "TNG") as trajectory:
                 return trajectory.read_step(frame - ends[place]), ends[-1]
+
+
+def trr_frames(file: OpenFile) -> Iterator[bool]:
+    """Yield whether a frame holds positions, for each complete frame of a TRR trajectory."""
+    at = 0
+    while len(head := os.pread(file.file.fileno(), TRR_HEAD.size, at)) == TRR_HEAD.size:
+        *sizes, atoms, _, _ = TRR_HEAD.unpack(head)
+        box, positions, velocities, forces = (sizes[place] for place in (2, 7, 8, 9))
+        number_of = 9 if box else 3 * max(atoms, 1)
+        is_double = (box or positions or velocities or forces) >= 8 * number_of
+        size = TRR_HEAD.size + (16 if is_double else 8) + sum(sizes)
+        if min(sizes) < 0 or at + size > file.size:
+            return
+        yield positions > 0
+        at += size
 
 
 def knows(file: OpenFile, ending: str) -> bool:

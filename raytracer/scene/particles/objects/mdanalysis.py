@@ -131,8 +131,11 @@ class FileSource(LibraryFile, Source):
         else:
             raise self.error("has a format that MDAnalysis cannot read")
         frames = len(made.trajectory) if has_reader else 1
+        has_positions = not has_reader or made.trajectory.ts.has_positions
         if form == "TNG" and TNG_POSITIONS not in made.trajectory.blocks:  # which would be 0
-            raise self.error("holds no frame with positions")
+            has_positions = False
+        if not has_positions:
+            raise self.error("its first frame holds no positions")
         self.require_memory(frames)
         self.has_coordinates = hasattr(made, "trajectory")
         self.has_time = has_reader and (form in TIMED or "time" in made.trajectory.ts.data)

@@ -21,6 +21,7 @@ STRINGS = 9  # before the numbers of the first block
 LINKS = 6  # positions of other frame sets, at the end of the block of a frame set
 OF_FRAMES, OF_PARTICLES = 1, 2
 MAX_META = 64  # bytes before the values of a block
+MAX_RATIO = 100  # frames per byte of compressed values, of which equal ones take least
 
 
 class Block(NamedTuple):
@@ -113,10 +114,11 @@ class Blocks:
         (codec,) = struct.unpack_from(self._order + "q", data.ljust(MAX_META, b"\0"), place)
         place += 8 if codec == 0 else 16  # and the factor of a codec
         first, stride = self._numbers("qq", block.content + place)
-        if stride < 1 or not of.first <= first:
+        most = MAX_RATIO * (block.end - block.content)
+        if stride < 1 or not of.first <= first or (of.end - first - 1) // stride >= most:
             raise DataFileError(
-                f"{self._file.source}: is damaged: frames {first:,}, every {stride:,}, in the "
-                f"frame set from {of.first:,} on"
+                f"{self._file.source}: is damaged: data of frames from {first:,} on, every "
+                f"{stride:,}, in the frame set from {of.first:,} to {of.end - 1:,}"
             )
         return block._replace(first=first, stride=stride, place=place)
 
