@@ -135,6 +135,7 @@ def test_a_flush_waits_for_a_view_that_stands_still(
     assert isinstance(runner, ProcessRunner)
     page.log_points("points", grid(3))
     os.kill(runner._process.pid, signal.SIGSTOP)
+    os.waitid(os.P_PID, runner._process.pid, os.WSTOPPED | os.WNOWAIT)  # it may run on for a while
     for step in range(2 * MAX_BLOCKS):
         page.log_points("points", grid(3, shift=step))
     assert outlet._sent.get("points") is not page._logged["points"], "all memory is in use"
