@@ -172,6 +172,7 @@ OUTPUTS = (
     ("FHI-aims output", r"Invoking FHI-aims \.\.\.", "aims-output"),
     ("ABINIT output", r"\.Version [^\n]* of ABINIT", "abinit-out"),
     ("ONETEP output", "Linear-Scaling Ab Initio Total Energy Program", "onetep-out"),
+    ("VASP output in XML", "<modeling>", "vasp-xml"),
 )
 """Outputs of quantum chemistry that ASE reads: names, what they begin with, formats of ASE."""
 

@@ -81,6 +81,7 @@ def test_nanometres_of_h5md_are_angstrom_as_radii_are(tmp_path: Path) -> None:
         ("%block positions_frac\n", ".cell"),
         ("! c\n&control\n/\n", ".pwi"),
         ("vasp.6.3.0 20Jan22\n", ".outcar"),
+        ('<?xml version="1.0" encoding="ISO-8859-1"?>\n<modeling>\n <generator>\n', ".vasp-xml"),
         ("TITLE\na\nEND\nPOSITION\n", ".g96"),
         ("TITLE\na\nEND\nTIMESTEP\n 1 0.5\nEND\nPOSITION\n", ".g96"),
         ("TITLE\na\nEND\nPOSITIONRED\n", None),
@@ -126,6 +127,37 @@ def test_structures_are_recognised_under_any_name(form: str, name: str, tmp_path
         found = read(locate(tmp_path / name, None))
     expected = sorted(map(tuple, np.round(atoms.positions % 5.64, 3).tolist()))
     assert sorted(map(tuple, np.round(found.centers % 5.64, 3).tolist())) == expected
+
+
+VASPRUN = """<?xml version="1.0" encoding="ISO-8859-1"?>
+<modeling>
+ <kpoints>
+  <varray name="kpointlist"><v>0 0 0</v></varray><varray name="weights"><v>1</v></varray>
+ </kpoints>
+ <atominfo><atoms>2</atoms><array name="atoms"><set>
+  <rc><c>Si</c><c>1</c></rc><rc><c>Si</c><c>1</c></rc>
+ </set></array></atominfo>
+ {structure}
+ <calculation>
+  <scstep><energy>{energies}</energy></scstep>
+  {structure}
+  <varray name="forces"><v>0 0 0</v><v>0 0 0</v></varray>
+  <energy>{energies}</energy>
+ </calculation>
+</modeling>
+""".format(
+    structure='<structure name="initialpos"><crystal><varray name="basis"><v>4 0 0</v><v>0 4 0</v>'
+    '<v>0 0 4</v></varray></crystal><varray name="positions"><v>0 0 0</v><v>0.25 0.25 0.25</v>'
+    "</varray></structure>",
+    energies="".join(f'<i name="{e}">-1</i>' for e in ("e_fr_energy", "e_wo_entrp", "e_0_energy")),
+)
+
+
+@pytest.mark.parametrize("name", ["vasprun.xml", "relaxed.xml", "a"])
+def test_a_vasprun_is_recognised_under_any_name(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("ase")
+    found = read(locate(write(tmp_path / name, VASPRUN), None))
+    assert found.centers.tolist() == [[0, 0, 0], [1, 1, 1]]
 
 
 @pytest.mark.parametrize("name", ["a.molden.input", "a"])
