@@ -20,7 +20,8 @@ def removals() -> Iterator[tuple[str, str, str]]:
     for decision in tables["removed"]:
         for item in decision["items"]:
             kind, _, line = item.partition("/")
-            assert kind in inventory.KINDS, f"removed.toml: {item!r}: there is no list {kind!r}"
+            is_list = kind in inventory.KINDS
+            assert is_list, f"removed.toml: {item!r}: there is no list {kind!r}"
             yield kind, line, decision["changelog"]
 
 
