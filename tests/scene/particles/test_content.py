@@ -166,7 +166,7 @@ def test_molden_is_recognised_under_any_name(name: str, tmp_path: Path) -> None:
     pytest.importorskip("chemfiles")
     text = "[Molden Format]\n[Atoms] Angs\nO 1 8 0.0 0.0 0.0\nH 2 1 0.0 0.0 0.96\n"
     found = read(locate(write(tmp_path / name, text), None))
-    np.testing.assert_allclose(found.centers, [[0, 0, 0], [0, 0, 0.96]], atol=1e-6)
+    np.testing.assert_allclose(found.centers, [[0.0, 0.0, 0.0], [0.0, 0.0, 0.96]], atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["x.crd", "eq.restrt"])
