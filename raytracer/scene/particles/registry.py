@@ -172,8 +172,27 @@ OUTPUTS = (
     ("FHI-aims output", r"Invoking FHI-aims \.\.\.", "aims-output"),
     ("ABINIT output", r"\.Version [^\n]* of ABINIT", "abinit-out"),
     ("ONETEP output", "Linear-Scaling Ab Initio Total Energy Program", "onetep-out"),
+    ("VASP output in XML", "<modeling>", "vasp-xml"),
 )
 """Outputs of quantum chemistry that ASE reads: names, what they begin with, formats of ASE."""
+
+_REMARKS = r"(?:[#!][^\n]*+\n\s*+)*+"
+_XSF = r"(?:(?:CRYSTAL|MOLECULE|POLYMER|SLAB|DIM-GROUP|ATOMS)\b|ANIMSTEPS[ \t]++\d)[ \t\d]*+\r?+\n"
+_BLOCK_END = r"\nEND[ \t\r]*+\n"
+_TIMESTEP = rf"(?:TIMESTEP[\s\S]{{0,200}}?{_BLOCK_END})?"
+STRUCTURES = {
+    "cfg": r"Number of particles *+=",
+    "xsf": _REMARKS + _XSF,
+    "cell": rf"(?i){_REMARKS}%block[ \t]++(?:lattice|positions)_",
+    "pwi": rf"(?i){_REMARKS}&(?:control|system)\b",
+    "outcar": r"vasp\.\d",
+    "g96": rf"TITLE[ \t\r]*+\n[\s\S]{{0,1000}}?{_BLOCK_END}{_TIMESTEP}POSITION[ \t\r]*+\n",
+    "car": "!BIOSYM archive",
+    "coord": r"\$coord\b",
+    "rmc6f": r"\(Version 6",
+    "magres": r"#\$magres",
+}
+"""Structures of atoms that ASE reads: endings, and what they begin with."""
 
 TABLE, _CLOUDS = "formats.csv", "formats.point_clouds"
 _CHEMFILES, _MDANALYSIS, _ASE = "objects.chemfiles", "objects.mdanalysis", "objects.ase"
@@ -265,6 +284,9 @@ FORMATS = (
     Format("FHI-aims", _ASE, (), pattern=_AIMS, variant=".aims"),
     *(Format(name, _ASE, (), pattern=rf"[\s\S]*?{words}", variant=f".{form}")
       for name, words, form in OUTPUTS),
+    *(Format("", _ASE, (), pattern=pattern, variant=f".{form}")
+      for form, pattern in STRUCTURES.items()),
+    Format("Molden", _CHEMFILES, (), pattern=r"(?i)\[molden format\]", variant=".molden"),
     Format("Tinker XYZ", _CHEMFILES, (), pattern=_TINKER, variant=".arc"),
     Format("", _ASE, _endings(
         "xtl jsv sys xv cjson incoor axsf cube cub res shelx castep geom md gjf com gen ascii "

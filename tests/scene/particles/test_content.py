@@ -1,6 +1,7 @@
 """Files whose content decides what they are, and liberties that other programs take."""
 
 import struct
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -68,14 +69,104 @@ def test_nanometres_of_h5md_are_angstrom_as_radii_are(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "variant"),
     [
+        ("[Molden Format]\n[Atoms] AU\n", ".molden"),
+        ("[MOLDEN FORMAT]\n[Title]\n", ".molden"),
+        ("Number of particles = 2\n", ".cfg"),
+        ("CRYSTAL\nPRIMVEC\n", ".xsf"),
+        ("# c\n\nATOMS\n8 0 0 0\n", ".xsf"),
+        ("ANIMSTEPS 4\nCRYSTAL\n", ".xsf"),
+        ("# c\nPRIMVEC\n", None),
+        ("ATOMS x y z\n1 0 0 0\n", None),
+        ("# c\n\n%BLOCK LATTICE_CART\n", ".cell"),
+        ("%block positions_frac\n", ".cell"),
+        ("! c\n&control\n/\n", ".pwi"),
+        ("vasp.6.3.0 20Jan22\n", ".outcar"),
+        ('<?xml version="1.0" encoding="ISO-8859-1"?>\n<modeling>\n <generator>\n', ".vasp-xml"),
+        ("TITLE\na\nEND\nPOSITION\n", ".g96"),
+        ("TITLE\na\nEND\nTIMESTEP\n 1 0.5\nEND\nPOSITION\n", ".g96"),
+        ("TITLE\na\nEND\nPOSITIONRED\n", None),
+        ("!BIOSYM archive 3\n", ".car"),
+        ("$coord\n 0 0 0 h\n", ".coord"),
+        ("(Version 6f format configuration file)\n", ".rmc6f"),
+        ("#$magres-abinitio-v1.0\n", ".magres"),
         (f"title\n         0         3         1\n{CELL}{ATOM}", ".config"),
         (f"title\n         0         0\n{ATOM}", ".config"),
         (f"title\n  0  3  1  1  8\ntimestep  1  1 0 3  0.005  0.005\n{CELL}{ATOM}", ".history"),
     ],
 )
-def test_files_of_libraries_by_their_content(text: str, variant: str) -> None:
+def test_files_of_libraries_by_their_content(text: str, variant: str | None) -> None:
     found = by_content(text.encode())
     assert (found and found.variant) == variant
+
+
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [
+        ("cfg", "a"),
+        ("xsf", "a"),
+        ("xsf", "a.foo"),
+        ("xsf", "a.dat"),
+        ("castep-cell", "a.txt"),
+        ("espresso-in", "a.in"),
+        ("gromos", "a"),
+        ("dmol-car", "a"),
+        ("turbomole", "a"),
+        ("rmc6f", "a.dat"),
+        ("magres", "a"),
+    ],
+)
+def test_structures_are_recognised_under_any_name(form: str, name: str, tmp_path: Path) -> None:
+    """Some are rows of numbers too: as tables they would have their cell among the atoms."""
+    build, io = pytest.importorskip("ase.build"), pytest.importorskip("ase.io")
+    atoms = build.bulk("NaCl", "rocksalt", 5.64, cubic=True)
+    settings = {"pseudopotentials": {"Na": "a", "Cl": "b"}} if form == "espresso-in" else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of writers that name no residues
+        io.write(tmp_path / name, atoms, format=form, **settings)
+    with collected():
+        found = read(locate(tmp_path / name, None))
+    expected = sorted(map(tuple, np.round(atoms.positions % 5.64, 3).tolist()))
+    assert sorted(map(tuple, np.round(found.centers % 5.64, 3).tolist())) == expected
+
+
+VASPRUN = """<?xml version="1.0" encoding="ISO-8859-1"?>
+<modeling>
+ <kpoints>
+  <varray name="kpointlist"><v>0 0 0</v></varray><varray name="weights"><v>1</v></varray>
+ </kpoints>
+ <atominfo><atoms>2</atoms><array name="atoms"><set>
+  <rc><c>Si</c><c>1</c></rc><rc><c>Si</c><c>1</c></rc>
+ </set></array></atominfo>
+ {structure}
+ <calculation>
+  <scstep><energy>{energies}</energy></scstep>
+  {structure}
+  <varray name="forces"><v>0 0 0</v><v>0 0 0</v></varray>
+  <energy>{energies}</energy>
+ </calculation>
+</modeling>
+""".format(
+    structure='<structure name="initialpos"><crystal><varray name="basis"><v>4 0 0</v><v>0 4 0</v>'
+    '<v>0 0 4</v></varray></crystal><varray name="positions"><v>0 0 0</v><v>0.25 0.25 0.25</v>'
+    "</varray></structure>",
+    energies="".join(f'<i name="{e}">-1</i>' for e in ("e_fr_energy", "e_wo_entrp", "e_0_energy")),
+)
+
+
+@pytest.mark.parametrize("name", ["vasprun.xml", "relaxed.xml", "a"])
+def test_a_vasprun_is_recognised_under_any_name(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("ase")
+    found = read(locate(write(tmp_path / name, VASPRUN), None))
+    assert found.centers.tolist() == [[0, 0, 0], [1, 1, 1]]
+
+
+@pytest.mark.parametrize("name", ["a.molden.input", "a"])
+def test_molden_is_recognised_under_any_name(name: str, tmp_path: Path) -> None:
+    """ORCA writes `NAME.molden.input`."""
+    pytest.importorskip("chemfiles")
+    text = "[Molden Format]\n[Atoms] Angs\nO 1 8 0.0 0.0 0.0\nH 2 1 0.0 0.0 0.96\n"
+    found = read(locate(write(tmp_path / name, text), None))
+    np.testing.assert_allclose(found.centers, [[0.0, 0.0, 0.0], [0.0, 0.0, 0.96]], atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["x.crd", "eq.restrt"])
