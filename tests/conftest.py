@@ -27,10 +27,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--record FILE` keeps the result of a run on a GPU beside the digest of the kernels,
-    `--list-skipped FILE` what another environment has to run."""
+    `--list-skipped FILE` what an environment with more packages has to run."""
     parser.addoption("--record", type=Path, help="write outcomes, device and kernel digest as JSON")
     parser.addoption(
-        "--list-skipped", type=Path, help="write the tests that were skipped, one a line"
+        "--list-skipped",
+        type=Path,
+        help="write the tests skipped for want of a package, one a line",
     )
 
 
@@ -61,8 +63,12 @@ def pytest_terminal_summary(
     if path := config.getoption("--record"):
         write_record(path, terminalreporter.stats, int(exitstatus))
     if path := config.getoption("--list-skipped"):
-        reports = terminalreporter.stats.get("skipped", ())
-        path.write_text("".join(f"{name}\n" for name in sorted({r.nodeid for r in reports})))
+        names = {
+            report.nodeid
+            for report in terminalreporter.stats.get("skipped", ())
+            if not _reason(report).startswith((*ALLOWED_SKIPS, "cuda: ", "probe: "))
+        }
+        path.write_text("".join(f"{name}\n" for name in sorted(names)))
 
 
 # Reasons to skip a test where all extras are installed: packages of no extra, and users.

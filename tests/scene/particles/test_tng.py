@@ -23,6 +23,12 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("tng") / "a.tng"
 
 
+@pytest.fixture(scope="module")
+def trr_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file in another folder, which another process reads."""
+    return tmp_path_factory.mktemp("trr") / "a.trr"
+
+
 ALL = {BOX: range(12), VELOCITIES: range(12)}
 CASES: dict[str, tuple[bytes, list[int]]] = {
     "every step": (every(12, 5, {**ALL, POSITIONS: range(12)}), [*range(12)]),
@@ -156,8 +162,8 @@ def trr(frames: str, kind: str = "f") -> bytes:
     [("bx bx bxv", [0, 1, 2]), ("bxv bv bvf xvf v", [0, 3]), ("bv b x f bx v", [2, 4]),
      ("v v v v v x", [5])],
 )  # fmt: skip
-def test_frames_of_trr(frames: str, steps: list[int], kind: str, path: Path) -> None:
-    path = path.with_name("a.trr")
+def test_frames_of_trr(frames: str, steps: list[int], kind: str, trr_path: Path) -> None:
+    path = trr_path
     path.write_bytes(trr(frames, kind))
     for frame, step in enumerate(steps):
         found = read(DataFile(path, frame=frame))
