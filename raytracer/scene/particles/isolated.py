@@ -5,7 +5,8 @@ descriptor, keeps the source, and answers its calls. The kernel ends a worker th
 even in compiled code or after this process has ended. A worker serves one file after another, so
 that a library is imported once for all frames. It opens no connection, and once a library is
 imported, no file but those in the folder of the first one (`files.sandbox`); files elsewhere get
-another worker. Its memory is limited, too.
+another worker. Its memory is limited, too. A library may be damaged by a file that it refuses: at
+a file at which a worker crashes that has read others before, a new one tries again.
 """
 
 import atexit
@@ -43,6 +44,7 @@ MIN_PROCESSOR = 30.0  # the same of processor time, for libraries that loop
 MIN_SPEED = 1e5  # least reading speed of a library in bytes per second; ours are ten times faster
 HEAD = 8  # bytes of the length of a request
 TIMERS = (signal.ITIMER_REAL, signal.ITIMER_PROF)  # of the limits of a request
+ENDS = (-signal.SIGALRM, -signal.SIGPROF, -signal.SIGKILL)  # by limits of time, and of the system
 READY = b"+"  # the first byte that a worker sends
 MAX_IDLE = 2  # most processes that wait for a file
 MIN_MEMORY = 512 * MIB  # least memory that a library may use for a file, beside that of threads
@@ -73,12 +75,16 @@ class _Worker:
 
     def __init__(self, folders: set[str]) -> None:
         self.folders = {each: _identity(each) for each in folders}
+        self._files = 0  # that this process has taken
+        self._start()
+
+    def _start(self) -> None:
         self._socket, theirs = socket.socketpair()
         self._answers = self._socket.makefile("rb")
         self._scratch = TemporaryDirectory(prefix="raytracer-", ignore_cleanup_errors=True)
         with theirs, TemporaryFile() as said:
             code = _CODE.format(
-                _module_path(), theirs.fileno(), self._scratch.name, sorted(folders)
+                _module_path(), theirs.fileno(), self._scratch.name, sorted(self.folders)
             )
             try:
                 self._process = subprocess.Popen(
@@ -132,23 +138,25 @@ class _Worker:
         self._processor = 0.0 if is_set else MIN_PROCESSOR + file.size / MIN_SPEED
         path = file.path if file.is_standard_input else file.path.absolute()
         about = path, file.source, file.is_standard_input, what, atoms
-        return self.ask("open", about, module, name, *arguments, descriptor=file.file.fileno())
+        self._files += 1
+        self._opening = about, module, name, *arguments
+        self._frame: int | None = None
+        return self.ask("open", *self._opening)
 
-    def ask(self, operation: str, *arguments: Any, descriptor: int | None = None) -> Answer:
+    def go_to(self, frame: int) -> Answer:
+        self._frame = frame
+        return self.ask("member", "go_to", frame)
+
+    def ask(self, operation: str, *arguments: Any) -> Answer:
         """Return the answer to a request: a method of `_Server`, and its arguments. Raises
         UserError: the file is damaged, of another format, or takes too long."""
         try:
-            self._send(operation, arguments, (self._limit or 0.0, self._processor), descriptor)
-            data, sizes = pickle.load(self._answers)
-            buffers = [np.empty(size, np.uint8) for size in sizes]
-            if any(self._answers.readinto(each.data) < len(each) for each in buffers):
-                raise EOFError
-        except (EOFError, OSError, ValueError, pickle.UnpicklingError):  # it has ended
-            raise self._reason(self.end()) from None
-        except BaseException:  # Ctrl-C: the answer may be incomplete
-            self.end(kill=True)
-            raise
-        answer: Answer = pickle.loads(data, buffers=buffers)
+            answer = self._exchange(operation, *arguments)
+        except EOFError:
+            code = self.end()
+            if self._files == 1 or code in ENDS:
+                raise self._reason(code) from None
+            answer = self._ask_again(operation, *arguments)
         for path, name in answer.read:
             require_file(path, name)  # notes that it is an input
         for sentence in answer.warnings:
@@ -156,6 +164,36 @@ class _Worker:
         if answer.error is not None:
             raise answer.error
         return answer
+
+    def _exchange(self, operation: str, *arguments: Any) -> Answer:
+        """Return the answer to a request. Raises EOFError: the process has ended."""
+        descriptor = self._file.file.fileno() if operation == "open" else None
+        try:
+            self._send(operation, arguments, (self._limit or 0.0, self._processor), descriptor)
+            data, sizes = pickle.load(self._answers)
+            buffers = [np.empty(size, np.uint8) for size in sizes]
+            if any(self._answers.readinto(each.data) < len(each) for each in buffers):
+                raise EOFError
+        except (EOFError, OSError, ValueError, pickle.UnpicklingError):
+            raise EOFError from None
+        except BaseException:  # Ctrl-C: the answer may be incomplete
+            self.end(kill=True)
+            raise
+        answer: Answer = pickle.loads(data, buffers=buffers)
+        return answer
+
+    def _ask_again(self, operation: str, *arguments: Any) -> Answer:
+        """Return the answer of a new process that has taken no other file."""
+        self._start()
+        self._files = 1
+        try:
+            if operation != "open":
+                self._exchange("open", *self._opening)
+                if self._frame is not None:
+                    self._exchange("member", "go_to", self._frame)
+            return self._exchange(operation, *arguments)
+        except EOFError:
+            raise self._reason(self.end()) from None
 
     def _reason(self, code: int) -> UserError:
         """Return the error about a process that has ended with a code."""
@@ -333,7 +371,7 @@ class IsolatedSource(ParticleSource):
     def go_to(self, frame: int) -> None:
         super().go_to(frame)
         self.known.clear()
-        self.ask("member", "go_to", frame)
+        self.notes += self._worker.go_to(frame).notes
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         particles: Particles = self.ask("particles", dict(names), list(self.also))

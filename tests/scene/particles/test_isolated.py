@@ -121,6 +121,27 @@ def test_the_cause_of_an_end_is_named(
     end_workers()
 
 
+def test_a_crash_after_other_files_is_tried_in_a_new_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library may have been damaged by a file before."""
+    code = (
+        "import signal\ndef File(*_, **__):\n    global known\n"
+        "    if 'known' in globals(): os.kill(os.getpid(), signal.SIGABRT)\n"
+        "    known = True\n    raise ValueError('unreadable')\n"
+    )
+    end_workers()
+    for name, value in fake(tmp_path, "h5py", code).items():
+        monkeypatch.setenv(name, value)
+    path, mark = write(tmp_path / "a.h5", b"\x89HDF\r\n\x1a\n"), tmp_path / "process"
+    processes = set()
+    for _ in range(3):
+        assert "(unreadable)" in complaint(path)
+        processes.add(mark.read_text())
+    assert len(processes) == 3
+    end_workers()
+
+
 @pytest.mark.parametrize(
     ("program", "sentence"),
     [("", "Permission denied"), ("/none/python", "No such file or directory"), (

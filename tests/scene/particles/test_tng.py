@@ -1,5 +1,7 @@
 """Frames of TNG and TRR trajectories that hold positions, beside others that do not."""
 
+import os
+import signal
 import struct
 from pathlib import Path
 from typing import Any
@@ -9,8 +11,9 @@ import pytest
 
 import raytracer
 from raytracer.cli import main
+from raytracer.scene.particles import isolated
 from raytracer.scene.particles.data_file import DataFile
-from raytracer.scene.particles.read import read
+from raytracer.scene.particles.read import read, source_of
 from raytracer.warning import collected
 from support.tng import BOX, POSITIONS, VELOCITIES, every, tng
 
@@ -21,12 +24,6 @@ pytest.importorskip("chemfiles")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file in one folder, which one process may read."""
     return tmp_path_factory.mktemp("tng") / "a.tng"
-
-
-@pytest.fixture(scope="module")
-def trr_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file in another folder, which another process reads."""
-    return tmp_path_factory.mktemp("trr") / "a.trr"
 
 
 ALL = {BOX: range(12), VELOCITIES: range(12)}
@@ -162,8 +159,8 @@ def trr(frames: str, kind: str = "f") -> bytes:
     [("bx bx bxv", [0, 1, 2]), ("bxv bv bvf xvf v", [0, 3]), ("bv b x f bx v", [2, 4]),
      ("v v v v v x", [5])],
 )  # fmt: skip
-def test_frames_of_trr(frames: str, steps: list[int], kind: str, trr_path: Path) -> None:
-    path = trr_path
+def test_frames_of_trr(frames: str, steps: list[int], kind: str, path: Path) -> None:
+    path = path.with_name("a.trr")
     path.write_bytes(trr(frames, kind))
     for frame, step in enumerate(steps):
         found = read(DataFile(path, frame=frame))
@@ -188,3 +185,23 @@ def test_trr_without_positions(path: Path) -> None:
         raytracer.load(path)
     path.write_bytes(trr("bx v x")[:-3])
     assert read(DataFile(path)).centers[0].tolist() == pytest.approx([0.0, 1.0, 2.0])
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_frame_is_read_again_after_a_crash(others: int, path: Path) -> None:
+    """In a new process, which goes to the frame, if the one that crashed had read other files."""
+    path = path.with_name("a.trr")
+    path.write_bytes(trr("x bx v x"))
+    isolated._end_all()
+    for _ in range(others):
+        read(DataFile(path))
+    with source_of(DataFile(path, frame=1)) as source:
+        assert isinstance(source, isolated.IsolatedSource)
+        os.kill(source._worker._process.pid, signal.SIGABRT)
+        if others:
+            assert source.particles({}).centers[0].tolist() == pytest.approx([10.0, 1.0, 2.0])
+            assert source.time is not None
+            assert source.time.value == 1
+        else:
+            with pytest.raises(raytracer.UserError, match=r"its library crashed \(SIGABRT\)"):
+                source.particles({})
