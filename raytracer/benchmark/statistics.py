@@ -65,14 +65,25 @@ def repeated(run: Callable[[], float], seconds: float) -> list[float]:
     return samples
 
 
-def clocked(run: Callable[[], Any], min_time: float) -> Groups:
-    """Return seconds of calls of a function on the host, after one that is not timed."""
+def make_timer(
+    run: Callable[[], Any], wait: Callable[[], Any] = lambda: None
+) -> Callable[[], float]:
+    """Return a function that calls another one and returns its seconds on the host. wait: for work
+    of a device, before the call and after it."""
 
     def once() -> float:
+        wait()
         start = time.perf_counter()
         run()
+        wait()
         return time.perf_counter() - start
 
+    return once
+
+
+def clocked(run: Callable[[], Any], min_time: float) -> Groups:
+    """Return seconds of calls of a function on the host, after one that is not timed."""
+    once = make_timer(run)
     once()
     return in_turns([partial(repeated, once)], min_time)[0]
 

@@ -109,12 +109,13 @@ def _missing_with_paths(view: View) -> tuple[str, ...]:
     is_path = view.integrator == "path"
     if view.nests:
         return WITHOUT_LOCAL if is_path else ()
-    is_plain = not (view.has_principled or view.has_emitters)
-    if view.draft:
-        return COMMON_DRAFTS if is_plain else ()
-    light: tuple[str, ...] = MATERIALS_AND_EMITTERS if is_plain else ()
-    if is_path and not (is_plain or view.has_emitters):
+    light: tuple[str, ...] = ()
+    if not (view.has_principled or view.has_emitters):
+        light = MATERIALS_AND_EMITTERS
+    elif is_path and not view.has_emitters:
         light = EMITTERS
+    if view.draft:
+        return COMMON_DRAFTS if light == MATERIALS_AND_EMITTERS else ()
     if view.hides or view.transparent_shadows:
         return (*(WITHOUT_LOCAL if is_path else (*WITHOUT_PATHS, *DRAFTS)), *RARE, *light)
     if is_path:

@@ -1,6 +1,5 @@
 """Our side of a comparison: the same interface as a peer."""
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import cycle
@@ -13,7 +12,7 @@ from raytracer.backends.cuda.cache import digest, include_closure
 from raytracer.backends.cuda.transfer import upload
 from raytracer.backends.select import select
 from raytracer.benchmark.render_benchmark import expose
-from raytracer.benchmark.statistics import repeated
+from raytracer.benchmark.statistics import make_timer, repeated
 from raytracer.benchmark.tree_benchmark import _build_there, _on_device
 from raytracer.buffers import SceneBuffers
 from raytracer.film.aovs import from_hits
@@ -92,20 +91,11 @@ def _turn(run: Callable[[], float]) -> Turn:
     return turn
 
 
-def _clocked(run: Callable[[], object]) -> Callable[[], float]:
-    def once() -> float:
-        start = time.perf_counter()
-        run()
-        return time.perf_counter() - start
-
-    return once
-
-
 def _builder(buffers: SceneBuffers, device: Device) -> Callable[[], float]:
     if device.name == "cpu":
-        return _clocked(lambda: device.build(buffers))
+        return make_timer(lambda: device.build(buffers))
     tree = _on_device(device.number, buffers)
-    return _clocked(lambda: _build_there(tree))
+    return make_timer(lambda: _build_there(tree))
 
 
 @contextmanager
@@ -120,7 +110,7 @@ def _refitter(scene: PeerScene, device: Device) -> Iterator[Callable[[], float]]
             on_device.update(SphereUpdate(0, buffers.count, next(moves)))
             on_device.moved_radii()  # waits until the tree of a GPU has followed
 
-        yield _clocked(refit)
+        yield make_timer(refit)
 
 
 def our_device(backend: str, threads: int) -> Device:

@@ -1,13 +1,12 @@
 """Mitsuba 3: ellipsoids or spheres, on the CPU by LLVM or on an NVIDIA GPU."""
 
-import time
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.benchmark.statistics import repeated
+from raytracer.benchmark.statistics import make_timer, repeated
 from raytracer.errors import UserError
 from reference.peers.scenes import AMBIENT, DIFFUSE, EYE, FOV, PeerScene
 from reference.peers.turns import NOTHING, Answer
@@ -34,13 +33,7 @@ class Spheres:
 
     def time(self, work: str, mode: str, seconds: float) -> list[float]:
         self._load(mode)
-
-        def frame() -> float:
-            self._dr.sync_thread()
-            start = time.perf_counter()
-            self._render()
-            return time.perf_counter() - start
-
+        frame = make_timer(self._render, self._dr.sync_thread)
         frame()
         return repeated(frame, seconds)
 

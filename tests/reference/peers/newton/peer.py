@@ -1,13 +1,11 @@
 """Newton's camera sensor over particles, on an NVIDIA GPU, or on one core of a CPU for a check."""
 
-import time
-from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from raytracer.benchmark.statistics import repeated
+from raytracer.benchmark.statistics import make_timer, repeated
 from raytracer.errors import UserError
 from reference.peers.ours import stepped
 from reference.peers.scenes import EYE, PeerScene
@@ -49,8 +47,9 @@ class Spheres:
         self._depth = self._sensor.allocate_image_depth(1, scene.width, scene.height)
 
     def time(self, work: str, mode: str, seconds: float) -> list[float]:
-        run = self._clocked(
-            self._refit if work == "refit" else lambda: self._frame(work, mode, answers=False)
+        run = make_timer(
+            self._refit if work == "refit" else lambda: self._frame(work, mode, answers=False),
+            self._wait,
         )
         run()
         return repeated(run, seconds)
@@ -94,15 +93,8 @@ class Spheres:
             depth_image=self._depth if answers else None, render_config=config,
         )  # fmt: skip
 
-    def _clocked(self, run: Callable[[], object]) -> Callable[[], float]:
-        def once() -> float:
-            self._wp.synchronize_device(self._device)
-            start = time.perf_counter()
-            run()
-            self._wp.synchronize_device(self._device)
-            return time.perf_counter() - start
-
-        return once
+    def _wait(self) -> None:
+        self._wp.synchronize_device(self._device)
 
 
 def open_peer(scene: PeerScene, threads: int, backend: str) -> Spheres:

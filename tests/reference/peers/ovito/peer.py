@@ -1,12 +1,11 @@
 """OVITO's Tachyon renderer on the CPU."""
 
-import time
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from raytracer.benchmark.statistics import repeated
+from raytracer.benchmark.statistics import make_timer, repeated
 from raytracer.errors import UserError
 from raytracer.resources import thread_count
 from reference.peers.scenes import EYE, FOV, PeerScene
@@ -45,11 +44,7 @@ class Spheres:
         )  # fmt: skip
 
     def time(self, work: str, mode: str, seconds: float) -> list[float]:
-        def frame() -> float:
-            start = time.perf_counter()
-            self._render(work)
-            return time.perf_counter() - start
-
+        frame = make_timer(lambda: self._render(work))
         frame()
         return repeated(frame, seconds)
 

@@ -1,13 +1,12 @@
 """Warp's trees (`warp.Bvh`) on an NVIDIA GPU, or on one core of a CPU for a check."""
 
-import time
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from raytracer.benchmark.statistics import repeated
+from raytracer.benchmark.statistics import make_timer, repeated
 from raytracer.errors import UserError
 from reference.peers.ours import stepped
 from reference.peers.scenes import EYE, FRAMES, PeerScene
@@ -67,12 +66,12 @@ class Spheres:
 
     def _run_of(self, work: str, mode: str) -> Callable[[], float]:
         if work == "build":
-            return self._clocked(lambda: self._build(mode))
+            return make_timer(lambda: self._build(mode), self._wait)
         self._prepare(mode)
         if work == "refit":
-            return self._clocked(self._refit)
+            return make_timer(self._refit, self._wait)
         if self._device.is_cpu:
-            return self._clocked(lambda: self._frame(work))
+            return make_timer(lambda: self._frame(work), self._wait)
         return lambda: self._between_events(work)
 
     def _prepare(self, mode: str) -> None:
@@ -104,15 +103,8 @@ class Spheres:
         ]  # fmt: skip
         wp.launch(self._kernels.render, lanes, inputs=inputs, device=self._device)
 
-    def _clocked(self, run: Callable[[], object]) -> Callable[[], float]:
-        def once() -> float:
-            self._wp.synchronize_device(self._device)
-            start = time.perf_counter()
-            run()
-            self._wp.synchronize_device(self._device)
-            return time.perf_counter() - start
-
-        return once
+    def _wait(self) -> None:
+        self._wp.synchronize_device(self._device)
 
     def _between_events(self, work: str) -> float:
         start, stop = (self._wp.Event(self._device, enable_timing=True) for _ in range(2))
