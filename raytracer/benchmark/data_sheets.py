@@ -33,7 +33,7 @@ SHEETS = {
     "T4": Sheet(0, 8.1, 320, _SHEET),
     "GeForce RTX 4090": Sheet(165.2, 82.6, 1008, _ADA),
     "GeForce RTX 5090": Sheet(209.5, 104.8, 1792, _BLACKWELL),
-    "RTX PRO 6000 Blackwell Workstation Edition": Sheet(503.8, 126, 1792, _BLACKWELL),
+    "RTX PRO 6000 Blackwell Workstation Edition": Sheet(503.8, 125, 1792, _BLACKWELL),
 }
 """Data sheets by the name that the driver has for a GPU, without its maker. Parts of a GPU (MIG)
 have other names."""

@@ -214,7 +214,7 @@ def test_the_ceiling_of_bfloat16_is_that_of_tensor_cores(
     [
         ("NVIDIA H200", (4800, 67, 989.5)),
         ("NVIDIA H100 80GB HBM3", (3350, 67, 989.5)),
-        ("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", (1792, 126, 503.8)),
+        ("NVIDIA RTX PRO 6000 Blackwell Workstation Edition", (1792, 125, 503.8)),
         ("A100-SXM4-80GB", (2039, 19.5, 312)),
         ("NVIDIA GeForce RTX 4090", (1008, 82.6, 165.2)),
         ("Tesla T4", (320, 8.1)),
