@@ -97,10 +97,9 @@ class Spheres {
       cuBQL::cuda::free(built, stream_);
       return seconds;
     }
-    prepare(mode);
+    prepare(mode, work == "refit");
     if (work == "refit") {
       state_ = 1 - state_;
-      refitted_ = true;
       return time_host([&] {
         fill(state_);
         cuBQL::gpuBuilder_impl::refit(tree_, boxes_, stream_, cuBQL::defaultGpuMemResource());
@@ -110,7 +109,7 @@ class Spheres {
   }
 
   Answer answer(const std::string& work, const std::string& mode) {
-    prepare(mode);
+    prepare(mode, false);
     frame(work_of(work), true);
     return picture_.answer();
   }
@@ -136,12 +135,11 @@ class Spheres {
       fail("there is no mode " + mode);
   }
 
-  // The tree of frames and refits; one that was refitted to moved spheres is not used for frames.
-  void prepare(const std::string& mode) {
-    if (mode == mode_ && !(refitted_ && state_ == 1)) return;
+  // The tree of frames and refits; one that was refitted to moved spheres is refitted again, and not used for frames.
+  void prepare(const std::string& mode, bool for_refit) {
+    if (mode == mode_ && (for_refit || state_ == 0)) return;
     if (!mode_.empty()) cuBQL::cuda::free(tree_, stream_);
     build(tree_, mode_ = mode, state_ = 0);
-    refitted_ = false;
     CHECK(cudaDeviceSynchronize());
   }
 
@@ -160,7 +158,6 @@ class Spheres {
   Tree tree_{};
   std::string mode_;
   int state_ = 0;
-  bool refitted_ = false;
 };
 }  // namespace
 
