@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import floor, log10
 from typing import Any, Literal
@@ -18,6 +19,7 @@ COLUMNS = (
 )  # fmt: skip
 LEFT = ("variant", "title", "B is")  # columns that are aligned to the left
 EXTRA = ("msamples", "mspheres", "bytes_per_sphere", "nodes")  # of rows of the renderer
+NUMBERS = re.compile(r"\[\n[-+.\deE,\s]*\]")  # a list in indented JSON; texts have no line breaks
 FORMS = ("table", "markdown", "csv", "json")
 
 
@@ -44,8 +46,9 @@ def format_record(record: Record, form: str = "table") -> str:
 
 
 def to_json(values: Any) -> str:
-    """Return JSON with a line for each value."""
-    return json.dumps(values, indent=1) + "\n"
+    """Return JSON with a line for each value, and one for each list of numbers."""
+    text = json.dumps(values, indent=1)
+    return NUMBERS.sub(lambda found: " ".join(found[0].split()), text) + "\n"
 
 
 def escape(text: str) -> str:

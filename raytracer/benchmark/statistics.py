@@ -12,6 +12,7 @@ from raytracer.benchmark.record import Row, Times
 
 MIN_SAMPLES = 10
 TARGET = 0.003  # relative uncertainty of the median at which sampling stops
+DECIMALS = 10  # of samples in seconds; the clock of events counts in steps of 32 ns or longer
 Groups = list[list[float]]  # samples of each turn
 Turn = Callable[[float], list[float]]  # returns samples that take about as many seconds
 PATIENCE = 6  # multiple of the minimum time after which sampling stops in any case
@@ -90,7 +91,7 @@ def clocked(run: Callable[[], Any], min_time: float) -> Groups:
 
 def timed(row: Row, groups: Groups) -> Row:
     """Put samples and their statistics into a row; return it."""
-    samples = [sample for group in groups for sample in group]
+    samples = [round(sample, DECIMALS) for group in groups for sample in group]
     row["time"], row["samples"] = statistics(samples), samples
     row["groups"] = [len(group) for group in groups]
     return row
