@@ -25,7 +25,7 @@ def torch_add(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
     return partial(torch.add, of["a"], of["b"], out=torch.empty_like(of["a"]))
 
 
-# The sum of two vectors: bound by memory
+# The sums of two vectors and of two matrices: bound by memory
 VECADD = Op(
     name="vecadd",
     summary="c = a + b of two vectors",
@@ -39,6 +39,19 @@ VECADD = Op(
     awkward=sizes_of("n offset", "1, 3, 255, 1025, 4099, 3 2, 8195 1, 8195 4, 1000003"),
     peers=(Peer("PyTorch add", torch_add),),
     note="12 bytes per addition: bound by memory, or by the L2 cache for small n.",
+)
+
+MATRIXADD = Op(
+    name="matrixadd",
+    summary="C = A + B of two row-major matrices",
+    axes={"rows": 16384, "cols": 16384},
+    inputs={"a": "rows cols", "b": "rows cols"},
+    outputs={"c": "rows cols"},
+    compute=lambda arrays: {"c": arrays["a"] + arrays["b"]},
+    flop=lambda axes: axes["rows"] * axes["cols"],
+    awkward=sizes_of("rows cols", "1 1, 3 1030, 1027 5, 33 65, 257 1001, 91 93, 5 4096, 70001 3"),
+    peers=(Peer("PyTorch add", torch_add),),
+    note="Accesses coalesce if neighbouring threads are on neighbouring columns, not on rows.",
 )
 
 
@@ -327,6 +340,7 @@ MATMUL_BF16 = ProductBf16(
 )
 
 OPERATIONS: dict[str, Op] = {
-    op.name: op for op in (CONTRACTION, HISTOGRAM, HISTOGRAM_BINS, MATMUL, MATMUL_BF16, VECADD)
+    op.name: op
+    for op in (CONTRACTION, HISTOGRAM, HISTOGRAM_BINS, MATMUL, MATMUL_BF16, MATRIXADD, VECADD)
 }
 """All operations by name, sorted."""

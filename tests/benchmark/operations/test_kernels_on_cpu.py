@@ -21,18 +21,24 @@ GUARD = 64  # bytes before and behind every output
 pytestmark = pytest.mark.slow
 
 
+class Index(ctypes.Structure):
+    """Three sizes."""
+
+    _fields_ = [(name, ctypes.c_uint) for name in "xyz"]
+
+
 def generator(*parameters: object) -> np.random.Generator:
     """A generator for one test: its draws do not depend on which tests ran before."""
     return np.random.default_rng([11, zlib.crc32(repr(parameters).encode())])
 
 
 def compiled(variant: Variant, macros: dict[str, str], folder: Path) -> ctypes.CDLL:
-    """Compile a kernel; the library has `go(blocks, threads, arguments)` and its constants."""
+    """Compile a kernel; the library has `go(grid, block, arguments)` and its constants."""
     text = (
         '#include "cuda_on_cpu.h"\n#define asm if (false) asm\n'  # prefetches
         f'#include "{variant.path}"\n'
-        'extern "C" void go(unsigned blocks, unsigned threads, const std::uint64_t* arguments) {\n'
-        f"  launch({variant.op}, blocks, threads, arguments);\n}}\n"
+        'extern "C" void go(Index grid, Index block, const std::uint64_t* arguments) {\n'
+        f"  launch({variant.op}, grid, block, arguments);\n}}\n"
         "#ifdef RT_OPERATOR_COPIES\n"
         'extern "C" int copies() { return RT_OPERATOR_COPIES; }\n'
         "#endif\n"
@@ -83,8 +89,7 @@ def compare(variant: Variant, built: ctypes.CDLL, op: Op) -> None:
         target = (ctypes.c_char * (len(operator) * copies)).in_dll(built, f"c_{key}")
         ctypes.memmove(target, operator * copies, len(operator) * copies)
     arguments = (ctypes.c_uint64 * 16)(*pointers, *op.sizes)
-    block = launch.block or variant.block
-    built.go(launch.grid[0], block[0], arguments)
+    built.go(Index(*launch.grid), Index(*(launch.block or variant.block)), arguments)
     found = {
         key: outputs[key].view(output.dtype).reshape(output.shape)
         for key, output in op.output_arrays.items()
@@ -110,6 +115,24 @@ def test_elements(rung: int, kind: str, tmp_path: Path) -> None:
 def test_additions(offset: int, tmp_path: Path) -> None:
     axes = {"n": int(generator(offset).integers(1, 9000)), "offset": offset}
     run("vecadd", 8, "float32", axes, tmp_path)
+
+
+# Rungs that need nothing that a CPU lacks, with sizes around those of their blocks and pieces.
+SIZES = {
+    "vecadd": ({"n": 1}, {"n": 4095}, {"n": 16_385}),
+    "matrixadd": ({"rows": 1, "cols": 1}, {"rows": 130, "cols": 67}, {"rows": 5, "cols": 2050}),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "rung"), [(name, each.number) for name in SIZES for each in discover(name)]
+)
+def test_rungs(name: str, rung: int, tmp_path: Path) -> None:
+    (variant,) = (each for each in discover(name) if each.number == rung)
+    op = ops.OPERATIONS[name]
+    built = compiled(variant, op.macros(op.axes, op.dtype), tmp_path)
+    for axes in SIZES[name]:
+        compare(variant, built, op.at(axes))
 
 
 @pytest.mark.parametrize(
