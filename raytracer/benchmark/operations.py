@@ -244,17 +244,31 @@ HISTOGRAM_BINS = HistogramBins(
 BFLOAT16_OUT = "bfloat16_out"  # C in bfloat16, too
 
 
+INTEGERS = 8.0  # standard deviation of the values of int32 matrices, and half of their range
+
+
 class Product(Op):
-    """C = A B."""
+    """C = A B, of int32 matrices with small values, whose sums have no overflow."""
 
     is_product = True
+
+    def values(self) -> Arrays:
+        if self.dtype != "int32":
+            return super().values()
+        drawn = Op.values(replace(self, dtype="float32"))
+        return {name: np.rint(INTEGERS * each).astype("i4") for name, each in drawn.items()}
+
+    @property
+    def rounding(self) -> float:
+        return 0.0 if self.dtype == "int32" else super().rounding
 
     def factors(self, inputs: Arrays) -> tuple[Any, Any]:
         return inputs["a"].astype("f8"), inputs["b"].astype("f8")
 
     def reference(self, inputs: Arrays) -> Arrays:
         a, b = self.factors(inputs)
-        return {"c": a @ b}
+        c = a @ b
+        return {"c": c.astype("i8") if self.dtype == "int32" else c}
 
     def permitted(self, inputs: Arrays, expected: Arrays) -> Arrays:
         a, b = self.factors(inputs)
@@ -306,7 +320,7 @@ def torch_matmul(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
 
 MATMUL = Product(
     name="matmul",
-    summary="C = A B of row-major float32 matrices, without tensor cores",
+    summary="C = A B of row-major matrices, without tensor cores",
     axes={"m": 4096, "n": 4096, "k": 4096},
     inputs={"a": "m k", "b": "k n"},
     outputs={"c": "m n"},
@@ -317,8 +331,13 @@ MATMUL = Product(
         # Rows not aligned to 16 bytes; tails of every tile; whole tiles; tails.
         "1 1 1, 3 1030 5, 37 45 29, 129 130 131, 1027 7 33, 260 516 100, 256 512 256,385 1284 517",
     ),
-    peers=(Peer("cuBLAS (PyTorch, TF32 off)", torch_matmul),),
-    note="TF32 is off for PyTorch too. 2 m n k FLOP: a multiply-add counts as two.",
+    dtypes=("float32", "int32"),
+    macros=lambda _, dtype: {"RT_NUMBER": "int"} if dtype == "int32" else {},
+    peers=(Peer("cuBLAS (PyTorch, TF32 off)", torch_matmul, dtypes=("float32",)),),
+    note=(
+        "TF32 is off for PyTorch too. 2 m n k FLOP: a multiply-add counts as two. From shared "
+        "memory a product reads 0.25 FLOP per byte element by element, 2 by outer products of eight."
+    ),
 )
 MATMUL_BF16 = ProductBf16(
     name="matmul_bf16",

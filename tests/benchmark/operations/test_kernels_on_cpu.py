@@ -120,19 +120,27 @@ def test_additions(offset: int, tmp_path: Path) -> None:
 # Rungs that need nothing that a CPU lacks, with sizes around those of their blocks and pieces.
 SIZES = {
     "vecadd": ({"n": 1}, {"n": 4095}, {"n": 16_385}),
+    "matmul": ({"m": 3, "n": 1030, "k": 5}, {"m": 37, "n": 45, "k": 29}, {"m": 130, "n": 132, "k": 40}),
     "matrixadd": ({"rows": 1, "cols": 1}, {"rows": 130, "cols": 67}, {"rows": 5, "cols": 2050}),
 }
 
 
-@pytest.mark.parametrize(
-    ("name", "rung"), [(name, each.number) for name in SIZES for each in discover(name)]
-)
-def test_rungs(name: str, rung: int, tmp_path: Path) -> None:
-    (variant,) = (each for each in discover(name) if each.number == rung)
+RUNGS = [
+    (name, each.label, dtype)
+    for name in SIZES
+    for each in discover(name)
+    for dtype in ops.OPERATIONS[name].dtypes
+    if each.supports(dtype) and each.admits("sm_75")  # later ones have instructions of their own
+]
+
+
+@pytest.mark.parametrize(("name", "rung", "dtype"), RUNGS)
+def test_rungs(name: str, rung: str, dtype: str, tmp_path: Path) -> None:
+    (variant,) = (each for each in discover(name) if each.label == rung)
     op = ops.OPERATIONS[name]
-    built = compiled(variant, op.macros(op.axes, op.dtype), tmp_path)
+    built = compiled(variant, op.macros(op.axes, dtype), tmp_path)
     for axes in SIZES[name]:
-        compare(variant, built, op.at(axes))
+        compare(variant, built, op.at(axes, dtype))
 
 
 @pytest.mark.parametrize(
