@@ -24,7 +24,8 @@ LADDERS = "ladders"  # folder of kernels/ with a folder for each operation
 REQUIRED = ("title", "idea", "block", "source")
 KEYS = (
     *REQUIRED, "grid", "threads", "shared", "flags", "needs", "product",
-    "constant", "alignment", "layout", "shows", "dtypes", "sizes", "maps", "best",
+    "constant", "alignment", "layout", "shows", "dtypes", "sizes", "maps", "best", "steps",
+    "scratch",
 )  # fmt: skip
 # Options for nvcc that a header may set: those that affect arithmetic or registers. Other options
 # could read files that the cache key of a cubin does not cover.
@@ -97,6 +98,7 @@ _ENTRIES: dict[str, tuple[str, Callable[[re.Match[str]], Any], str]] = {
         "does not name sizes: write an axis with its sizes and, if it matters, a type, like "
         "n 4 8 float32",
     ),
+    "steps": (r"[2-9]", lambda match: int(match[0]), "is no number of kernels: give 2 to 9"),
     "flags": (
         rf"--({'|'.join(FLAGS)})(?:=\w+)?",
         lambda match: match[0],
@@ -112,6 +114,7 @@ class Launch(NamedTuple):
     grid: tuple[int, int, int]
     shared: int  # dynamic shared memory in bytes
     block: tuple[int, int, int]
+    scratch: int = 0  # bytes of memory that the kernels of a variant share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +132,7 @@ class Kernel:
     needs: tuple[str, ...] = (OLDEST,)  # "sm_90a", or "sm_80+" for that and all later ones
     grid: str = ""
     shared: str = "0"
+    scratch: str = "0"
     used: str = ""  # threads of a block that depend on the sizes, at most those of `block`
     flags: tuple[str, ...] = ()  # options for nvcc
 
@@ -155,11 +159,11 @@ class Kernel:
                 f"{self.place}: the header lacks a value for 'grid'; add `// grid: …`"
             )
         try:
-            texts = self.grid, self.shared, self.used or str(self.threads)
-            grid, shared, used = (whole_numbers(text, names) for text in texts)
+            texts = self.grid, self.shared, self.used or str(self.threads), self.scratch
+            grid, shared, used, scratch = (whole_numbers(text, names) for text in texts)
         except VariantError as error:
             raise VariantError(f"{self.place}: {error}") from error
-        numbers = len(shared) == len(used) == 1 and len(grid) <= 3
+        numbers = len(shared) == len(used) == len(scratch) == 1 and len(grid) <= 3
         sizes = (*grid, *shared)
         is_within = min(sizes) >= 0 and max(sizes) <= MAX_LAUNCH
         if not numbers or not is_within or not 1 <= used[0] <= self.threads:
@@ -168,7 +172,8 @@ class Kernel:
                 f"{self.threads} is not a valid launch"
             )
         x, y, z = (max(size, 1) for size in (*grid, 1, 1)[:3])
-        return Launch((x, y, z), shared[0], (used[0], 1, 1) if self.used else self.block)
+        block = (used[0], 1, 1) if self.used else self.block
+        return Launch((x, y, z), shared[0], block, scratch[0])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,6 +185,7 @@ class Variant(Kernel):
     constant: str = ""
     alignment: str = ""  # "any": arrays may begin anywhere
     maps: tuple[MapRequest, ...] = ()
+    steps: int = 1  # kernels: the entry of the operation, then those with _2, _3, …
     sizes: str = ""  # "any": raytracer.benchmark.products chooses compilation and grid
     best: tuple[Best, ...] = ()
     dtypes: str = ""
@@ -192,6 +198,11 @@ class Variant(Kernel):
     def label(self) -> str:
         """Number and name as in the file name, like "05_warp_tiles"."""
         return f"{self.number:02d}_{self.name}"
+
+    @property
+    def entries(self) -> list[str]:
+        """The names of its kernels, in the order of their launches."""
+        return [self.op, *(f"{self.op}_{step}" for step in range(2, self.steps + 1))]
 
     def supports(self, dtype: str) -> bool:
         """Whether it computes with a type of the operation; by default with all of them."""
@@ -303,6 +314,8 @@ def _values(header: dict[str, str], place: str) -> dict[str, Any]:
     values: dict[str, Any] = {key: value for key, value in header.items() if value}
     values |= {key: _entries(values[key], key, place) for key in _ENTRIES if key in values}
     (values["block"],) = values["block"]
+    if "steps" in values:
+        (values["steps"],) = values["steps"]
     if not 1 <= math.prod(values["block"]) <= MAX_BLOCK_THREADS:
         raise VariantError(f"{place}: block {header['block']!r} {_ENTRIES['block'][2]}")
     return values | {"place": place, "used": values.pop("threads", "")}

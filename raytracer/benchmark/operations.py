@@ -336,7 +336,7 @@ MATMUL = Product(
     peers=(Peer("cuBLAS (PyTorch, TF32 off)", torch_matmul, dtypes=("float32",)),),
     note=(
         "TF32 is off for PyTorch too. 2 m n k FLOP: a multiply-add counts as two. From shared "
-        "memory a product reads 0.25 FLOP per byte element by element, 2 by outer products of eight."
+        "memory: 0.25 FLOP per byte element by element, 2 by outer products of eight."
     ),
 )
 MATMUL_BF16 = ProductBf16(

@@ -22,6 +22,7 @@ PLAYGROUND = [
     ("matrixadd", "as a vector", "04_as_vector"),
     ("matmul", "a thread per row and column", "01_naive"),
     ("matmul", "coalesced: threads exchanged", "02_coalesced"),
+    ("matmul", "coalesced: B column-major", "03_columns_of_b"),
     ("matmul", "tiles in shared memory", "04_shared_tiles"),
     ("matmul", "a column of eight per thread", "05_column_of_eight"),
     ("matmul", "an 8 x 8 microtile by elements: 0.25 FLOP per byte", "06_single_elements"),

@@ -38,7 +38,8 @@ def compiled(variant: Variant, macros: dict[str, str], folder: Path) -> ctypes.C
         '#include "cuda_on_cpu.h"\n#define asm if (false) asm\n'  # prefetches
         f'#include "{variant.path}"\n'
         'extern "C" void go(Index grid, Index block, const std::uint64_t* arguments) {\n'
-        f"  launch({variant.op}, grid, block, arguments);\n}}\n"
+        + "".join(f"  launch({entry}, grid, block, arguments);\n" for entry in variant.entries)
+        + "}\n"
         "#ifdef RT_OPERATOR_COPIES\n"
         'extern "C" int copies() { return RT_OPERATOR_COPIES; }\n'
         "#endif\n"
@@ -88,6 +89,10 @@ def compare(variant: Variant, built: ctypes.CDLL, op: Op) -> None:
         copies = built.copies()
         target = (ctypes.c_char * (len(operator) * copies)).in_dll(built, f"c_{key}")
         ctypes.memmove(target, operator * copies, len(operator) * copies)
+    if launch.scratch:
+        scratch, room = aligned(launch.scratch, 0)
+        kept.append(room)
+        pointers.append(scratch.ctypes.data)
     arguments = (ctypes.c_uint64 * 16)(*pointers, *op.sizes)
     built.go(Index(*launch.grid), Index(*(launch.block or variant.block)), arguments)
     found = {
@@ -99,6 +104,8 @@ def compare(variant: Variant, built: ctypes.CDLL, op: Op) -> None:
         room, begin = rooms[key], outputs[key].ctypes.data - rooms[key].ctypes.data
         assert (room[:begin] == 0xFF).all(), f"{key}: written before it"
         assert (room[begin + outputs[key].nbytes :] == 0xFF).all(), f"{key}: written behind it"
+    if launch.scratch:
+        assert (kept[-1][-GUARD:] == 0xFF).all(), "written behind the memory of the steps"
 
 
 @pytest.mark.parametrize("rung", [12, 13])
@@ -120,7 +127,11 @@ def test_additions(offset: int, tmp_path: Path) -> None:
 # Rungs that need nothing that a CPU lacks, with sizes around those of their blocks and pieces.
 SIZES = {
     "vecadd": ({"n": 1}, {"n": 4095}, {"n": 16_385}),
-    "matmul": ({"m": 3, "n": 1030, "k": 5}, {"m": 37, "n": 45, "k": 29}, {"m": 130, "n": 132, "k": 40}),
+    "matmul": (
+        {"m": 3, "n": 1030, "k": 5},
+        {"m": 37, "n": 45, "k": 29},
+        {"m": 130, "n": 132, "k": 40},
+    ),
     "matrixadd": ({"rows": 1, "cols": 1}, {"rows": 130, "cols": 67}, {"rows": 5, "cols": 2050}),
 }
 
