@@ -1,8 +1,9 @@
 """CUDA kernels and their headers.
 
 Production kernels are `kernels/cuda/NAME.cu`, selected by name. The kernels of the bench are
-variants of an operation, `kernels/ladders/OP/NN_name.cu`, found by listing the folder. The first
-lines of each file are its header, `// key: value`; kernels/README.md describes all keys.
+variants of an operation, `kernels/ladders/OP/NN_name.cu`, found by listing the folder; one between
+two numbers has the first one and a letter, `NNb_name.cu`. The first lines of each file are its
+header, `// key: value`; kernels/README.md describes all keys.
 """
 
 import ast
@@ -46,7 +47,7 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Fraction, Fraction], Any]] = {
 }  # fmt: skip
 _NOT_EVALUATED = (AttributeError, SyntaxError, TypeError, ValueError, RecursionError, MemoryError)
 _ARCHITECTURE = re.compile(r"(?:sm|compute)_(\d+)([af]?)")
-_FILE_NAME = re.compile(r"(\d\d)_([a-z0-9]+(?:_[a-z0-9]+)*)\.cu")
+_FILE_NAME = re.compile(r"(\d\d)([a-z]?)_([a-z0-9]+(?:_[a-z0-9]+)*)\.cu")
 _HEADER_LINE = re.compile(r"//\s?([a-z]+):\s*(.*)")
 _CONTINUATION = re.compile(r"//\s{2,}(\S.*)")
 
@@ -182,6 +183,7 @@ class Variant(Kernel):
 
     op: str
     number: int
+    letter: str = ""  # of a variant between two numbers
     constant: str = ""
     alignment: str = ""  # "any": arrays may begin anywhere
     maps: tuple[MapRequest, ...] = ()
@@ -197,7 +199,7 @@ class Variant(Kernel):
     @property
     def label(self) -> str:
         """Number and name as in the file name, like "05_warp_tiles"."""
-        return f"{self.number:02d}_{self.name}"
+        return f"{self.number:02d}{self.letter}_{self.name}"
 
     @property
     def entries(self) -> list[str]:
@@ -230,8 +232,8 @@ def read(path: Path) -> Variant:
     match = _FILE_NAME.fullmatch(path.name)
     if match is None:
         raise VariantError(
-            f"{place}: a variant's file is called NN_name.cu, with two digits and "
-            "lower-case words joined by underscores"
+            f"{place}: a variant's file is called NN_name.cu, with two digits, perhaps a letter, "
+            "and lower-case words joined by underscores"
         )
     header, kernel = parse_header(path, place), None
     if name := header.pop("product", ""):
@@ -244,8 +246,8 @@ def read(path: Path) -> Variant:
         kernel = product(name, path.parents[2])
         header = parse_header(kernel.path, kernel.place) | header
     return Variant(
-        op=path.parent.name, number=int(match[1]), name=match[2], path=path, product=kernel,
-        translation_unit=kernel.path if kernel else path,
+        op=path.parent.name, number=int(match[1]), letter=match[2], name=match[3], path=path,
+        product=kernel, translation_unit=kernel.path if kernel else path,
         **_values(header, place),
     )  # fmt: skip
 
@@ -364,7 +366,7 @@ def _value(node: ast.expr, names: Mapping[str, int]) -> Fraction:
 
 def preferred(variants: Sequence[Variant], axes: Mapping[str, int], dtype: str) -> list[Variant]:
     """Order variants: those that are the fastest ones at these sizes, then from the last on."""
-    later = sorted(variants, key=lambda each: each.number, reverse=True)
+    later = sorted(variants, key=lambda each: each.label, reverse=True)
 
     def is_best(each: Variant) -> bool:
         return any(b.dtype in ("", dtype) and axes.get(b.axis) in b.sizes for b in each.best)

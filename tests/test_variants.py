@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from raytracer.benchmark.benchmark import matching, names_of
 from raytracer.variants import (
     LADDERS,
     PRODUCT,
@@ -94,6 +95,17 @@ def test_launch_of_a_variant(tmp_path: Path) -> None:
     assert found.launch({"n": 1}, 1).grid == (1, 2, 1)
     with pytest.raises(VariantError, match=r"grid \(2147483648, 2\) .* is not a valid launch"):
         found.launch({"n": 2**38}, 132)
+
+
+def test_a_letter_is_between_two_numbers(tmp_path: Path) -> None:
+    for name in ("03_c.cu", "02b_wide.cu", "02_a.cu"):
+        write(tmp_path / SUM, name)
+    found = discover("sum", tmp_path)
+    assert [each.label for each in found] == ["02_a", "02b_wide", "03_c"]
+    assert [each.label for each in preferred(found, {}, "float32")] == ["03_c", "02b_wide", "02_a"]
+    for word in ("2b", "02b", "wide", "02b_wide"):
+        assert matching(found, [word], names_of, "sum") == [found[1]]
+    assert matching(found, ["2"], names_of, "sum") == [found[0]]
 
 
 def test_steps_of_a_variant(tmp_path: Path) -> None:

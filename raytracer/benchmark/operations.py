@@ -1,8 +1,10 @@
 """The operations of the bench."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -318,6 +320,23 @@ def torch_matmul(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
     return partial(torch.matmul, a, b, out=out)
 
 
+def triton_product(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
+    """Return the fastest of the Triton templates of Inductor, PyTorch's compiler, which needs half
+    a minute the first time. Its result is allocated."""
+    import_module("triton")
+    config = import_module("torch._inductor.config")
+    torch.backends.cuda.matmul.allow_tf32 = False
+    a, b = of["a"], of["b"]
+    if a.dtype == torch.int16:
+        a, b = a.view(torch.bfloat16), b.view(torch.bfloat16).t()
+    # Inductor logs templates that do not fit the GPU at length.
+    logging.getLogger("torch._inductor").setLevel(logging.CRITICAL)
+    with config.patch(max_autotune_gemm_backends="TRITON", autotune_num_choices_displayed=0):
+        product = torch.compile(torch.mm, mode="max-autotune-no-cudagraphs", dynamic=False)
+        product(a, b)
+    return partial(product, a, b)
+
+
 MATMUL = Product(
     name="matmul",
     summary="C = A B of row-major matrices, without tensor cores",
@@ -333,7 +352,10 @@ MATMUL = Product(
     ),
     dtypes=("float32", "int32"),
     macros=lambda _, dtype: {"RT_NUMBER": "int"} if dtype == "int32" else {},
-    peers=(Peer("cuBLAS (PyTorch, TF32 off)", torch_matmul, dtypes=("float32",)),),
+    peers=(
+        Peer("cuBLAS (PyTorch, TF32 off)", torch_matmul, dtypes=("float32",)),
+        Peer("Triton (Inductor)", triton_product, dtypes=("float32",)),
+    ),
     note=(
         "TF32 is off for PyTorch too. 2 m n k FLOP: a multiply-add counts as two. From shared "
         "memory: 0.25 FLOP per byte element by element, 2 by outer products of eight."
@@ -354,7 +376,7 @@ MATMUL_BF16 = ProductBf16(
         "1 1 1, 3 1030 5, 37 45 29, 129 131 136, 1027 7 40, 260 518 328, 256 512 512,385 1284 1096",
     ),
     dtypes=("bfloat16", BFLOAT16_OUT),
-    peers=(Peer("cuBLAS (PyTorch)", torch_matmul),),
+    peers=(Peer("cuBLAS (PyTorch)", torch_matmul), Peer("Triton (Inductor)", triton_product)),
     note="PyTorch writes C in bfloat16, half the bytes of float32: --dtype bfloat16_out too.",
 )
 

@@ -56,10 +56,18 @@ CONTRACTIONS = [
 # Products of bfloat16 on tensor cores, with the copy engine.
 TENSOR_CORES = [
     ("matmul_bf16", "WMMA", "01_wmma"),
-    ("matmul_bf16", "v0: cp.async, ldmatrix, swizzle", "02_mma_swizzled"),
+    ("matmul_bf16", "v0: cp.async, ldmatrix, mma.sync, swizzle", "02_mma_swizzled"),
+    ("matmul_bf16", "v1: TMA, CU_TENSOR_MAP_SWIZZLE_64B", "05_tma_swizzle64"),
+    ("matmul_bf16", "v1: TMA, CU_TENSOR_MAP_SWIZZLE_128B", "06_tma_swizzle128"),
     ("matmul_bf16", "to do: warp specialisation", "07_tma_specialised"),
-    ("matmul_bf16", "TMA stores", "10_tma_store"),
-    ("matmul_bf16", "clusters", "11_cluster"),
+    ("matmul_bf16", "Hopper: wgmma", "03_wgmma"),
+    ("matmul_bf16", "Hopper: order for L2", "03b_l2_order"),
+    ("matmul_bf16", "Hopper: wgmma, warps that copy", "04_wgmma_specialised"),
+    ("matmul_bf16", "Hopper: TMA and wgmma", "08_tma_wgmma"),
+    ("matmul_bf16", "Hopper: persistent blocks", "09_persistent"),
+    ("matmul_bf16", "Hopper: TMA stores", "10_tma_store"),
+    ("matmul_bf16", "Hopper: clusters", "11_cluster"),
+    ("matmul_bf16", "any size", "12_any_size"),
 ]
 
 
@@ -81,6 +89,14 @@ def test_an_idea_of_a_source_has_its_rung(op: str, words: str, rung: str) -> Non
 def test_sizes_of_the_sources(op: str, sizes: dict[str, int], dtypes: list[str]) -> None:
     for dtype in dtypes:
         assert OPERATIONS[op].at(sizes, dtype).axes == sizes
+
+
+def test_the_copy_engine_and_mma_run_on_the_cards_of_the_source() -> None:
+    """Those of the RTX 5090 and the RTX PRO 6000."""
+    able = [each.label for each in discover("matmul_bf16") if each.admits("sm_120")]
+    assert able == [
+        "01_wmma", "02_mma_swizzled", "05_tma_swizzle64", "06_tma_swizzle128", "07_tma_specialised"
+    ]  # fmt: skip
 
 
 def test_integers_are_multiplied_up_to_the_register_tiles() -> None:

@@ -119,11 +119,11 @@ class LoadedKernel:
         shared, limit = launch.shared + self.resources["shared"], session.shared_limit
         if shared > limit:
             raise SizeError(f"needs {shared:,} bytes of shared memory; a block may have {limit:,}")
-        names = session.driver.function_attribute
         scratch = session.driver.mem_alloc(launch.scratch) if launch.scratch else None
         places = pointers if scratch is None else [*pointers, int(scratch)]
         for function in self._functions:
             if launch.shared > PLAIN_SHARED:
+                names = session.driver.function_attribute
                 function.set_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES, launch.shared)
             function.prepare(["P"] * len(places) + ["q"] * len(sizes))
 
