@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
@@ -331,7 +332,9 @@ def triton_product(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
         a, b = a.view(torch.bfloat16), b.view(torch.bfloat16).t()
     # Inductor logs templates that do not fit the GPU at length.
     logging.getLogger("torch._inductor").setLevel(logging.CRITICAL)
-    with config.patch(max_autotune_gemm_backends="TRITON", autotune_num_choices_displayed=0):
+    choice = config.patch(max_autotune_gemm_backends="TRITON", autotune_num_choices_displayed=0)
+    with choice, catch_warnings():
+        simplefilter("ignore")
         product = torch.compile(torch.mm, mode="max-autotune-no-cudagraphs", dynamic=False)
         product(a, b)
     return partial(product, a, b)

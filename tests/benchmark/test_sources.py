@@ -49,8 +49,15 @@ PLAYGROUND = [
 # Contractions of matrix-free solvers.
 CONTRACTIONS = [
     ("contraction", "naive", "01_naive"),
+    ("contraction", "shared memory", "03_shared"),
     ("contraction", "shared memory, no conflicts", "04_no_conflicts"),
-    ("contraction", "operator in constant memory", "06_constant_operator"),
+    ("contraction", "register tiled", "05_register_tiles"),
+    ("contraction", "register tiled, const A", "06_constant_operator"),
+    ("contraction", "register tiled, 4 elements per block", "07_four_elements"),
+    ("contraction", "register tiled, explicit unroll", "08_explicit_unroll"),
+    ("contraction", "to do: eliminate shared memory bank conflicts", "09_padded_lines"),
+    ("contraction", "to do: vectorized loads from shared", "10_vector_loads"),
+    ("contraction", "to do: pipelining likely not worth it", "11_pipelined"),
     ("contraction", "whole lines of memory", "12_whole_lines"),
 ]
 # Products of bfloat16 on tensor cores, with the copy engine.

@@ -18,7 +18,7 @@
 #define __device__
 #define __host__
 #define __constant__
-#define __align__(bytes) alignas(bytes)
+#define __align__(bytes) __attribute__((aligned(bytes)))
 // static: the blocks run one after the other, their threads share the arrays
 #ifdef STATIC_SHARED
 #define __shared__ static

@@ -1,6 +1,7 @@
 """CUDA sources of the bench, compiled by g++ for the CPU, at sizes drawn at random."""
 
 import ctypes
+import re
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -46,8 +47,8 @@ def compiled(variant: Variant, macros: dict[str, str], folder: Path) -> ctypes.C
     )
     flags = ["-pthread", "-ffp-contract=off", *(f"-D{name}={macros[name]}" for name in macros)]
     code = variant.path.read_text(encoding="utf-8")
-    if "extern __shared__ unsigned" in code:
-        flags.append("-DSHARED_TYPE=unsigned")
+    if dynamic := re.search(r"extern __shared__ (\w+) ", code):
+        flags.append(f"-DSHARED_TYPE={dynamic[1]}")
     elif "  __shared__ " in code:
         flags.append("-DSTATIC_SHARED")
     return library(folder, "kernel", text, *flags)
@@ -108,7 +109,7 @@ def compare(variant: Variant, built: ctypes.CDLL, op: Op) -> None:
         assert (kept[-1][-GUARD:] == 0xFF).all(), "written behind the memory of the steps"
 
 
-@pytest.mark.parametrize("rung", [12, 13])
+@pytest.mark.parametrize("rung", [each.number for each in discover("contraction")])
 @pytest.mark.parametrize("kind", ["odd", "even"])
 def test_elements(rung: int, kind: str, tmp_path: Path) -> None:
     rng = generator(rung, kind)
