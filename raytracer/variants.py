@@ -1,8 +1,9 @@
 """CUDA kernels and their headers.
 
 Production kernels are `kernels/cuda/NAME.cu`, selected by name. The kernels of the bench are
-variants of an operation, `kernels/ladders/OP/NN_name.cu`, found by listing the folder. The first
-lines of each file are its header, `// key: value`; kernels/README.md describes all keys.
+variants of an operation, `kernels/ladders/OP/NN_name.cu`, found by listing the folder; one between
+two numbers has the first one and a letter, `NNb_name.cu`. The first lines of each file are its
+header, `// key: value`; kernels/README.md describes all keys.
 """
 
 import ast
@@ -24,7 +25,8 @@ LADDERS = "ladders"  # folder of kernels/ with a folder for each operation
 REQUIRED = ("title", "idea", "block", "source")
 KEYS = (
     *REQUIRED, "grid", "threads", "shared", "flags", "needs", "product",
-    "constant", "alignment", "layout", "shows", "dtypes", "sizes", "maps", "best",
+    "constant", "alignment", "layout", "shows", "dtypes", "sizes", "maps", "best", "steps",
+    "scratch",
 )  # fmt: skip
 # Options for nvcc that a header may set: those that affect arithmetic or registers. Other options
 # could read files that the cache key of a cubin does not cover.
@@ -45,7 +47,7 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Fraction, Fraction], Any]] = {
 }  # fmt: skip
 _NOT_EVALUATED = (AttributeError, SyntaxError, TypeError, ValueError, RecursionError, MemoryError)
 _ARCHITECTURE = re.compile(r"(?:sm|compute)_(\d+)([af]?)")
-_FILE_NAME = re.compile(r"(\d\d)_([a-z0-9]+(?:_[a-z0-9]+)*)\.cu")
+_FILE_NAME = re.compile(r"(\d\d)([a-z]?)_([a-z0-9]+(?:_[a-z0-9]+)*)\.cu")
 _HEADER_LINE = re.compile(r"//\s?([a-z]+):\s*(.*)")
 _CONTINUATION = re.compile(r"//\s{2,}(\S.*)")
 
@@ -97,6 +99,7 @@ _ENTRIES: dict[str, tuple[str, Callable[[re.Match[str]], Any], str]] = {
         "does not name sizes: write an axis with its sizes and, if it matters, a type, like "
         "n 4 8 float32",
     ),
+    "steps": (r"[2-9]", lambda match: int(match[0]), "is no number of kernels: give 2 to 9"),
     "flags": (
         rf"--({'|'.join(FLAGS)})(?:=\w+)?",
         lambda match: match[0],
@@ -112,6 +115,7 @@ class Launch(NamedTuple):
     grid: tuple[int, int, int]
     shared: int  # dynamic shared memory in bytes
     block: tuple[int, int, int]
+    scratch: int = 0  # bytes of memory that the kernels of a variant share
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +133,7 @@ class Kernel:
     needs: tuple[str, ...] = (OLDEST,)  # "sm_90a", or "sm_80+" for that and all later ones
     grid: str = ""
     shared: str = "0"
+    scratch: str = "0"
     used: str = ""  # threads of a block that depend on the sizes, at most those of `block`
     flags: tuple[str, ...] = ()  # options for nvcc
 
@@ -155,11 +160,11 @@ class Kernel:
                 f"{self.place}: the header lacks a value for 'grid'; add `// grid: …`"
             )
         try:
-            texts = self.grid, self.shared, self.used or str(self.threads)
-            grid, shared, used = (whole_numbers(text, names) for text in texts)
+            texts = self.grid, self.shared, self.used or str(self.threads), self.scratch
+            grid, shared, used, scratch = (whole_numbers(text, names) for text in texts)
         except VariantError as error:
             raise VariantError(f"{self.place}: {error}") from error
-        numbers = len(shared) == len(used) == 1 and len(grid) <= 3
+        numbers = len(shared) == len(used) == len(scratch) == 1 and len(grid) <= 3
         sizes = (*grid, *shared)
         is_within = min(sizes) >= 0 and max(sizes) <= MAX_LAUNCH
         if not numbers or not is_within or not 1 <= used[0] <= self.threads:
@@ -168,7 +173,8 @@ class Kernel:
                 f"{self.threads} is not a valid launch"
             )
         x, y, z = (max(size, 1) for size in (*grid, 1, 1)[:3])
-        return Launch((x, y, z), shared[0], (used[0], 1, 1) if self.used else self.block)
+        block = (used[0], 1, 1) if self.used else self.block
+        return Launch((x, y, z), shared[0], block, scratch[0])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,9 +183,11 @@ class Variant(Kernel):
 
     op: str
     number: int
+    letter: str = ""  # of a variant between two numbers
     constant: str = ""
     alignment: str = ""  # "any": arrays may begin anywhere
     maps: tuple[MapRequest, ...] = ()
+    steps: int = 1  # kernels: the entry of the operation, then those with _2, _3, …
     sizes: str = ""  # "any": raytracer.benchmark.products chooses compilation and grid
     best: tuple[Best, ...] = ()
     dtypes: str = ""
@@ -191,7 +199,12 @@ class Variant(Kernel):
     @property
     def label(self) -> str:
         """Number and name as in the file name, like "05_warp_tiles"."""
-        return f"{self.number:02d}_{self.name}"
+        return f"{self.number:02d}{self.letter}_{self.name}"
+
+    @property
+    def entries(self) -> list[str]:
+        """The names of its kernels, in the order of their launches."""
+        return [self.op, *(f"{self.op}_{step}" for step in range(2, self.steps + 1))]
 
     def supports(self, dtype: str) -> bool:
         """Whether it computes with a type of the operation; by default with all of them."""
@@ -219,8 +232,8 @@ def read(path: Path) -> Variant:
     match = _FILE_NAME.fullmatch(path.name)
     if match is None:
         raise VariantError(
-            f"{place}: a variant's file is called NN_name.cu, with two digits and "
-            "lower-case words joined by underscores"
+            f"{place}: a variant's file is called NN_name.cu, with two digits, perhaps a letter, "
+            "and lower-case words joined by underscores"
         )
     header, kernel = parse_header(path, place), None
     if name := header.pop("product", ""):
@@ -233,8 +246,8 @@ def read(path: Path) -> Variant:
         kernel = product(name, path.parents[2])
         header = parse_header(kernel.path, kernel.place) | header
     return Variant(
-        op=path.parent.name, number=int(match[1]), name=match[2], path=path, product=kernel,
-        translation_unit=kernel.path if kernel else path,
+        op=path.parent.name, number=int(match[1]), letter=match[2], name=match[3], path=path,
+        product=kernel, translation_unit=kernel.path if kernel else path,
         **_values(header, place),
     )  # fmt: skip
 
@@ -303,6 +316,8 @@ def _values(header: dict[str, str], place: str) -> dict[str, Any]:
     values: dict[str, Any] = {key: value for key, value in header.items() if value}
     values |= {key: _entries(values[key], key, place) for key in _ENTRIES if key in values}
     (values["block"],) = values["block"]
+    if "steps" in values:
+        (values["steps"],) = values["steps"]
     if not 1 <= math.prod(values["block"]) <= MAX_BLOCK_THREADS:
         raise VariantError(f"{place}: block {header['block']!r} {_ENTRIES['block'][2]}")
     return values | {"place": place, "used": values.pop("threads", "")}
@@ -351,7 +366,7 @@ def _value(node: ast.expr, names: Mapping[str, int]) -> Fraction:
 
 def preferred(variants: Sequence[Variant], axes: Mapping[str, int], dtype: str) -> list[Variant]:
     """Order variants: those that are the fastest ones at these sizes, then from the last on."""
-    later = sorted(variants, key=lambda each: each.number, reverse=True)
+    later = sorted(variants, key=lambda each: each.label, reverse=True)
 
     def is_best(each: Variant) -> bool:
         return any(b.dtype in ("", dtype) and axes.get(b.axis) in b.sizes for b in each.best)

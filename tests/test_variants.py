@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from raytracer.benchmark.benchmark import matching, names_of
 from raytracer.variants import (
     LADDERS,
     PRODUCT,
@@ -96,6 +97,26 @@ def test_launch_of_a_variant(tmp_path: Path) -> None:
         found.launch({"n": 2**38}, 132)
 
 
+def test_a_letter_is_between_two_numbers(tmp_path: Path) -> None:
+    for name in ("03_c.cu", "02b_wide.cu", "02_a.cu"):
+        write(tmp_path / SUM, name)
+    found = discover("sum", tmp_path)
+    assert [each.label for each in found] == ["02_a", "02b_wide", "03_c"]
+    assert [each.label for each in preferred(found, {}, "float32")] == ["03_c", "02b_wide", "02_a"]
+    for word in ("2b", "02b", "wide", "02b_wide"):
+        assert matching(found, [word], names_of, "sum") == [found[1]]
+    assert matching(found, ["2"], names_of, "sum") == [found[0]]
+
+
+def test_steps_of_a_variant(tmp_path: Path) -> None:
+    write(tmp_path / SUM, "01_a.cu", grid="1", steps="3", scratch="8 * n")
+    write(tmp_path / SUM, "02_b.cu", grid="1")
+    chain, single = discover("sum", tmp_path)
+    assert chain.entries == ["sum", "sum_2", "sum_3"]
+    assert single.entries == ["sum"]
+    assert [each.launch({"n": 5}, 1).scratch for each in (chain, single)] == [40, 0]
+
+
 @pytest.mark.parametrize(
     ("n", "dtype", "order"),
     [(2, "float32", [2, 3, 1]), (8, "float32", [1, 3, 2]), (8, "float64", [3, 2, 1]),
@@ -121,6 +142,7 @@ def test_the_rung_whose_header_names_the_sizes_comes_first(
         *(("maps", each, "is not a tensor map") for each in ("a 64", "a 8x8 swizzle16")),
         ("idea", "x\n// blocks: 3", "line 3: unknown key 'blocks'"),
         ("idea", "x\n// idea: y", "line 3: 'idea' occurs twice"),
+        ("steps", "1", "is no number of kernels: give 2 to 9"),
         ("flags", "--include=x.h", "give options of nvcc out of --fmad"),
     ],
 )

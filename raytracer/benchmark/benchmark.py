@@ -220,7 +220,8 @@ def matching(
 
 def names_of(variant: Variant) -> tuple[str, ...]:
     """Return the names of a variant on the command line."""
-    return variant.label, variant.name, str(variant.number), f"{variant.number:02d}"
+    number = f"{variant.number}{variant.letter}"
+    return variant.label, variant.name, number, number.zfill(2 + len(variant.letter))
 
 
 def parse_size(text: str) -> int:

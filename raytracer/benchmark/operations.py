@@ -1,9 +1,12 @@
 """The operations of the bench."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
@@ -25,7 +28,7 @@ def torch_add(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
     return partial(torch.add, of["a"], of["b"], out=torch.empty_like(of["a"]))
 
 
-# The sum of two vectors: bound by memory
+# The sums of two vectors and of two matrices: bound by memory
 VECADD = Op(
     name="vecadd",
     summary="c = a + b of two vectors",
@@ -39,6 +42,19 @@ VECADD = Op(
     awkward=sizes_of("n offset", "1, 3, 255, 1025, 4099, 3 2, 8195 1, 8195 4, 1000003"),
     peers=(Peer("PyTorch add", torch_add),),
     note="12 bytes per addition: bound by memory, or by the L2 cache for small n.",
+)
+
+MATRIXADD = Op(
+    name="matrixadd",
+    summary="C = A + B of two row-major matrices",
+    axes={"rows": 16384, "cols": 16384},
+    inputs={"a": "rows cols", "b": "rows cols"},
+    outputs={"c": "rows cols"},
+    compute=lambda arrays: {"c": arrays["a"] + arrays["b"]},
+    flop=lambda axes: axes["rows"] * axes["cols"],
+    awkward=sizes_of("rows cols", "1 1, 3 1030, 1027 5, 33 65, 257 1001, 91 93, 5 4096, 70001 3"),
+    peers=(Peer("PyTorch add", torch_add),),
+    note="Accesses coalesce if neighbouring threads are on neighbouring columns, not on rows.",
 )
 
 
@@ -231,17 +247,31 @@ HISTOGRAM_BINS = HistogramBins(
 BFLOAT16_OUT = "bfloat16_out"  # C in bfloat16, too
 
 
+INTEGERS = 8.0  # standard deviation of the values of int32 matrices, and half of their range
+
+
 class Product(Op):
-    """C = A B."""
+    """C = A B, of int32 matrices with small values, whose sums have no overflow."""
 
     is_product = True
+
+    def values(self) -> Arrays:
+        if self.dtype != "int32":
+            return super().values()
+        drawn = Op.values(replace(self, dtype="float32"))
+        return {name: np.rint(INTEGERS * each).astype("i4") for name, each in drawn.items()}
+
+    @property
+    def rounding(self) -> float:
+        return 0.0 if self.dtype == "int32" else super().rounding
 
     def factors(self, inputs: Arrays) -> tuple[Any, Any]:
         return inputs["a"].astype("f8"), inputs["b"].astype("f8")
 
     def reference(self, inputs: Arrays) -> Arrays:
         a, b = self.factors(inputs)
-        return {"c": a @ b}
+        c = a @ b
+        return {"c": c.astype("i8") if self.dtype == "int32" else c}
 
     def permitted(self, inputs: Arrays, expected: Arrays) -> Arrays:
         a, b = self.factors(inputs)
@@ -291,9 +321,28 @@ def torch_matmul(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
     return partial(torch.matmul, a, b, out=out)
 
 
+def triton_product(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
+    """Return the fastest of the Triton templates of Inductor, PyTorch's compiler, which needs half
+    a minute the first time. Its result is allocated."""
+    import_module("triton")
+    config = import_module("torch._inductor.config")
+    torch.backends.cuda.matmul.allow_tf32 = False
+    a, b = of["a"], of["b"]
+    if a.dtype == torch.int16:
+        a, b = a.view(torch.bfloat16), b.view(torch.bfloat16).t()
+    # Inductor logs templates that do not fit the GPU at length.
+    logging.getLogger("torch._inductor").setLevel(logging.CRITICAL)
+    choice = config.patch(max_autotune_gemm_backends="TRITON", autotune_num_choices_displayed=0)
+    with choice, catch_warnings():
+        simplefilter("ignore")
+        product = torch.compile(torch.mm, mode="max-autotune-no-cudagraphs", dynamic=False)
+        product(a, b)
+    return partial(product, a, b)
+
+
 MATMUL = Product(
     name="matmul",
-    summary="C = A B of row-major float32 matrices, without tensor cores",
+    summary="C = A B of row-major matrices, without tensor cores",
     axes={"m": 4096, "n": 4096, "k": 4096},
     inputs={"a": "m k", "b": "k n"},
     outputs={"c": "m n"},
@@ -304,8 +353,16 @@ MATMUL = Product(
         # Rows not aligned to 16 bytes; tails of every tile; whole tiles; tails.
         "1 1 1, 3 1030 5, 37 45 29, 129 130 131, 1027 7 33, 260 516 100, 256 512 256,385 1284 517",
     ),
-    peers=(Peer("cuBLAS (PyTorch, TF32 off)", torch_matmul),),
-    note="TF32 is off for PyTorch too. 2 m n k FLOP: a multiply-add counts as two.",
+    dtypes=("float32", "int32"),
+    macros=lambda _, dtype: {"RT_NUMBER": "int"} if dtype == "int32" else {},
+    peers=(
+        Peer("cuBLAS (PyTorch, TF32 off)", torch_matmul, dtypes=("float32",)),
+        Peer("Triton (Inductor)", triton_product, dtypes=("float32",)),
+    ),
+    note=(
+        "TF32 is off for PyTorch too. 2 m n k FLOP: a multiply-add counts as two. From shared "
+        "memory: 0.25 FLOP per byte element by element, 2 by outer products of eight."
+    ),
 )
 MATMUL_BF16 = ProductBf16(
     name="matmul_bf16",
@@ -322,11 +379,12 @@ MATMUL_BF16 = ProductBf16(
         "1 1 1, 3 1030 5, 37 45 29, 129 131 136, 1027 7 40, 260 518 328, 256 512 512,385 1284 1096",
     ),
     dtypes=("bfloat16", BFLOAT16_OUT),
-    peers=(Peer("cuBLAS (PyTorch)", torch_matmul),),
+    peers=(Peer("cuBLAS (PyTorch)", torch_matmul), Peer("Triton (Inductor)", triton_product)),
     note="PyTorch writes C in bfloat16, half the bytes of float32: --dtype bfloat16_out too.",
 )
 
 OPERATIONS: dict[str, Op] = {
-    op.name: op for op in (CONTRACTION, HISTOGRAM, HISTOGRAM_BINS, MATMUL, MATMUL_BF16, VECADD)
+    op.name: op
+    for op in (CONTRACTION, HISTOGRAM, HISTOGRAM_BINS, MATMUL, MATMUL_BF16, MATRIXADD, VECADD)
 }
 """All operations by name, sorted."""

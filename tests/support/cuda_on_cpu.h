@@ -18,6 +18,7 @@
 #define __device__
 #define __host__
 #define __constant__
+#define __align__(bytes) __attribute__((aligned(bytes)))
 // static: the blocks run one after the other, their threads share the arrays
 #ifdef STATIC_SHARED
 #define __shared__ static
@@ -32,6 +33,7 @@ struct Index {
   unsigned x = 0, y = 0, z = 0;
 };
 inline Index threadIdx, blockIdx, blockDim, gridDim;
+inline unsigned thread_number;  // in the block: threads along x are neighbours
 
 // A thread of the block, on a stack of its own.
 struct Fiber {
@@ -41,7 +43,7 @@ struct Fiber {
 };
 inline std::vector<Fiber> fibers;
 inline ucontext_t scheduler;
-inline void yield() { swapcontext(&fibers[threadIdx.x].context, &scheduler); }
+inline void yield() { swapcontext(&fibers[thread_number].context, &scheduler); }
 
 struct Barrier {
   unsigned members, arrived = 0, phase = 0;
@@ -78,12 +80,14 @@ inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z,
 inline float2 make_float2(float x, float y) { return {x, y}; }
 inline double2 make_double2(double x, double y) { return {x, y}; }
 template <class T> void __stwb(T* to, T value) { *to = value; }
+template <class T> void __stcs(T* to, T value) { *to = value; }
 
 // Loads and copies have the alignment that the hardware requires.
 template <class T> T __ldg(const T* from) {
   if ((std::uintptr_t)from % alignof(T) != 0) __builtin_trap();
   return *from;
 }
+template <class T> T __ldcs(const T* from) { return __ldg(from); }
 inline void __pipeline_memcpy_async(void* to, const void* from, std::size_t bytes) {
   if ((std::uintptr_t)to % bytes != 0 || (std::uintptr_t)from % bytes != 0) __builtin_trap();
   std::memcpy(to, from, bytes);
@@ -132,50 +136,67 @@ struct Warp {
   // the values of all lanes, until the next call
   template <class T> void share(T value) {
     all.wait();
-    std::memcpy(&values[threadIdx.x % 32], &value, sizeof(T));
+    std::memcpy(&values[thread_number % 32], &value, sizeof(T));
     all.wait();
   }
 };
 inline std::vector<Warp> warps;  // of the block
 template <class T> T of_lane(T value, unsigned lane) {
-  Warp& own = warps[threadIdx.x / 32];
+  Warp& own = warps[thread_number / 32];
   own.share(value);
   std::memcpy(&value, &own.values[lane % 32], sizeof(T));
   return value;
 }
-template <class T> T __shfl_xor_sync(unsigned, T value, int distance) { return of_lane(value, threadIdx.x ^ distance); }
+template <class T> T __shfl_xor_sync(unsigned, T value, int distance) { return of_lane(value, thread_number ^ distance); }
 template <class T> T __shfl_sync(unsigned, T value, int lane, int width = 32) {
-  return of_lane(value, (threadIdx.x & ~(width - 1)) + (lane & (width - 1)));
+  return of_lane(value, (thread_number & ~(width - 1)) + (lane & (width - 1)));
 }
 template <class T> T __shfl_up_sync(unsigned, T value, int distance, int width = 32) {
-  const bool exists = (int)(threadIdx.x & (width - 1)) >= distance;
-  return of_lane(value, exists ? threadIdx.x - distance : threadIdx.x);
+  const bool exists = (int)(thread_number & (width - 1)) >= distance;
+  return of_lane(value, exists ? thread_number - distance : thread_number);
 }
 inline unsigned __ballot_sync(unsigned, bool says) {
-  Warp& own = warps[threadIdx.x / 32];
+  Warp& own = warps[thread_number / 32];
   own.share<std::uint64_t>(says);
   unsigned lanes = 0;
   for (int k = 0; k < 32; k++) lanes |= (unsigned)own.values[k] << k;
   return lanes;
 }
 inline bool __all_sync(unsigned, bool says) { return __ballot_sync(~0u, says) == ~0u; }
-inline void __syncwarp() { warps[threadIdx.x / 32].all.wait(); }
+inline void __syncwarp() { warps[thread_number / 32].all.wait(); }
 
 template <class... A, std::size_t... i>
 void call(void (*kernel)(A...), const std::uint64_t* arguments, std::index_sequence<i...>) {
   kernel((A)arguments[i]...);
 }
+// All threads of a block, from barrier to barrier.
+inline void run_block() {
+  const unsigned threads = (unsigned)fibers.size();
+  unsigned left = threads;
+  for (bool is_ascending = true; left > 0; is_ascending = !is_ascending) {
+    left = 0;
+    for (unsigned k = 0; k < threads; k++) {
+      thread_number = is_ascending ? k : threads - 1 - k;
+      threadIdx = {thread_number % blockDim.x, thread_number / blockDim.x};
+      if (fibers[thread_number].is_done) continue;
+      swapcontext(&scheduler, &fibers[thread_number].context);
+      left += !fibers[thread_number].is_done;
+    }
+  }
+}
 // All blocks, one after the other.
-template <class... A> void launch(void (*kernel)(A...), unsigned blocks, unsigned threads,
-                                  const std::uint64_t* arguments) {
+template <class... A>
+void launch(void (*kernel)(A...), Index grid, Index block, const std::uint64_t* arguments) {
   static void (*run)(A...);
   static const std::uint64_t* given;
   constexpr std::size_t kStack = 256 << 10;
+  const unsigned threads = block.x * block.y;
   run = kernel, given = arguments;
-  gridDim.x = blocks, blockDim.x = threads;
+  gridDim = grid, blockDim = block;
   fibers = std::vector<Fiber>(threads);
   for (Fiber& each : fibers) each.stack.reset(new char[kStack]);
-  for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++) {
+  for (unsigned number = 0; number < grid.x * grid.y; number++) {
+    blockIdx = {number % grid.x, number / grid.x};
     block_barrier = {threads};
     warps.assign((threads + 31) / 32, {});
     for (Fiber& each : fibers) {
@@ -188,22 +209,17 @@ template <class... A> void launch(void (*kernel)(A...), unsigned blocks, unsigne
           &each.context,
           +[] {
             call(run, given, std::index_sequence_for<A...>());
-            fibers[threadIdx.x].is_done = true;
+            fibers[thread_number].is_done = true;
             block_barrier.leave();
           },
           0);
     }
-    unsigned left = threads;
-    for (bool is_ascending = true; left > 0; is_ascending = !is_ascending) {
-      left = 0;
-      for (unsigned k = 0; k < threads; k++) {
-        threadIdx.x = is_ascending ? k : threads - 1 - k;
-        if (fibers[threadIdx.x].is_done) continue;
-        swapcontext(&scheduler, &fibers[threadIdx.x].context);
-        left += !fibers[threadIdx.x].is_done;
-      }
-    }
+    run_block();
   }
+}
+template <class... A> void launch(void (*kernel)(A...), unsigned blocks, unsigned threads,
+                                  const std::uint64_t* arguments) {
+  launch(kernel, Index{blocks, 1}, Index{threads, 1}, arguments);
 }
 
 // dynamic shared memory, of the type with which the kernel declares it

@@ -1,9 +1,9 @@
-// title: element and operator in shared memory
-// idea: a block stages one element and the operator, so that global memory is read once; the operator is staged
-//       transposed, so that neighbouring k read neighbouring words: by rows they are n words apart, with bank conflicts
+// title: operator by columns
+// idea: the same with the operator staged transposed, so that neighbouring k read neighbouring words, which are in different
+//       banks
 // block: 256
 // grid: elements
-// source: CUDA C++ Programming Guide, shared memory; CUDA C++ Best Practices Guide, memory banks
+// source: CUDA C++ Best Practices Guide, memory banks
 #include "contraction.cuh"
 
 using rt::Real;

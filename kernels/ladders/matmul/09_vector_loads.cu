@@ -5,6 +5,7 @@
 // block: 256
 // grid: ceil(n / 128), ceil(m / 128)
 // shared: 0
+// dtypes: float32
 // source: NVIDIA CUTLASS, efficient GEMM in CUDA
 #include "vec4.cuh"
 

@@ -1,10 +1,10 @@
 // title: Asynchronous stages
-// idea: cp.async copies tiles three ahead into a ring of four stages, bypassing registers, and fragments
-//       are double-buffered: one barrier per tile, and global latency is hidden. A warp owns a compact tile
-//       of 64 x 32 instead of a strip of 16 x 128: 96 different values for its 2048 multiply-adds, not 144
+// idea: cp.async copies tiles three ahead into a ring of four stages, bypassing registers, and fragments are
+//       double-buffered: one barrier per tile, and global latency is hidden
 // block: 256
 // grid: ceil(m / 128) * ceil(n / 128)
 // shared: 0
+// dtypes: float32
 // needs: sm_80+
 // source: CUDA C++ programming guide, asynchronous data copies; NVIDIA CUTLASS
 #include "async_copy.cuh"

@@ -3,6 +3,7 @@
 //       ("stream-K"). Operands by rows or by columns, aligned or not, at any distance from row to row: each tile and
 //       layout is a compilation of its own, and a model of waves chooses it
 // sizes: any
+// dtypes: float32
 // block: 256
 // needs: sm_80+
 // source: own; Osama et al. 2023 (Stream-K); Huerta et al. 2025 (register file of NVIDIA GPUs)

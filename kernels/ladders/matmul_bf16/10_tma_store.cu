@@ -1,15 +1,13 @@
-// title: TMA and wgmma, persistent tiles
-// idea: one thread requests copies, and two warpgroups multiply directly from the stages; registers move
-//       from the copying warpgroup to those that multiply. One persistent block per multiprocessor processes
-//       tile after tile, in an order in which concurrent tiles share rows and columns in the L2 cache. C is
-//       staged in shared memory, and the engine writes it while the next tile is copied and multiplied
+// title: TMA stores
+// idea: C is staged in shared memory, swizzled, and the engine writes it in boxes of 64 x 32 while the next tile is copied and
+//       multiplied: a warp's own stores are pairs of values in eight rows, the engine's are whole lines
 // maps: a 128x64 swizzle128, b 256x64 swizzle128, c 64x32 swizzle128
 // block: 384
 // grid: min(sm, ceil(m / 128) * ceil(n / 256))
 // shared: 4 * (128 + 256) * 128 + 4 * 64 * 128 + 1024
 // dtypes: bfloat16
 // needs: sm_90a
-// source: PTX ISA, wgmma and setmaxnreg; NVIDIA CUTLASS (persistent kernels); pranjalssh, fast.cu (the tile)
+// source: CUDA C++ Programming Guide, tensor memory access; pranjalssh, fast.cu (the tile)
 #include "tma_wgmma.cuh"
 
 __constant__ CUtensorMap c_map_a, c_map_b, c_map_c;

@@ -39,8 +39,8 @@ __device__ __forceinline__ void store2(float* c, long long row, long long col, l
 }
 
 // The 64 x 64 tile of C of a warp. The fragments of a step of 16 along k are loaded while those of the step before are
-// multiplied.
-struct WarpTile {
+// multiplied. RowBytes: of a row of a stage, 64 or 128, which is also the swizzle.
+template <int RowBytes> struct WarpTileOf {
   static constexpr int kSide = 64;
 
   float sum[4][8][4] = {};
@@ -54,18 +54,18 @@ struct WarpTile {
   static __device__ __forceinline__ void load(Fragments& f, const unsigned char* a, const unsigned char* b, int lane,
                                               int step) {
     // A: matrices (rows 0-7, k 0-7), (8-15, 0-7), (0-7, 8-15), (8-15, 8-15)
-    const unsigned char* from_a = a + swizzled(lane % 16, 2 * step + lane / 16);
+    const unsigned char* from_a = a + swizzled<RowBytes>(lane % 16, 2 * step + lane / 16);
 #pragma unroll
-    for (int i = 0; i < 4; ++i) load_matrices(f.a[i], from_a + i * 16 * kRowBytes);
+    for (int i = 0; i < 4; ++i) load_matrices(f.a[i], from_a + i * 16 * RowBytes);
     // B: matrices (columns 0-7, k 0-7), (0-7, 8-15), (8-15, 0-7), (8-15, 8-15): two 16 x 8 operands
-    const unsigned char* from_b = b + swizzled(lane % 8 + lane / 16 * 8, 2 * step + lane / 8 % 2);
+    const unsigned char* from_b = b + swizzled<RowBytes>(lane % 8 + lane / 16 * 8, 2 * step + lane / 8 % 2);
 #pragma unroll
-    for (int i = 0; i < 4; ++i) load_matrices(&f.b[4 * i], from_b + i * 16 * kRowBytes);
+    for (int i = 0; i < 4; ++i) load_matrices(&f.b[4 * i], from_b + i * 16 * RowBytes);
   }
 
   // Adds the products of a stage.
   __device__ __forceinline__ void multiply(const unsigned char* a, const unsigned char* b, int lane) {
-    constexpr int kSteps = kDepth / 16;
+    constexpr int kSteps = RowBytes / 32;
     Fragments f[2];
     load(f[0], a, b, lane, 0);
 #pragma unroll
@@ -91,3 +91,5 @@ struct WarpTile {
       }
   }
 };
+
+using WarpTile = WarpTileOf<kRowBytes>;

@@ -15,8 +15,11 @@ constexpr int kDepth = 64;     // columns of A and rows of B per tile
 constexpr int kRowBytes = 128;
 constexpr int kChunks = 8;     // of 16 bytes, 8 values, per row
 
-// Byte offset of a chunk in a tile.
-__device__ __forceinline__ int swizzled(int row, int chunk) { return row * kRowBytes + ((chunk ^ (row & 7)) << 4); }
+// Byte offset of a chunk in a tile. Rows of 64 bytes are four chunks, of which a row and the next one fill the banks:
+// their XOR is the same, and four such pairs have different ones.
+template <int RowBytes = kRowBytes> __device__ __forceinline__ int swizzled(int row, int chunk) {
+  return row * RowBytes + ((chunk ^ (RowBytes == 64 ? row >> 1 & 3 : row & 7)) << 4);
+}
 
 __device__ __forceinline__ bool chunks_aligned(const bf16* p, long long k) {
   return k % 8 == 0 && reinterpret_cast<unsigned long long>(p) % 16 == 0;
@@ -42,20 +45,22 @@ template <int Rows, int Threads>
 __device__ __forceinline__ void copy_tile(unsigned char* to, const bf16* from, int thread, long long rows,
                                           long long cols, long long stride, bool aligned) {
   constexpr int kStep = Threads / kChunks;  // rows per iteration of all threads
-  static_assert(kStep % 8 == 0 && Rows % kStep == 0, "all chunks of a thread have the same swizzle");
+  static_assert((kStep == 4 || kStep % 8 == 0) && Rows % kStep == 0, "the XOR below");
   const int chunk = thread % kChunks, row = thread / kChunks;
   const long long right = cols - chunk * 8, below = rows - row;
   const int inside = right >= 8 ? 8 : right > 0 ? static_cast<int>(right) : 0;
   const int height = inside == 0 ? 0 : below < Rows ? static_cast<int>(below) : Rows;
   const bf16* source = from + row * stride + chunk * 8;
-  to += swizzled(row, chunk);
+  const int first = swizzled(row, chunk);
+  // of this thread's i-th chunk; each step of four rows flips bit 2 of the row
+  auto place = [=](int i) { return to + ((first ^ (i * kStep & 7) << 4) + i * kStep * kRowBytes); };
   if (aligned) {  // a chunk is entirely inside or outside
 #pragma unroll 8
     for (int i = 0; i < Rows / kStep; ++i, source += kStep * stride)
-      copy16(to + i * kStep * kRowBytes, source, i * kStep < height ? 16 : 0);
+      copy16(place(i), source, i * kStep < height ? 16 : 0);
     return;
   }
 #pragma unroll 1
   for (int i = 0; i < Rows / kStep; ++i, source += kStep * stride)
-    *reinterpret_cast<uint4*>(to + i * kStep * kRowBytes) = gather8(source, i * kStep < height ? inside : 0);
+    *reinterpret_cast<uint4*>(place(i)) = gather8(source, i * kStep < height ? inside : 0);
 }

@@ -1,5 +1,6 @@
 // title: cuBLASLt (best of 16)
 // links: cublasLt
+// dtypes: float32
 #include "../cublas_lt.h"
 
 std::unique_ptr<Peer> prepare(const Call& call) {

@@ -61,13 +61,16 @@ class LoadedKernel:
         """Load a variant; raise RefusedError if it cannot run."""
         self.variant, self._session = variant, session
         self._module, cubin = load(session, variant, macros)
+        self._functions = list(map(self._function, variant.entries))
+        # Of the kernel with the most registers, which is the first one where there is a single one.
+        largest = max(self._functions, key=lambda each: int(each.num_regs))
+        self.resources = resources(largest, cubin)
+
+    def _function(self, name: str) -> Any:
         try:
-            self._function = self._module.get_function(variant.op)
-        except session.driver.LogicError:
-            raise RefusedError(
-                f'lacks the entry: extern "C" __global__ void {variant.op}(…)'
-            ) from None
-        self.resources = resources(self._function, cubin)
+            return self._module.get_function(name)
+        except self._session.driver.LogicError:
+            raise RefusedError(f'lacks the entry: extern "C" __global__ void {name}(…)') from None
 
     def fill(self, arrays: Mapping[str, Located]) -> None:
         """Fill the constant memory that the header names: inputs, as often as they fit
@@ -103,28 +106,33 @@ class LoadedKernel:
         return int(target), int(size)
 
     def bind(self, axes: Mapping[str, int], pointers: list[int], sizes: tuple[int, ...]) -> Enqueue:
-        """Return a function that queues a launch.
+        """Return a function that queues a launch, or one of each step.
 
         axes: names of the expressions in the header, and their values. pointers: of inputs, then
-        outputs. sizes: the integers at the end of the arguments.
+        outputs; memory that the steps share (`scratch:`) follows. sizes: the integers at the end of
+        the arguments.
         """
-        session, function = self._session, self._function
+        session = self._session
         launch = self.variant.launch(axes, session.multiprocessors)
         self.resources["threads"] = prod(launch.block)
         self.resources["dynamic_shared"] = launch.shared
         shared, limit = launch.shared + self.resources["shared"], session.shared_limit
         if shared > limit:
             raise SizeError(f"needs {shared:,} bytes of shared memory; a block may have {limit:,}")
-        if launch.shared > PLAIN_SHARED:
-            names = session.driver.function_attribute
-            function.set_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES, launch.shared)
-        function.prepare(["P"] * len(pointers) + ["q"] * len(sizes))
+        scratch = session.driver.mem_alloc(launch.scratch) if launch.scratch else None
+        places = pointers if scratch is None else [*pointers, int(scratch)]
+        for function in self._functions:
+            if launch.shared > PLAIN_SHARED:
+                names = session.driver.function_attribute
+                function.set_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES, launch.shared)
+            function.prepare(["P"] * len(places) + ["q"] * len(sizes))
 
-        def enqueue() -> None:
-            function.prepared_async_call(
-                launch.grid, launch.block, session.stream, *pointers, *sizes,
-                shared_size=launch.shared,
-            )  # fmt: skip
+        def enqueue(_scratch: Any = scratch) -> None:  # keeps it alive
+            for function in self._functions:
+                function.prepared_async_call(
+                    launch.grid, launch.block, session.stream, *places, *sizes,
+                    shared_size=launch.shared,
+                )  # fmt: skip
 
         return enqueue
 

@@ -1,6 +1,7 @@
 """CUDA sources of the bench, compiled by g++ for the CPU, at sizes drawn at random."""
 
 import ctypes
+import re
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -21,26 +22,33 @@ GUARD = 64  # bytes before and behind every output
 pytestmark = pytest.mark.slow
 
 
+class Index(ctypes.Structure):
+    """Three sizes."""
+
+    _fields_ = [(name, ctypes.c_uint) for name in "xyz"]
+
+
 def generator(*parameters: object) -> np.random.Generator:
     """A generator for one test: its draws do not depend on which tests ran before."""
     return np.random.default_rng([11, zlib.crc32(repr(parameters).encode())])
 
 
 def compiled(variant: Variant, macros: dict[str, str], folder: Path) -> ctypes.CDLL:
-    """Compile a kernel; the library has `go(blocks, threads, arguments)` and its constants."""
+    """Compile a kernel; the library has `go(grid, block, arguments)` and its constants."""
     text = (
         '#include "cuda_on_cpu.h"\n#define asm if (false) asm\n'  # prefetches
         f'#include "{variant.path}"\n'
-        'extern "C" void go(unsigned blocks, unsigned threads, const std::uint64_t* arguments) {\n'
-        f"  launch({variant.op}, blocks, threads, arguments);\n}}\n"
+        'extern "C" void go(Index grid, Index block, const std::uint64_t* arguments) {\n'
+        + "".join(f"  launch({entry}, grid, block, arguments);\n" for entry in variant.entries)
+        + "}\n"
         "#ifdef RT_OPERATOR_COPIES\n"
         'extern "C" int copies() { return RT_OPERATOR_COPIES; }\n'
         "#endif\n"
     )
     flags = ["-pthread", "-ffp-contract=off", *(f"-D{name}={macros[name]}" for name in macros)]
     code = variant.path.read_text(encoding="utf-8")
-    if "extern __shared__ unsigned" in code:
-        flags.append("-DSHARED_TYPE=unsigned")
+    if dynamic := re.search(r"extern __shared__ (\w+) ", code):
+        flags.append(f"-DSHARED_TYPE={dynamic[1]}")
     elif "  __shared__ " in code:
         flags.append("-DSTATIC_SHARED")
     return library(folder, "kernel", text, *flags)
@@ -82,9 +90,12 @@ def compare(variant: Variant, built: ctypes.CDLL, op: Op) -> None:
         copies = built.copies()
         target = (ctypes.c_char * (len(operator) * copies)).in_dll(built, f"c_{key}")
         ctypes.memmove(target, operator * copies, len(operator) * copies)
+    if launch.scratch:
+        scratch, room = aligned(launch.scratch, 0)
+        kept.append(room)
+        pointers.append(scratch.ctypes.data)
     arguments = (ctypes.c_uint64 * 16)(*pointers, *op.sizes)
-    block = launch.block or variant.block
-    built.go(launch.grid[0], block[0], arguments)
+    built.go(Index(*launch.grid), Index(*(launch.block or variant.block)), arguments)
     found = {
         key: outputs[key].view(output.dtype).reshape(output.shape)
         for key, output in op.output_arrays.items()
@@ -94,9 +105,11 @@ def compare(variant: Variant, built: ctypes.CDLL, op: Op) -> None:
         room, begin = rooms[key], outputs[key].ctypes.data - rooms[key].ctypes.data
         assert (room[:begin] == 0xFF).all(), f"{key}: written before it"
         assert (room[begin + outputs[key].nbytes :] == 0xFF).all(), f"{key}: written behind it"
+    if launch.scratch:
+        assert (kept[-1][-GUARD:] == 0xFF).all(), "written behind the memory of the steps"
 
 
-@pytest.mark.parametrize("rung", [12, 13])
+@pytest.mark.parametrize("rung", [each.number for each in discover("contraction")])
 @pytest.mark.parametrize("kind", ["odd", "even"])
 def test_elements(rung: int, kind: str, tmp_path: Path) -> None:
     rng = generator(rung, kind)
@@ -110,6 +123,36 @@ def test_elements(rung: int, kind: str, tmp_path: Path) -> None:
 def test_additions(offset: int, tmp_path: Path) -> None:
     axes = {"n": int(generator(offset).integers(1, 9000)), "offset": offset}
     run("vecadd", 8, "float32", axes, tmp_path)
+
+
+# Rungs that need nothing that a CPU lacks, with sizes around those of their blocks and pieces.
+SIZES = {
+    "vecadd": ({"n": 1}, {"n": 4095}, {"n": 16_385}),
+    "matmul": (
+        {"m": 3, "n": 1030, "k": 5},
+        {"m": 37, "n": 45, "k": 29},
+        {"m": 130, "n": 132, "k": 40},
+    ),
+    "matrixadd": ({"rows": 1, "cols": 1}, {"rows": 130, "cols": 67}, {"rows": 5, "cols": 2050}),
+}
+
+
+RUNGS = [
+    (name, each.label, dtype)
+    for name in SIZES
+    for each in discover(name)
+    for dtype in ops.OPERATIONS[name].dtypes
+    if each.supports(dtype) and each.admits("sm_75")  # later ones have instructions of their own
+]
+
+
+@pytest.mark.parametrize(("name", "rung", "dtype"), RUNGS)
+def test_rungs(name: str, rung: str, dtype: str, tmp_path: Path) -> None:
+    (variant,) = (each for each in discover(name) if each.label == rung)
+    op = ops.OPERATIONS[name]
+    built = compiled(variant, op.macros(op.axes, dtype), tmp_path)
+    for axes in SIZES[name]:
+        compare(variant, built, op.at(axes, dtype))
 
 
 @pytest.mark.parametrize(
