@@ -59,6 +59,15 @@ CONTRACTIONS = [
     ("contraction", "to do: vectorized loads from shared", "10_vector_loads"),
     ("contraction", "to do: pipelining likely not worth it", "11_pipelined"),
     ("contraction", "whole lines of memory", "12_whole_lines"),
+    *(
+        (op, f"fused operators: {words}", rung)
+        for op in ("mass", "diffusion", "advection")
+        for words, rung in (
+            ("only performing contractions", "01_chain"),
+            ("via fusion", "02_fused"),
+            ("staged", "03_staged"),
+        )
+    ),
 ]
 # Products of bfloat16 on tensor cores, with the copy engine.
 TENSOR_CORES = [

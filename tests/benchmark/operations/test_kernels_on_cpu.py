@@ -109,14 +109,21 @@ def compare(variant: Variant, built: ctypes.CDLL, op: Op) -> None:
         assert (kept[-1][-GUARD:] == 0xFF).all(), "written behind the memory of the steps"
 
 
-@pytest.mark.parametrize("rung", [each.number for each in discover("contraction")])
+@pytest.mark.parametrize(
+    ("name", "rung"),
+    [
+        (name, each.number)
+        for name in ("contraction", "advection", "diffusion", "mass")
+        for each in discover(name)
+    ],
+)
 @pytest.mark.parametrize("kind", ["odd", "even"])
-def test_elements(rung: int, kind: str, tmp_path: Path) -> None:
-    rng = generator(rung, kind)
+def test_elements(name: str, rung: int, kind: str, tmp_path: Path) -> None:
+    rng = generator(name, rung, kind)
     n = int(rng.choice(range(3, 8, 2) if kind == "odd" else range(2, 11, 2)))
     dtype = str(rng.choice(["float32", "float64"]))
     elements = int(rng.integers(1, 2 * 256 // n**2 + 3))  # some blocks, the last one not full
-    run("contraction", rung, dtype, {"elements": elements, "n": n}, tmp_path)
+    run(name, rung, dtype, {"elements": elements, "n": n}, tmp_path)
 
 
 @pytest.mark.parametrize("offset", [0, 1, 2])
