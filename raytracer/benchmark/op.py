@@ -128,8 +128,10 @@ class Op:
     @property
     def rounding(self) -> float:
         """The permitted error of a value, in the sum of the magnitudes of its terms: eight units of
-        the last place for each of successive sums. Long sums in any order have less, as their errors are random."""
-        return 8.0 * self.sums * (2.0**-53 if self.dtype == "float64" else 2.0**-24)
+        the last place for each of successive sums. Long sums in any order have less, as their
+        errors are random."""
+        unit = 2.0**-53 if self.dtype == "float64" else 2.0**-24
+        return 8.0 * self.sums * unit
 
     def permitted(self, inputs: Arrays, expected: Arrays) -> Arrays:
         """Return the permitted error of each value of `expected`, the reference for inputs."""

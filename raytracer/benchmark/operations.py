@@ -486,19 +486,9 @@ MATMUL_BF16 = ProductBf16(
     note="PyTorch writes C in bfloat16, half the bytes of float32: --dtype bfloat16_out too.",
 )
 
-OPERATIONS: dict[str, Op] = {
-    op.name: op
-    for op in (
-        ADVECTION,
-        CONTRACTION,
-        DIFFUSION,
-        HISTOGRAM,
-        HISTOGRAM_BINS,
-        MASS,
-        MATMUL,
-        MATMUL_BF16,
-        MATRIXADD,
-        VECADD,
-    )  # fmt: skip
-}
+_ALL = (
+    ADVECTION, CONTRACTION, DIFFUSION, HISTOGRAM, HISTOGRAM_BINS, MASS, MATMUL, MATMUL_BF16,
+    MATRIXADD, VECADD,
+)  # fmt: skip
+OPERATIONS: dict[str, Op] = {op.name: op for op in _ALL}
 """All operations by name, sorted."""

@@ -39,10 +39,12 @@ PLAYGROUND = [
     ("render", "a simple orthographic ray tracer", "01_linear_list"),
     ("render", "constant memory", "04_constant_memory"),
     ("render", "array of structs to struct of arrays", "02_struct_of_arrays"),
+    ("render", "__launch_bounds__", "05_launch_bounds"),
     ("render", "perspective camera", "06_perspective"),
     ("render", "Phong shading", "07_phong"),
     ("render", "hard shadows", "08_shadows"),
     ("render", "anti-aliasing", "10_antialiasing"),
+    ("render", "build a BVH, traverse it", "11_binary_bvh"),
     ("render", "wide tree", "12_wide_bvh"),
     ("render", "packets", "13_packet"),
 ]
