@@ -84,10 +84,16 @@ def gradient(arrays: Arrays) -> Arrays:
     }
 
 
-def torch_einsum(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
+EINSUM = ("il,eljk->eijk", "jl,eilk->eijk", "kl,eijl->eijk")  # along each axis
+
+
+def torch_einsum(*equations: str) -> Peer:
     """Return einsums of PyTorch, which allocate their results."""
-    equations = ("il,eljk->eijk", "jl,eilk->eijk", "kl,eijl->eijk")
-    return lambda: [torch.einsum(equation, of["d"], of["u"]) for equation in equations]
+
+    def make(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
+        return lambda: [torch.einsum(equation, of["d"], of["u"]) for equation in equations]
+
+    return Peer("PyTorch einsum", make)
 
 
 def element_op(
@@ -125,12 +131,34 @@ CONTRACTION = element_op(
     lambda n: 3 * 2 * n,
     {"u": BLOCK, "d": "n n"},
     ("gx", "gy", "gz"),
-    peers=(Peer("PyTorch einsum", torch_einsum),),
+    peers=(torch_einsum(*EINSUM),),
     note=(
         "u is read once and three outputs are written. Of one axis, with a multiply-add counted as "
         "one and u alone as bytes, it is n / b FLOP per byte (b bytes a number): 2 for n = 8 in "
         "float32 and 1 in float64, 5 and 2.5 for n = 20."
     ),
+)
+
+
+def contract(axis: int, arrays: Arrays) -> Arrays:
+    """Return v = D u, D being d along one axis."""
+    return {"v": along(arrays["d"], arrays["u"], axis)}
+
+
+ONE_AXIS = tuple(
+    element_op(
+        f"contraction_{name}",
+        f"an (n, n) operator along {name} of (n, n, n) elements",
+        partial(contract, axis),
+        lambda n: 2 * n,
+        {"u": BLOCK, "d": "n n"},
+        peers=(torch_einsum(EINSUM[axis]),),
+        note=(
+            "n / b FLOP per byte (b bytes a number), by the count of published tables: one "
+            "contraction, with u read and v written. A multiply-add counts as two."
+        ),
+    )
+    for axis, name in enumerate("xyz")
 )
 
 # Fused operators: a chain of contractions without the arrays between them.
@@ -487,8 +515,8 @@ MATMUL_BF16 = ProductBf16(
 )
 
 _ALL = (
-    ADVECTION, CONTRACTION, DIFFUSION, HISTOGRAM, HISTOGRAM_BINS, MASS, MATMUL, MATMUL_BF16,
-    MATRIXADD, VECADD,
+    ADVECTION, CONTRACTION, *ONE_AXIS, DIFFUSION, HISTOGRAM, HISTOGRAM_BINS, MASS, MATMUL,
+    MATMUL_BF16, MATRIXADD, VECADD,
 )  # fmt: skip
 OPERATIONS: dict[str, Op] = {op.name: op for op in _ALL}
 """All operations by name, sorted."""

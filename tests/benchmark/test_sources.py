@@ -36,6 +36,7 @@ PLAYGROUND = [
     ("histogram", "bins in shared memory, merged", "02_shared_bins"),
     ("histogram", "vector loads", "03_vector_loads"),
     ("histogram", "copies per lane", "04_lane_copies"),
+    ("histogram_bins", "copies of the bins", "03_copies"),
     ("render", "a simple orthographic ray tracer", "01_linear_list"),
     ("render", "constant memory", "04_constant_memory"),
     ("render", "array of structs to struct of arrays", "02_struct_of_arrays"),
@@ -50,6 +51,8 @@ PLAYGROUND = [
 ]
 # Contractions of matrix-free solvers.
 CONTRACTIONS = [
+    *((f"contraction_{axis}", f"to each spatial axis: {axis}", "01_naive") for axis in "xyz"),
+    *((f"contraction_{axis}", f"to each spatial axis: {axis}", "02_line") for axis in "xyz"),
     ("contraction", "naive", "01_naive"),
     ("contraction", "shared memory", "03_shared"),
     ("contraction", "shared memory, no conflicts", "04_no_conflicts"),

@@ -113,7 +113,8 @@ def compare(variant: Variant, built: ctypes.CDLL, op: Op) -> None:
     ("name", "rung"),
     [
         (name, each.number)
-        for name in ("contraction", "advection", "diffusion", "mass")
+        for name in ops.OPERATIONS
+        if "elements" in ops.OPERATIONS[name].axes
         for each in discover(name)
     ],
 )
@@ -165,16 +166,18 @@ def test_rungs(name: str, rung: str, dtype: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("dtype", "most"), [("float32", 2000), ("uint32", 60_000), ("uint16", 60_000)]
 )
-def test_histograms(dtype: str, most: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("rung", [2, 3])
+def test_histograms(rung: int, dtype: str, most: int, tmp_path: Path) -> None:
     rng = generator(dtype)
     axes = {"n": int(rng.integers(1, 10_000)), "bins": int(rng.integers(1, most))}
-    run("histogram_bins", 2, dtype, axes, tmp_path)
+    run("histogram_bins", rung, dtype, axes, tmp_path)
 
 
 # Rung and type: each way to read keys, which rungs of histogram_bins share.
 HISTOGRAMS = [("histogram", rung, "uint8") for rung in range(1, 5)]
 HISTOGRAMS += [("histogram_bins", 1, dtype) for dtype in ("float32", "uint32", "uint16")]
 HISTOGRAMS += [("histogram_bins", 2, "float32"), ("histogram_bins", 2, "uint16")]
+HISTOGRAMS += [("histogram_bins", 3, dtype) for dtype in ("float32", "uint16")]
 
 
 @pytest.mark.parametrize(("name", "rung", "dtype"), HISTOGRAMS)
