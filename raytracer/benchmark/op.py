@@ -57,6 +57,7 @@ class Op:
     distributions: tuple[str, ...] = ("normal", "uniform", "constant", "zeros")
     peers: tuple[Peer, ...] = ()
     note: str = ""  # printed under the table
+    sums: int = 1  # successive sums of products, each of which rounds
     is_exact: bool = False  # whether results are whole numbers that must be equal
     clears: bool = False  # whether outputs are set to zero before each call, in the time
     has_offset: bool = False  # whether the axis `offset` shifts the arrays (`offsets`)
@@ -127,8 +128,10 @@ class Op:
     @property
     def rounding(self) -> float:
         """The permitted error of a value, in the sum of the magnitudes of its terms: eight units of
-        the last place. Long sums in any order have less, as their errors are random."""
-        return 8.0 * (2.0**-53 if self.dtype == "float64" else 2.0**-24)
+        the last place for each of successive sums. Long sums in any order have less, as their
+        errors are random."""
+        unit = 2.0**-53 if self.dtype == "float64" else 2.0**-24
+        return 8.0 * self.sums * unit
 
     def permitted(self, inputs: Arrays, expected: Arrays) -> Arrays:
         """Return the permitted error of each value of `expected`, the reference for inputs."""

@@ -84,26 +84,157 @@ def gradient(arrays: Arrays) -> Arrays:
     }
 
 
-def torch_einsum(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
+EINSUM = ("il,eljk->eijk", "jl,eilk->eijk", "kl,eijl->eijk")  # along each axis
+
+
+def torch_einsum(*equations: str) -> Peer:
     """Return einsums of PyTorch, which allocate their results."""
-    equations = ("il,eljk->eijk", "jl,eilk->eijk", "kl,eijl->eijk")
-    return lambda: [torch.einsum(equation, of["d"], of["u"]) for equation in equations]
+
+    def make(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:
+        return lambda: [torch.einsum(equation, of["d"], of["u"]) for equation in equations]
+
+    return Peer("PyTorch einsum", make)
 
 
-CONTRACTION = Op(
-    name="contraction",
-    summary="gradient of (n, n, n) elements: an (n, n) operator along each axis",
-    axes={"elements": 100_000, "n": 8},
-    inputs={"u": BLOCK, "d": "n n"},
-    outputs=dict.fromkeys(("gx", "gy", "gz"), BLOCK),
-    compute=gradient,
-    flop=lambda axes: 6 * axes["elements"] * axes["n"] ** 4,
-    awkward=sizes_of("elements n", ",".join(["1 8, 2003 8, 1001 2, 101 3, 9001 8", *FEW_ELEMENTS])),
-    dtypes=tuple(REAL),
-    macros=lambda axes, dtype: {"RT_N": str(axes["n"]), "RT_T": REAL[dtype]},
-    macro_sizes={"n": POINTS},
-    peers=(Peer("PyTorch einsum", torch_einsum),),
-    note="u is read once and three outputs are written.",
+def element_op(
+    name: str,
+    summary: str,
+    compute: Callable[[Arrays], Arrays],
+    flop_of_point: Callable[[int], int],
+    inputs: dict[str, str],
+    outputs: tuple[str, ...] = ("v",),
+    **others: Any,
+) -> Op:
+    """Return an operation on elements whose outputs have one value per point."""
+    return Op(
+        name=name,
+        summary=summary,
+        axes={"elements": 100_000, "n": 8},
+        inputs=inputs,
+        outputs=dict.fromkeys(outputs, BLOCK),
+        compute=compute,
+        flop=lambda axes: flop_of_point(axes["n"]) * axes["elements"] * axes["n"] ** 3,
+        awkward=sizes_of(
+            "elements n", ",".join(["1 8, 2003 8, 1001 2, 101 3, 9001 8", *FEW_ELEMENTS])
+        ),
+        dtypes=tuple(REAL),
+        macros=lambda axes, dtype: {"RT_N": str(axes["n"]), "RT_T": REAL[dtype]},
+        macro_sizes={"n": POINTS},
+        **others,
+    )
+
+
+CONTRACTION = element_op(
+    "contraction",
+    "gradient of (n, n, n) elements: an (n, n) operator along each axis",
+    gradient,
+    lambda n: 3 * 2 * n,
+    {"u": BLOCK, "d": "n n"},
+    ("gx", "gy", "gz"),
+    peers=(torch_einsum(*EINSUM),),
+    note=(
+        "u is read once and three outputs are written. Of one axis, with a multiply-add counted as "
+        "one and u alone as bytes, it is n / b FLOP per byte (b bytes a number): 2 for n = 8 in "
+        "float32 and 1 in float64, 5 and 2.5 for n = 20."
+    ),
+)
+
+
+def contract(axis: int, arrays: Arrays) -> Arrays:
+    """Return v = D u, D being d along one axis."""
+    return {"v": along(arrays["d"], arrays["u"], axis)}
+
+
+ONE_AXIS = tuple(
+    element_op(
+        f"contraction_{name}",
+        f"an (n, n) operator along {name} of (n, n, n) elements",
+        partial(contract, axis),
+        lambda n: 2 * n,
+        {"u": BLOCK, "d": "n n"},
+        peers=(torch_einsum(EINSUM[axis]),),
+        note=(
+            "n / b FLOP per byte (b bytes a number), by the count of published tables: one "
+            "contraction, with u read and v written. A multiply-add counts as two."
+        ),
+    )
+    for axis, name in enumerate("xyz")
+)
+
+# Fused operators: a chain of contractions without the arrays between them.
+
+# Row and column of each of the six factors in the symmetric 3 x 3 matrix of a point.
+FACTORS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+
+
+def advect(arrays: Arrays) -> Arrays:
+    """Return v = c_0 D_0 u + c_1 D_1 u + c_2 D_2 u, D_a being d along axis a."""
+    u, c, d = arrays["u"], arrays["c"], arrays["d"]
+    return {"v": sum(c[:, axis] * along(d, u, axis) for axis in range(3))}
+
+
+def diffuse(arrays: Arrays) -> Arrays:
+    """Return v = sum over a, b of D_a^T (g_ab D_b u), D_a being d along axis a: CEED's BK5."""
+    g, d = arrays["g"], arrays["d"]
+    slopes = list(gradient(arrays).values())
+    flux: list[Any] = [0, 0, 0]
+    for factor, (row, column) in enumerate(FACTORS):
+        flux[row] = flux[row] + g[:, factor] * slopes[column]
+        if row != column:
+            flux[column] = flux[column] + g[:, factor] * slopes[row]
+    transposed = d.T.copy()
+    return {"v": sum(along(transposed, each, axis) for axis, each in enumerate(flux))}
+
+
+def weigh_mass(arrays: Arrays) -> Arrays:
+    """Return v = B^T (w B u), B being b along all axes: CEED's BK1, n quadrature points a side."""
+    v, b = arrays["u"], arrays["b"]
+    for axis in range(3):
+        v = along(b, v, axis)
+    v = arrays["w"] * v
+    for axis in range(3):
+        v = along(b.T.copy(), v, axis)
+    return {"v": v}
+
+
+ADVECTION = element_op(
+    "advection",
+    "velocity times gradient of (n, n, n) elements",
+    advect,
+    lambda n: 3 * 2 * n + 5,
+    {"u": BLOCK, "c": "elements 3 n n n", "d": "n n"},
+    sums=2,  # over l, and over the axes
+    note=(
+        "c is the velocity in the coordinates of the element, geometric factors included. u and c "
+        "are read, v is written: 5 numbers per point, (6 n + 5) / (5 b) FLOP per byte. The chain "
+        "of two kernels moves 11, (6 n + 5) / (11 b); rates count 5."
+    ),
+)
+DIFFUSION = element_op(
+    "diffusion",
+    "stiffness of (n, n, n) elements: gradient, six factors, transposed gradient",
+    diffuse,
+    lambda n: 6 * 2 * n + 15,
+    {"u": BLOCK, "g": "elements 6 n n n", "d": "n n"},
+    sums=2,
+    note=(
+        "CEED's bake-off kernel BK5, with equal points of solution and quadrature. u and six "
+        "factors per point are read, v is written: 8 numbers per point, (12 n + 15) / (8 b) FLOP "
+        "per byte. The chain of three kernels moves 20, (12 n + 15) / (20 b); rates count 8."
+    ),
+)
+MASS = element_op(
+    "mass",
+    "mass of (n, n, n) elements: interpolate, weigh, interpolate back",
+    weigh_mass,
+    lambda n: 6 * 2 * n + 1,
+    {"u": BLOCK, "w": BLOCK, "b": "n n"},
+    sums=6,
+    note=(
+        "CEED's bake-off kernel BK1 with as many quadrature points as points. u and w are read, v "
+        "is written: 3 numbers per point, (12 n + 1) / (3 b) FLOP per byte. The chain of three "
+        "kernels moves 7, (12 n + 1) / (7 b); rates count 3."
+    ),
 )
 
 
@@ -383,8 +514,9 @@ MATMUL_BF16 = ProductBf16(
     note="PyTorch writes C in bfloat16, half the bytes of float32: --dtype bfloat16_out too.",
 )
 
-OPERATIONS: dict[str, Op] = {
-    op.name: op
-    for op in (CONTRACTION, HISTOGRAM, HISTOGRAM_BINS, MATMUL, MATMUL_BF16, MATRIXADD, VECADD)
-}
+_ALL = (
+    ADVECTION, CONTRACTION, *ONE_AXIS, DIFFUSION, HISTOGRAM, HISTOGRAM_BINS, MASS, MATMUL,
+    MATMUL_BF16, MATRIXADD, VECADD,
+)  # fmt: skip
+OPERATIONS: dict[str, Op] = {op.name: op for op in _ALL}
 """All operations by name, sorted."""

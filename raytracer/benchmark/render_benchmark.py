@@ -19,7 +19,7 @@ from raytracer.backends.base import CpuDevice, Device, DeviceFilm, DeviceScene
 from raytracer.backends.cuda.launch import Pacer
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.cuda.scene import CudaScene
-from raytracer.benchmark import record, statistics
+from raytracer.benchmark import binary_tree, record, statistics
 from raytracer.benchmark.benchmark import (
     Benchmark,
     BenchOptions,
@@ -80,6 +80,7 @@ NOTE = (
 # Memory layouts of a scene: `layout:` in the header of a variant.
 LAYOUTS = {
     "": "wide compressed nodes; spheres float32 (N, 4) in leaf order",
+    "binary": "a binary tree of float boxes; spheres in its leaf order",
     "list": "the same spheres without nodes",
     "soa": "struct of arrays x, y, z, radius: float32 (4, N)",
     "aos": "array of structs centre, radius, colour: float32 (N, 7)",
@@ -202,6 +203,9 @@ class Ladder:
         if layout not in self._trees:
             tree = self._trees[""]
             spheres = tree.spheres
+            if layout == "binary":
+                self._trees[layout] = binary_tree.build(tree, len(self.buffers.large))
+                return self._trees[layout]
             if layout == "soa":
                 spheres = np.ascontiguousarray(spheres.T)
             elif layout == "aos":

@@ -34,7 +34,7 @@ TITLES = {
     "matmul": ["cuBLASLt (best of 16)"],
     "matmul_bf16": ["cuBLASLt (best of 16)"],
     "matrixadd": [],
-    "contraction": [],
+    **{op: [] for op in OPERATIONS if "elements" in OPERATIONS[op].axes},
 }
 # Logs its arguments; "compiles" if the option that NEEDS names is there, else says what ANSWER has.
 NVCC = """#!/bin/sh

@@ -43,7 +43,8 @@ def test_every_variant_is_a_rung_and_the_last_one_is_complete() -> None:
 def test_layouts_hold_the_same_spheres() -> None:
     ladder = ladder_of(random_scene(1, 37))
     buffers, tree = ladder.buffers, ladder.arranged("")
-    soa, aos, plain = (ladder.arranged(name) for name in ("soa", "aos", "list"))
+    soa, aos, binary, plain = (ladder.arranged(name) for name in ("soa", "aos", "binary", "list"))
+    assert sorted(binary.order.tolist()) == sorted(tree.order.tolist())
     assert (soa.spheres == tree.spheres.T).all()
     assert soa.spheres.flags.c_contiguous
     assert (aos.spheres[:, :4] == tree.spheres).all()

@@ -36,18 +36,23 @@ PLAYGROUND = [
     ("histogram", "bins in shared memory, merged", "02_shared_bins"),
     ("histogram", "vector loads", "03_vector_loads"),
     ("histogram", "copies per lane", "04_lane_copies"),
+    ("histogram_bins", "copies of the bins", "03_copies"),
     ("render", "a simple orthographic ray tracer", "01_linear_list"),
     ("render", "constant memory", "04_constant_memory"),
     ("render", "array of structs to struct of arrays", "02_struct_of_arrays"),
+    ("render", "__launch_bounds__", "05_launch_bounds"),
     ("render", "perspective camera", "06_perspective"),
     ("render", "Phong shading", "07_phong"),
     ("render", "hard shadows", "08_shadows"),
     ("render", "anti-aliasing", "10_antialiasing"),
+    ("render", "build a BVH, traverse it", "11_binary_bvh"),
     ("render", "wide tree", "12_wide_bvh"),
     ("render", "packets", "13_packet"),
 ]
 # Contractions of matrix-free solvers.
 CONTRACTIONS = [
+    *((f"contraction_{axis}", f"to each spatial axis: {axis}", "01_naive") for axis in "xyz"),
+    *((f"contraction_{axis}", f"to each spatial axis: {axis}", "02_line") for axis in "xyz"),
     ("contraction", "naive", "01_naive"),
     ("contraction", "shared memory", "03_shared"),
     ("contraction", "shared memory, no conflicts", "04_no_conflicts"),
@@ -59,6 +64,15 @@ CONTRACTIONS = [
     ("contraction", "to do: vectorized loads from shared", "10_vector_loads"),
     ("contraction", "to do: pipelining likely not worth it", "11_pipelined"),
     ("contraction", "whole lines of memory", "12_whole_lines"),
+    *(
+        (op, f"fused operators: {words}", rung)
+        for op in ("mass", "diffusion", "advection")
+        for words, rung in (
+            ("only performing contractions", "01_chain"),
+            ("via fusion", "02_fused"),
+            ("staged", "03_staged"),
+        )
+    ),
 ]
 # Products of bfloat16 on tensor cores, with the copy engine.
 TENSOR_CORES = [

@@ -67,6 +67,10 @@ inline void __syncthreads() { block_barrier.wait(); }
 struct alignas(16) uint4 {
   unsigned x, y, z, w;
 };
+struct alignas(8) uint2 {
+  unsigned x, y;
+};
+inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
 struct alignas(16) float4 {
   float x, y, z, w;
 };
@@ -105,6 +109,9 @@ inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
   unsigned result = 0;
   for (int k = 0; k < 4; k++) result |= (unsigned)(both >> (selector >> 4 * k & 7) * 8 & 255) << 8 * k;
   return result;
+}
+inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
+  return (unsigned)(((std::uint64_t)high << 32 | low) << (shift & 31) >> 32);
 }
 inline float __fdiv_rn(float a, float b) { return a / b; }
 inline unsigned atomicAdd(unsigned* to, unsigned value) { return __atomic_fetch_add(to, value, __ATOMIC_RELAXED); }

@@ -10,7 +10,10 @@
 #ifndef RT_OPERATOR_COPIES
 #define RT_OPERATOR_COPIES 1
 #endif
-__constant__ rt::Real c_d[RT_OPERATOR_COPIES * rt::kPlaneSize];  // [copies][n][n], filled by the host
+#ifndef RT_OPERATOR
+#define RT_OPERATOR c_d
+#endif
+__constant__ rt::Real RT_OPERATOR[RT_OPERATOR_COPIES * rt::kPlaneSize];  // [copies][n][n], filled by the host
 
 namespace rt {
 
@@ -29,10 +32,10 @@ enum class Axis { x, y, z };
 
 // The line of a thread in one iteration: (a, b) is (j, k), (i, k) or (i, j).
 struct Line {
-  int element, a, b;
+  int turn, element, a, b;
   bool exists;
 
-  RT_DEVICE Line(int turn, long long elements) {
+  RT_DEVICE Line(int turn, long long elements) : turn(turn) {
     int t = threadIdx.x + turn * kLineThreads;
     element = kTurns > 1 ? 0 : t / kPlaneSize;
     int line = t - element * kPlaneSize;
@@ -93,14 +96,14 @@ template <int kStep, bool kGlobal = true> RT_DEVICE void write_line(Real* to, co
   }
 }
 
-// out = d in
-template <int kCopy = 0> RT_DEVICE void apply(Values& out, const Values& in) {
-  const Real* d = c_d + kCopy % RT_OPERATOR_COPIES * kPlaneSize;
+// out = d in, or that of the transposed operator
+template <int kCopy = 0, bool kTransposed = false> RT_DEVICE void apply(Values& out, const Values& in) {
+  const Real* d = RT_OPERATOR + kCopy % RT_OPERATOR_COPIES * kPlaneSize;
 #pragma unroll
   for (int r = 0; r < kN; r++) {
     Real sum = 0;
 #pragma unroll
-    for (int l = 0; l < kN; l++) sum = multiply_add(d[r * kN + l], in[l], sum);
+    for (int l = 0; l < kN; l++) sum = multiply_add(d[kTransposed ? l * kN + r : r * kN + l], in[l], sum);
     out[r] = sum;
   }
 }

@@ -1,6 +1,7 @@
 // title: spheres in constant memory
 // idea: all threads of a warp read the same sphere, which constant memory broadcasts from its own cache;
-//       scenes that do not fit are read from global memory
+//       scenes that do not fit are read from global memory. The source gained 30% over a list of structs; one 16-byte load
+//       is faster on an H200 (0.95), whose first-level cache broadcasts a word to a warp as well
 // block: 128
 // layout: list
 // shows: flat

@@ -109,14 +109,22 @@ def compare(variant: Variant, built: ctypes.CDLL, op: Op) -> None:
         assert (kept[-1][-GUARD:] == 0xFF).all(), "written behind the memory of the steps"
 
 
-@pytest.mark.parametrize("rung", [each.number for each in discover("contraction")])
+@pytest.mark.parametrize(
+    ("name", "rung"),
+    [
+        (name, each.number)
+        for name in ops.OPERATIONS
+        if "elements" in ops.OPERATIONS[name].axes
+        for each in discover(name)
+    ],
+)
 @pytest.mark.parametrize("kind", ["odd", "even"])
-def test_elements(rung: int, kind: str, tmp_path: Path) -> None:
-    rng = generator(rung, kind)
+def test_elements(name: str, rung: int, kind: str, tmp_path: Path) -> None:
+    rng = generator(name, rung, kind)
     n = int(rng.choice(range(3, 8, 2) if kind == "odd" else range(2, 11, 2)))
     dtype = str(rng.choice(["float32", "float64"]))
     elements = int(rng.integers(1, 2 * 256 // n**2 + 3))  # some blocks, the last one not full
-    run("contraction", rung, dtype, {"elements": elements, "n": n}, tmp_path)
+    run(name, rung, dtype, {"elements": elements, "n": n}, tmp_path)
 
 
 @pytest.mark.parametrize("offset", [0, 1, 2])
@@ -158,16 +166,18 @@ def test_rungs(name: str, rung: str, dtype: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("dtype", "most"), [("float32", 2000), ("uint32", 60_000), ("uint16", 60_000)]
 )
-def test_histograms(dtype: str, most: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("rung", [2, 3])
+def test_histograms(rung: int, dtype: str, most: int, tmp_path: Path) -> None:
     rng = generator(dtype)
     axes = {"n": int(rng.integers(1, 10_000)), "bins": int(rng.integers(1, most))}
-    run("histogram_bins", 2, dtype, axes, tmp_path)
+    run("histogram_bins", rung, dtype, axes, tmp_path)
 
 
 # Rung and type: each way to read keys, which rungs of histogram_bins share.
 HISTOGRAMS = [("histogram", rung, "uint8") for rung in range(1, 5)]
 HISTOGRAMS += [("histogram_bins", 1, dtype) for dtype in ("float32", "uint32", "uint16")]
 HISTOGRAMS += [("histogram_bins", 2, "float32"), ("histogram_bins", 2, "uint16")]
+HISTOGRAMS += [("histogram_bins", 3, dtype) for dtype in ("float32", "uint16")]
 
 
 @pytest.mark.parametrize(("name", "rung", "dtype"), HISTOGRAMS)
