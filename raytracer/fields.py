@@ -20,7 +20,6 @@ from typing import Any, ClassVar, TypeVar
 
 from raytracer.errors import SceneError, shown, suggestion
 from raytracer.field_types import Kind, loaded
-from raytracer.synonyms import REMOVED
 
 DEFINITION = "definition"  # key of the definition in a field's metadata
 SETTINGS = "takes"  # attribute of a function with the dataclasses whose fields it takes
@@ -210,7 +209,7 @@ def check_names(function: Any, given: Iterable[str], caller: str = "") -> None:
             names, caller = [*known, *(function.__kwdefaults__ or ())], caller or function.__name__
             raise TypeError(
                 f"{caller}() got an unexpected keyword argument '{shown(name)}'; "
-                f"{REMOVED.get(name) or suggestion(name, names)}"
+                f"{suggestion(name, names)}"
             )
 
 

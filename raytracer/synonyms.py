@@ -7,12 +7,12 @@ NAMES = {
     "max_depth": "bounces depth recursion",
     "depth": "bounces max_depth recursion",
     "size": "resolution res dimensions geometry",
-    "threads": "cores cpus jobs",
+    "threads": "cores cpus jobs workers processes",
     "backend": "device engine gpu cuda optix cpu",
     "output": "out to folder dir jpg jpeg ext",
     "transparent": "alpha",
     "tone": "view_transform gamma srgb contrast",
-    "stats": "verbose v debug log",
+    "stats": "verbose v debug log histogram",
     # cameras, light and materials
     "position": "eye from lookfrom origin location",
     "look_at": "center_of_view focus target center",
@@ -41,10 +41,12 @@ NAMES = {
     "color_by": "colour_by scalars",
     "range": "clim vmin vmax",
     "select": "filter_by where elements atoms",
+    "pick": "describe probe query",
     "clip": "slice section crop_box",
     # over the picture
     "scale_bar": "ruler",
     "legend": "colorbar",
+    "title": "text caption",
     "axes": "tripod orientation",
     "box": "bbox cell unit_cell",
     "outline": "silhouette edges contour",
@@ -53,42 +55,23 @@ NAMES = {
     "render": "settings draw run convert read write save example examples demo",
     "animate": "movie video turntable film",
     "preview": "gui open show view viewer",
-    "info": "exif metadata",
-    "check": "validate lint",
+    "info": "exif metadata describe",
+    "check": "validate lint describe",
     "devices": "gpus backends",
+    "scene": "schema",
+    # of the bench
+    "vecadd": "add axpy triad",
+    "matmul": "gemm sgemm product",
+    "contraction": "derivative gradient",
+    "profile": "ncu nsight",
 }
 
 
-_PARTS = (
-    "one process uses all cores, and several GPUs with '--backend cuda:all'; processes and "
-    "machines share the frames of a movie with `raytracer animate --part K/N`"
-)
-
-REMOVED = {
-    "describe": "`raytracer render FILE --pick X,Y` describes what a pixel shows, and in Python "
-    "`raytracer.load(FILE).describe(ID)` a sphere",
-    "farm": _PARTS,
-    "fit_to": "a fitted camera shows all frames",
-    "grain": "all frames of a movie have the same noise",
-    "half": "OpenEXR files have 32-bit floats",
+ANYWHERE = {
     "help": "use `raytracer --help` or `raytracer COMMAND --help`",
-    "histogram": "'--stats' prints the distribution of the light",
-    "legend_file": "give --legend and save as .svg or .pdf, where it can be moved elsewhere",
-    "lock": "give all films one exposure: '--exposure' with the number that '--stats' prints",
-    "ncu": "`ncu --profile-from-start off raytracer bench OP --profile` counts each kernel",
-    "no_poster": "a movie has its poster, NAME.poster.png",
-    "poster": "a movie has its poster, NAME.poster.png",
-    "progressive": "`raytracer preview` and `serve` show the picture while samples are added",
-    "schema": "raytracer/benchmark/record.py describes the keys of a record",
-    "sustained": "'--hot --min-time 2' reaches the power limit",
-    "text": "the key I of a preview shows and hides the text over the picture",
     "version": "use `raytracer --version`",
-    "workers": _PARTS,
 }
-"""Options, arguments and commands of earlier versions, and what to use in their place."""
-
-REMOVED_KEYS = {f"animation.{name}": REMOVED[name] for name in ("fit_to", "grain")}
-"""Keys of scene files of earlier versions, and what holds in their place."""
+"""What to use for options and commands of other programs, with any command."""
 
 _FILE = "is set in a scene file"
 
@@ -109,6 +92,11 @@ ELSEWHERE = {
     "render --shutter 0.5` and `raytracer animate --shutter 0.5`",
     "fps animation animate movie turntable duration orbit follow": "one picture is rendered; "
     "movies are made by `raytracer animate`",
+    "farm nodes workers processes": "one process uses all cores, and several GPUs with '--backend "
+    "cuda:all'; processes and machines share the frames of a movie with `raytracer animate --part "
+    "K/N`",
+    "interactive progressive": "`raytracer preview` and `serve` show a picture while samples are "
+    "added",
     "overwrite force f y yes": "an earlier picture of the same scene is replaced without an "
     "option; '--output' replaces any",
 }

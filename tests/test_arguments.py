@@ -194,7 +194,8 @@ def test_keyword_arguments_are_the_settings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"), [("widht", "width"), ("spp", "samples"), ("backnd", "backend")]
+    ("name", "hint"),
+    [("widht", "width"), ("spp", "samples"), ("backnd", "backend"), ("workers", "threads")],
 )
 def test_an_unknown_argument_of_render_names_the_nearest(name: str, hint: str) -> None:
     render: Any = raytracer.render

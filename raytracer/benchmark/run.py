@@ -32,14 +32,6 @@ from raytracer.resources import kernels
 from raytracer.variants import discover, operations, products
 
 BACKENDS = ("auto", "cpu", "cuda")
-REMOVED = {
-    "preview": "`raytracer preview SCENE --offscreen 400 --json` prints the latency of its frames",
-    "copy": "nvbandwidth measures copies over the bus",
-    "matrixadd": "vecadd adds contiguous matrices",
-    **dict.fromkeys(("advection", "diffusion", "mass"), "contraction computes the gradient"),
-}
-"""Operations that were removed, and what to use."""
-
 
 OF_RENDERER = (RenderBenchmark(), ToneBenchmark(), BUILD, LIVE)
 BENCHMARKS: dict[str, Benchmark] = {
@@ -51,7 +43,7 @@ BENCHMARKS: dict[str, Benchmark] = {
 def find(name: str) -> Benchmark:
     """Return a benchmark by name; raise UserError for an unknown one."""
     if name not in BENCHMARKS:
-        hint = REMOVED.get(name) or suggestion(name, list(BENCHMARKS))
+        hint = suggestion(name, list(BENCHMARKS))
         raise UserError(f"there is no operation {name!r} to bench; {hint}")
     return BENCHMARKS[name]
 

@@ -56,11 +56,11 @@ class Group(click.Group):
 
 def hint_of_option(name: str, command: click.Command) -> str:
     """Return what to use instead of an unknown option of a command, or ""."""
-    from raytracer.synonyms import ELSEWHERE, REMOVED
+    from raytracer.synonyms import ANYWHERE, ELSEWHERE
 
     word = name.lstrip("-").lower().replace("-", "_")
-    if word in REMOVED:
-        return REMOVED[word]
+    if word in ANYWHERE:
+        return ANYWHERE[word]
     if any(param.name == "scenes" for param in command.params):
         for words, sentence in ELSEWHERE.items():
             if word in words.split():
@@ -77,7 +77,7 @@ def hint_of_command(name: str, known: list[str], path: str) -> str:
     from raytracer.resources import scenes
     from raytracer.scene.particles.registry import PICTURES, SUFFIXES
     from raytracer.scene.source import SCENE_SUFFIXES
-    from raytracer.synonyms import REMOVED
+    from raytracer.synonyms import ANYWHERE
 
     suffix = Path(name).suffix.lower()
     is_example = bool(name) and is_file(Path(str(scenes())) / f"{name}.toml")
@@ -85,6 +85,6 @@ def hint_of_command(name: str, known: list[str], path: str) -> str:
         use = "info" if suffix in PICTURES else "render" if "render" in known else "scene check"
         return f"did you mean `raytracer {use} {shown(name)}`?"
     near = nearest(name, known)
-    return REMOVED.get(name) or (
+    return ANYWHERE.get(name) or (
         f"did you mean `{path} {near}`?" if near else suggestion(name, known)
     )

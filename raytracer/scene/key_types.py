@@ -28,7 +28,6 @@ from raytracer.field_types import (
 from raytracer.fields import Defined, Definition, check_fields, definitions
 from raytracer.files.access import load_toml
 from raytracer.scene.colors import parse_color, parse_rgba
-from raytracer.synonyms import REMOVED_KEYS
 
 _NUMBERS: Schema = {
     "type": "array",
@@ -290,7 +289,7 @@ class Table(Kind):
         for key in value:
             if key not in self.keys:
                 place = joined(name, shown(str(key)))
-                hint = REMOVED_KEYS.get(place) or suggestion(str(key), self.keys)
+                hint = suggestion(str(key), self.keys)
                 yield f"{place}: unknown key; {hint}"
 
     def definition(self) -> Schema:
