@@ -72,6 +72,9 @@ class LiveScene:
     space. If a signal such as Ctrl-C interrupts an update, `scene` and the next picture are those
     before or after it. Several threads may call the methods.
 
+    It makes pictures; `raytracer.live` shows a simulation in a window, on a page or as a movie
+    (docs/guide/live.md, "Which one").
+
     Args:
         scene: as for `raytracer.render`; one of its sets of spheres moves.
         set: the number of that set among those of the scene; needed where several have spheres.

@@ -92,7 +92,7 @@ def test_every_command_parses() -> None:
 def test_every_command_in_the_text_parses() -> None:
     """Also in tables and sentences; parts such as `raytracer render ...` and OP are no commands."""
     for path in PAGES:
-        if path.name == "changelog.md" or path.name == "experiments.md":
+        if path.name == "experiments.md":
             continue  # of earlier versions
         text = re.sub(r"^```.*?^```$", "", text_of(path), flags=re.MULTILINE | re.DOTALL)
         for command in re.findall(r"`(raytracer [a-z][^`]*)`", text):
@@ -209,6 +209,22 @@ def test_every_link_leads_somewhere() -> None:
         assert linked.exists(), f"{path}: {target}"
         if anchor:
             assert anchor in anchors(linked), f"{path}: {target}"
+
+
+GUIDES = ("live_view", "preview", "browser")
+FRONT_ENDS = ("LiveScene", "live", "LiveView", "preview", "serve", "show")
+
+
+def test_one_table_says_which_front_end_is_for_what() -> None:
+    """The guides, the first pages and the docstrings lead to it."""
+    section = text_of(DOCS / "guide/live.md").partition("## Which one\n")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `(\w+)", section, re.MULTILINE) == [*FRONT_ENDS]
+    for page in ("index.md", "reference/python.md", *(f"guide/{n}.md" for n in GUIDES)):
+        assert any(each.endswith("live.md#which-one") for each in links(DOCS / page)), page
+    assert any(each.endswith("live.md#which-one") for each in links(ROOT / "README.md"))
+    for name in FRONT_ENDS:
+        words = " ".join(str(getattr(raytracer, name).__doc__).split())
+        assert 'docs/guide/live.md, "Which one"' in words, name
 
 
 def test_a_row_for_each_key() -> None:

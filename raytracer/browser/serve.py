@@ -40,6 +40,8 @@ def serve(
     """Show a scene in browsers, on this machine or through an SSH tunnel.
 
     The server listens only on 127.0.0.1, and its address has a secret token. Returns after Ctrl-C.
+    `raytracer.live` follows a simulation that runs, also in browsers (docs/guide/live.md, "Which
+    one").
 
     Args:
         scene: a Scene, the path of a scene or particle file, or an object with particles.
@@ -77,6 +79,8 @@ def serve(
 
 def show(scene: object, *, height: int = 480, **settings: Any) -> SceneWidget:
     """Return an interactive view of a scene, which a notebook shows as the result of a cell.
+
+    `LiveView.show` does so for a simulation that runs (docs/guide/live.md, "Which one").
 
     Args:
         scene: a Scene, the path of a scene or particle file, or an object with particles.

@@ -68,7 +68,8 @@ def live(
     ...         simulation.step()
     ...         view.log_points("grains", simulation.positions, radii=simulation.radii)
 
-    The view renders in a process of its own at the lowest priority.
+    The view renders in a process of its own at the lowest priority. `raytracer.LiveScene` renders
+    in this process, picture by picture (docs/guide/live.md, "Which one").
 
     Args:
         backend: "auto" (CUDA where it works, else the CPU), "cpu", "cuda", or "cuda:1" for the GPU
@@ -151,7 +152,8 @@ def _spared(threads: int) -> dict[str, int]:
 
 
 class LiveView:
-    """A view that follows a running simulation, as `raytracer.live` returns it; a context manager.
+    """A view that follows a running simulation, as `raytracer.live` returns it; a context manager
+    (docs/guide/live.md, "Which one").
 
     One thread of the simulation may use it.
 

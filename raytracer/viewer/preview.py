@@ -100,7 +100,8 @@ def preview(
 ) -> PreviewResult:
     """Open an interactive window, and return when it is closed.
 
-    Settings that are None or left out are the scene's.
+    Settings that are None or left out are the scene's. `raytracer.live` follows a simulation that
+    runs, and `raytracer.serve` needs no display (docs/guide/live.md, "Which one").
 
     Args:
         scene: a Scene, the path of a scene or particle file, or an object with particles
