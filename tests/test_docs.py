@@ -16,6 +16,12 @@ import pytest
 
 import raytracer
 from raytracer import compile_all
+from raytracer.cli import SUMMARIES
+from raytracer.exporting.export import ENDINGS
+from raytracer.film.aovs import AOVS
+from raytracer.film.aovs import GUIDES as GUIDES_OF_DENOISER
+from raytracer.scene import GLYPHS
+from raytracer.scene.coloring import maps
 from raytracer.scene.key_types import all_tables
 from raytracer.scene.tables import SCENE
 from support.commands import accept
@@ -265,3 +271,27 @@ def test_wheels_have_the_notices_of_what_they_contain() -> None:
     }.items():
         assert words in texts[name]
     assert "TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION" in texts["turbo.txt"]
+
+
+def rows_of(page: str) -> set[str]:
+    """The names that begin rows of the tables of a page."""
+    return set(re.findall(r"^\| `([^`]+)`", text_of(DOCS / page), re.MULTILINE))
+
+
+def test_the_guide_names_every_command_variable_map_ending_and_glyph() -> None:
+    assert {" ".join(name.split()[1:2]) for name in rows_of("reference/commands.md")} == {
+        *SUMMARIES
+    }
+    assert {*AOVS} <= rows_of("guide/tone_and_films.md")
+    lists = " ".join(str(getattr(raytracer.render, "__doc__")).split())  # noqa: B009
+    shown = inspect.getsource(importlib.import_module("raytracer.commands.render"))
+    for name in {*AOVS} - {*GUIDES_OF_DENOISER}:
+        assert f'"{name}"' in lists, f"the docstring of render lacks {name}"
+        assert re.search(rf"[:,]\"?\s*\"?{name}[,.]", shown), f"the help of --aov lacks {name}"
+    words = {
+        "guide/color_by_data.md": maps.NAMES,
+        "guide/export.md": ENDINGS,
+        "reference/scene.md": [f"`{name}." for name in GLYPHS],
+    }
+    for page, names in words.items():
+        assert [name for name in names if name not in text_of(DOCS / page)] == [], page

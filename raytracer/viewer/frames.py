@@ -20,7 +20,7 @@ from raytracer.resources import thread_count
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.coloring import SETTINGS, STYLE
 from raytracer.scene.coloring.scale import ColorScale
-from raytracer.scene.glyphs.make import FADING
+from raytracer.scene.glyphs.make import particle_opacities
 from raytracer.scene.glyphs.ribbons import atoms_kept
 from raytracer.scene.inferred import InferredDefaults, inferring
 from raytracer.scene.load import is_scene
@@ -99,12 +99,11 @@ class Frames:
         loaded.job.warnings = [each for each in loaded.job.warnings if MORE_FRAMES not in each]
         scene, plan = loaded.scene, loaded.job.plan
         style = {k: self.overrides[k] for k in SETTINGS if self.overrides.get(k) is not None}
-        glyphs = [getattr(scene, name) for name in FADING]
         if not style:
             if scene.shape is not None:  # of which some particles are ellipsoids
                 with collected():  # the same warnings
                     loaded.plain = self._loaded(self.initial)
-            elif scene.ribbons is None and all(e is None or e.particles is None for e in glyphs):
+            elif scene.ribbons is None and not particle_opacities(scene):
                 self._plain = self.initial, scene
             loaded.content = Content(self.initial)
             return loaded

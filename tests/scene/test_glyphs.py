@@ -10,10 +10,14 @@ import pytest
 
 import raytracer
 from raytracer.errors import UserError
+from raytracer.field_types import loaded
+from raytracer.fields import definitions
 from raytracer.pipeline import apply_overrides, load_source
+from raytracer.scene import GLYPHS
 from raytracer.scene.coloring.apply import styled
 from raytracer.scene.coloring.style import StyleSettings
 from raytracer.scene.glyphs.arrows import HEAD_SHARE, NEIGHBOURS, SLENDER
+from raytracer.scene.glyphs.make import particle_opacities, with_faded_particles
 from raytracer.scene.overrides import SceneOverrides
 from raytracer.scene.particles.source import Box
 from raytracer.scene.scene import Scene
@@ -490,3 +494,15 @@ def test_made_again_glyphs_are_not_added_twice() -> None:
     twice = made(once)
     assert len(twice.capsules) == len(once.capsules)
     assert len(twice.color_scales) == 1
+
+
+@pytest.mark.parametrize("name", GLYPHS)
+def test_a_glyph_that_has_an_opacity_of_the_particles_applies_it(name: str) -> None:
+    """Also one that is new; ribbons fade only the atoms that they show."""
+    kind = loaded(f"raytracer.scene.glyphs.settings:{name.capitalize()}")
+    is_stated = "particles" in definitions(kind) and name != "ribbons"
+    settings: Any = {name: kind(particles=0.25)} if "particles" in definitions(kind) else {}
+    scene = Scene([SphereSet(np.eye(3), 0.2)], **settings)
+    assert particle_opacities(scene) == [0.25] * is_stated
+    if is_stated:
+        assert np.all(with_faded_particles(scene).spheres[0].opacity == 0.25)

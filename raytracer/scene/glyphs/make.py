@@ -12,9 +12,6 @@ from raytracer.scene.arrays import quiet
 from raytracer.scene.glyphs.shared import Glyphs
 from raytracer.scene.scene import SOLIDS, Scene
 
-FADING = ("arrows", "trails", "contacts", "polyhedra", "isosurface")
-"""Glyphs that state the opacity of all particles."""
-
 
 @quiet()
 def with_glyphs(scene: Scene) -> Scene:
@@ -54,10 +51,16 @@ def without_glyphs(scene: Scene, kept: Container[str] = ()) -> Scene:
     return replace(scene, color_scales=scales, **left)
 
 
+def particle_opacities(scene: Scene) -> list[float]:
+    """Return the opacities of all particles that glyphs state; ribbons fade their atoms alone."""
+    glyphs = (getattr(scene, name) for name in GLYPHS if name != "ribbons")
+    stated = (getattr(each, "particles", None) for each in glyphs)
+    return [each for each in stated if each is not None]
+
+
 def with_faded_particles(scene: Scene) -> Scene:
     """Apply the particle opacity of glyphs; hide particles shown as ellipsoids and ribbons."""
-    stated = [each.particles for name in FADING if (each := getattr(scene, name))]
-    opacity = min((each for each in stated if each is not None), default=1.0)
+    opacity = min(particle_opacities(scene), default=1.0)
     shown = [] if opacity == 0.0 else list(scene.spheres)
     if scene.ribbons is not None and shown:
         from raytracer.scene.glyphs.ribbons import without_atoms
