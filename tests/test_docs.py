@@ -39,6 +39,7 @@ from support.pages import (
 )
 
 CONTRIBUTING = DOCS / "contributing.md"
+MAP = DOCS / "map.md"
 PYTHON = DOCS / "reference" / "python.md"
 GENERATED = "<!-- generated: python docs/scene_reference.py -->\n\n"
 # What builds, tools and people leave in a checkout; names that start with a dot are left out too.
@@ -58,7 +59,7 @@ def mapped() -> list[str]:
     """The paths of the map of the tree, relative to the root."""
     found: list[str] = []
     above: list[str] = []
-    for line in marked(CONTRIBUTING, "map").splitlines():
+    for line in marked(MAP, "map").splitlines():
         name = line.split()[0]
         depth = (len(line) - len(line.lstrip())) // 2
         above = [*above[:depth], name.rstrip("/")]
@@ -73,7 +74,7 @@ def test_map_is_the_tree() -> None:
     assert len(found) == len(set(found))
     expected = set(folders(ROOT))
     modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "raytracer").glob("[a-z]*.py")}
-    assert expected | modules <= set(found), "add these to the map of docs/contributing.md"
+    assert expected | modules <= set(found), "add these to docs/map.md"
 
 
 def test_files_that_are_named_are_there() -> None:
@@ -295,3 +296,32 @@ def test_the_guide_names_every_command_variable_map_ending_and_glyph() -> None:
     }
     for page, names in words.items():
         assert [name for name in names if name not in text_of(DOCS / page)] == [], page
+
+
+def test_the_glossary_has_each_word_once() -> None:
+    glossary = text_of(CONTRIBUTING).partition("\n## Glossary\n")[2]
+    words = re.findall(r"^\| ([a-z ]+?)(?: \([A-Z]+\))? \| \S", glossary, re.MULTILINE)
+    words.remove("word")
+    assert words == sorted({*words})
+    assert {"scene", "set", "film", "sample", "frame", "view", "pose", "source", "column"} <= {
+        *words
+    }
+    assert 35 <= len(words) <= 50
+
+
+def test_what_a_change_touches_has_the_common_changes() -> None:
+    section = (
+        text_of(CONTRIBUTING).partition("\n## What a change touches\n")[2].partition("\n## ")[0]
+    )
+    rows = re.findall(r"^\| ([a-z][^|]*?) \| *([\d+ or]+) \|", section, re.MULTILINE)
+    common = (
+        "particle format",
+        "colour map",
+        "glyph",
+        "output variable",
+        "export format",
+        "subcommand",
+    )
+    for name in common:
+        assert any(new.startswith(name) for new, _ in rows), name
+    assert len(rows) == len({new for new, _ in rows})
