@@ -113,8 +113,10 @@ def jobs(
             made.append(Job(kernel, arch, IMAGES))
     for op, arch in itertools.product(operations(root) if bench else (), architectures):
         known = OPERATIONS.get(op)
-        usual = [known.macros(known.axes, dtype) for dtype in known.dtypes] if known else [{}]
         for variant in discover(op, root):
+            usual = [
+                known.macros(known.axes, each) for each in known.dtypes if variant.supports(each)
+            ] if known else [{}]  # fmt: skip
             each = _tiles(op, arch) if variant.sizes else usual
             made += [Job(variant.product or variant, arch, macros) for macros in each]
     distinct = {job.label: job for job in made}.values()

@@ -29,7 +29,7 @@ from support.libraries import library_path
 
 TITLES = {
     "vecadd": ["Thrust transform"],
-    "histogram": ["CUB DeviceHistogram"],
+    "histogram": ["CUB DeviceHistogram", "one core of the CPU, with the copy of the keys"],
     "histogram_bins": ["CUB DeviceHistogram"],
     "matmul": ["cuBLASLt (best of 16)"],
     "matmul_bf16": ["cuBLASLt (best of 16)"],
