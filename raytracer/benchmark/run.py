@@ -17,6 +17,7 @@ from raytracer.backends.cuda.cache import digest, include_closure
 from raytracer.backends.cuda.compile import version
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, texts, validated
+from raytracer.benchmark.copy_benchmark import CopyBenchmark
 from raytracer.benchmark.cuda.kernel import ceilings
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.data_sheets import find_sheet, peak_rates
@@ -35,7 +36,8 @@ BACKENDS = ("auto", "cpu", "cuda")
 
 OF_RENDERER = (RenderBenchmark(), ToneBenchmark(), BUILD, LIVE)
 BENCHMARKS: dict[str, Benchmark] = {
-    each.name: each for each in (*map(OperationBenchmark, OPERATIONS.values()), *OF_RENDERER)
+    each.name: each
+    for each in (*map(OperationBenchmark, OPERATIONS.values()), CopyBenchmark(), *OF_RENDERER)
 }
 """All benchmarks by name: operations, sorted, then parts of the renderer."""
 

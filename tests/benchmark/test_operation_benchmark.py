@@ -22,6 +22,7 @@ from raytracer.benchmark.cuda import kernel as bench_kernel
 from raytracer.benchmark.cuda import session as device
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operation_benchmark import measure
+from raytracer.errors import RaytracerError, UserError
 from raytracer.variants import Variant, discover
 from support.fake_cuda import FakeDriver, cleared
 
@@ -262,3 +263,29 @@ def test_a_whole_run(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     assert find("vecadd").profile(options) == [v.label for v in discover("vecadd")]
     assert not driver.live
     assert driver.depth == 0
+
+
+def test_copies_between_host_and_device(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    from raytracer.benchmark import report
+    from raytracer.benchmark.run import find
+
+    driver = machine(right)
+    monkeypatch.setattr(run, "why_not", lambda *_: None)
+    made = run.bench("copy", size="1000,2^12", min_time=0.001)
+    assert [result["axes"] for result in made["results"]] == [{"n": 1000}, {"n": 4096}]
+    for result in made["results"]:
+        assert [row["label"] for row in result["rows"]] == [
+            "host to device, pageable", "device to host, pageable",
+            "host to device, pinned", "device to host, pinned",
+        ]  # fmt: skip
+        assert all(row["time"]["median"] > 0 for row in result["rows"])
+        assert result["work"]["bytes_read"] == result["axes"]["n"]
+    assert "host to device, pinned" in report.format_record(made, "table")
+    assert len(find("copy").profile(BenchOptions(sizes=[64]))) == 4
+    assert not driver.live
+
+    monkeypatch.setattr(driver, "memcpy_dtoh_async", lambda *_: None)
+    with pytest.raises(RaytracerError, match="pageable memory came back with other bytes"):
+        run.bench("copy", size=1000)
+    with pytest.raises(UserError, match="size: must be at least 1"):
+        run.bench("copy", size=0)

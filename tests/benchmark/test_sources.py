@@ -7,6 +7,7 @@ import pytest
 
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.peers import peers_of
+from raytracer.benchmark.run import listing
 from raytracer.variants import discover
 
 # Notes of a playground of CUDA kernels: additions, products, a ray tracer, a histogram.
@@ -111,6 +112,12 @@ def test_an_idea_of_a_source_has_its_rung(op: str, words: str, rung: str) -> Non
 def test_sizes_of_the_sources(op: str, sizes: dict[str, int], dtypes: list[str]) -> None:
     for dtype in dtypes:
         assert OPERATIONS[op].at(sizes, dtype).axes == sizes
+
+
+def test_copies_from_pageable_and_pinned_memory() -> None:
+    text = listing(["copy"])
+    assert "pageable" in text
+    assert "pinned" in text
 
 
 def test_the_histogram_on_the_cpu_is_a_peer() -> None:
