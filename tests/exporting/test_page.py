@@ -22,17 +22,28 @@ pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::raytracer
 
 SIZE = (320, 200)
 DONE = "#figure[data-finished], #figure[data-error]"
+FEWER = """async samples => {
+    while (!window.raytracerFigure?.tick) await new Promise(requestAnimationFrame);
+    raytracerFigure.renderer.samples = samples;
+    raytracerFigure.changed();
+}"""
+"""Takes that many samples of each pixel, from the beginning."""
 Open = Callable[..., "Page"]
 
 
 @pytest.fixture
 def open_page(chromium: Browser, tmp_path: Path) -> Iterator[Open]:
-    """Export a scene and open the page, which asks for nothing else and has no errors."""
+    """Export a scene and open the page, which asks for nothing else and has no errors.
+
+    samples: of each pixel, for tests of anything but light: one where no picture is compared.
+    """
     pages: list[Page] = []
     errors: list[str] = []
     asked: list[str] = []
 
-    def opened(scene: object, touch: bool = False, **settings: Any) -> Page:
+    def opened(
+        scene: object, touch: bool = False, samples: int | None = None, **settings: Any
+    ) -> Page:
         width, height = SIZE
         path = raytracer.export(
             scene, tmp_path / "figure.html", backend="cpu", width=width, height=height, **settings
@@ -43,6 +54,8 @@ def open_page(chromium: Browser, tmp_path: Path) -> Iterator[Open]:
         page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
         page.on("request", lambda request: asked.append(request.url))
         page.goto(path.as_uri())
+        if samples is not None:
+            page.evaluate(FEWER, samples)
         page.wait_for_selector(DONE)
         pages.append(page)
         return page
@@ -140,7 +153,7 @@ def test_a_half_transparent_sphere_shows_what_is_behind(open_page: Open) -> None
 
 
 def test_a_view_is_turned_and_reset(open_page: Open) -> None:
-    page = open_page(cluster(), look="plain")
+    page = open_page(cluster(), samples=4, look="plain")
     first = shown(page)
 
     def drag() -> None:
@@ -197,7 +210,7 @@ def test_picks_are_those_of_the_picture(open_page: Open) -> None:
         scene, width=SIZE[0], height=SIZE[1], samples=1, look="plain", aovs=["id"], backend="cpu"
     )
     ids = image.film.aovs["id"]
-    page = open_page(scene, look="plain")
+    page = open_page(scene, samples=1, look="plain")
     rng = np.random.default_rng(0)
     checked = 0
     for x, y in rng.integers((40, 20), (280, 180), (60, 2)).tolist():
@@ -218,7 +231,7 @@ def test_a_click_shows_the_values(open_page: Open) -> None:
     scene = Scene.from_arrays(
         positions, 0.5, columns={"charge": [0.5, -1.25], "name": np.array(["left", "right"])}
     )
-    page = open_page(scene, look="plain", select="charge < 0")
+    page = open_page(scene, samples=1, look="plain", select="charge < 0")
     x, y = places(page, Scene.from_arrays(positions[1:], 0.5))[0]
     page.mouse.click(x, y)
     page.wait_for_selector(".rt-picks:has-text('charge')")
@@ -245,7 +258,7 @@ def test_numbers_have_their_digits_and_range(open_page: Open) -> None:
         "sure": [True, False],
     }
     scene = Scene.from_arrays([[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]], 0.5, columns=columns)
-    page = open_page(scene, look="plain")
+    page = open_page(scene, samples=1, look="plain")
     page.evaluate("raytracerFigure.reading")
     lines = [page.evaluate("row => raytracerFigure.linesOf({ kind: 'sphere', row })", row)
              for row in (0, 1)]  # fmt: skip
@@ -256,7 +269,7 @@ def test_numbers_have_their_digits_and_range(open_page: Open) -> None:
 
 
 def test_fingers_turn_and_enlarge(open_page: Open) -> None:
-    page = open_page(cluster(), touch=True, look="plain")
+    page = open_page(cluster(), touch=True, samples=1, look="plain")
     touch = page.context.new_cdp_session(page)
 
     def send(kind: str, *points: tuple[float, float]) -> None:

@@ -48,6 +48,13 @@ def fake(folder: Path, package: str, code: str) -> dict[str, str]:
     return {"PYTHONPATH": str(path.parent), isolated.TIMEOUT_VARIABLE: "1.5"}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def short_collections() -> None:
+    """Leave all that other tests have imported out of the collections of `end_workers`."""
+    gc.collect()
+    gc.freeze()
+
+
 def end_workers() -> None:
     """End all workers, also those of sources that an exception holds."""
     gc.collect()
@@ -86,12 +93,12 @@ def test_a_library_that_crashes_or_fails_ends_with_a_sentence(
     module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = write(tmp_path / f"a{SUFFIX[module]}", "?")
+    end_workers()  # whose environment is another
     for code, sentence in (
-        (CRASH, "is damaged, or not a valid "),
+        (CRASH, "is damaged, or not a valid "),  # the next ones share a process
         (NOISE, "(unreadable)"),
         (MISSING, "reading it needs "),
     ):
-        end_workers()  # each has an environment of its own
         for name, value in fake(tmp_path, LIBRARIES[module], code).items():
             monkeypatch.setenv(name, value)
         monkeypatch.delenv(isolated.TIMEOUT_VARIABLE)
