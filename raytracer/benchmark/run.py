@@ -25,6 +25,7 @@ from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.peers import peers_of
 from raytracer.benchmark.record import FORMAT, Device, Record, Result
 from raytracer.benchmark.render_benchmark import RenderBenchmark
+from raytracer.benchmark.sources import digests
 from raytracer.benchmark.tone_benchmark import ToneBenchmark
 from raytracer.benchmark.tree_benchmark import BUILD, LIVE
 from raytracer.errors import BackendError, UserError, suggestion
@@ -126,7 +127,8 @@ def bench(
             tell("measuring the ceilings of this GPU")
             device["ceilings"] = session.ceilings = ceilings(session)
         for each in selection:
-            results += each.run(session, options, tell)
+            measured = digests(each.sources(used, options))
+            results += [found | {"kernels": measured} for found in each.run(session, options, tell)]
     record = _record(used, device, results)
     if options.is_random:
         record["seed"] = options.seed
