@@ -93,33 +93,47 @@ COUNTS = {"1,000": "1k", "100,000": "100k", "1,000,000": "1m", "10,000,000": "10
 OTHERS = {"sphereflake": "sphereflake", "pile": "log-normal pile", "inside": "camera inside"}
 
 
+OPTIX = ("records/peers/h200-optix-uniform", "records/peers/h200-optix-kinds")
+CUBQL = "records/peers/h200-cubql-uniform"
+
+
+def works_of(*names: str) -> dict[tuple[str, int], dict[str, dict[str, Any]]]:
+    """The results of records of peers: by scene and number of spheres, then by work."""
+    found: dict[tuple[str, int], dict[str, dict[str, Any]]] = {}
+    for name in names:
+        for result in record(name)["results"]:
+            axes = result["axes"]
+            found.setdefault((axes["scene"], axes["spheres"]), {})[result["op"]] = result
+    return found
+
+
+def ours_of(result: Mapping[str, Any]) -> str:
+    return figure(MS * float(result["rows"][0]["time"]["median"]))
+
+
 def pictures() -> Cells:
-    """H200 beside OptiX: frames, occlusion and paths of random spheres; frames of other scenes."""
-    frames = {row["scene"]: row for row in record("records/h200-optix")["rows"]}
-    light = record("records/indirect/optix")["rows"]
-    for shown in [*COUNTS, *OTHERS]:
-        scene = f"random_{shown.replace(',', '')}" if shown in COUNTS else shown
-        row = frames[f"{scene}, primary + shadow"]
-        cells = triple(row["ours"]["frame"]["median"], row["peers"]["OptiX"]["frame"]["median"])
-        for kind in ("ao", "path"):
-            if shown in COUNTS:
-                found = find(light, scene=scene, kind=kind)
-                cells += triple(found["ours_ms"], found["peer_ms"])
-            else:
-                cells += ["", "", ""]
-        yield [f"{OTHERS[shown]}, {row['spheres']:,}" if shown in OTHERS else shown, *cells]
-    for count in (100_000, 1_000_000):
-        rows = record("records/optix-capsules")["rows"]
-        row = find(rows, scene=f"capsules_{count}, primary + shadow")
-        ours, peer = (x["frame"]["median"] for x in (row["ours"], row["peers"]["OptiX"]))
-        yield [f"capsules, {count:,}", *triple(ours, peer), *[""] * 6]
+    """Ours and the ratio to OptiX, and to cuBQL where it was run."""
+    others = works_of(CUBQL)
+    for (scene, count), works in works_of(*OPTIX).items():
+        cells = [f"{scene}, {count:,}"]
+        for work in ("primary", "shadow", "ao", "path"):
+            cells += [ours_of(works[work]), f"{works[work]['ratio']:.2f}"]
+            other = others.get((scene, count))
+            cells.append(f"{other[work]['ratio']:.2f}" if other else "")
+        yield cells
 
 
-def light_on_h100() -> Cells:
-    for row in record("records/indirect/optix-h100"):
-        kind, count = row["scene"].rsplit(" ", 1)
-        pairs = [triple(row[f"{work} ours"], row[f"{work} optix"]) for work in ("ao", "path")]
-        yield [f"{kind}, {int(count):,}", *pairs[0], *pairs[1]]
+def trees() -> Cells:
+    """Ours and the ratios to the fastest modes of OptiX and of cuBQL, which are named."""
+    others = works_of(CUBQL)
+    for (scene, count), works in works_of(*OPTIX).items():
+        cells = [f"{scene}, {count:,}"]
+        for work in ("build", "refit"):
+            pair = [each[work] for each in (works, others.get((scene, count), {})) if work in each]
+            cells += [ours_of(pair[0]) if pair else ""]
+            modes = [f"{r['ratio']:.2f} ({r['fastest'].rpartition(', ')[2]})" for r in pair]
+            cells += [*modes, "", ""][:2]
+        yield cells
 
 
 def embree() -> Cells:
@@ -150,12 +164,15 @@ def embree_by_command() -> Cells:
         yield [f"{count:,}", *modes]
 
 
-def trees() -> Cells:
-    counts = (100_000, 1_000_000, 10_000_000)
-    found = [find(record("records/h100-trees"), kind="uniform", spheres=n) for n in counts]
-    for name in ("ours", "warp.Bvh lbvh", "cuBQL radix", "cuBQL rebin-radix", "cuBQL sah"):
-        works = [each["trees"][name][work] for work in ("build", "refit") for each in found]
-        yield [name, *(figure(MS * time["median"]) for time in works)]
+def warp() -> Cells:
+    for kind in ("uniform", "plummer"):
+        for count in (100_000, 1_000_000, 10_000_000):
+            found = find(record("records/h100-trees"), kind=kind, spheres=count)["trees"]
+            cells = [f"{kind}, {count:,}"]
+            for work in ("build", "refit"):
+                ours, peer = (found[tree][work]["median"] for tree in ("ours", "warp.Bvh lbvh"))
+                cells += triple(MS * ours, MS * peer)
+            yield cells
 
 
 def moving() -> Cells:
@@ -297,17 +314,11 @@ class Table:
 
 TABLES = {
     "pictures": Table(
-        ("records/h200-optix", "records/indirect/optix", "records/optix-capsules"),
-        "spheres | frame: ours, ms | OptiX | ratio | `ao`: ours, ms | OptiX | ratio "
-        "| `path`: ours, ms | OptiX | ratio",
+        (*OPTIX, CUBQL),
+        "spheres | camera rays: ours, ms | OptiX: ratio | cuBQL: ratio | with shadows: ours, ms "
+        "| OptiX: ratio | cuBQL: ratio | `ao`: ours, ms | OptiX: ratio | cuBQL: ratio "
+        "| `path`: ours, ms | OptiX: ratio | cuBQL: ratio",
         pictures,
-        f"{PEERS} optix --spheres 1e3 1e5 1e6 1e7",
-    ),
-    "light-h100": Table(
-        ("records/indirect/optix-h100",),
-        "spheres | `ao`: ours, ms | OptiX | ratio | `path`: ours, ms | OptiX | ratio",
-        light_on_h100,
-        f"{PEERS} optix --work ao path --scene uniform lattice overlap web plummer",
     ),
     "embree": Table(
         ("records/embree", "records/embree-scenes", "records/embree-10m", "records/indirect/embree",
@@ -323,11 +334,16 @@ TABLES = {
         embree_by_command,
     ),
     "trees": Table(
-        ("records/h100-trees",),
-        "tree | build, ms: 100,000 | 1,000,000 | 10,000,000 | refit, ms: 100,000 | 1,000,000 "
-        "| 10,000,000",
+        (*OPTIX, CUBQL),
+        "spheres | build: ours, ms | OptiX: ratio | cuBQL: ratio | refit: ours, ms | OptiX: ratio "
+        "| cuBQL: ratio",
         trees,
-        f"{PEERS} cubql --work build refit --spheres 1e5 1e6 1e7",
+    ),
+    "warp": Table(
+        ("records/h100-trees",),
+        "spheres | build: ours, ms | Warp | ratio | refit: ours, ms | Warp | ratio",
+        warp,
+        f"{PEERS} warp --work build refit --spheres 1e5 1e6 1e7",
     ),
     "moving": Table(
         ("bench/build", "bench/live", "records/h100-newton"),

@@ -29,12 +29,14 @@ RESULTS = DOCS / "kernels" / "figures.md"
 RECORDS = sorted((ROOT / "renders").glob("bench/*.json"))
 RECORDS += sorted((ROOT / "renders" / "records").rglob("*.json"))
 NO_TABLES = {"revisions", "compiled", "gpu-tests"}  # of `renders/records`: no measurements
-IN_TEXT = ("bench/tone", "records/squares/", "records/histograms/", "records/elements")
-NOT_SHOWN = (
-    "squares-h100-bf16",
-    "means",
-    "environment-noise",
-)  # renders/records/README.md has them
+IN_TEXT = (
+    "bench/tone",
+    "records/optix-capsules",
+    "records/squares/",
+    "records/histograms/",
+    "records/elements",
+)
+NOT_SHOWN = ("squares-h100-bf16", "means", "environment-noise", "h200-optix", "optix", "optix-h100")
 UNIT = r"(?:ms|µs|us|ns|s|GB/s|TFLOP/s|GFLOP/s|frames/s|MB/s)"
 TIMED = re.compile(rf"(?:over )?[\d.,]+(?: (?:to|and) [\d.,]+)? ?{UNIT}\b.*")
 IN_UNITS = re.compile(rf"\b(?:{UNIT}|ratio|relative speed|share of the copy)(?:$|[ ,:(])")
@@ -123,7 +125,10 @@ def test_each_record_has_a_table() -> None:
 
 def test_a_changed_number_is_noticed() -> None:
     text = text_of(RESULTS)
-    for before, after in (("0.182", "0.183"), ("kernels of `1ef4dca3`", "today's kernels")):
+    for before, after in (
+        ("| 0.173 |", "| 0.174 |"),
+        ("kernels of `e81ae4d2`, load", "today's kernels, load"),
+    ):
         assert before in text
         assert figures.written(text.replace(before, after)) == text
 
@@ -234,6 +239,14 @@ def test_rates_in_the_text_are_those_of_records() -> None:
     assert f"takes {100 * (rungs[0][1] / rungs[0][0] - 1):.0f}% longer" in TEXT
 
 
+def test_capsules_in_the_text_are_those_of_the_record() -> None:
+    rows = {row["scene"]: row for row in figures.record("records/optix-capsules")["rows"]}
+    found = [rows[f"capsules_{count}, primary + shadow"] for count in (100_000, 1_000_000)]
+    ours = " and ".join(figures.figure(row["ours"]["frame"]["median"]) for row in found)
+    ratios = " and ".join(f"{row['frame_ratio']:.2f}" for row in found)
+    assert f"{ours} ms for 100,000 and 1,000,000, ratios of {ratios}" in TEXT
+
+
 def test_operations_in_the_text_are_those_of_records() -> None:
     *_, whole = figures.results("tone")
     times = [1e6 * row["time"]["median"] for row in whole["rows"]]
@@ -270,8 +283,8 @@ def relative(result: dict[str, Any]) -> float:
 
 
 @pytest.mark.parametrize(
-    "name", ["bench/tone", "records/squares/squares-bf16", "records/squares/squares-fp32",
-             "records/histograms/bytes-odd", "records/elements"],
+    "name", ["bench/tone", "records/optix-capsules", "records/squares/squares-bf16",
+             "records/squares/squares-fp32", "records/histograms/bytes-odd", "records/elements"],
 )  # fmt: skip
 def test_records_in_the_text_are_of_the_revision_that_it_names(name: str) -> None:
     folder = name.rpartition("/")[0]
@@ -284,10 +297,10 @@ def test_numbers_of_other_pages_are_those_of_records() -> None:
     small = [1.0 / figures.seconds(each, "small") for each in figures.results("live")]
     guide = re.findall(r"renders (\d+), (\d+) and (\d+) pictures", text_of(DOCS / "guide/live.md"))
     assert [int(word) for word in guide[0]] == [round(rate) for rate in small[1:]]
-    frames = {row["scene"]: row for row in figures.record("records/h200-optix")["rows"]}
-    ours = frames["random_10000000, primary + shadow"]["ours"]["frame"]["median"]
+    (frame,) = [each for each in figures.record(figures.OPTIX[0])["results"]
+                if (each["op"], each["axes"]["spheres"]) == ("shadow", 10_000_000)]  # fmt: skip
     assert "renders a frame of them in one millisecond" in text_of(README)
-    assert 0.95 < ours < 1.05
+    assert 0.95 < 1e3 * frame["rows"][0]["time"]["median"] < 1.05
 
 
 def test_revisions_are_all_needed() -> None:
