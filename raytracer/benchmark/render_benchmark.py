@@ -75,7 +75,9 @@ NOTE = (
     "Each kernel renders the contents of its `shows` and all levels before it: "
     + "; ".join(f"{level}: {text}" for level, text in LEVELS.items())
     + ". x before: speed relative to the kernel before, which may show less. Msamples/s: samples "
-    "of pixels. bytes/sphere: nodes, geometry and order."
+    "of pixels. bytes/sphere: nodes, geometry and order. Trees are built on the host, also for a "
+    "GPU, where other pictures have one that was built there. cpu_ kernels are the reference of "
+    "the others."
 )
 
 # Memory layouts of a scene: `layout:` in the header of a variant.

@@ -92,7 +92,8 @@ def bench(
         dtype: one of the operation's; its first by default.
         backend: "auto" (a GPU if there is one, else the CPU), "cuda" or "cpu".
         input: "normal", "uniform", "constant", "sorted" or "zeros"; affects the results.
-        mode: "cold" (L2 cache flushed before each launch) or "hot" (back to back).
+        mode: "cold" (L2 cache flushed before each launch, unless the arrays are at least four times
+            as large) or "hot" (back to back).
         min_time: minimum seconds of measurement for each row.
         peers: whether libraries are timed too.
         with_file: a .cu file to check and time with the variants of one operation.
