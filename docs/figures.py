@@ -37,6 +37,7 @@ PEERS = "python tests/reference/peers"
 BY_PEERS = "records/peers/embree-two-cores-loaded"
 
 Cells = Iterator[list[str]]
+digest_today = cache(kernel_digest)
 
 
 @cache
@@ -404,16 +405,26 @@ def revision_of(name: str) -> str:
         if measured and all(each and is_today(each) for each in measured):
             return ""
         if "kernel_digest" in found:
-            if found["kernel_digest"] == kernel_digest():
+            if found["kernel_digest"] == digest_today():
                 return ""
-            return str(known[found["kernel_digest"]])
+            name = found["kernel_digest"]
+    if name not in known:
+        raise KeyError(
+            f"{name}: add the revision of these kernels to renders/records/revisions.json"
+        )
     return str(known[name])
 
 
 def is_today(measured: Mapping[str, str]) -> bool:
     """Whether the sources of some digests are still there, with the same contents."""
-    paths = [kernels().parent / name for name in measured]
-    return all(path.is_file() for path in paths) and digests(paths) == dict(measured)
+    return all(digest_of(name) == digest for name, digest in measured.items())
+
+
+@cache
+def digest_of(name: str) -> str:
+    """Return the digest of a source of today; "" where it has gone."""
+    path = kernels().parent / name
+    return digests([path])[name] if path.is_file() else ""
 
 
 def origin(name: str) -> str:

@@ -39,8 +39,8 @@ IN_TEXT = (
 NOT_SHOWN = ("squares-h100-bf16", "means", "environment-noise", "h200-optix", "optix", "optix-h100")
 UNIT = r"(?:ms|µs|us|ns|s|GB/s|TFLOP/s|GFLOP/s|frames/s|MB/s)"
 TIMED = re.compile(rf"(?:over )?[\d.,]+(?: (?:to|and) [\d.,]+)? ?{UNIT}\b.*")
-IN_UNITS = re.compile(rf"\b(?:{UNIT}|ratio|relative speed|share of the copy)(?:$|[ ,:(])")
-NONE = re.compile(r"\b[Nn]o records?\b")
+NUMBERS = re.compile(r"\d[\d.,e]*(?: to [\d.,]+)?(?: ?[A-Za-zµ/]+)?(?:, \d.*)?(?: \(.*\))?")
+NONE = re.compile(r"\b(?:[Nn]o records?|computed, not measured)\b")
 
 
 class Table(NamedTuple):
@@ -54,12 +54,12 @@ class Table(NamedTuple):
 
     @property
     def has_figures(self) -> bool:
-        """Whether it has times or rates, in their cells or by the unit of a column."""
+        """Whether it has times or rates, or numbers in most of its cells after the first ones."""
         cells = [cell for row in self.rows for cell in row]
         timed = sum(TIMED.fullmatch(cell) is not None for cell in cells)
-        numbers = sum(re.match(r"[\d.,]+(\s|$)", cell) is not None for cell in cells)
-        in_units = any(IN_UNITS.search(column) for column in self.header)
-        return 2 * timed >= len(self.rows) or (in_units and numbers >= len(self.rows))
+        others = [cell for row in self.rows for cell in row[1:] if cell]
+        numbers = sum(NUMBERS.fullmatch(cell) is not None for cell in others)
+        return 2 * timed >= len(self.rows) or numbers > 0.6 * len(others)
 
 
 def tables(page: Path, text: str) -> Iterator[Table]:
