@@ -210,6 +210,13 @@ def test_commands_of_records_are_accepted_or_the_table_says_which_is(name: str) 
         assert table.renew in text_of(RESULTS)
 
 
+def test_commands_of_the_list_of_records_are_accepted() -> None:
+    text = " ".join(text_of(ROOT / "renders" / "records" / "README.md").split())
+    commands = re.findall(r"`(raytracer bench [a-z_0-9]+ --[^`]*)`", text)
+    assert len(commands) == 5
+    assert [line for line in commands if not is_accepted(line)] == []
+
+
 def test_commands_of_python_name_files_that_are_there() -> None:
     for page in PAGES:
         text = text_of(page)
@@ -297,6 +304,9 @@ def test_numbers_of_other_pages_are_those_of_records() -> None:
     small = [1.0 / figures.seconds(each, "small") for each in figures.results("live")]
     guide = re.findall(r"renders (\d+), (\d+) and (\d+) pictures", text_of(DOCS / "guide/live.md"))
     assert [int(word) for word in guide[0]] == [round(rate) for rate in small[1:]]
+    host, device = (cells[-1] for cells in figures.large())
+    large = " ".join(text_of(DOCS / "guide/large_data.md").split())
+    assert f"{float(host):.1f} GiB on the CPU and {float(device):.1f} GiB on a GPU" in large
     (frame,) = [each for each in figures.record(figures.OPTIX[0])["results"]
                 if (each["op"], each["axes"]["spheres"]) == ("shadow", 10_000_000)]  # fmt: skip
     assert "renders a frame of them in one millisecond" in text_of(README)
