@@ -274,6 +274,10 @@ class Benchmark(ABC):
     def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
         """Check the outputs, then time them on a GPU, or on the CPU without a session."""
 
+    @abstractmethod
+    def sources(self, backend: str, options: BenchOptions) -> list[Path]:
+        """Return the sources that are measured on "cpu" or "cuda", those of libraries too."""
+
     def profile(self, options: BenchOptions) -> list[str]:
         """Launch each kernel once between profiler marks, and return their labels."""
         labels = []

@@ -94,6 +94,10 @@ class OperationBenchmark(Benchmark):
                     found["failed"] = str(error)
         return results
 
+    def sources(self, backend: str, options: BenchOptions) -> list[Path]:
+        variants = [variant.translation_unit for variant in select(self.op, options.variant)]
+        return variants + [peer.path for peer in peers_of(self.name) if options.peers]
+
     def launches(self, session: Session, options: BenchOptions) -> Iterator[tuple[str, Enqueue]]:
         op = options.points(self.op)[0]
         with kernels_of(op, options) as kernels, loaded(session, op, op.values()) as memory:

@@ -123,6 +123,7 @@ class Result(TypedDict):
     rows: list[Row]
     failed: NotRequired[str]  # why nothing was timed
     memory_used: NotRequired[int]
+    kernels: NotRequired[dict[str, str]]  # digests of what was measured, by source (`sources.py`)
     input_sets: NotRequired[int]  # of the timed launches, at different addresses
 
 

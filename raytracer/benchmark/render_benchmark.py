@@ -32,6 +32,7 @@ from raytracer.benchmark.benchmark import (
 )
 from raytracer.benchmark.cuda.session import Enqueue, Session
 from raytracer.benchmark.record import Resources, Result, Row
+from raytracer.benchmark.sources import sources_of
 from raytracer.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.film.film import Film
 from raytracer.layout import code
@@ -74,7 +75,9 @@ NOTE = (
     "Each kernel renders the contents of its `shows` and all levels before it: "
     + "; ".join(f"{level}: {text}" for level, text in LEVELS.items())
     + ". x before: speed relative to the kernel before, which may show less. Msamples/s: samples "
-    "of pixels. bytes/sphere: nodes, geometry and order."
+    "of pixels. bytes/sphere: nodes, geometry and order. Trees are built on the host, also for a "
+    "GPU, where other pictures have one that was built there. cpu_ kernels are the reference of "
+    "the others."
 )
 
 # Memory layouts of a scene: `layout:` in the header of a variant.
@@ -118,6 +121,14 @@ class RenderBenchmark(Benchmark):
         results.sort(key=lambda each: int(each["axes"]["spheres"]))
         results[-1]["note"] = NOTE
         return results
+
+    def sources(self, backend: str, options: BenchOptions) -> list[Path]:
+        variants = [rung.variant for rung in rungs(backend, options.variant)]
+        return (
+            sources_of("cpu", "direct")
+            if backend == "cpu"
+            else [variant.translation_unit for variant in variants if variant]
+        )
 
     def launches(self, session: Session, options: BenchOptions) -> Iterator[tuple[str, Enqueue]]:
         size = picture_size(self.name, options.axes, SIZE)

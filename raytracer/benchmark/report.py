@@ -219,12 +219,13 @@ def _remarks(result: Result, device: Device) -> list[str]:
         if row["status"] != "ok"
     ]
     timed = [row for row in result["rows"] if "time" in row]
+    counts = [(row["label"], row["time"]["count"]) for row in timed]
+    if few := [f"{label} {count}" for label, count in counts if count < MIN_SAMPLES]:
+        lines.append(
+            "few runs, so that medians are uncertain (a larger --min-time gives more): "
+            + ", ".join(few)
+        )
     for row in timed:
-        if row["time"]["count"] < MIN_SAMPLES and result["work"]["bytes_read"]:
-            lines.append(
-                f"{row['label']}: only {row['time']['count']} runs, so the median is uncertain: a "
-                "larger --min-time gives more"
-            )
         share = figures(row, result, device)["of_ceiling"] or 0.0
         if share > 1.0 + row["time"]["noise"]:
             lines.append(

@@ -26,6 +26,7 @@ from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.peers import peers_of
 from raytracer.benchmark.record import FORMAT, Device, Record, Result
 from raytracer.benchmark.render_benchmark import RenderBenchmark
+from raytracer.benchmark.sources import digests
 from raytracer.benchmark.tone_benchmark import ToneBenchmark
 from raytracer.benchmark.tree_benchmark import BUILD, LIVE
 from raytracer.errors import BackendError, UserError, suggestion
@@ -93,7 +94,8 @@ def bench(
         dtype: one of the operation's; its first by default.
         backend: "auto" (a GPU if there is one, else the CPU), "cuda" or "cpu".
         input: "normal", "uniform", "constant", "sorted" or "zeros"; affects the results.
-        mode: "cold" (L2 cache flushed before each launch) or "hot" (back to back).
+        mode: "cold" (L2 cache flushed before each launch, unless the arrays are at least four times
+            as large) or "hot" (back to back).
         min_time: minimum seconds of measurement for each row.
         peers: whether libraries are timed too.
         with_file: a .cu file to check and time with the variants of one operation.
@@ -128,7 +130,8 @@ def bench(
             tell("measuring the ceilings of this GPU")
             device["ceilings"] = session.ceilings = ceilings(session)
         for each in selection:
-            results += each.run(session, options, tell)
+            measured = digests(each.sources(used, options))
+            results += [found | {"kernels": measured} for found in each.run(session, options, tell)]
     record = _record(used, device, results)
     if options.is_random:
         record["seed"] = options.seed

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from raytracer.benchmark import record, statistics
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, kernel_lines, picture_size
 from raytracer.benchmark.cuda.session import Memory, Session
 from raytracer.benchmark.record import Result
+from raytracer.benchmark.sources import sources_of
 from raytracer.errors import RaytracerError
 from raytracer.film.film import Film, develop, measure, tone_arguments
 from raytracer.film.tone_settings import CURVES, ToneSettings
@@ -65,6 +67,10 @@ class ToneBenchmark(Benchmark):
                 film, "cold", passes,
                 lambda f: statistics.in_turns([session.sampler(f, "cold", True)], min_time)[0],
             )  # fmt: skip
+
+    def sources(self, backend: str, options: BenchOptions) -> list[Path]:
+        ladder = [each.translation_unit for each in discover("tone")] if backend == "cuda" else []
+        return sources_of(backend, "tone") + ladder
 
     def launches(self, session: Session, options: BenchOptions) -> Iterator[tuple[str, Run]]:
         with _on_device(session, self._film(options)) as results:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from raytracer.benchmark import record, statistics
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, picture_size
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.record import Kind, Result, Row
+from raytracer.benchmark.sources import sources_of
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
 from raytracer.buffers import SceneBuffers, build_bvh
 from raytracer.live_scene import LiveScene
@@ -49,6 +51,7 @@ class SpheresBenchmark(Benchmark):
     counts: tuple[int, ...]  # of spheres, by default
     note: str  # what is timed
     time: Callable[[Device, Array, Array, BenchOptions], Rows]
+    parts: tuple[str, ...]  # of the renderer, which are measured (`sources.RENDERER`)
     default_on: str = ""
     takes: tuple[str, ...] = ("sizes", "scenes")
 
@@ -63,6 +66,9 @@ class SpheresBenchmark(Benchmark):
             one_of(word, f"{self.name} scene", list(KINDS), "kind of spheres")
         if options.axes:
             _picture("cpu", options)
+
+    def sources(self, backend: str, options: BenchOptions) -> list[Path]:
+        return sources_of(backend, *self.parts)
 
     def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
         device, results = select("cuda" if session else "cpu"), list[Result]()
@@ -138,6 +144,7 @@ BUILD = SpheresBenchmark(
     "build: from a packed scene to its tree. build refit: from new positions, at most "
     f"{STEP} radii from those before, to the tree around them. Seed {SEED}.",
     _build,
+    ("build", "move", "refit"),
     default_on="cpu",
 )
 LIVE = SpheresBenchmark(
@@ -149,6 +156,7 @@ LIVE = SpheresBenchmark(
     f"{STEP} radii from those before, whose tree is refitted while it is good. rebuilt: with a "
     f"tree that is built for each picture. Seed {SEED}.",
     _live,
+    ("build", "move", "refit", "direct", "tone"),
     takes=("sizes", "scenes", "axes"),
 )
 

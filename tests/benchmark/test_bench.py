@@ -284,6 +284,19 @@ def test_control_characters_of_a_record_are_escaped() -> None:
     assert "\\x1b[2Jx" in report.format_record(strange, "table")
 
 
+def test_rows_of_few_runs_are_told_of_the_renderer_too() -> None:
+    for work in (RESULT["work"], {"flop": 0, "bytes_read": 0, "bytes_written": 0}):
+        many, few = row("12_many", 1.0), row("10_few", 1.0)
+        many["time"], few["time"] = (
+            each["time"] | {"count": n} for each, n in ((many, 10), (few, 2))
+        )
+        text = report.format_record(
+            RECORD | {"results": [RESULT | {"work": work, "rows": [many, few]}]}
+        )
+        assert "few runs, so that medians are uncertain" in text
+        assert "gives more): 10_few 2\n" in text
+
+
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     saved = tmp_path / "a.json"
     words = ["bench", "tone", "--axis", "width=64", "--min-time", "0.002", "--backend", "cpu"]

@@ -1,5 +1,5 @@
 // title: operator in constant memory
-// idea: a thread computes a whole line, which it has in registers, with 16-byte accesses along k; all indices of the
+// idea: a thread computes a whole line, which it has in registers, with 16-byte stores along k; all indices of the
 //       operator are compile-time constants: each value is an operand of the multiply-add, without load or register.
 //       Constant memory serves one address at a time: where lanes read different values of the operator, as in the source,
 //       it costs half the rate of shared memory

@@ -19,7 +19,7 @@ from raytracer.files import output
 from raytracer.resources import thread_count
 from raytracer.settings import MAX_SEED
 from reference.peers import turns
-from reference.peers.ours import digests, open_ours, our_device
+from reference.peers.ours import digests_of, open_ours, our_device
 from reference.peers.programs import compile_all
 from reference.peers.scenes import DISTANT, LIGHT, WORKS, PeerScene, draw
 
@@ -98,7 +98,7 @@ def run(
                         found = turns.measure(
                             work, scene, turn, answer, other, modes[work], arguments.min_time
                         )
-                    found["load_average"], found["kernels"] = load, digests(backend, work)
+                    found["load_average"], found["kernels"] = load, digests_of(backend, work)
                     yield found
 
 

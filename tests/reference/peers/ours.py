@@ -8,47 +8,29 @@ from typing import Any
 import numpy as np
 
 from raytracer.backends.base import Device
-from raytracer.backends.cuda.cache import digest, include_closure
 from raytracer.backends.cuda.transfer import upload
 from raytracer.backends.select import select
 from raytracer.benchmark.render_benchmark import expose
+from raytracer.benchmark.sources import digests, sources_of
 from raytracer.benchmark.statistics import make_timer, repeated
 from raytracer.benchmark.tree_benchmark import _build_there, _on_device
 from raytracer.buffers import SceneBuffers
 from raytracer.film.aovs import from_hits
 from raytracer.film.film import Film
 from raytracer.pipeline import prepare
-from raytracer.resources import kernels
 from raytracer.scene.packing.pack import pack
 from raytracer.sphere_update import SphereUpdate
 from reference.peers.scenes import PeerScene, to_scene
 from reference.peers.turns import Answer, Turn
 
 STEP = 0.1  # of the radius of a sphere: what it moves along each axis in a step, at most
-SOURCES = {
-    ("cpu", "primary"): "cpu/render_isa.cpp",
-    ("cpu", "shadow"): "cpu/render_isa.cpp",
-    ("cpu", "ao"): "cpu/render_isa.cpp",
-    ("cpu", "path"): "cpu/path_isa.cpp",
-    ("cpu", "build"): "cpu/bvh/build.cpp cpu/bvh/split.cpp cpu/bvh/quantize.cpp",
-    ("cpu", "refit"): "cpu/bvh/refit.cpp cpu/bvh/quantize.cpp",
-    ("cuda", "primary"): "cuda/render_thread.cu cuda/render_packet.cu",
-    ("cuda", "shadow"): "cuda/render_thread.cu cuda/render_packet.cu",
-    ("cuda", "ao"): "cuda/render_thread.cu cuda/render_packet.cu",
-    ("cuda", "path"): "cuda/render_path.cu",
-    ("cuda", "build"): "cuda/build_tree.cu",
-    ("cuda", "refit"): "cuda/build_tree.cu",
-}
-"""The sources of the kernels that do a work, below `kernels`; those that they include belong to
-them."""
+PARTS = {"primary": "direct", "shadow": "direct", "ao": "direct"}
+"""The part of the renderer that does a work, where it has another name."""
 
 
-def digests(backend: str, work: str) -> dict[str, str]:
+def digests_of(backend: str, work: str) -> dict[str, str]:
     """Return the digest of each source of a work, with all that it includes, by its path."""
-    return {
-        f"kernels/{name}": digest(include_closure(kernels() / name, kernels()))
-        for name in SOURCES[backend, work].split()
-    }
+    return digests(sources_of(backend, PARTS.get(work, work)))
 
 
 def stepped(scene: PeerScene) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:

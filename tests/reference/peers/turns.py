@@ -226,7 +226,6 @@ class PeerResult(Result, total=False):
     fastest: str
     differences: dict[str, dict[str, object]]  # from our answer, by mode
     load_average: float  # at its start, that of this run included
-    kernels: dict[str, str]  # digest of our sources with all that they include, by path
 
 
 def measure(
