@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,9 @@ class CopyBenchmark(Benchmark):
 
     def check(self, options: BenchOptions) -> None:
         _sizes(options)
+
+    def sources(self, backend: str, options: BenchOptions) -> list[Path]:
+        return []  # the driver copies
 
     def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
         if session is None:
