@@ -31,6 +31,7 @@ from raytracer.film.film import (
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.layout import constant
+from raytracer.progress import called
 from raytracer.scene import GLYPHS
 from raytracer.scene.coloring import STYLE
 from raytracer.scene.overrides import SceneOverrides
@@ -82,7 +83,7 @@ def render(
     tone: ToneSettings | Mapping[str, Any] | None = None,
     time: float | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
-    progress: ProgressCall | None = None,
+    progress: ProgressCall | bool | None = None,
     **settings: Unpack[FileKeywords],
 ) -> Image:
     """Render a scene.
@@ -108,7 +109,9 @@ def render(
             differs from run to run.
         annotations: what is drawn over the picture, an `Annotations`, or changes of the scene's:
             `{"axes": True, "legend": {"place": "left"}, "box": False}`; None takes the scene's.
-        progress: called now and then with the fraction done; what it raises stops the render.
+        progress: called now and then with the fraction done; what it raises stops the render. True
+            shows a bar if rendering takes longer than a second: on the terminal, in a notebook, or
+            as lines of a log.
 
     Returns:
         The picture.
@@ -123,7 +126,8 @@ def render(
     if film is not None:
         of_kind(film, "film", Film)
     bloom = ToneSettings.of(tone).bloom > 0
-    function(progress, "progress")
+    if not isinstance(progress, bool):
+        function(progress, "progress")
     seconds = None if time is None else real(time, "time", 0.0, above=True)
     source, given = Source.taken(scene, settings)
     if first_sample is not None:
@@ -136,10 +140,12 @@ def render(
         ) as job,
         job.device.film(Film.blank(*job.view.size, crop, film and film.copy())) as on_device,
     ):  # fmt: skip
-        image = job.render(
-            on_device, first=first_sample, aovs=variables, tone=ToneSettings.of(tone, job.tone),
-            seconds=seconds, progress=progress,
-        )  # fmt: skip
+        x0, y0, x1, y1 = on_device.host.crop
+        with called(progress, (x1 - x0) * (y1 - y0) * job.settings.samples) as call:
+            image = job.render(
+                on_device, first=first_sample, aovs=variables, tone=ToneSettings.of(tone, job.tone),
+                seconds=seconds, progress=call,
+            )  # fmt: skip
 
     @cache
     def seen() -> tuple[Scene, NDArray[np.uint32]]:

@@ -24,7 +24,7 @@ from raytracer.errors import RaytracerError
 from raytracer.resources import CLOSING, SIGNALS
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
+    from _typeshed import ReadableBuffer
 
 
 class Terminated(KeyboardInterrupt):
@@ -51,7 +51,7 @@ class _Stream(io.FileIO):
 
     failed = False
 
-    def write(self, data: Buffer, /) -> int:
+    def write(self, data: ReadableBuffer, /) -> int:
         size = memoryview(data).nbytes
         if self.failed:
             return size

@@ -16,7 +16,6 @@ from PIL import Image as Pillow
 import raytracer
 from raytracer.backends.base import CpuFilm
 from raytracer.cli import main
-from raytracer.progress import ProgressBar
 from support.commands import error_of, run_json
 
 SCENE = """
@@ -331,14 +330,3 @@ def test_full_memory_is_one_sentence(
         said = capsys.readouterr().err
         assert said.startswith("raytracer: there is not enough memory: use fewer spheres")
         assert said.count("\n") == 1
-
-
-def test_the_progress_bar_waits_and_shows_the_rate(capsys: pytest.CaptureFixture[str]) -> None:
-    with ProgressBar(1000, show=None) as bar:
-        bar(0.5)
-    with ProgressBar(1000, show=True, delay=3600.0) as bar:
-        bar(0.5)
-    assert capsys.readouterr().err == ""
-    with ProgressBar(1000, show=True, delay=0.0) as bar:
-        bar(0.5)
-    assert "samples/s" in capsys.readouterr().err

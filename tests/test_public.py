@@ -162,6 +162,16 @@ def test_libraries_stay_in_their_folders(library: str, folders: set[str]) -> Non
     assert users <= folders
 
 
+def test_the_base_install_has_four_packages() -> None:
+    """Others are extras, imported where they are needed."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    required = {re.split(r"[<>=]", each)[0] for each in project["dependencies"]}
+    assert required == {"numpy", "pillow", "pyglet", "click"}
+    gone = {"pydantic", "rich", "typing_extensions"}
+    found = {path: {n.split(".")[0] for n in imports(path)} & gone for path in sources()}
+    assert {path: names for path, names in found.items() if names} == {}
+
+
 def test_one_extra_installs_all_that_go_together() -> None:
     """.ci/run installs it: a new extra joins the tests that run there, or is an exception here."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -25,6 +25,7 @@ from raytracer.files.access import is_file, is_path, path_of
 from raytracer.film.image import Image
 from raytracer.film.tone_settings import ToneSettings
 from raytracer.pipeline import VIEW_SETTINGS
+from raytracer.progress import ProgressBar
 from raytracer.scene.animation import AnimationSettings
 from raytracer.scene.annotations import Annotations
 from raytracer.scene.coloring import STYLE
@@ -85,7 +86,7 @@ class Animation:
         *,
         resume: bool = True,
         part: str | None = None,
-        progress: FrameCall | None = None,
+        progress: FrameCall | bool | None = None,
     ) -> Path:
         """Write a movie, a moving picture, or numbered pictures.
 
@@ -99,7 +100,7 @@ class Animation:
             resume: whether to use finished frames of an earlier run.
             part: "K/N" renders every N-th frame alone, from the K-th on, and keeps them where the
                 call without it finds them. Processes and machines may render parts side by side.
-            progress: called with the numbers of finished and of all frames.
+            progress: called with the numbers of finished and of all frames. True shows a bar.
 
         Returns:
             The path.
@@ -118,8 +119,11 @@ class Animation:
         with ExitStack() as stack:
             if isinstance(files, Movie):
                 files.remake = self._remaker(stack)
+            call = None if isinstance(progress, bool) else progress
+            if progress is True:
+                call = stack.enter_context(ProgressBar(show=True)).frames
             with files.writing(resume):
-                self._write(files, shots, resume, progress)
+                self._write(files, shots, resume, call)
         return target
 
     def _remaker(self, stack: ExitStack) -> Callable[[int], Image]:

@@ -9,10 +9,9 @@ taken as the scatter of the turns, whose disturbances may last for the run, and 
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
-from typing_extensions import TypedDict
 
 from raytracer.arguments import one_of
 from raytracer.benchmark.record import Record, Result, Row, read_record, validate_record

@@ -4,14 +4,23 @@ Times are seconds, sizes bytes, rates per second. Records of other versions may 
 """
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, NotRequired
+from types import UnionType
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    TypedDict,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
-from pydantic import Field, TypeAdapter, ValidationError
-from typing_extensions import TypedDict
-
-from raytracer.errors import DataFileError, shown
+from raytracer.arguments import items, mapping, real, text, whole
+from raytracer.errors import DataFileError, UserError, shown, shown_value
 from raytracer.files.access import load_json, opened, path_of
 
 FORMAT: Literal[1] = 1
@@ -20,9 +29,9 @@ MAX_BYTES = 1 << 28  # of a file
 Kind = Literal["variant", "mine", "peer", "cpu", "copy", "stage"]
 Status = Literal["ok", "wrong", "skipped", "failed"]
 
-
-Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+POSITIVE = "above 0"
+Seconds = Annotated[float, POSITIVE]
+Rate = Annotated[float, POSITIVE]
 
 
 class Times(TypedDict):
@@ -165,17 +174,55 @@ NO_RECORD = "is no record of `raytracer bench --save`"
 def validate_record(values: Any, source: str) -> Record:
     """Return values as a record; raise UserError, with the first field that is wrong."""
     try:
-        return _adapter().validate_python(values)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        words = (".".join(map(str, first["loc"])), first["msg"])
-        why = shown(": ".join(filter(None, words)))
-        raise DataFileError(f"{source}: {NO_RECORD} ({why})") from None
+        record: Record = _checked(values, Record, "")
+    except UserError as error:
+        raise DataFileError(f"{source}: {NO_RECORD} ({error.sentences[0]})") from None
+    return record
 
 
-@cache
-def _adapter() -> TypeAdapter[Record]:
-    return TypeAdapter(Record)
+_fields = cache(partial(get_type_hints, include_extras=True))
+
+
+def _checked(value: Any, hint: Any, place: str) -> Any:
+    """Return a value of JSON that has a type of this module, without unknown keys. Raises
+    UserError: it has another type; the message begins with its place, "results.0.op"."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if is_typeddict(hint):
+        return _checked_table(value, hint, place)
+    if origin is NotRequired:
+        return _checked(value, arguments[0], place)
+    if origin is Literal:
+        if value not in arguments:
+            known = " or ".join(map(repr, arguments))
+            raise UserError(f"{place}: must be {known}, not {shown_value(value)}")
+        return value
+    if origin is list:
+        return [_checked(each, arguments[0], f"{place}.{i}")
+                for i, each in enumerate(items(value, place))]  # fmt: skip
+    if origin is dict:
+        return {key: _checked(each, arguments[1], f"{place}.{shown(key)}")
+                for key, each in mapping(value, place).items()}  # fmt: skip
+    if origin is UnionType:  # int | str
+        return text(value, place) if isinstance(value, str) else whole(value, place)
+    if origin is Annotated:
+        return real(value, place, 0.0, above=True)
+    if hint is str:
+        return text(value, place)
+    if hint is int:
+        return whole(value, place)
+    return value if isinstance(value, float) else real(value, place)  # perhaps NaN
+
+
+def _checked_table(value: Any, hint: Any, place: str) -> dict[str, Any]:
+    start = f"{place}." if place else ""
+    if not place and not isinstance(value, dict):
+        raise UserError("it is not a JSON object")
+    table, fields = mapping(value, place), _fields(hint)
+    for name in fields:
+        if name in hint.__required_keys__ and name not in table:
+            raise UserError(f"{start}{name}: is missing")
+    return {name: _checked(table[name], each, f"{start}{name}")
+            for name, each in fields.items() if name in table}  # fmt: skip
 
 
 def moved(work: Work) -> float:

@@ -2,76 +2,119 @@
 
 import json
 import struct
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
-
-from raytracer.errors import UserError
+from raytracer.arguments import items, mapping, one_of, real, text
+from raytracer.errors import UserError, counted, naming, shown_value
+from raytracer.field_types import Integer, Kind, Number
+from raytracer.fields import Defined, check_fields, definitions, setting
+from raytracer.files.access import load_json
 
 MAX_BYTES = 65536  # largest message from a page; the longest real one has a few hundred bytes
 MAX_SIDE = 8192  # largest width and height of a view, in pixels
+MAX_SERIAL = 2**53  # whole numbers of a page are exact below
 MAX_TEXT = 4000  # longest text in a message, such as the condition of a selection
+MAX_NAME = 64  # longest name of an action
+MAX_VALUES = 16  # most values of an action, and most numbers of one of them
 
-Number = Annotated[float, Field(allow_inf_nan=False)]
-Text = Annotated[str, Field(max_length=MAX_TEXT)]
-Value = None | bool | int | Number | Text | Annotated[list[Number], Field(max_length=16)]
-
-
-class _Message(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+Values = dict[str, Any] | list[Any]
 
 
-class Act(_Message):
-    type: Literal["act"]
-    name: Annotated[str, Field(max_length=64)]
-    values: (
-        Annotated[dict[str, Value], Field(max_length=16)]
-        | Annotated[list[Value], Field(max_length=16)]
-    ) = {}
+def _check_text(value: Any, name: str, most: int = MAX_TEXT) -> str:
+    checked = text(value, name)
+    if len(checked) > most:
+        raise UserError(f"{name}: has {len(checked):,} characters, not at most {most:,}")
+    try:
+        checked.encode()
+    except UnicodeEncodeError:
+        raise UserError(f"{name}: {shown_value(value)} is not Unicode") from None
+    return checked
 
 
-class Size(_Message):
-    type: Literal["size"]
-    width: Annotated[int, Field(ge=1, le=MAX_SIDE)]
-    height: Annotated[int, Field(ge=1, le=MAX_SIDE)]
+def _check_name(value: Any, name: str) -> str:
+    return _check_text(value, name, MAX_NAME)
 
 
-class Ack(_Message):
+def _check_value(value: Any, name: str) -> Any:
+    """Return an argument of an action: None, true, false, a number, a text, or numbers."""
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, str):
+        return _check_text(value, name)
+    if isinstance(value, list):
+        return [real(each, f"{name}[{i}]") for i, each in enumerate(_limited(value, name))]
+    return real(value, name)
+
+
+def _check_values(value: Any, name: str) -> Values:
+    """Return the arguments of an action, in order or by name."""
+    if isinstance(value, dict):
+        named = _limited(mapping(value, name), name)
+        return {key: _check_value(each, f"{name}.{key}") for key, each in named.items()}
+    listed = _limited(items(value, name), name)
+    return [_check_value(each, f"{name}[{i}]") for i, each in enumerate(listed)]
+
+
+def _limited(values: Any, name: str) -> Any:
+    if len(values) > MAX_VALUES:
+        raise UserError(f"{name}: has {counted(len(values), 'value')}, not at most {MAX_VALUES}")
+    return values
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Act(Defined):
+    name: str = setting(MISSING, Kind({str: {}}, _check_name, noun="a name"))
+    values: Values = setting((), Kind({dict: {}, list: {}}, _check_values, noun="values"))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Size(Defined):
+    width: int = setting(MISSING, Integer(1, MAX_SIDE))
+    height: int = setting(MISSING, Integer(1, MAX_SIDE))
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Ack(Defined):
     """A message with bytes arrived, and with it all of lower numbers; `ms` milliseconds after its
     announcement."""
 
-    type: Literal["ack"]
-    serial: int
-    ms: Annotated[Number, Field(ge=0.0)] | None = None
+    serial: int = setting(MISSING, Integer(0, MAX_SERIAL))
+    ms: float | None = setting(None, Number(0.0))
 
 
-class Save(_Message):
+@dataclass(frozen=True, repr=False, eq=False)
+class Save(Defined):
     """Render a picture and send it as a file; None takes the size and samples of the view."""
 
-    type: Literal["save"]
-    width: Annotated[int, Field(ge=1)] | None = None
-    height: Annotated[int, Field(ge=1)] | None = None
-    samples: Annotated[int, Field(ge=1)] | None = None
+    width: int | None = setting(None, Integer(1))
+    height: int | None = setting(None, Integer(1))
+    samples: int | None = setting(None, Integer(1))
 
 
 Message = Act | Size | Ack | Save
 
-_ANY: TypeAdapter[Message] = TypeAdapter(Annotated[Message, Field(discriminator="type")])
+TYPES: Mapping[str, type[Message]] = {"act": Act, "size": Size, "ack": Ack, "save": Save}
 
 
 def parse(content: str | dict[str, Any]) -> Message:
     """Parse a message of a page. Raises UserError."""
-    try:
-        if isinstance(content, str):
-            return _ANY.validate_json(content)
-        return _ANY.validate_python(content)
-    except RecursionError:
-        raise UserError("message: is nested too deeply") from None
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = [str(part) for part in first["loc"]]
-        why = ": ".join([*([".".join(place)] if place else []), first["msg"]])
-        raise UserError(f"message: {why}") from None
+    with naming("message"):
+        try:
+            values = (
+                load_json(content, "message", UserError) if isinstance(content, str) else content
+            )
+        except (ValueError, RecursionError):
+            raise UserError("is not JSON, or is nested too deeply") from None
+        given = dict(mapping(values, "content"))
+        kind = TYPES[one_of(given.pop("type", None), "type", TYPES, "type of message")]
+        known = definitions(kind)
+        check_fields(given, known, "fields")
+        for name, each in known.items():
+            if each.required and name not in given:
+                raise UserError(f"{name}: is missing")
+        return kind(**given)
 
 
 def packed(message: dict[str, Any], data: bytes | None = None) -> str | bytes:

@@ -74,8 +74,8 @@ run_options = _added((
     backend_option, threads_option, json_option, quiet_option,
     click.option(
         "--progress/--no-progress", default=None,
-        help="Show a progress bar; default: on a terminal, if rendering takes longer than a "
-        "second.",
+        help="Show a progress bar, or lines where there is no terminal; default: on a terminal, if "
+        "rendering takes longer than a second.",
     ),
 ))  # fmt: skip
 

@@ -19,6 +19,9 @@ MAX_LINE, MAX_LINES, MAX_WARNINGS = 1000, 400, 20
 
 
 def print_warning(sentence: str) -> None:
+    from raytracer.progress import write_line  # late: help needs none of it
+
+    write_line("")
     print(f"raytracer: warning: {sentence}", file=sys.stderr, flush=True)
 
 

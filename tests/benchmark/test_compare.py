@@ -212,20 +212,28 @@ def test_command_line(form: str, saved: list[str], capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[]", "is no record of `raytracer bench --save` (Input should be a"),
+        ("[]", "is no record of `raytracer bench --save` (it is not a JSON object)"),
         ("{", "(it is not JSON)"),
         ("[" * 100_000, "(it is not JSON)"),
-        ("{}", "(format: Field required)"),
-        (json.dumps(A).replace("0.004,", "-1,"), "samples.0: Input should be greater than 0)"),
-        (json.dumps(A).replace("0.004,", "NaN,"), "samples.0: Input should be a finite number)"),
+        ("{}", "(format: is missing)"),
+        (
+            json.dumps(A).replace("0.004,", "-1,"),
+            "(results.0.rows.0.samples.0: must be above 0, not -1)",
+        ),
+        (json.dumps(A).replace("0.004,", "NaN,"), "samples.0: must be a finite number, not nan)"),
         (
             json.dumps(A | {"device": {"ceilings": {"copy_gbps": 0}}}),
-            "ceilings.copy_gbps: Input should be greater than 0)",
+            "ceilings.copy_gbps: must be above 0, not 0)",
         ),
         (
             json.dumps(A | {"device": {"peak": {"mma_tflops": -1}}}),
-            "peak.mma_tflops: Input should be greater than 0)",
+            "peak.mma_tflops: must be above 0, not -1)",
         ),
+        (json.dumps(A | {"format": 2}), "(format: must be 1, not 2)"),
+        (json.dumps(A | {"backend": "x"}), "(backend: must be 'cpu' or 'cuda', not 'x')"),
+        (json.dumps(A | {"versions": {"numpy": 2}}), "(versions.numpy: 2 is not text)"),
+        (json.dumps(A | {"results": {}}), "(results: {} is not a list)"),
+        (json.dumps(A | {"device": {"threads": 1.5}}), "threads: 1.5 is not a whole number)"),
         (None, "there is no such file"),
     ],
 )

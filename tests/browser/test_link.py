@@ -61,7 +61,7 @@ class Page:
         """Tell of all that has arrived."""
         for message, data in self.sent[self.taken :]:
             ms = 1e3 * len(data) / self.rate
-            self.client.take(Ack(type="ack", serial=message["serial"], ms=ms))
+            self.client.take(Ack(serial=message["serial"], ms=ms))
         self.taken = len(self.sent)
 
     def show(self, shown: Picture) -> None:
@@ -138,7 +138,7 @@ def test_who_cannot_tell_what_it_took_gets_a_picture_now_and_then(
     assert len(page.client._waiting) == AHEAD
     page.client.deaf = False
     assert not page.client.ready
-    page.client.take(Ack(type="ack", serial=page.client._serial))
+    page.client.take(Ack(serial=page.client._serial))
     assert page.client.ready
 
 
@@ -146,6 +146,52 @@ def test_who_cannot_tell_what_it_took_gets_a_picture_now_and_then(
 def test_no_text_is_a_defect(text: str) -> None:
     with pytest.raises(UserError, match="message"):
         parse(text)
+
+
+ACT = {"type": "act", "name": "orbit"}
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("{", "is not JSON"),
+        ("[" * 60_000, "is not JSON"),
+        ("[]", "content: [] is not a dictionary"),
+        ("{}", "type: None is not text; known are act, size, ack, save"),
+        ({"type": "acts"}, "type: there is no type of message 'acts'; did you mean 'act'?"),
+        ('{"type":"ack","type":"ack","serial":1}', "an object has the key 'type' twice"),
+        ({"type": "size", "width": 8}, "height: is missing"),
+        ({"type": "size", "width": 8, "height": 0}, "height: must be at least 1, not 0"),
+        ({"type": "size", "width": 8, "height": 8193}, "height: must be at most 8192, not 8193"),
+        ({"type": "size", "width": 8.0, "height": 8}, "width: 8.0 is not a whole number"),
+        ({"type": "size", "width": True, "height": 8}, "width: True is not a whole number"),
+        ({"type": "size", "width": 8, "hight": 8}, "no field 'hight'; did you mean 'height'?"),
+        ({"type": "ack", "serial": "1"}, "serial: '1' is not a whole number"),
+        ({"type": "ack", "serial": 1, "ms": -0.5}, "ms: must be at least 0, not -0.5"),
+        ('{"type":"ack","serial":1,"ms":1e999}', "ms: must be a finite number, not inf"),
+        ({"type": "save", "samples": 0}, "samples: must be at least 1, not 0"),
+        ({"type": "act"}, "name: is missing"),
+        ({"type": "act", "name": "x" * 65}, "name: has 65 characters, not at most 64"),
+        (ACT | {"values": "x"}, "values: 'x' is not a list"),
+        (ACT | {"values": [0] * 17}, "values: has 17 values, not at most 16"),
+        (ACT | {"values": {str(n): n for n in range(17)}}, "values: has 17 values, not at most"),
+        (ACT | {"values": {"x": [0] * 17}}, "values.x: has 17 values, not at most 16"),
+        (ACT | {"values": {"x": ["y"]}}, "values.x[0]: 'y' is not a number"),
+        (ACT | {"values": ["y" * 4001]}, "values[0]: has 4,001 characters, not at most 4,000"),
+        (json.dumps(ACT | {"values": ["\ud800"]}), r"values[0]: '\ud800' is not Unicode"),
+        ('{"type":"act","name":"x","values":[NaN]}', "values[0]: must be a finite number"),
+        (ACT | {"values": [{}]}, "values[0]: {} is not a number"),
+    ],
+)
+def test_messages_that_are_refused(message: Any, words: str) -> None:
+    """In one sentence that names the field, from a page as JSON and from a notebook."""
+    contents = [message] if isinstance(message, str) else [message, json.dumps(message)]
+    for content in contents:
+        with pytest.raises(UserError) as caught:
+            parse(content)
+        (sentence,) = caught.value.sentences
+        assert sentence.startswith("message: ")
+        assert words in sentence
 
 
 def test_states_do_not_pile_up_behind_a_file() -> None:
