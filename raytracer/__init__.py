@@ -48,6 +48,7 @@ _HOMES = {
         "scene.load": "load",
         "scene.materials": "Material Principled",
         "scene.mesh": "Mesh",
+        "scene.particles.plugins": "ParticleFormat ParticleFrame",
         "scene.scene": "Scene",
         "scene.solids": "CapsuleSet ConeSet EllipsoidSet",
         "scene.sphere_set": "SphereSet",

@@ -64,6 +64,8 @@ from raytracer.scene.load import load as load
 from raytracer.scene.materials import Material as Material
 from raytracer.scene.materials import Principled as Principled
 from raytracer.scene.mesh import Mesh as Mesh
+from raytracer.scene.particles.plugins import ParticleFormat as ParticleFormat
+from raytracer.scene.particles.plugins import ParticleFrame as ParticleFrame
 from raytracer.scene.scene import Scene as Scene
 from raytracer.scene.solids import CapsuleSet as CapsuleSet
 from raytracer.scene.solids import ConeSet as ConeSet

@@ -23,7 +23,10 @@ class Terminal:
     """Standard error as a terminal."""
 
     def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
-        self.text = lambda: capsys.readouterr().err
+        self._capsys = capsys
+
+    def text(self) -> str:
+        return self._capsys.readouterr().err
 
     def lines(self) -> list[str]:
         """The contents of its line, one after another."""

@@ -16,9 +16,17 @@ from raytracer.warning import collected
 
 
 @click.command(cls=SettingsCommand, settings=[still_options])
-@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
+@click.argument("files", nargs=-1, type=FILE, metavar="FILE...")
+@click.option(
+    "--formats",
+    "lists_formats",
+    is_flag=True,
+    help="List the formats of particle files, with the packages that read or add them.",
+)
 @json_option
-def info(files: tuple[str, ...], as_json: bool, settings: dict[str, Any]) -> None:
+def info(
+    files: tuple[str, ...], lists_formats: bool, as_json: bool, settings: dict[str, Any]
+) -> None:  # fmt: skip
     """Print the contents of a data file or scene, or how a picture or film was made.
 
     Of data: format, particles, frames, box, columns with their ranges, and what is drawn. Of large
@@ -32,7 +40,16 @@ def info(files: tuple[str, ...], as_json: bool, settings: dict[str, Any]) -> Non
       raytracer info trajectory.gsd
       raytracer info renders/three_balls.png
       raytracer info atoms.xyz --json
+      raytracer info --formats
     """
+    if lists_formats:
+        if files:
+            raise UserError("--formats lists all formats: leave out the files")
+        print_formats(as_json)
+        return
+    if not files:
+        context = click.get_current_context()
+        raise click.MissingParameter(ctx=context, param=context.command.params[0])
     from raytracer.scene.camera import Camera
 
     rows = []
@@ -51,6 +68,25 @@ def info(files: tuple[str, ...], as_json: bool, settings: dict[str, Any]) -> Non
         print_outline(contents)
         with suppress(KeyError, TypeError, UserError):  # earlier versions, or changed by hand
             print(f"\n{Camera(**contents['camera']).to_toml()}")
+
+
+def print_formats(as_json: bool) -> None:
+    """Print the formats of particle files; first ours, then those that packages add."""
+    from raytracer.scene.particles.registry import listing
+
+    with collected() as warnings:
+        rows = listing()
+    if as_json:
+        print_json({"formats": rows} | ({"warnings": warnings} if warnings else {}))
+        return
+    print_warnings(warnings)
+    width = max(len(row["name"]) for row in rows)
+    for row in rows:
+        library, package = row.get("library"), row.get("package")
+        about = f"read by {library}" if library else f"of {package}" if package else ""
+        endings = " ".join(row["endings"]) or "known by its content"
+        words = (endings, about and f"({about})", row.get("summary"))
+        print_lines(f"{row['name']:{width}}  {' '.join(filter(None, words))}")
 
 
 WHOLE_BYTES = 1 << 25  # maximum size of files that are read completely, for about a second

@@ -10,7 +10,9 @@ from raytracer import compile_all
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.kernel_selection import IMAGES, OF_IMAGES, PRODUCTION
 from raytracer.variants import products
+from support.mill import mill_file
 from support.packages import OWN, ROOT, STABLE, Installed, run
+from support.pages import files_of_package
 
 pytestmark = pytest.mark.packaging
 
@@ -111,6 +113,22 @@ def test_renders_from_another_folder(installed: Installed) -> None:
         shades = picture.convert("L").getcolors()
     assert shades is not None
     assert len(shades) > 1  # a sphere before a background, not one flat colour
+
+
+def test_a_package_adds_a_format(installed: Installed, tmp_path: Path) -> None:
+    """That of the guide, installed by pip; the entry point is found without further ado."""
+    for name, text in files_of_package().items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    run(installed.bin / "python", "-m", "pip", "install", "-q", "--no-deps", tmp_path, cwd=tmp_path)
+    (installed.elsewhere / "a.grains").write_bytes(mill_file(0.0, 1.0))
+    said = installed.raytracer("info", "a.grains")
+    assert "grains (of grains-reader 0.1)" in said
+    words = ("render", "a.grains", "--frame", "1", "--size", "16x9", "--samples", "1")
+    installed.raytracer(*words, "--backend", "cpu", "-o", "grains.png")
+    assert (installed.elsewhere / "grains.png").stat().st_size > 0
+    remove = ("-m", "pip", "uninstall", "-q", "-y", "grains-reader")
+    run(installed.bin / "python", *remove, cwd=tmp_path)
+    assert "grains" not in installed.raytracer("info", "--formats")
 
 
 def test_dependencies_are_consistent(installed: Installed) -> None:

@@ -31,6 +31,13 @@ def marked(path: Path, marker: str) -> str:
     return found[0]
 
 
+def files_of_package() -> dict[str, str]:
+    """The files of the package that the guide to formats shows, by name."""
+    pattern = r"^<!-- package: (\S+) -->\n```\w+\n(.*?)^```$"
+    text = text_of(DOCS / "guide/formats.md")
+    return dict(re.findall(pattern, text, re.MULTILINE | re.DOTALL))
+
+
 def files() -> dict[str, str]:
     found: dict[str, str] = {}
     for path in PAGES:

@@ -20,7 +20,7 @@ from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.frames import frames_of, piece_of
 from raytracer.scene.particles.labels import Labels, words_of_types
 from raytracer.scene.particles.read import opened_source, source_of
-from raytracer.scene.particles.registry import LIBRARIES
+from raytracer.scene.particles.registry import ISOLATED
 from raytracer.scene.particles.source import ParticleSource
 from raytracer.warning import collected
 
@@ -140,7 +140,7 @@ def _sources(
         count, starts = frames_of(source, stream) if is_small else (1, None)
         if is_small and count == 1 and not is_needed:
             return
-        most = MAX_ASKED if form.module in LIBRARIES else MAX_FRAMES
+        most = MAX_ASKED if form.module in ISOLATED else MAX_FRAMES
         for frame in _spread(range(count), most):
             with suppress(UserError):
                 if starts is None or count == 1:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile
+from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.scene.particles.source import ParticleSource
@@ -43,6 +45,12 @@ The libraries of `objects` read many formats, for which they are asked. The endi
 with one of them first, or name the extra that is missing.
 """
 
+OF_CLOUDS = {".pcd": "pypcd4", ".ply": "plyfile", ".las": "laspy", ".e57": "pye57"}
+"""The libraries of `formats.point_clouds`, by variant."""
+
+PLUGIN = "formats.plugin"  # the module of formats that other packages add
+ISOLATED = {*LIBRARIES, PLUGIN}  # modules that run in a worker process
+
 MAX_SUFFIXES = 12  # most endings that a message lists
 
 
@@ -66,7 +74,16 @@ class Format(NamedTuple):
     # starts of the content that no other format has; they precede the suffix
     magic: tuple[bytes, ...] = ()
     pattern: str = ""  # regular expression of the start of the content, for unknown suffixes
-    variant: str = ""  # which format of a module that reads several; for a library the ending
+    # which format of a module that reads several; for a library the ending, for a plug-in its
+    # entry point
+    variant: str = ""
+    package: str = ""  # that adds it, with its version; "" for ours
+    summary: str = ""  # of one that a package adds
+
+    @property
+    def title(self) -> str:
+        """The name, with the package that adds it."""
+        return f"{self.name} (of {self.package})" if self.package else self.name
 
     def starts(self, start: bytes) -> bool:
         """Whether a file of this format can start like this."""
@@ -85,15 +102,15 @@ class Format(NamedTuple):
             )
         variant = inner or self.variant
         source: ParticleSource
-        if self.module in LIBRARIES:
+        if self.module in ISOLATED:
             from raytracer.scene.particles.isolated import IsolatedSource  # few files need it
 
             atoms = file.atoms() if variant in WITHOUT_COUNT and file.atoms else None
-            source = IsolatedSource(file, self.module, variant, self.name, atoms)
+            source = IsolatedSource(file, self.module, variant, self.title, atoms)
         else:
             module = import_module(f"raytracer.scene.particles.{self.module}")
             source = module.Source(file, variant)
-        source.format = self.name
+        source.format = self.title
         return source
 
     def named(self, ending: str = "") -> Format:
@@ -330,12 +347,50 @@ def by_suffix(suffix: str) -> Format | None:
     return next((each.named(suffix) for each in FORMATS if suffix in each.suffixes), None)
 
 
+@cache
+def added_formats() -> tuple[Format, ...]:
+    """Return the formats that other packages add, without endings of others; warn of these."""
+    from raytracer.scene.particles.plugins import installed  # late: few files need it
+
+    found: list[Format] = []
+    taken = {each: form.named(each).name for form in reversed(FORMATS) for each in form.suffixes}
+    for plugin in installed():
+        named, own = f".{plugin.name.lower()}", plugin.form  # the name is for --format
+        suffixes = tuple(dict.fromkeys((named, *own.suffixes)))
+        form = Format(
+            own.name, PLUGIN, tuple(each for each in suffixes if each not in taken),
+            (own.magic,) if own.magic else (), variant=plugin.value, package=plugin.package,
+            summary=own.summary,
+        )  # fmt: skip
+        for each in suffixes:
+            if each in taken and not own.magic:
+                warn(
+                    f"{plugin.title}: files ending in '{each}' are read as {taken[each]}, which "
+                    f"has this ending too: --format {suffixes[0][1:]} reads them as this"
+                )
+        taken |= dict.fromkeys(form.suffixes, form.title)
+        found.append(form)
+    return tuple(found)
+
+
+def added_by_suffix(suffix: str) -> Format | None:
+    """Return the format of another package for files with this ending (lower case), or None."""
+    return next((each for each in added_formats() if suffix in each.suffixes), None)
+
+
+def added_by_content(start: bytes) -> Format | None:
+    """Return the format of another package whose files start with these bytes, or None."""
+    known = (each for each in added_formats() if each.magic and start.startswith(each.magic))
+    return next(known, None)
+
+
 def stated(suffix: str) -> Format:
     """Return the format that a user states by its ending (lower case). Raises DataFileError: there
     is none; the message suggests the nearest."""
-    if form := by_suffix(suffix):
+    if form := by_suffix(suffix) or added_by_suffix(suffix):
         return form
-    hint = suggestion(suffix[1:], [each[1:] for each in SUFFIXES])
+    added = (each for form in added_formats() for each in form.suffixes)
+    hint = suggestion(suffix[1:], [each[1:] for each in (*SUFFIXES, *added)])
     if suffix in PICTURES:
         hint = "it is one of pictures, as in '--output NAME.jpg', and this option is for data"
     raise DataFileError(f"format: '{shown(suffix[1:])}' is not the ending of a format; {hint}")
@@ -350,7 +405,7 @@ def by_magic(start: bytes) -> Format | None:
 def is_particles(start: bytes) -> bool:
     """Whether JSON that starts with these bytes is particles, not a scene."""
     form = by_content(start) if start.lstrip()[:1] in (b"{", b"[") else None
-    return form is not None and form.pattern in (_DATABASE, _JSON)
+    return form is not None and (form.package != "" or form.pattern in (_DATABASE, _JSON))
 
 
 def by_content(start: bytes, weak: bool = True) -> Format | None:
@@ -360,8 +415,26 @@ def by_content(start: bytes, weak: bool = True) -> Format | None:
     """
     known = (each for each in FORMATS if each.pattern and each.starts(start)
              and (weak or each.pattern not in (_RESTART, _AMBER)))  # fmt: skip
-    form = by_magic(start) or next(known, None)
+    form = by_magic(start) or added_by_content(start) or next(known, None)
     return form and form.named()
+
+
+def listing() -> list[dict[str, Any]]:
+    """Return all formats: "name", "endings" (none: known by content alone), "library" (that reads
+    it, if it is one), and of those of other packages "package" and "summary"."""
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for form in FORMATS:
+        library = OF_CLOUDS.get(form.variant) or LIBRARIES.get(form.module, "")
+        name = form.name or f"others by {library}"
+        row = rows.setdefault((name, library), {"name": name, "endings": []})
+        row["endings"] += (each for each in form.suffixes if each not in row["endings"])
+        row |= {"library": library} if library else {}
+    added = [
+        {"name": form.name, "endings": [*form.suffixes], "package": form.package}
+        | ({"summary": form.summary} if form.summary else {})
+        for form in added_formats()
+    ]
+    return [*rows.values(), *added]
 
 
 def start_of(file: OpenFile) -> bytes:
@@ -380,6 +453,8 @@ def format_of(file: OpenFile, suffix: str) -> Format:
     Raises DataFileError: the format is unknown; the message says how to convert the file."""
     start = start_of(file)
     form = by_suffix(suffix)
+    if form is None and suffix and (form := added_by_suffix(suffix)) and form.starts(start):
+        return form
     if form is None or not (form.magic and start.startswith(form.magic)):
         form = by_magic(start) or form
     if form is not None:
@@ -415,7 +490,7 @@ def opened_as(
             return form, first
     except DataFileError as error:
         problem = error
-    is_certain = (form.magic or form.pattern) and form.starts(start_of(file))
+    is_certain = form.package or ((form.magic or form.pattern) and form.starts(start_of(file)))
     suffix = file.path.suffix.lower()
     others: Iterator[Format] = iter(())
     if form.module in MOLECULAR and (is_certain or is_stated):

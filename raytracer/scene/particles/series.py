@@ -16,7 +16,7 @@ from raytracer.files.access import is_file
 from raytracer.scene.particles.compressed import SUFFIXES as COMPRESSED
 from raytracer.scene.particles.data_file import CASE
 from raytracer.scene.particles.frames import checked
-from raytracer.scene.particles.registry import SUFFIXES
+from raytracer.scene.particles.registry import SUFFIXES, added_formats
 
 DOCUMENTS = frozenset((".md", ".txt"))  # endings of files that are probably documents beside others
 SCENES = (".toml", ".json")  # a folder with one is a series only if a frame is requested
@@ -110,7 +110,8 @@ def _in_folder(folder: Path, is_asked: bool) -> Series | None:
         return whole.suffix.lower()
 
     there = [path for path in folder.iterdir() if not path.name.startswith(".")]
-    known = frozenset(SUFFIXES) - DOCUMENTS - LISTS
+    added = (suffix for form in added_formats() for suffix in form.suffixes)
+    known = frozenset((*SUFFIXES, *added)) - DOCUMENTS - LISTS
     files = [path for path in there if ending(path) in known and is_file(path)
              and BOXES not in path.stem.lower()]  # fmt: skip
     endings = sorted({ending(path) for path in files})

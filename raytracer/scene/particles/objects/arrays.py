@@ -12,6 +12,7 @@ from raytracer.scene.arrays import Where, as_array
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.array_source import (
     Entry,
+    Frame,
     ObjectSource,
     are_frames,
     coordinates,
@@ -32,19 +33,20 @@ class Source(ObjectSource):
             result.notes.append(("", f"{self.name}: {text}"))
         return result
 
-    def read(self) -> dict[str, Any]:
+    def read(self) -> Frame | dict[str, Any]:
         if isinstance(self.value, Mapping):
-            return self._of_dictionary(self.value)
+            return self.of_dictionary(self.value)
         records = getattr(getattr(self.value, "dtype", None), "names", None)
         if records and isinstance(self.value, np.ndarray) and self.value.ndim == 1:
-            return self._of_dictionary({name: self.value[name] for name in records})
+            return self.of_dictionary({name: self.value[name] for name in records})
         unit = quantities.unit_of(self.value)
         array = as_array(self.value, "centers", Where(self.name), unit)
         is_series = are_frames(array.shape) and not array.dtype.names
         columns = {"centers": array} if is_series else columns_of(array, self.name)
         return columns if unit is None else {n: entry_of(v, unit) for n, v in columns.items()}
 
-    def _of_dictionary(self, value: Mapping[Any, Any]) -> dict[str, Any]:
+    def of_dictionary(self, value: Mapping[Any, Any]) -> dict[str, Any]:
+        """Return the columns of arrays by name; one number of a style is that of each particle."""
         units = {str(name): quantities.unit_of(each) for name, each in value.items()}
         arrays = {str(name): as_array(each, str(name), Where(self.name), units[str(name)])
                  for name, each in value.items()}  # fmt: skip
