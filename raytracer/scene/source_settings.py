@@ -18,7 +18,7 @@ from raytracer.files.access import path_of
 MAX_FRAMES = 10**12  # largest frame number; that of a file is checked when it is read
 MAX_SMOOTHED = 1001
 
-PARTS = ("centers", "radii", "diameters", "colors", *"xyzrgb")
+PARTS = ("centers", "radii", "diameters", "colors", *"xyzrgb", "redshift")
 """Parts of spheres that columns can be named for."""
 
 SINGLE = {"radius": "radii", "diameter": "diameters", "color": "colors"}
@@ -67,7 +67,8 @@ class SourceSettings(Defined):
         format: Format of the file, or of standard input, as its ending: xyz or csv, for example.
         topology: File with the atoms of a trajectory of coordinates alone: .psf, .prmtop, .pdb or
             .gro, for example.
-        arrays: Columns of the data that are x, y, z, centers, radius, diameter, color, r, g or b.
+        arrays: Columns of the data that are x, y, z, centers, radius, diameter, color, r, g or b;
+            redshift: distances of celestial coordinates are c z / H0 of this column.
     """
 
     frame: int | None = setting(None, FRAME, default_text="the first")

@@ -121,7 +121,8 @@ SPHERES = Table(
             COLUMN_NAMES,
             'Names of arrays or columns in the data file: {x = "px", radii = "rad"}, for centers '
             "(N, 3); radii or diameters (N,); colors (N, 3), uint8 or 0..1, where integers are "
-            "bytes if one is above 1; and of columns also for x, y, z, r, g and b.",
+            "bytes if one is above 1; and of columns also for x, y, z, r, g, b "
+            "and redshift (beside ra and dec).",
             "by usual names",
         ),
         "labels": _key(

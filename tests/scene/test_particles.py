@@ -1,12 +1,15 @@
 """Columns and labels of particle files, elements, and places on the sky."""
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from raytracer import UserError, load
+from raytracer.errors import DataFileError
 from raytracer.scene.elements import Element, find, symbol_of, table
+from raytracer.scene.particles import celestial, naming
 from raytracer.scene.particles.read import read
 from support.particle_files import write
 
@@ -68,7 +71,13 @@ ROWS = "0,0,{a}\n90,0,{b}\n0,90,{c}\n"
     [
         ("ra,dec,parallax", (10, 100, 4), (100, 10, 250), "pc", "1000 / parallax in mas, in pc"),
         ("RAJ2000,DEJ2000,Plx", (1, 2, 4), (1000, 500, 250), "pc", "in pc"),
-        ("RA,DEC,Z", (0.07, 0.7, 0), (299.792458, 2997.92458, 0), "Mpc", "H0 = 70 km/s/Mpc"),
+        (
+            "RA,DEC,Z",
+            (0.07, 0.7, 0),
+            (1, 1, 1),
+            "",
+            "(--columns redshift=Z makes 'Z' one: c z / H0",
+        ),
         ("glon,glat,distance_kpc", (8, 2, 1), (8, 2, 1), "kpc", "as in the file, in kpc"),
         ("l [deg],b [deg],dist [pc]", (8, 2, 1), (8, 2, 1), "pc", "in pc"),
         ("target_ra,target_dec,mag", (8, 2, 1), (1, 1, 1), "", "on the unit sphere"),
@@ -84,6 +93,63 @@ def test_distances(
     np.testing.assert_allclose(data.centers, np.eye(3) * distances, rtol=1e-6, atol=1e-6)
     assert data.unit == unit
     assert sentence in str(data.notes)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("column", ["Z", "z_spec", "any"])
+def test_redshifts_are_distances_where_they_are_asked_for(tmp_path: Path, column: str) -> None:
+    """By any name, and even beside other distances and positions."""
+    rows = "0,0,0.07,1,9\n90,0,0.7,1,9\n0,90,0,1,9\n"
+    path = write(tmp_path / "a.csv", f"RA,DEC,{column},distance,x\n{rows}")
+    data = read(path, {"redshift": column})
+    distances = np.diag([299.792458, 2997.92458, 0])
+    np.testing.assert_allclose(data.centers, distances, rtol=1e-6, atol=1e-6)
+    assert data.unit == "Mpc"
+    said = f"'RA', 'DEC' and '{column}' (distance: c z / H0 with H0 = 70 km/s/Mpc, in Mpc)"
+    assert said in str(data.notes)
+    scene = load(path, arrays={"redshift": column})
+    np.testing.assert_allclose(scene.spheres[0].centers, data.centers)
+    assert scene.describe(1).values[column] == 0.7
+
+
+@pytest.mark.parametrize(
+    ("names", "column", "words"),
+    [
+        ("ra,dec,z", "zz", "there is no column of numbers 'zz'; did you mean 'z'?"),
+        (
+            "x,y,z",
+            "z",
+            "is for files with columns of celestial coordinates, such as",
+        ),
+    ],
+)
+def test_redshifts_that_there_are_not(tmp_path: Path, names: str, column: str, words: str) -> None:
+    path = write(tmp_path / "a.csv", f"{names}\n{ROWS.format(a=1, b=2, c=3)}")
+    with pytest.raises(DataFileError, match=re.escape(words)):
+        read(path, {"redshift": column})
+    for name in ("a.xyz", "a.npz"):
+        np.savez(tmp_path / "a.npz", centers=np.eye(3))
+        write(tmp_path / "a.xyz", "1\n\nO 0 0 0\n")
+        with pytest.raises(DataFileError, match="is for files with columns of celestial"):
+            read(tmp_path / name, {"redshift": "z"})
+
+
+@pytest.mark.parametrize("angles", celestial.ANGLES)
+def test_examples_of_angles_are_such_names(angles: celestial.Angles) -> None:
+    """In any order, among others, and of one system alone."""
+    names = ["mag", *reversed(angles.examples), "id"]
+    assert celestial.directions(names) == [*angles.examples]
+    assert celestial.directions([angles.examples[0], "mag"]) == []
+    others = [each for each in celestial.ANGLES if each is not angles]
+    mixed = [angles.examples[0], *(each.examples[1] for each in others)]
+    assert celestial.directions(mixed) == []
+
+
+@pytest.mark.parametrize("distance", [*celestial.DISTANCES, celestial.REDSHIFT])
+def test_examples_of_distances_are_such_names(distance: celestial.Distance) -> None:
+    kinds = [*celestial.DISTANCES, celestial.REDSHIFT]
+    plain = naming.plain(distance.example)
+    assert [each for each in kinds if re.fullmatch(each.pattern, plain)] == [distance]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -129,6 +195,8 @@ def test_bands_of_a_survey_are_no_redshift_and_no_radius(tmp_path: Path) -> None
     rows = [f"{10 * n},{n},18.8,17.5,16.8,16.4,16.2,0.0{n}" for n in range(1, 6)]
     file.write_text("\n".join(["ra,dec,u,g,r,i,z,redshift", *rows]), encoding="utf-8")
     data = read(file)
+    assert "--columns redshift=redshift makes" in str(data.notes)
+    data = read(file, {"redshift": "redshift"})
     assert "'ra', 'dec' and 'redshift'" in str(data.notes)
     distances = np.linalg.norm(data.centers, axis=1)
     np.testing.assert_allclose(distances, 299_792.458 / 70 * np.arange(0.01, 0.06, 0.01), rtol=1e-5)

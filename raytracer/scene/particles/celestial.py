@@ -12,25 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import shown
+from raytracer.errors import DataFileError, shown, suggestion
 from raytracer.scene.particles import naming
 from raytracer.scene.particles.source import Particles, ParticleSource, of
 
 LIGHT_SPEED = 299_792.458  # km/s
 HUBBLE = 70.0  # km/s/Mpc, for distances from redshifts
 PARSEC = 1000.0  # distance in pc times parallax in mas
-_END = r"(_?(j2000|icrs|deg|mean|degrees))?"
-_ANGLES = (
-    (rf"(target_)?(ra|right_ascension){_END}", rf"(target_)?(de|dec|decl|declination){_END}"),
-    (r"glon|gal_lon|gal_l|l", r"glat|gal_lat|gal_b|b"),
-)
-"""Names of longitudes and latitudes: equatorial, galactic."""
-
-_DISTANCE = r"(comoving_)?(distance|dist)(_(?P<unit>[kmg]?pc|ly))?|rgeo|r_med_geo"
-_PARALLAX = r"(parallax|plx)(_mas)?"
-_REDSHIFT = r"redshift|z_?(spec|phot|cosmo|best|cmb|hel|helio|red|obs|true)"
-_SHORT_REDSHIFT = r"z"
-
 _DEGREES = {
     **dict.fromkeys(("", "deg", "degree", "degrees", "°", "d"), 1.0),
     **dict.fromkeys(("h", "hr", "hour", "hours", "hourangle"), 15.0),
@@ -43,6 +31,50 @@ _MILLIARCSECONDS = {
     **dict.fromkeys(("uas", "µas"), 0.001),
 }
 """Factors of units of angles, and of parallaxes."""
+
+
+class Angles(NamedTuple):
+    """Names of two angles: longitude and latitude of a system of coordinates."""
+
+    system: str
+    examples: tuple[str, str]
+    patterns: tuple[str, str]  # regular expressions of the names, as of `naming.plain`
+
+
+_END = r"(_?(j2000|icrs|deg|mean|degrees))?"
+ANGLES = (
+    Angles("equatorial", ("RAJ2000", "DEJ2000"), (
+        rf"(target_)?(ra|right_ascension){_END}", rf"(target_)?(de|dec|decl|declination){_END}",
+    )),
+    Angles("galactic", ("glon", "glat"), (r"glon|gal_lon|gal_l|l", r"glat|gal_lat|gal_b|b")),
+)  # fmt: skip
+"""Columns that are directions. The letters `l` and `b` alone are some only beside a distance."""
+
+
+class Distance(NamedTuple):
+    """How a table states distances: a column by which a choice is made, and what is told of it."""
+
+    example: str  # such a name
+    pattern: str  # regular expression of its names, as of `naming.plain`
+    told: str  # formula in the warning about positions
+    factor: float = 1.0  # of its values
+    unit: str = ""  # of the distances; "" is that of the column, or of its name
+    is_inverse: bool = False
+
+
+DISTANCES = (
+    Distance("distance_kpc", r"(comoving_)?(distance|dist)(_(?P<unit>[kmg]?pc|ly))?|rgeo|r_med_geo",
+             "as in the file"),
+    Distance("parallax", r"(parallax|plx)(_mas)?", "1000 / parallax in mas", PARSEC, "pc", True),
+)  # fmt: skip
+"""Columns that are distances, the likeliest first; without any, directions are on the unit
+sphere."""
+
+REDSHIFT = Distance(
+    "z_spec", r"redshift|z_?(spec|phot|cosmo|best|cmb|hel|helio|red|obs|true)|z",
+    f"c z / H0 with H0 = {HUBBLE:g} km/s/Mpc", LIGHT_SPEED / HUBBLE, "Mpc",
+)  # fmt: skip
+"""A distance only where it is asked for: it depends on a model of the universe."""
 
 
 class Far(NamedTuple):
@@ -58,16 +90,17 @@ class Far(NamedTuple):
 def directions(names: Collection[str]) -> list[str]:
     """Return the columns of longitude and latitude, or []."""
     by_name = [(name, naming.plain(name)) for name in names]
-    for pair in _ANGLES:
+    for angles in ANGLES:
         found = [next((name for name, plain in by_name if re.fullmatch(each, plain)), "")
-                 for each in pair]  # fmt: skip
+                 for each in angles.patterns]  # fmt: skip
         if all(found):
             return found
     return []
 
 
-def placed(source: ParticleSource) -> ParticleSource:
-    """Return a source of one frame, with celestial positions if it has no others."""
+def placed(source: ParticleSource, redshift: str = "") -> ParticleSource:
+    """Return a source of one frame, with celestial positions if it has no others, or if a column of
+    redshifts is named. Raises DataFileError: there is no such column, or there are no angles."""
     columns = source.columns
     numbers = [name for name, each in columns.items()
                if not each.shape and each.kind in ("number", "integer")]  # fmt: skip
@@ -75,11 +108,24 @@ def placed(source: ParticleSource) -> ParticleSource:
     has_places = naming.usual("centers", columns) or all(
         naming.usual(axis, numbers) for axis in "xy"
     )
-    if not angles or has_places:
+    if redshift:
+        if not angles:
+            raise no_angles(source)
+        if redshift not in numbers:
+            hint = suggestion(redshift, numbers)
+            raise source.error(f"there is no column of numbers '{shown(redshift)}'; {hint}")
+    elif not angles or has_places:
         return source
-    made = Celestial(source, angles, [name for name in numbers if name not in angles])
+    others = [name for name in numbers if name not in angles]
+    made = Celestial(source, angles, others, redshift)
     are_letters = all(len(naming.plain(name)) == 1 for name in angles)  # l and b of anything
     return source if are_letters and not made.far.name else made
+
+
+def no_angles(source: ParticleSource) -> DataFileError:
+    return source.error(
+        "'redshift' is for files with columns of celestial coordinates, such as 'ra' and 'dec'"
+    )
 
 
 class Celestial(ParticleSource):
@@ -89,33 +135,41 @@ class Celestial(ParticleSource):
         table: the source of all rows.
         angles: its columns of longitude and latitude.
         numbers: its other columns of numbers.
+        redshift: the one of redshifts that are distances, or "".
     """
 
     columns = of("table", "columns")
 
-    def __init__(self, table: ParticleSource, angles: list[str], numbers: list[str]) -> None:
+    def __init__(
+        self, table: ParticleSource, angles: list[str], numbers: list[str], redshift: str = ""
+    ) -> None:
         super().__init__(table.file, table.variant)
         self.table = table
         self.format, self.notes = table.format, table.notes
         self._angles = angles
-        self.far = self._distances(numbers)
+        self.far = self._far(redshift, REDSHIFT) if redshift else self._distances(numbers)
+        self._redshift = "" if self.far.name else self._redshifts(numbers)
 
     def _distances(self, numbers: list[str]) -> Far:
+        for distance in DISTANCES:
+            for name in numbers:
+                if found := re.fullmatch(distance.pattern, naming.plain(name)):
+                    if not distance.is_inverse:
+                        return self._far(name, distance, found["unit"] or "")
+                    if factor := _MILLIARCSECONDS.get(self.columns[name].unit.lower()):
+                        return self._far(name, distance._replace(factor=PARSEC / factor))
+        return Far("", 1.0, "", "")
+
+    def _far(self, name: str, distance: Distance, unit: str = "") -> Far:
+        unit = distance.unit or self.columns[name].unit or unit
+        return Far(name, distance.factor, unit, distance.told, distance.is_inverse)
+
+    def _redshifts(self, numbers: list[str]) -> str:
+        """Return the column that may be redshifts, or ""."""
         if naming.has_bands(numbers):
             numbers = [name for name in numbers if naming.plain(name) != "z"]
-        for pattern in (_DISTANCE, _PARALLAX, _REDSHIFT, _SHORT_REDSHIFT):
-            for name in numbers:
-                found, unit = re.fullmatch(pattern, naming.plain(name)), self.columns[name].unit
-                if found is None:
-                    continue
-                if pattern == _DISTANCE:
-                    return Far(name, 1.0, unit or found["unit"] or "", "as in the file")
-                if pattern != _PARALLAX:
-                    formula = f"c z / H0 with H0 = {HUBBLE:g} km/s/Mpc"
-                    return Far(name, LIGHT_SPEED / HUBBLE, "Mpc", formula)
-                if factor := _MILLIARCSECONDS.get(unit.lower()):
-                    return Far(name, PARSEC / factor, "pc", "1000 / parallax in mas", True)
-        return Far("", 1.0, "", "")
+        fits = (name for name in numbers if re.fullmatch(REDSHIFT.pattern, naming.plain(name)))
+        return min(fits, key=lambda name: naming.plain(name) == "z", default="")
 
     @cached_property
     def _is_known(self) -> NDArray[np.bool_]:
@@ -142,7 +196,8 @@ class Celestial(ParticleSource):
     def particles(self, names: Mapping[str, str]) -> Particles:
         lon, lat = self._angles
         self.table.also = self.also
-        whole = self.table.particles({**names, "x": lon, "y": lat, "z": self.far.name or lat})
+        far = self.far.name or self._redshift or lat  # `Z` is no label then
+        whole = self.table.particles({**names, "x": lon, "y": lat, "z": far})
         whole.centers = self._cartesian(np.asarray(whole.centers, np.float64)[self.rows])
         whole.unit, whole.columns["centers"] = self.far.unit, ()  # other values than theirs
         for name in ("radius", "color" if whole.color_id is None else "color_id"):
@@ -183,6 +238,8 @@ class Celestial(ParticleSource):
         far = self.far
         lon, lat = (f"'{shown(name)}'" for name in self._angles)
         text = f"{lon} and {lat}, on the unit sphere: there is no distance"
+        if name := shown(self._redshift):
+            text += f" (--columns redshift={name} makes '{name}' one: {REDSHIFT.told})"
         if far.name:
             unit = f", in {shown(far.unit)}" if far.unit else ""
             text = f"{lon}, {lat} and '{shown(far.name)}' (distance: {far.formula}{unit})"

@@ -12,6 +12,7 @@ from raytracer.scene.arrays import blocks, distinct
 from raytracer.scene.colors import color_numbers, parse_color
 from raytracer.scene.elements import contradicts
 from raytracer.scene.particles import naming
+from raytracer.scene.particles.celestial import no_angles
 from raytracer.scene.particles.labels import Labels
 from raytracer.scene.particles.source import Notes, Particles, ParticleSource
 
@@ -156,6 +157,8 @@ class ColumnSource(ParticleSource):
         Raises DataFileError: one of `names` is not a column, or there are no coordinates."""
         chosen: dict[str, str] = {}
         for key, name in names.items():
+            if key == "redshift":
+                raise no_angles(self)
             if name not in self.names:
                 hint = suggestion(name, self.names)
                 raise self.error(f"there is no {self.noun} named '{shown(name)}'; {hint}")

@@ -23,6 +23,7 @@ class DataFile(NamedTuple):
     ending: str = ""  # the ending that states its format, ".xyz"; "" decides by name and content
     topology: Path | None = None  # file that lists its atoms; None if the file does
     stated: bool = False  # whether the user named the columns of its positions
+    redshift: str = ""  # column whose redshifts are distances of celestial coordinates, or ""
     size: int = 0  # bytes
     modified: int = 0  # time of the last change, nanoseconds
     number: int = 0  # of the file in its series, from 0

@@ -14,7 +14,7 @@ from raytracer.scene.arrays import Where, check_centers, first_not_finite
 from raytracer.scene.elements import Element, symbol_of
 from raytracer.scene.inferred import inferred
 from raytracer.scene.particles import registry
-from raytracer.scene.particles.celestial import placed
+from raytracer.scene.particles.celestial import no_angles, placed
 from raytracer.scene.particles.compressed import keeping_unpacked, unpacked
 from raytracer.scene.particles.data_file import DataFile
 from raytracer.scene.particles.labels import Labels, styles_of
@@ -73,6 +73,9 @@ def read(
             return read(file, names, elements, meaning, wanted, stream, all_names)
     if not {"centers", *"xyz"}.isdisjoint(names or {}):
         file = file._replace(stated=True)
+    if names and "redshift" in names:
+        file = file._replace(redshift=names["redshift"])
+        names = {key: name for key, name in names.items() if key != "redshift"}
     with keeping_unpacked():
         result = _read(file, names or {}, meaning, wanted, stream, all_names)
     complete(result, elements, meaning)
@@ -233,9 +236,13 @@ def opened_source(
         if not source.has_pieces and (source.frames or 1) == 1:
             state = None if stream.is_standard_input else (
                 stream.path.absolute(), stream.size, stream.modified, file.inner, suffix,
-                file.stated,
+                file.stated, file.redshift,
             )  # fmt: skip
-            source = framed(source if file.stated else placed(source), state)
+            if file.redshift or not file.stated:
+                source = placed(source, file.redshift)
+            source = framed(source, state)
+        elif file.redshift:
+            raise no_angles(source)
         yield form, source, content
 
 
