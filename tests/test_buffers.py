@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer import RenderSettings, Scene, SphereSet, buffers, layout
+from raytracer import RenderSettings, Scene, SphereSet, _core, buffers, layout
 from raytracer.buffers import Columns, SceneBuffers
 from raytracer.film.tone_settings import CURVES
 from raytracer.render_space import Space
@@ -33,6 +33,21 @@ def test_digest_is_that_of_the_content(packed: SceneBuffers) -> None:
     assert copy.digest() == packed.digest()
     assert packed.digest().startswith(f"{buffers.DIGEST_VERSION}-")
     assert len(packed.digest().partition("-")[2]) == 32
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_tree_is_built_by_as_many_threads_as_asked_for(
+    packed: SceneBuffers, monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
+    build, asked = _core.build_bvh, list[int]()
+
+    def built(columns: Any, count: int, *rest: Any) -> Any:
+        asked.append(count)
+        return build(columns, count, *rest)
+
+    monkeypatch.setattr(_core, "build_bvh", built)
+    buffers.build_bvh(packed, threads)
+    assert asked == [threads]
 
 
 COLUMNS = Columns._fields

@@ -16,6 +16,7 @@ from PIL import Image as Pillow
 import raytracer
 from raytracer.backends.base import CpuFilm
 from raytracer.cli import main
+from raytracer.commands.report import print_warnings
 from support.commands import error_of, run_json
 
 SCENE = """
@@ -330,3 +331,14 @@ def test_full_memory_is_one_sentence(
         said = capsys.readouterr().err
         assert said.startswith("raytracer: there is not enough memory: use fewer spheres")
         assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(("count", "last"), [(20, "warning 19"), (25, "and 5 more warnings")])
+def test_of_many_warnings_the_first_twenty_are_printed(
+    count: int, last: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_warnings([f"warning {n}" for n in range(count)])
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:20] == [f"raytracer: warning: warning {n}" for n in range(20)]
+    assert len(lines) == min(count, 21)
+    assert lines[-1].startswith(f"raytracer: warning: {last}")

@@ -223,3 +223,10 @@ def test_no_input_is_removed(resume: bool, tmp_path: Path) -> None:
         series.save(tmp_path / "a.gif", resume=resume)
     assert path.read_bytes() == before
     assert list(folder.iterdir()) == [path]
+
+
+def test_a_part_keeps_the_frames_of_others(trajectory: Path, tmp_path: Path) -> None:
+    animation = raytracer.animate(trajectory, **SMALL)
+    with pytest.raises(raytracer.UserError, match="frames of other parts would be removed"):
+        animation.save(tmp_path / "a.gif", part="1/3", resume=False)
+    assert not list(tmp_path.glob("a.gif*"))

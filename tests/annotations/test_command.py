@@ -113,6 +113,11 @@ def test_an_svg_has_the_picture_and_texts_over_it(tmp_path: Path) -> None:
     assert {"a < b & x", "−3", "x", "y", "z", "speed (m/s)", "10"} <= set(texts)
     assert len(list(root.iter(f"{SVG}image"))) == 2  # the picture, and the bar
     assert list(root.iter(f"{SVG}polyline"))
+    tips = [element.get("fill") or "" for element in root.iter(f"{SVG}polygon")]
+    heads = [bytes.fromhex(fill[1:7]) for fill in tips]
+    assert sorted(head.index(max(head)) for head in heads) == [0, 1], (
+        "x red, y green; z is seen end-on"
+    )
 
 
 def test_an_embedded_picture_has_outlines_but_no_texts(tmp_path: Path) -> None:

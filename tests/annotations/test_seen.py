@@ -125,6 +125,8 @@ def test_depth_cue_mixes_with_the_distance() -> None:
     assert shown[1] == pytest.approx(255 * 0.6, abs=3)
     assert shown[2] == pytest.approx(255 * 0.2, abs=3)
     assert pixels[5, 5, :3].tolist() == [0, 0, 0]  # the background stays
+    usual = render(scene, Annotations(depth_cue=DepthCue("red", near=15.0, far=23.0)))
+    assert usual[100, 160, 1] == pytest.approx(255 * 0.3, abs=3)  # 0.7 of what is far
 
 
 def test_fading_leaves_alpha_alone() -> None:

@@ -2,6 +2,7 @@
 
 import atexit
 import ctypes
+import struct
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -284,3 +285,19 @@ def test_usage_of_a_log_and_of_each_entry() -> None:
     assert usage(LOG) == Usage(40, 2048, 24)
     assert usage("") == Usage(0, 0, 0)
     assert by_entry("") == {}
+
+
+def test_a_launch_has_what_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a GPU: what the driver is asked for, in the order of its manual."""
+    bindings = pytest.importorskip("raytracer.backends.cuda.cuda_bindings")
+    asked: list[Any] = []
+    monkeypatch.setattr(bindings, "ask", lambda call, *given: asked.append((call.__name__, given)))
+    function = bindings.Function(SimpleNamespace(handle=1), "scale")
+    function.prepare(["P", "i", "f"])
+    stream = SimpleNamespace(handle=7)
+    function.prepared_async_call((2, 3, 4), (32, 2, 1), stream, 16, 5, 0.5, shared_size=128)
+    function.prepared_async_call((1, 1, 1), (8, 1, 1), stream, 32, 6, 0.25)
+    launches = [given for name, given in asked if name == "cuLaunchKernel"]
+    assert [given[1:7] for given in launches] == [(2, 3, 4, 32, 2, 1), (1, 1, 1, 8, 1, 1)]
+    assert [given[7:9] for given in launches] == [(128, 7), (0, 7)]
+    assert struct.unpack("Pif", function._block.raw) == (32, 6, 0.25)

@@ -196,3 +196,12 @@ def test_a_turntable_rests_while_nobody_looks(
     while widget.camera.position == before:
         assert monotonic() < end
         sleep(0.02)
+
+
+def test_it_is_shown_until_the_last_cell_is_closed(widget: SceneWidget) -> None:
+    def shown() -> int:
+        return widget._host.call(lambda _: len(widget._host._clients))
+
+    for kind, clients in (("open", 1), ("open", 1), ("close", 1), ("close", 0), ("open", 1)):
+        take(widget, type=kind)
+        assert shown() == clients

@@ -46,6 +46,18 @@ def test_a_page_needs_nothing_else(atoms: Path, tmp_path: Path) -> None:
     assert page.endswith("</html>\n")
 
 
+def test_it_takes_the_settings_of_style(atoms: Path, tmp_path: Path) -> None:
+    styles: list[dict[str, Any]]
+    styles = [{}, {"color_by": "charge"}, {"color_by": "charge", "map": "magma"}]
+    pages = [
+        raytracer.export(atoms, tmp_path / "a.html", backend="cpu", **style).read_bytes()
+        for style in styles
+    ]
+    assert len(set(pages)) == 3
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour_by'"):
+        raytracer.export(atoms, tmp_path / "a.html", colour_by="charge")  # type: ignore[call-arg]
+
+
 def test_a_title_that_is_markup_stays_text(atoms: Path, tmp_path: Path) -> None:
     title = "</script><b>&"
     target = raytracer.export(

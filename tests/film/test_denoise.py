@@ -126,6 +126,8 @@ def test_the_edges_of_a_picture_are_denoised_like_its_middle(size: tuple[int, in
     rim[1:-1, 1:-1] = False
     assert error[rim].mean() < 0.1
     assert error[rim].max() < 0.3
+    flat = denoise.filtered(np.full_like(found, 0.5), None, hdr=True)
+    assert np.abs(flat - 0.5).max() < 0.005
 
 
 @pytest.mark.parametrize(("shape", "height"), [((33, 20), 33), ((50, 71), 720), ((61, 47), 2900)])

@@ -209,3 +209,12 @@ def test_a_film_without_samples_is_empty() -> None:
 def test_settings_that_make_no_sense_are_one_sentence(settings: Any, words: str) -> None:
     with pytest.raises(UserError, match=words):
         ToneSettings(**settings)
+
+
+def test_memory_that_is_not_contiguous_is_refused() -> None:
+    """Else the picture would be written into a copy."""
+    film, settings = natural(16, 8), ToneSettings()
+    whole = np.zeros((8, 32, 4), np.uint8)
+    with pytest.raises(TypeError):
+        develop(film, settings, out=whole[:, ::2])
+    assert (develop(film, settings, out=whole[:, :16].copy())[0] != 0).any()

@@ -116,7 +116,7 @@ def test_without_ambient_occlusion_a_draft_is_one_sample_of_each_centre() -> Non
     assert sums.draft().tobytes() == sums.of(sums.view.through_centers()).tobytes()
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (5, 1), (1, 5), (3, 17), (61, 93)])
+@pytest.mark.parametrize("shape", [(1, 1), (5, 1), (1, 5), (3, 17), (61, 93), (70, 501)])
 def test_smoothing_gives_a_pixel_a_part_of_its_neighbours(
     shape: tuple[int, int], default_isa: None
 ) -> None:

@@ -219,6 +219,22 @@ def test_highlights_show_an_even_sky(
         np.testing.assert_allclose(left, sampled, rtol=0.05, atol=1e-3)
 
 
+def test_highlights_show_the_sky_around_the_mirrored_direction(
+    backend: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A blunt highlight mixes colours of the sky, as samples of the map do."""
+    glossy = Material(ambient=0.0, diffuse=0.0, specular=0.5, shininess=3.0)
+    scene = scene_of(Environment(bottom="black", top="white"),
+                     spheres=[SphereSet([[0, 0, 0]], 1.0, "white", material=glossy)])  # fmt: skip
+    found = []
+    for limit in (np.inf, 0.0):
+        monkeypatch.setattr(environment_map, "EVEN", limit)
+        found.append(mean(scene, backend, 1024, max_depth=1)[..., 0])
+    left, sampled = (f.reshape(6, 6, 8, 6).mean(axis=(1, 3)) for f in found)
+    assert sampled.max() > 0.1
+    np.testing.assert_allclose(left, sampled, rtol=0.05, atol=2e-3)
+
+
 def test_beyond_the_last_bounce_paths_meet_no_lamp_and_no_surface(backend: str) -> None:
     """What they meet is that of a black sky, which is even: nothing is added."""
     glow = raytracer.Principled(emission=3.0)

@@ -17,6 +17,7 @@ from raytracer import (
     Clip,
     ConeSet,
     EllipsoidSet,
+    Mesh,
     PointLight,
     Principled,
     Scene,
@@ -25,6 +26,7 @@ from raytracer import (
 )
 from raytracer.scene.colors import linear_to_srgb
 from raytracer.scene.lights import Ambient
+from raytracer.scene.packing.pack import pack
 from reference import View
 from reference import path_scene as exact
 from reference.path_tracer import agree, estimate_of, trace
@@ -271,3 +273,20 @@ def test_a_camera_within_other_solids(backend: str, form: str, cut: str | None) 
                     for seed in range(8)]  # fmt: skip
         estimates.append(estimate_of(np.array(pictures)))
     agree(estimates[0], estimates[1], form, least=2e-3)
+
+
+@pytest.mark.parametrize("form", ["round", "flat", "cone", "ellipsoid"])
+def test_meshes_elsewhere_do_not_change_what_a_camera_is_in(form: str) -> None:
+    view = View((0.3, -0.2, 0.1), (0.3, -0.2, -1), vertical_fov=40.0)
+    tetrahedron = Mesh(np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]) + 50.0,
+                       [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])  # fmt: skip
+    found = []
+    for meshes in ([], [tetrahedron], 5 * [tetrahedron]):
+        shown = scene(ROOM, view)
+        shown.meshes = meshes
+        kind = {"ellipsoid": "ellipsoids", "cone": "cones"}.get(form, "capsules")
+        setattr(shown, kind, [solid(form, Principled(transmission=1.0))])
+        media = pack(shown, raytracer.RenderSettings(integrator="path")).view.frame["media"]
+        found.append((int(media["camera_count"].item()), int(media["camera_solid"].ravel()[0])))
+    assert found == found[:1] * 3
+    assert found[0][0] == 1

@@ -9,12 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from raytracer import Film, Material, Scene, SphereSet, UserError, _core, layout, render
 from raytracer.buffers import build_bvh
+from raytracer.film.film import tone_arguments
+from raytracer.film.tone_settings import ToneSettings
 from raytracer.pipeline import MAX_NUMBER
 from raytracer.scene.packing.pack import pack
 from raytracer.settings import RenderSettings
+from support.films import natural
 
 OF_SCENE = (
     *("nodes", "spheres", "order", "color", "color_id", "material_id", "large", "emitters"),
@@ -216,3 +220,27 @@ def test_sample_numbers_end(first: int) -> None:
         render(two_sets(), **SIZE, backend="cpu", first_sample=first)
     last = render(two_sets(), **SIZE, backend="cpu", first_sample=MAX_NUMBER - 1)
     assert np.isfinite(last.film.sums).all()
+
+
+def moved(structs: NDArray[Any], offset: int) -> NDArray[Any]:
+    """A copy whose address is that many bytes above a multiple of 16."""
+    memory = np.zeros(structs.nbytes + 32, np.uint8)
+    begin = -memory.ctypes.data % 16 + offset
+    copy: NDArray[Any] = memory[begin : begin + structs.nbytes].view(structs.dtype)
+    copy[...] = structs.reshape(copy.shape)
+    return copy
+
+
+@pytest.mark.parametrize("offset", [1, 2, 4])
+def test_structs_that_are_not_aligned_are_refused(offset: int) -> None:
+    """Those of the tone curve hold numbers of 8 bytes, those of a frame of 4."""
+    frame, film = arrays()["frame"], natural(16, 8)
+    arguments, histogram = tone_arguments(film, ToneSettings()), np.zeros(1072, np.uint8)
+    _core.measure_film(film.sums, moved(arguments, 8), histogram, 1)
+    with pytest.raises(TypeError, match="is not aligned"):
+        _core.measure_film(film.sums, moved(arguments, offset), histogram, 1)
+    if offset == 4:
+        assert _core.tile_count(moved(frame, offset)) == _core.tile_count(frame)
+    else:
+        with pytest.raises(TypeError, match="is not aligned"):
+            _core.tile_count(moved(frame, offset))

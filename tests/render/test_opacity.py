@@ -218,6 +218,32 @@ def test_light_passes_straight_through_glass(backend: str, integrator: str) -> N
     assert shot(covered(Principled()), backend, integrator=integrator).max() == 0.0
 
 
+def test_ambient_light_passes_straight_through_glass(backend: str) -> None:
+    """Rays of the occlusion too leave glass straight, less what its two surfaces reflect."""
+    inside = raytracer.SphereSet([(0, 0, 0)], 0.1, "white", material=raytracer.Material(specular=0))
+    glass = Principled(transmission=1.0, roughness=0.0)
+    around = raytracer.SphereSet([(0, 0, 0)], 50.0, "white", material=glass)
+    settings: dict[str, Any] = {"integrator": "ao", "ao_samples": 16}
+    free, covered, blocked = (
+        shot(
+            Scene(
+                spheres=spheres,
+                camera=Camera(position=(0, 0, 3), look_at=(0, 0, 0), up=(0, 1, 0), vertical_fov=2),
+                lights=(),
+                ambient=Ambient(intensity=1.0),
+                background=Background("black"),
+                render=raytracer.RenderSettings(width=32, height=32, samples=64),
+            ),
+            backend, transparent_shadows=passes, **settings,
+        )
+        for spheres, passes in (((inside,), True), ((inside, around), True),
+                                ((inside, around), False))
+    )  # fmt: skip
+    assert free.min() > 0.9
+    assert covered == pytest.approx(0.96**2 * free, rel=0.02)
+    assert blocked.max() == 0.0
+
+
 def test_paths_bend_light_instead(backend: str) -> None:
     """With paths the setting changes nothing."""
     scene = covered(Principled(transmission=1.0, roughness=0.0))

@@ -32,6 +32,14 @@ def test_a_look_states_light_and_integrator(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LOOKS)
+def test_brightness_is_a_factor_of_every_light(name: str) -> None:
+    plain, half = packed(look=name).view, packed(look=name, brightness=0.5).view
+    np.testing.assert_allclose(half.lights["color"], 0.5 * plain.lights["color"], rtol=1e-6)
+    ambient, whole = (each.frame["environment"]["ambient"] for each in (half, plain))
+    np.testing.assert_allclose(ambient, 0.5 * whole, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", LOOKS)
 def test_a_white_surface_stays_below_one(name: str) -> None:
     """Its diffuse part, which faces the light; a highlight may be brighter."""
     matte = {"default": raytracer.Material(specular=0.0)}

@@ -13,7 +13,7 @@ from raytracer.errors import SceneError, UserError
 from raytracer.render_space import Space
 from raytracer.scene import arrays, spacing
 from raytracer.scene.extent import MAX_SAMPLE, spread
-from raytracer.scene.packing.pack import place
+from raytracer.scene.packing.pack import pack, place
 from raytracer.scene.spacing import FAR, local_spacing, mean_spacing
 from raytracer.scene.transform import Transform
 
@@ -232,3 +232,17 @@ def test_far_particles_and_repeated_ones_change_nothing() -> None:
 def test_without_neighbours_the_spacing_is_that_of_the_box() -> None:
     for places in (np.zeros((0, 3)), np.zeros((1, 3)), np.ones((50, 3))):
         assert local_spacing(places) == mean_spacing(places) == 1.0
+
+
+def test_its_text_counts_spheres_not_colors() -> None:
+    points = np.zeros((3, 3))
+    assert repr(SphereSet(points, 1.0, "red")) == "<SphereSet: 3 spheres>"
+    assert repr(SphereSet(points[:1], 1.0, [[1, 0, 0]])) == "<SphereSet: 1 sphere>"
+
+
+def test_a_color_for_all_is_srgb_whatever_the_colors_before_were() -> None:
+    before = SphereSet(np.zeros((2, 3)), 1.0, [[0.2, 0.4, 0.6]] * 2, color_space="linear")
+    after = before.in_color("#808080")
+    assert after.color_space == SphereSet([[0, 0, 0]], 1.0, "#808080").color_space == "srgb"
+    packed = pack(Scene([after]))
+    np.testing.assert_allclose(packed.color[0][:3], ((128 / 255 + 0.055) / 1.055) ** 2.4, atol=2e-3)

@@ -1,6 +1,9 @@
 """Materials as functions: energy, reciprocity, densities, Fresnel and Snell; Phong's model."""
 
+import re
+import runpy
 from itertools import product
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -376,3 +379,20 @@ def test_bsdf_ambient(probe: Probe) -> None:
     factor = material[:, 0].astype(np.float64) * (1 - material[:, 4].astype(np.float64))
     wanted = factor[:, None] * albedo.astype(np.float64) * light * weight
     assert (np.abs(found - wanted) <= 8 * HALF_ULP * wanted).all()
+
+
+def test_the_tables_are_what_their_program_integrates() -> None:
+    root = Path(__file__).parents[2]
+    program = runpy.run_path(str(root / "docs/research/ggx_albedo.py"))
+    kept = (root / "kernels/shade/ggx_albedo.h").read_text(encoding="utf-8")
+    tables = [
+        re.findall(r"RT_TABLE float (\w+)\[.*\] = \{([^}]*)\}", text)
+        for text in (kept, program["header"]())
+    ]
+    assert [name for name, _ in tables[0]] == [name for name, _ in tables[1]]
+    for (name, found), (_, again) in zip(*tables, strict=True):
+        one, other = (
+            np.array(text.strip().rstrip(",").split(","), float) for text in (found, again)
+        )
+        assert len(one) in (64, 2048), name
+        np.testing.assert_allclose(one, other, rtol=0, atol=2e-5, err_msg=name)

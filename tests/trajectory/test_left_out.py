@@ -240,3 +240,17 @@ def test_compressed_trajectories_that_are_cut(ending: str, share: float, tmp_pat
     table = write(tmp_path / f"a.csv{ending}", PACK[ending](b"x,y,z\n1,2,3\n" * 3000)[:-3])
     with pytest.raises(raytracer.UserError, match=f"cannot be read as {ending}"):
         raytracer.load(table)
+
+
+def test_files_with_the_same_number_of_frames_move_together(tmp_path: Path) -> None:
+    for name, frames in (("a", (A, B)), ("b", (B, C)), ("c", (A, B, C))):
+        write(tmp_path / f"{name}.xyz", "".join(xyz(each, k) for k, each in enumerate(frames)))
+    scene = tmp_path / "scene.toml"
+    for names, count in (("ab", 2), ("ac", None)):
+        sets = "".join(f'[[spheres]]\nfile = "{name}.xyz"\nradius = 0.3\n' for name in names)
+        write(scene, sets)
+        if count is None:
+            with pytest.raises(raytracer.UserError, match="different numbers of frames"):
+                raytracer.animate(scene, **SMALL)
+        else:
+            assert drawn(scene)[0] == listed(A, B)

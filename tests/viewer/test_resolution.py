@@ -13,6 +13,7 @@ from raytracer.backends.cuda import pictures
 from raytracer.errors import BackendError
 from raytracer.viewer.presenters import Presenter
 from raytracer.viewer.progressive_film import (
+    BUDGETS,
     COARSE_FRAME_BUDGET,
     FRAME_BUDGET,
     HALF,
@@ -58,6 +59,18 @@ def test_a_moving_frame_takes_no_longer_than_it_may(cost: float, start: int, fix
         assert seconds <= max(allowed, fixed + MIN_RENDER_BUDGET) * SLACK * 1.05
     if level > HALF:
         assert cost * half[0] * half[1] + fixed > COARSE_FRAME_BUDGET * 0.95
+
+
+@pytest.mark.parametrize("start", [1, 4])
+def test_a_level_is_kept_a_little_longer_than_it_is_chosen(start: int) -> None:
+    """Else it would change with every disturbance: at a cost just above the budget of a level
+    frames stay at that level, and at the next coarser one, whichever they were at."""
+    pixels = 1000
+    for level, share in ((start, 1.0), (start + 1, (LEVELS[start + 1] / LEVELS[start]) ** 2)):
+        resolution = ResolutionController(level)
+        for _ in range(5):
+            resolution.record(pixels, 1.05 * BUDGETS[start] * share)
+            assert resolution.level == level
 
 
 @given(full=FULLS, cost=COSTS, level=st.integers(0, len(LEVELS) - 1))

@@ -17,13 +17,22 @@ from raytracer.errors import UserError
 from raytracer.scene.views import VIEWS
 from raytracer.viewer import panel
 from raytracer.viewer.choices import SOLIDS
+from raytracer.viewer.loaded_scene import Hit
 from raytracer.viewer.messages import Pick, Picked
 from raytracer.viewer.panel import state_of
 from raytracer.viewer.picking import measures
 from raytracer.viewer.session import Session
 from raytracer.viewer.view_actions import tick
 from support.particle_files import dump, write
-from support.previews import PATIENCE, balls, finished, hit_id, opened, wait_for
+from support.previews import (
+    PATIENCE,
+    balls,
+    finished,
+    hit_id,
+    loaded_scene_of,
+    opened,
+    wait_for,
+)
 
 SIZE = (64, 48)
 
@@ -223,6 +232,9 @@ def test_selections_and_picks_stay_with_the_ids_of_particles(tmp_path: Path) -> 
         session.do("hide-rest")
         assert until(session, "hidden") == 5
         assert session.loaded_scene.scene.spheres[0].centers[0, 0] == pytest.approx(2.2)
+        seen = Picked.of(session.loaded_scene, Hit(0, (2.2, 2.0, 5.0)), go=False, add=False).pick
+        assert seen is not None
+        assert seen.number == pick.number, "a click means the particle, not its place among shown"
         (shown,) = state_of(session)["picks"]
         assert shown["id"] == pick.number
         assert shown["position"] == [pytest.approx(2.2), 2.0, 5.0]
@@ -244,6 +256,15 @@ def test_a_pick_hits_the_scene_that_replaces_the_one_that_was_clicked(session: S
     assert old.closed
     assert viewer.picked is not None
     assert viewer.picked.number == hit_id(viewer.loaded_scene, viewer.requested, *place)
+
+
+def test_a_pick_of_other_particles_comes_too_late(session: Session) -> None:
+    other = loaded_scene_of(raytracer.Scene([raytracer.SphereSet(np.eye(3), 0.2)]))
+    session.hear(Picked(other, Pick(0, [], (0.0, 0.0, 0.0))))
+    assert session.picks == []
+    keep_pick(session, 0)
+    session.hear(Picked(other, None))
+    assert [pick.number for pick in session.picks] == [0]
 
 
 @pytest.mark.parametrize("view", ["-x", "z", "iso"])

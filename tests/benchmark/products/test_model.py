@@ -17,6 +17,7 @@ from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.products.kernel import choose, load_tile
 from raytracer.benchmark.products.model import (
     MAX_PARTS,
+    SIMT,
     Choice,
     candidates,
     clusters_at_once,
@@ -232,3 +233,25 @@ def test_only_the_first_of_random_sizes_compiles(
         assert len(compiled) == (count if keeps else number), f"size {number}"
     assert len(used) >= 4
     assert capfd.readouterr().err.count("compiling") == 1
+
+
+def test_only_parts_of_clusters_store_single_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To rows of C that are not aligned; blocks with a tile of their own exchange them first."""
+    given = problem("matmul", "float32", 512, 511, 2048)
+    assert not given.c.aligned
+
+    def seconds(**other: float) -> dict[bool, list[float]]:
+        for name, value in other.items():
+            monkeypatch.setitem(SIMT, f"tile {name}", value)
+        found: dict[bool, list[float]] = {True: [], False: []}
+        for each in candidates(given, shapes_for(given, clusters=True), 132):
+            found[each.tile.parts > 1].append(each.seconds)
+        monkeypatch.undo()
+        return found
+
+    usual, scattered, exchanged = seconds(), seconds(scattered=9.0), seconds(exchanged=9.0)
+    assert usual[False] == scattered[False]
+    assert usual[True] == exchanged[True]
+    for found, in_parts in ((scattered, True), (exchanged, False)):
+        pairs = zip(usual[in_parts], found[in_parts], strict=True)
+        assert any(slower > before for before, slower in pairs)

@@ -185,6 +185,10 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         maps.table("some_map")
     assert len(maps.table("magma")) == 256
+    maps.table.cache_clear()
+    for each in maps.NAMES:  # which need none, reversed too
+        np.testing.assert_array_equal(maps.table(f"{each}_r"), maps.table(each)[::-1])
+    maps.table.cache_clear()
 
 
 def test_percentiles_of_parts_with_missing_values() -> None:

@@ -276,3 +276,14 @@ def test_many_categories_have_distinct_colors() -> None:
             f"map: 24 categories of 'q' share {count} colours: leave the map out for distinct "
             "ones, or name a map with more"
         ]
+
+
+def test_a_palette_leaves_colors_that_the_scene_states(tmp_path: Path) -> None:
+    """A label that only means an element has that of the palette."""
+    write(tmp_path / "a.xyz", "2\n\nA 0 0 0\nB 1 0 0\n")
+    scene = write(
+        tmp_path / "a.toml",
+        '[[spheres]]\nfile = "a.xyz"\n[elements.A]\nelement = "O"\n'
+        '[elements.B]\nelement = "H"\ncolor = "#00ff00"\n',
+    )
+    assert colors(load(scene).styled(palette="cpk")) == ["#f00000", "#00ff00"]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.cli import main
+from raytracer.files.access import opened
 from raytracer.scene.inferred import InferredDefaults, inferring
 from raytracer.scene.particles import compressed, frames, lines
 from raytracer.scene.particles.read import frame_count
@@ -433,3 +434,15 @@ def test_each_set_keeps_the_radius_of_its_own_first_frame(
     assert first == second == [radius_of(s) for s in alone[0].spheres]
     assert second != [radius_of(s) for s in alone[1].spheres]
     assert first[0] != first[1]
+
+
+@pytest.mark.parametrize("size", [1, 7, 0])
+def test_what_is_appended_to_an_open_file_is_not_read(tmp_path: Path, size: int) -> None:
+    """A simulation may write on: what was counted and what is read are of one state."""
+    text = "".join(TEXTS["a.xyz"](points_of(k), k) for k in range(2))
+    path = write(tmp_path / "a.xyz", text)
+    with opened(path) as file:
+        with path.open("a") as more:
+            more.write("9" * 20)
+        for place in (0, 5, len(text), len(text) + 3):
+            assert b"".join(lines.pieces(file, place, size)) == text.encode()[place:]

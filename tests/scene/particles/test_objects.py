@@ -252,6 +252,26 @@ def test_ovito(named: bool) -> None:
         np.testing.assert_array_equal(object_source(value).bonds, [[0, 1]])
 
 
+def test_a_pipeline_of_ovito_computes_the_frame_that_is_asked_for() -> None:
+    class DataCollection:
+        cell = None
+
+        def __init__(self, frame: int) -> None:
+            self.particles = _Table({"Position": POINTS + frame})
+            self.particles.bonds = None
+
+    class Pipeline:
+        __module__ = "ovito.pipeline"
+        num_frames = 3
+
+        def compute(self, frame: int = 0) -> Any:
+            return DataCollection(frame)
+
+    for frame, shift in ((None, 0), (0, 0), (2, 2), (-1, 2)):
+        centers = read_object(Pipeline(), frame=frame).centers
+        np.testing.assert_array_equal(centers, POINTS + shift)
+
+
 def test_arrays() -> None:
     assert np.shares_memory(read_object(POINTS).centers, POINTS)
     np.testing.assert_array_equal(read_object(POINTS.tolist()).centers, POINTS)

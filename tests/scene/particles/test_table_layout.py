@@ -281,3 +281,11 @@ def test_atoms_for_multislice_programs(tmp_path: Path, count: int) -> None:
     np.testing.assert_array_equal(particles.centers, POINTS[:count])
     assert particles.labels is not None
     assert particles.labels.names == ["C", "N", "O", "F"][:count]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_row_that_states_the_number_of_counted_rows_is_none(tmp_path: Path, first: int) -> None:
+    """As in files of nodes: their number, dimensions and numbers of attributes come first."""
+    rows = "".join(f"{n} {x} {y} {z}\n" for n, (x, y, z) in enumerate(POINTS.tolist(), first))
+    data = read(write(tmp_path / "a.txt", f"4 3 0 0\n{rows}"))
+    np.testing.assert_array_equal(data.centers, POINTS)

@@ -7,6 +7,7 @@ import pytest
 
 import raytracer
 from raytracer import RaytracerWarning, load
+from raytracer.errors import DataFileError
 from raytracer.scene.bare import ATOM
 from raytracer.scene.elements import Element, find
 from raytracer.scene.particles.objects.registry import read_object
@@ -142,6 +143,14 @@ def test_a_table_in_two_dimensions(tmp_path: Path) -> None:
         (spheres,) = load(path).spheres
     np.testing.assert_array_equal(spheres.centers, [[1, 2, 0], [3, 4, 0]])
     assert spheres.columns["z"].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("name", ["my z", "heightZ", "z_of_all"])
+def test_a_table_whose_z_may_have_another_name_is_not_flat(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / "a.csv", f"id,x,y,{name}\n7,1,2,5\n8,3,4,6\n")
+    with pytest.raises(DataFileError, match=f"it holds .*{name}"):
+        read(path)
+    np.testing.assert_array_equal(read(path, {"z": name}).centers, [[1, 2, 5], [3, 4, 6]])
 
 
 @pytest.mark.parametrize(
