@@ -20,7 +20,7 @@ import numpy as np
 
 from raytracer.benchmark.run import kernel_digest
 from raytracer.benchmark.sources import digests
-from raytracer.resources import kernels
+from raytracer.system.resources import kernels
 
 ROOT = Path(__file__).parents[1]
 RENDERS = ROOT / "renders"

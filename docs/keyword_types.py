@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 
-from raytracer.scene.coloring.style import StyleSettings
-from raytracer.scene.source_settings import SourceSettings
-from raytracer.scene.view_settings import ViewSettings
-from raytracer.settings import MeasureSettings, RenderSettings
+from raytracer.appearance.coloring.style import StyleSettings
+from raytracer.model.settings import MeasureSettings, RenderSettings
+from raytracer.model.source_settings import SourceSettings
+from raytracer.rendering.view_settings import ViewSettings
 
 HEAD = '''"""Settings as keyword arguments, for type checkers; None keeps the scene's.
 
@@ -24,16 +24,16 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, TypedDict
 
-from raytracer.scene.background import Background, Ground
-from raytracer.scene.camera import Camera
-from raytracer.scene.clip import Clip
-from raytracer.scene.coloring.scale_types import Limit
-from raytracer.scene.colors import Color
-from raytracer.scene.environment import Environment
-from raytracer.scene.glyphs import settings as glyphs
-from raytracer.scene.lights import Light
-from raytracer.scene.mesh import Mesh
-from raytracer.scene.views import Triple
+from raytracer.model.background import Background, Ground
+from raytracer.model.camera import Camera
+from raytracer.model.clip import Clip
+from raytracer.appearance.coloring.scale_types import Limit
+from raytracer.model.colors import Color
+from raytracer.model.environment import Environment
+from raytracer.appearance.glyphs import settings as glyphs
+from raytracer.model.lights import Light
+from raytracer.model.mesh import Mesh
+from raytracer.model.views import Triple
 '''
 
 WIDER = {

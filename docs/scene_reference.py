@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from raytracer.field_types import Kind
-from raytracer.fields import Definition
-from raytracer.scene.key_types import NamedTables, Table, Tables
-from raytracer.scene.tables import SCENE
+from raytracer.config.field_types import Kind
+from raytracer.config.fields import Definition
+from raytracer.model.key_types import NamedTables, Table, Tables
+from raytracer.scene_files.tables import SCENE
 
 
 class Row(NamedTuple):

@@ -23,39 +23,39 @@ _HOMES = {
         "benchmark.report": "format_record",
         "benchmark.run": "bench",
         "browser.serve": "serve show",
-        "device_array": "DeviceArray",
-        "errors": "RaytracerError UserError",
+        "system.device_array": "DeviceArray",
+        "config.errors": "RaytracerError UserError",
         "exporting.export": "export",
         "film.film": "Film",
         "film.image": "Image",
         "film.statistics": "Statistics",
-        "film.tone_settings": "ToneSettings",
-        "live_scene": "LiveScene",
+        "config.tone_settings": "ToneSettings",
+        "rendering.live_scene": "LiveScene",
         "in_situ.live_view": "LiveView live",
-        "measurements": "Measurements measure",
-        "pipeline": "render",
-        "scene.animation": "AnimationSettings Keyframe",
-        "scene.annotations": "Annotations Axes DepthCue Labels Legend Outline ScaleBar "
+        "rendering.measurements": "Measurements measure",
+        "rendering.pipeline": "render",
+        "model.animation": "AnimationSettings Keyframe",
+        "model.annotations": "Annotations Axes DepthCue Labels Legend Outline ScaleBar "
         "SimulationBox TextLabel",
-        "scene.background": "Background Ground",
-        "scene.camera": "Camera",
-        "scene.clip": "Clip",
-        "scene.coloring.scale": "ColorScale",
-        "scene.columns": "Columns",
-        "scene.environment": "Environment",
-        "scene.glyphs.settings": "Arrows Contacts Isosurface Polyhedra Ribbons Shape Trails",
-        "scene.lights": "Ambient DirectionalLight DiskLight Light PointLight RectangleLight",
-        "scene.load": "load",
-        "scene.materials": "Material Principled",
-        "scene.mesh": "Mesh",
-        "scene.particles.plugins": "ParticleFormat ParticleFrame",
-        "scene.scene": "Scene",
-        "scene.solids": "CapsuleSet ConeSet EllipsoidSet",
-        "scene.sphere_set": "SphereSet",
-        "scene.transform": "Transform",
-        "settings": "RenderSettings",
+        "model.background": "Background Ground",
+        "model.camera": "Camera",
+        "model.clip": "Clip",
+        "appearance.coloring.scale": "ColorScale",
+        "appearance.columns": "Columns",
+        "model.environment": "Environment",
+        "appearance.glyphs.settings": "Arrows Contacts Isosurface Polyhedra Ribbons Shape Trails",
+        "model.lights": "Ambient DirectionalLight DiskLight Light PointLight RectangleLight",
+        "scene_files.load": "load",
+        "model.materials": "Material Principled",
+        "model.mesh": "Mesh",
+        "particles.plugins": "ParticleFormat ParticleFrame",
+        "model.scene": "Scene",
+        "model.solids": "CapsuleSet ConeSet EllipsoidSet",
+        "model.sphere_set": "SphereSet",
+        "model.transform": "Transform",
+        "model.settings": "RenderSettings",
         "viewer.preview": "PreviewResult preview",
-        "warning": "RaytracerWarning",
+        "config.warning": "RaytracerWarning",
     }.items()
     for name in names.split()
 }
@@ -69,7 +69,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'raytracer' has no attribute {name!r}")
     value = getattr(import_module(home), name)
     if hasattr(value, "__dict__"):
-        import_module("raytracer.fields").document(value)
+        import_module("raytracer.config.fields").document(value)
     globals()[name] = value
     return value
 

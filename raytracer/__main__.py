@@ -20,7 +20,8 @@ def main() -> int:
     # Where SIGINT is ignored (nohup), it stays so.
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _quit)
-    from raytracer import cli, process
+    from raytracer.commands import cli
+    from raytracer.system import process
 
     return process.run(cli.main, cli.stopped)
 

@@ -23,7 +23,7 @@ def core() -> Any:
     except ModuleNotFoundError as error:
         if error.name != "raytracer._core":
             raise
-    from raytracer.errors import InstallError
+    from raytracer.config.errors import InstallError
 
     folder = __file__.rpartition("/")[0]
     raise InstallError(

@@ -28,11 +28,11 @@ from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import by_entry, digest
 from raytracer.backends.cuda.kernel import macros_without
 from raytracer.backends.cuda.kernel_selection import IMAGES, OF_IMAGES, PRODUCTION, every_variant
+from raytracer.backends.kernel_sources import Kernel, discover, operations, products
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.products.tiles import every_compilation, has_clusters, problem_of
-from raytracer.errors import RaytracerError
-from raytracer.resources import kernels
-from raytracer.variants import Kernel, discover, operations, products
+from raytracer.config.errors import RaytracerError
+from raytracer.system.resources import kernels
 
 # sm_80 serves 8.6 and 8.9 too, sm_120 also 12.1; PTX (compute_80) serves devices of the future.
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120", compiler.PTX)

@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, TypedDict
 
-from raytracer.scene.background import Background, Ground
-from raytracer.scene.camera import Camera
-from raytracer.scene.clip import Clip
-from raytracer.scene.coloring.scale_types import Limit
-from raytracer.scene.colors import Color
-from raytracer.scene.environment import Environment
-from raytracer.scene.glyphs import settings as glyphs
-from raytracer.scene.lights import Light
-from raytracer.scene.mesh import Mesh
-from raytracer.scene.views import Triple
+from raytracer.appearance.coloring.scale_types import Limit
+from raytracer.appearance.glyphs import settings as glyphs
+from raytracer.model.background import Background, Ground
+from raytracer.model.camera import Camera
+from raytracer.model.clip import Clip
+from raytracer.model.colors import Color
+from raytracer.model.environment import Environment
+from raytracer.model.lights import Light
+from raytracer.model.mesh import Mesh
+from raytracer.model.views import Triple
 
 class SourceKeywords(TypedDict, total=False):
     frame: int | None

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.arguments import one_of, text
 from raytracer.backends.cuda.compile import NoCompilerError
+from raytracer.backends.kernel_sources import preferred
 from raytracer.benchmark.cuda.session import Session, SizeError
 from raytracer.benchmark.op import Arrays, Op, bfloat16_bits, from_bfloat16
 from raytracer.benchmark.operation_benchmark import compute, select
 from raytracer.benchmark.operations import OPERATIONS
-from raytracer.errors import BackendError, UserError
-from raytracer.variants import preferred
+from raytracer.config.arguments import one_of, text
+from raytracer.config.errors import BackendError, UserError
 
 __all__ = ["Operation", "bfloat16_bits", "from_bfloat16", "names"]
 

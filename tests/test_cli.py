@@ -15,7 +15,7 @@ from PIL import Image as Pillow
 
 import raytracer
 from raytracer.backends.base import CpuFilm
-from raytracer.cli import main
+from raytracer.commands.cli import main
 from raytracer.commands.report import print_warnings
 from support.commands import error_of, run_json
 

@@ -16,14 +16,14 @@ import pytest
 
 import raytracer
 from raytracer import compile_all
-from raytracer.cli import SUMMARIES
+from raytracer.appearance.coloring import maps
+from raytracer.commands.cli import SUMMARIES
 from raytracer.exporting.export import ENDINGS
 from raytracer.film.aovs import AOVS
 from raytracer.film.aovs import GUIDES as GUIDES_OF_DENOISER
-from raytracer.scene import GLYPHS
-from raytracer.scene.coloring import maps
-from raytracer.scene.key_types import all_tables
-from raytracer.scene.tables import SCENE
+from raytracer.model.key_types import all_tables
+from raytracer.model.parts import GLYPHS
+from raytracer.scene_files.tables import SCENE
 from support.commands import accept
 from support.pages import (
     DOCS,

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image as Pillow
 
 import raytracer
-from raytracer.scene import generate
+from raytracer.scene_files import generate
 
 FOLDER = Path(__file__).parents[1] / "scenes"
 RENDERS = FOLDER.parent / "renders"

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from raytracer.cli import main, program
+from raytracer.commands.cli import main, program
 from support.commands import accept
 
 LINES, COLUMNS = 50, 80

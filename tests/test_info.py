@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer.cli import main
+from raytracer.commands.cli import main
 from raytracer.commands.info import WHOLE_BYTES
 from support.commands import python
 
@@ -20,7 +20,7 @@ XYZ = (
 )
 RUN = """
 import sys
-from raytracer.cli import main
+from raytracer.commands.cli import main
 code = main(sys.argv[1:])
 read = next(line for line in open("/proc/self/io") if line.startswith("rchar"))
 print(read.split()[1], file=sys.stderr)

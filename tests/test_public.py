@@ -18,43 +18,43 @@ from support.commands import python
 from support.modules import PACKAGE, graph, imports, sources
 from support.packages import ROOT
 
-# From the bottom up: a module imports from its own layer and from those below. On the layer of
-# scenes and backends, neither knows the other.
+# From the bottom up: a module imports from its own layer and from those below.
 LAYERS = [
-    {
-        "_version",
-        "_core",
-        "_native",
-        "arguments",
-        "errors",
-        "field_types",
-        "fields",
-        "synonyms",
-        "warning",
-    },
-    {"settings", "layout", "resources", "keywords"},
-    {"memory"},
-    {"files"},
-    {"cuda_driver"},
-    {"device_array"},
-    {"buffers", "render_space", "sphere_update", "view", "variants", "film", "drawing"},
-    {"scene", "backends"},
+    {"_version", "_core", "_native", "config"},
+    {"system", "files", "keywords"},
+    {"model"},
+    {"film", "drawing"},
+    {"packing"},
+    {"particles"},
+    {"appearance"},
+    {"scene_files"},
+    {"backends"},
     {"annotations", "trajectory"},
-    {"passes", "adaptive", "brightness", "motion_blur"},
-    {"pipeline", "progress"},
-    {"following", "live_scene", "measurements"},
-    {"animation", "viewer"},
+    {"rendering"},
+    {"animation"},
+    {"viewer"},
     {"browser"},
-    {"in_situ", "exporting"},
+    {"exporting", "in_situ"},
     {"benchmark"},
     {"ops", "compile_all"},
     {"commands"},
-    {"process"},
-    {"cli"},
     {"__main__"},
 ]
-# For type checkers alone: a picture holds the camera of it, and render space places sets.
-FOR_TYPES = {"film/image.py": {"scene"}, "render_space.py": {"scene"}}
+# What is above, for type checkers or on first use: a scene is described, coloured and packed by its
+# methods, and a picture holds the camera and the description of it.
+UPWARD = {
+    "film/aovs.py": {"packing"},
+    "film/image.py": {"appearance"},
+    "model/arrays.py": {"packing"},
+    "model/extent.py": {"packing"},
+    "model/mesh.py": {"scene_files"},
+    "model/motion.py": {"appearance"},
+    "model/openexr_image.py": {"film"},
+    "model/render_space.py": {"packing"},
+    "model/scene.py": {"appearance", "packing", "particles", "scene_files"},
+    "model/solids.py": {"appearance"},
+    "model/sphere_set.py": {"appearance"},
+}
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 
 
@@ -106,12 +106,12 @@ def test_sources_without_the_extension_say_what_to_do(
 def test_importing_the_package_and_asking_for_help_is_cheap() -> None:
     """Only the help of a command with settings needs their definitions, which are dataclasses."""
     code = (
-        "import sys; from raytracer.cli import main; main(['--help']);"
+        "import sys; from raytracer.commands.cli import main; main(['--help']);"
         "early = {'dataclasses', 'raytracer.commands.render'} & {*sys.modules};"
         "main(['render', '--help']);"
         "print(*{'numpy', 'PIL', 'pydantic', 'rich', 'cuda', 'pycuda', 'pyglet', 'json',"
         " 'raytracer._core', 'raytracer.files.output', 'raytracer.commands.bench',"
-        " 'raytracer.progress'}"
+        " 'raytracer.system.progress'}"
         " & {*sys.modules}, *early)"
     )
     assert python("-c", code).stdout.splitlines()[-1] == ""
@@ -119,12 +119,12 @@ def test_importing_the_package_and_asking_for_help_is_cheap() -> None:
 
 def test_a_small_render_imports_what_it_needs(tmp_path: Path) -> None:
     code = (
-        "import sys; from raytracer.cli import main;"
+        "import sys; from raytracer.commands.cli import main;"
         "main(['render', 'three_balls', '--width', '8', '--height', '8', '--samples', '1',"
         " '--backend', 'cpu', '--quiet', '--output', sys.argv[1]]);"
         "print(*{'zipfile', 'csv', 'difflib', 'PIL', 'pydantic', 'rich',"
-        " 'raytracer.scene.view_settings', 'raytracer.scene.glyphs.settings',"
-        " 'raytracer.scene.coloring.style', 'raytracer.scene.clip'} & {*sys.modules},"
+        " 'raytracer.rendering.view_settings', 'raytracer.appearance.glyphs.settings',"
+        " 'raytracer.appearance.coloring.style', 'raytracer.model.clip'} & {*sys.modules},"
         " *(name for name in sys.modules if 'annotation' in name))"
     )
     picture = tmp_path / "a.png"
@@ -133,16 +133,23 @@ def test_a_small_render_imports_what_it_needs(tmp_path: Path) -> None:
 
 
 def test_imports_go_one_way() -> None:
-    """Of scenes and backends, which share a layer, neither imports the other."""
+    upward: dict[str, set[str]] = {}
     for path in sources():
-        unit, name_of_file = top(path), path.relative_to(PACKAGE).as_posix()
+        unit = top(path)
         if unit == "__init__":
             continue  # names of every layer, each imported on first use
-        assert unit in RANK, f"give {unit} a place in LAYERS"
-        for name in own(path) - {unit} - FOR_TYPES.get(name_of_file, set()):
+        for name in {unit, *own(path)}:
             assert name in RANK, f"give {name} a place in LAYERS"
-            assert RANK[name] <= RANK[unit], f"{name_of_file} must not import {name}"
-            assert {unit, name} != {"scene", "backends"}, f"{name_of_file} must not import {name}"
+            if RANK[name] > RANK[unit]:
+                upward.setdefault(path.relative_to(PACKAGE).as_posix(), set()).add(name)
+    assert upward == UPWARD
+
+
+def test_a_device_knows_no_scene() -> None:
+    """Only arrays and views of it (`raytracer.packing`)."""
+    known = set[str]().union(*map(own, (path for path in sources() if top(path) == "backends")))
+    assert "packing" in known
+    assert not known & {"model", "particles", "appearance", "scene_files"}
 
 
 def test_no_module_imports_another_in_a_circle() -> None:

@@ -18,7 +18,7 @@ import pytest
 
 from raytracer.benchmark.run import kernel_digest
 from raytracer.benchmark.sources import digests, sources_of
-from raytracer.errors import UserError
+from raytracer.config.errors import UserError
 from reference.peers import command
 from support.commands import accept
 from support.pages import DOCS, PAGES, README, ROOT, text_of

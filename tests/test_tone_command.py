@@ -9,7 +9,7 @@ import pytest
 from PIL import Image as Pillow
 
 import raytracer
-from raytracer.cli import main
+from raytracer.commands.cli import main
 from raytracer.film import formats
 from raytracer.film.film import Film
 from raytracer.film.statistics import FIRST

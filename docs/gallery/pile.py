@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from raytracer.scene import generate
+from raytracer.scene_files import generate
 
 made = generate.arrays("pile", 5000, 3)
 keep = made["radii"] < 10  # without the ball that they lie on

@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 
 import raytracer
-from raytracer.scene.coloring.by_scale import limits_of
-from raytracer.scene.coloring.scale import ColorScale
+from raytracer.appearance.coloring.by_scale import limits_of
+from raytracer.appearance.coloring.scale import ColorScale
 
 WATER = "3\nwater\nO 0.000 0.117 0.000\nH 0.757 -0.469 0.000\nH -0.757 -0.469 0.000\n"
 """The file of the guide."""

@@ -52,7 +52,7 @@ def make(name: str, target: Path, samples: int = SAMPLES, *further: str) -> None
         samples: per pixel.
         *further: arguments of the command.
     """
-    from raytracer.cli import main
+    from raytracer.commands.cli import main
 
     size = f"{SIZE[0]}x{SIZE[1]}"
     options = ["--size", size, "--samples", str(samples), "--backend", "cpu", *further]

@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
+from raytracer.backends.kernel_sources import discover
 from raytracer.benchmark import operations
 from raytracer.benchmark.products import model
 from raytracer.benchmark.products.model import Choice
 from raytracer.benchmark.products.tiles import Problem, problem_of
-from raytracer.variants import discover
 
 FIRST, OTHERS = 16, 8  # choices that are timed at a size
 SAMPLES, SAMPLE, MAX_LAUNCHES = 3, 200e-6, 24  # of a choice: graphs, seconds of one, its launches

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.scene.particles.read import read, source_of
+from raytracer.particles.read import read, source_of
 
 SYMBOLS = ("Si", "O", "H")
 STEP = 100_000
@@ -238,8 +238,8 @@ def memory(path: Path) -> None:
     """Print the peak of memory of reading a file, beside the arrays that are kept."""
     code = (
         "import sys; from pathlib import Path; from raytracer._native import core; core();"
-        "import raytracer.scene.particles.formats.lammps_dump;"
-        "from raytracer.scene.particles.read import read;"
+        "import raytracer.particles.formats.lammps_dump;"
+        "from raytracer.particles.read import read;"
         "field = lambda name: int([line for line in open('/proc/self/status')"
         " if line.startswith(name)][0].split()[1]) / 1024;"
         "start = field('VmRSS'); data = read(Path(sys.argv[1]));"

@@ -165,7 +165,7 @@ def trace(arguments: Sequence[str], content: bytes = b"") -> Trace:
         arguments: of the command line.
         content: bytes of the scene file.
     """
-    from raytracer.cli import main
+    from raytracer.commands.cli import main
 
     entered = Trace(content)
     sys.setprofile(entered)

@@ -17,21 +17,21 @@ from typing import Any
 from raytracer._version import __version__
 from raytracer.animation.frames import NUMBER, Movie, NumberedPictures
 from raytracer.animation.shots import Plan, Renderer, Shot
-from raytracer.arguments import of_kind
-from raytracer.errors import UserError, shown_value
-from raytracer.fields import check_names, split, takes
+from raytracer.appearance.coloring import STYLE
+from raytracer.config.arguments import of_kind
+from raytracer.config.errors import UserError, shown_value
+from raytracer.config.fields import check_names, split, takes
+from raytracer.config.tone_settings import ToneSettings
 from raytracer.files import output
 from raytracer.files.access import is_file, is_path, path_of
 from raytracer.film.image import Image
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import VIEW_SETTINGS
-from raytracer.progress import ProgressBar
-from raytracer.scene.animation import AnimationSettings
-from raytracer.scene.annotations import Annotations
-from raytracer.scene.coloring import STYLE
-from raytracer.scene.overrides import SceneOverrides
-from raytracer.scene.source import Source
-from raytracer.settings import RenderSettings
+from raytracer.model.animation import AnimationSettings
+from raytracer.model.annotations import Annotations
+from raytracer.model.settings import RenderSettings
+from raytracer.rendering.overrides import SceneOverrides
+from raytracer.rendering.pipeline import VIEW_SETTINGS
+from raytracer.scene_files.source import Source
+from raytracer.system.progress import ProgressBar
 from raytracer.trajectory.source import (
     FileSource,
     MendedSource,

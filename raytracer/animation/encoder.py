@@ -9,9 +9,9 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import OutputError, UserError, shown, suggestion
+from raytracer.config.errors import OutputError, UserError, shown, suggestion
+from raytracer.config.warning import warn
 from raytracer.film.image import Image
-from raytracer.warning import warn
 
 Pixels = NDArray[np.uint8]
 Read = Callable[[int], Pixels]

@@ -12,14 +12,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene import extent
-from raytracer.scene.camera import Camera
-from raytracer.scene.packing import framing
-from raytracer.scene.packing.framing import FULL, Room, Surroundings
-from raytracer.scene.packing.pack import ball_sets, place, render_space
-from raytracer.scene.packing.pose import aimed, posed
-from raytracer.scene.scene import Scene
-from raytracer.scene.simulation_box import triple
+from raytracer.model import extent
+from raytracer.model.camera import Camera
+from raytracer.model.scene import Scene
+from raytracer.model.simulation_box import triple
+from raytracer.packing import framing
+from raytracer.packing.framing import FULL, Room, Surroundings
+from raytracer.packing.pack import ball_sets, place, render_space
+from raytracer.packing.pose import aimed, posed
 
 Point = NDArray[np.float64]
 

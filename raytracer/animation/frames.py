@@ -21,7 +21,7 @@ from raytracer.animation.encoder import (
     write_picture,
 )
 from raytracer.animation.shots import Plan
-from raytracer.errors import OutputError, UserError, WriteError
+from raytracer.config.errors import OutputError, UserError, WriteError
 from raytracer.files import inputs, output
 from raytracer.film.image import Image
 

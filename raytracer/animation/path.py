@@ -13,12 +13,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError
-from raytracer.scene.animation import CENTER, AnimationSettings, Keyframe
-from raytracer.scene.camera import Camera
-from raytracer.scene.scene import Scene
-from raytracer.scene.simulation_box import triple
-from raytracer.scene.sphere_set import SphereSet
+from raytracer.config.errors import DataFileError
+from raytracer.model.animation import CENTER, AnimationSettings, Keyframe
+from raytracer.model.camera import Camera
+from raytracer.model.scene import Scene
+from raytracer.model.simulation_box import triple
+from raytracer.model.sphere_set import SphereSet
 
 Point = NDArray[np.float64]
 

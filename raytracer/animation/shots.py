@@ -21,27 +21,34 @@ from raytracer.animation.fit import fit
 from raytracer.animation.path import CameraPath, Stand, point_of, turned
 from raytracer.annotations.texts import Short
 from raytracer.backends.base import Device
-from raytracer.errors import naming
+from raytracer.config.errors import naming
+from raytracer.config.inferred import InferredDefaults, inferring
+from raytracer.config.tone_settings import ToneSettings
+from raytracer.config.warning import passed_to, warn
 from raytracer.film.film import Film, measure
 from raytracer.film.image import Image
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.following import follow, followed, with_rows
-from raytracer.pipeline import NO_SPHERES, Job, apply_overrides, plan_of, prepare, surroundings
-from raytracer.scene.animation import AnimationSettings
-from raytracer.scene.annotations import Annotations
-from raytracer.scene.camera import Camera
-from raytracer.scene.inferred import InferredDefaults, inferring
-from raytracer.scene.motion import with_motion
-from raytracer.scene.overrides import SceneOverrides
-from raytracer.scene.packing.framing import NOTHING, Surroundings
-from raytracer.scene.packing.pack import with_boxes
-from raytracer.scene.particles.compressed import keeping_unpacked
-from raytracer.scene.scene import Scene
-from raytracer.scene.simulation_box import triple
-from raytracer.settings import AUTO
+from raytracer.model.animation import AnimationSettings
+from raytracer.model.annotations import Annotations
+from raytracer.model.camera import Camera
+from raytracer.model.motion import with_motion
+from raytracer.model.scene import Scene
+from raytracer.model.settings import AUTO
+from raytracer.model.simulation_box import triple
+from raytracer.packing.framing import NOTHING, Surroundings
+from raytracer.packing.pack import with_boxes
+from raytracer.particles.compressed import keeping_unpacked
+from raytracer.rendering.following import follow, followed, with_rows
+from raytracer.rendering.overrides import SceneOverrides
+from raytracer.rendering.pipeline import (
+    NO_SPHERES,
+    Job,
+    apply_overrides,
+    plan_of,
+    prepare,
+    surroundings,
+)
 from raytracer.trajectory.source import FrameSource
 from raytracer.trajectory.tracks import FrameKeys
-from raytracer.warning import passed_to, warn
 
 MAX_EMPTY = 64  # most frames without particles before the one that determines the others
 FIT_FRAMES = 12  # maximum number of frames that a camera is fitted to

@@ -9,7 +9,7 @@ from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import BLACK, Sheet
 from raytracer.drawing.fonts import CAP_HEIGHT
 from raytracer.drawing.shapes import RGB, Line, Point, Polygon, Text
-from raytracer.scene.annotations import AXIS_COLORS, Axes
+from raytracer.model.annotations import AXIS_COLORS, Axes
 
 LIGHT: tuple[RGB, ...] = ((1.0, 0.42, 0.4), (0.36, 0.84, 0.42), (0.47, 0.65, 1.0))
 """The same in front of a dark background."""

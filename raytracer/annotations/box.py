@@ -9,9 +9,9 @@ from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
 from raytracer.annotations.surface import Strip
 from raytracer.drawing.shapes import Line
-from raytracer.scene.annotations import SimulationBox
-from raytracer.scene.particles.source import Box
-from raytracer.scene.simulation_box import segments
+from raytracer.model.annotations import SimulationBox
+from raytracer.model.particle_source import Box
+from raytracer.model.simulation_box import segments
 
 NEAR = 1e-3  # depth where lines end before the camera, as a part of the farthest depth
 STEP = 0.5  # distance of the points of a line that are tested, in pixels

@@ -8,15 +8,15 @@ from numpy.typing import NDArray
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet, contrast
 from raytracer.annotations.surface import Strip
+from raytracer.appearance.coloring.expression import Texts
+from raytracer.appearance.glyphs.shared import placed, rgb_of
+from raytracer.config.errors import SceneError, naming
 from raytracer.drawing.fonts import CAP_HEIGHT, typeset, width
 from raytracer.drawing.shapes import Text
-from raytracer.errors import SceneError, naming
-from raytracer.scene.annotations import Labels
-from raytracer.scene.coloring.expression import Texts
-from raytracer.scene.glyphs.shared import placed, rgb_of
-from raytracer.scene.scene import Scene
-from raytracer.scene.simulation_box import triple
-from raytracer.scene.sphere_set import SphereSet
+from raytracer.model.annotations import Labels
+from raytracer.model.scene import Scene
+from raytracer.model.simulation_box import triple
+from raytracer.model.sphere_set import SphereSet
 
 MAX_LABELS = 20_000  # maximum number of spheres with labels; more than a few hundred cannot be read
 

@@ -7,17 +7,17 @@ from typing import NamedTuple
 import numpy as np
 
 from raytracer.annotations.sheet import Sheet
+from raytracer.appearance.coloring.scale import ColorScale
+from raytracer.appearance.coloring.ticks import Tick
+from raytracer.appearance.glyphs.shared import rgb_of
+from raytracer.config.errors import SceneError
 from raytracer.drawing.fonts import CAP_HEIGHT, shortened, typeset, width, wrapped
 from raytracer.drawing.shapes import RGB, Cells, Line, Text
-from raytracer.errors import SceneError
-from raytracer.scene.annotations import Legend
-from raytracer.scene.coloring.scale import ColorScale
-from raytracer.scene.coloring.ticks import Tick
-from raytracer.scene.glyphs.shared import rgb_of
-from raytracer.scene.particles.labels import element_symbols
-from raytracer.scene.scene import Scene
-from raytracer.scene.simulation_box import triple
-from raytracer.scene.sphere_set import SphereSet
+from raytracer.model.annotations import Legend
+from raytracer.model.particle_labels import element_symbols
+from raytracer.model.scene import Scene
+from raytracer.model.simulation_box import triple
+from raytracer.model.sphere_set import SphereSet
 
 BAR = 1.2  # width of a colour bar, in font sizes
 TICK = 0.3  # length of a tick, in font sizes

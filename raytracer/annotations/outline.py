@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.annotations.surface import NONE, Strip
-from raytracer.scene.annotations import Outline
+from raytracer.model.annotations import Outline
 
 
 def coverage(strip: Strip, outline: Outline, scale: float) -> NDArray[np.float32]:

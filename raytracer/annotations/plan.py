@@ -18,25 +18,25 @@ from raytracer.annotations.labels import Named, SeenLabels, labelled
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Backdrop, Sheet
 from raytracer.annotations.surface import COARSEST, Strip, extent, rays_per_axis, strips
+from raytracer.appearance.coloring.scale import ColorScale
+from raytracer.appearance.columns import length_unit
 from raytracer.backends.base import DeviceScene
+from raytracer.config.errors import UserError
+from raytracer.config.warning import warn
 from raytracer.drawing import raster
 from raytracer.drawing.fonts import missing
 from raytracer.drawing.overlay import Overlay
 from raytracer.drawing.shapes import Text
-from raytracer.errors import UserError
 from raytracer.film.film import Crop, Pixels
-from raytracer.render_space import Space
-from raytracer.scene.annotations import IN_SCENE, Annotations, DepthCue
-from raytracer.scene.coloring.scale import ColorScale
-from raytracer.scene.colors import linear_to_srgb, parse_color, srgb_to_linear
-from raytracer.scene.columns import length_unit
-from raytracer.scene.packing.framing import Room, Surroundings
-from raytracer.scene.particles.source import Box
-from raytracer.scene.scene import Scene
-from raytracer.scene.simulation_box import box_of, triple
-from raytracer.settings import RenderSettings
-from raytracer.view import View
-from raytracer.warning import warn
+from raytracer.model.annotations import IN_SCENE, Annotations, DepthCue
+from raytracer.model.colors import linear_to_srgb, parse_color, srgb_to_linear
+from raytracer.model.particle_source import Box
+from raytracer.model.render_space import Space
+from raytracer.model.scene import Scene
+from raytracer.model.settings import RenderSettings
+from raytracer.model.simulation_box import box_of, triple
+from raytracer.packing.framing import Room, Surroundings
+from raytracer.packing.view import View
 
 AIR = 4.0  # distance that a fitted camera leaves between the spheres and texts or legend, in points
 MAX_ROOM = 0.35  # maximum part of the width or the height of a picture that is left free at a side
@@ -202,7 +202,7 @@ def plan_of(
         )
     tips = None
     if tripod is not None and tripod.place in IN_SCENE:
-        from raytracer.scene.glyphs.box import axes_at
+        from raytracer.appearance.glyphs.box import axes_at
 
         tips = axes_at(replace(scene, annotations=annotations), tripod)
     target = scene.camera.look_at if scene.camera is not None else None

@@ -6,9 +6,9 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.layout import code
-from raytracer.render_space import Space
-from raytracer.view import View
+from raytracer.model.render_space import Space
+from raytracer.packing.view import View
+from raytracer.system.layout import code
 
 
 @dataclass(frozen=True, eq=False)

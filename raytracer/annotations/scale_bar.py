@@ -3,10 +3,10 @@
 from math import floor, log10
 
 from raytracer.annotations.sheet import Sheet
+from raytracer.config.errors import SceneError
 from raytracer.drawing.fonts import typeset, width
 from raytracer.drawing.shapes import Line, Text
-from raytracer.errors import SceneError
-from raytracer.scene.annotations import ScaleBar
+from raytracer.model.annotations import ScaleBar
 
 SHARE = 0.2  # longest bar whose length was not given, as a part of the picture's width
 MIN_LENGTH = 1.0  # minimum length of a bar in pixels

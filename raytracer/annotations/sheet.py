@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
+from raytracer.config.errors import SceneError
 from raytracer.drawing.shapes import RGB, Shape, point_of
-from raytracer.errors import SceneError
-from raytracer.scene.annotations import Legend, ScaleBar, TextLabel
-from raytracer.scene.colors import Color, linear_to_srgb, parse_color, srgb_to_linear
-from raytracer.scene.simulation_box import triple
+from raytracer.model.annotations import Legend, ScaleBar, TextLabel
+from raytracer.model.colors import Color, linear_to_srgb, parse_color, srgb_to_linear
+from raytracer.model.simulation_box import triple
 
 Backdrop = tuple[RGB, RGB]  # sRGB of the lower and the upper edge of a background
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from raytracer.annotations.projection import Projection
 from raytracer.backends.base import DeviceScene
 from raytracer.film.film import Crop
-from raytracer.layout import constant, dtype
-from raytracer.memory import MIB
-from raytracer.view import View
+from raytracer.packing.view import View
+from raytracer.system.layout import constant, dtype
+from raytracer.system.memory import MIB
 
 STRIP = 32 * MIB  # bytes of the first hits of a strip
 FINEST, COARSEST = 4, 2  # maximum and minimum of rays per pixel and axis

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from raytracer.annotations.sheet import Sheet
+from raytracer.config.errors import SceneError, shown_value, suggestion
 from raytracer.drawing.fonts import width, wrapped
 from raytracer.drawing.shapes import Text
-from raytracer.errors import SceneError, shown_value, suggestion
-from raytracer.scene.annotations import TextLabel, template_fields
-from raytracer.scene.scene import Scene
+from raytracer.model.annotations import TextLabel, template_fields
+from raytracer.model.scene import Scene
 
 LEADING = 1.25  # distance of lines, in font sizes
 

@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer._native import core
-from raytracer.buffers import Bvh, SceneBuffers, build_bvh
-from raytracer.device_array import DeviceArray
+from raytracer.config.tone_settings import ToneSettings
 from raytracer.film.film import Developed, Film, develop
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.layout import constant, draft_shape, dtype
-from raytracer.resources import thread_count
-from raytracer.sphere_update import OutOfRangeError, Placer, SphereUpdate
-from raytracer.view import View
+from raytracer.packing.buffers import Bvh, SceneBuffers, build_bvh
+from raytracer.packing.sphere_update import OutOfRangeError, Placer, SphereUpdate
+from raytracer.packing.view import View
+from raytracer.system.device_array import DeviceArray
+from raytracer.system.layout import constant, draft_shape, dtype
+from raytracer.system.resources import thread_count
 
 ProgressCall = Callable[[float], None]
 """Called from time to time with the fraction done, 0 to 1. What it raises stops the render."""

@@ -26,14 +26,14 @@ from raytracer.backends.cuda.memory import RECORD_BYTES
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.cuda.scene import CudaScene
 from raytracer.backends.cuda.tree import build_sizes
-from raytracer.buffers import Bvh, Columns, DeviceRecords, SceneBuffers
-from raytracer.cuda_driver import LEGACY_STREAM, order
-from raytracer.device_array import DeviceArray
-from raytracer.errors import BackendError, MemoryNeedError, SceneError
+from raytracer.config.errors import BackendError, MemoryNeedError, SceneError
+from raytracer.config.tone_settings import ToneSettings
 from raytracer.film.film import Developed, Film
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.sphere_update import SphereUpdate
-from raytracer.view import View
+from raytracer.packing.buffers import Bvh, Columns, DeviceRecords, SceneBuffers
+from raytracer.packing.sphere_update import SphereUpdate
+from raytracer.packing.view import View
+from raytracer.system.cuda_driver import LEGACY_STREAM, order
+from raytracer.system.device_array import DeviceArray
 
 Result = TypeVar("Result")
 

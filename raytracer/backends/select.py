@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from raytracer.errors import BackendError, shown_value
-from raytracer.resources import thread_count
+from raytracer.config.errors import BackendError, shown_value
+from raytracer.system.resources import thread_count
 
 if TYPE_CHECKING:
     from raytracer.backends.base import Device

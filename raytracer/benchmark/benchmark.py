@@ -13,14 +13,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from raytracer.arguments import MAX_WHOLE, items, mapping, one_of, real, text, truth, whole
 from raytracer.backends.cuda.compile import NoCompilerError
+from raytracer.backends.kernel_sources import Kernel, Variant
 from raytracer.benchmark.cuda.session import Enqueue, RefusedError, Session
 from raytracer.benchmark.op import DISTRIBUTIONS, Op
 from raytracer.benchmark.record import Result, Row
-from raytracer.errors import RaytracerError, UserError
+from raytracer.config.arguments import MAX_WHOLE, items, mapping, one_of, real, text, truth, whole
+from raytracer.config.errors import RaytracerError, UserError
 from raytracer.files.access import path_of
-from raytracer.variants import Kernel, Variant
 
 WIDTH = 96  # characters of a line of ideas
 MODES = ("cold", "hot")

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import Bvh
+from raytracer.packing.buffers import Bvh
 
 LEAF = 4  # spheres per leaf
 

@@ -13,10 +13,10 @@ from typing import Any, Literal, TypedDict
 
 import numpy as np
 
-from raytracer.arguments import one_of
 from raytracer.benchmark.record import Record, Result, Row, read_record, validate_record
 from raytracer.benchmark.report import FORMS, csv_text, escape, format_grid, scaled, sizes, to_json
-from raytracer.errors import UserError
+from raytracer.config.arguments import one_of
+from raytracer.config.errors import UserError
 from raytracer.files.access import is_path
 
 TOLERANCE = 0.02  # rows whose times differ by less are the same

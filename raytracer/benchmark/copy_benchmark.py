@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.arguments import whole
 from raytracer.benchmark import record, statistics
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell
 from raytracer.benchmark.cuda.session import Memory, Session
 from raytracer.benchmark.op import draw
 from raytracer.benchmark.record import Result
-from raytracer.errors import BackendError, RaytracerError
-from raytracer.memory import require_room
+from raytracer.config.arguments import whole
+from raytracer.config.errors import BackendError, RaytracerError
+from raytracer.system.memory import require_room
 
 Copy = Callable[[], Any]
 

@@ -12,9 +12,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.arguments import one_of, whole
 from raytracer.benchmark.record import Work
-from raytracer.errors import UserError
+from raytracer.config.arguments import one_of, whole
+from raytracer.config.errors import UserError
 
 Axes = Mapping[str, int]
 Arrays = dict[str, "NDArray[Any]"]

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.backends.cuda.probe import why_not
+from raytracer.backends.kernel_sources import Variant, discover
 from raytracer.benchmark import record
 from raytracer.benchmark.benchmark import (
     Benchmark,
@@ -43,8 +44,7 @@ from raytracer.benchmark.report import figures
 from raytracer.benchmark.statistics import Turn, in_turns, timed
 from raytracer.benchmark.user_kernel import adopt
 from raytracer.benchmark.verification import Expected
-from raytracer.errors import BackendError, MemoryNeedError, RaytracerError, UserError
-from raytracer.variants import Variant, discover
+from raytracer.config.errors import BackendError, MemoryNeedError, RaytracerError, UserError
 
 PIECE, SAMPLED = 1 << 22, 16  # bytes of an input that are compared at once, and such pieces
 ABOVE = 0.10  # of the ceiling: what is faster is no measurement of this work

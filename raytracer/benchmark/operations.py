@@ -20,7 +20,7 @@ from raytracer.benchmark.op import (
     from_bfloat16,
     sizes_of,
 )
-from raytracer.errors import UserError
+from raytracer.config.errors import UserError
 
 
 def torch_add(torch: Any, of: dict[str, Any]) -> Callable[[], Any]:

@@ -23,9 +23,9 @@ from raytracer.backends.cuda.cache import digest, include_closure
 from raytracer.backends.cuda.compile import ENVIRONMENT
 from raytracer.benchmark.cuda.session import Enqueue, Memory, RefusedError, Session
 from raytracer.benchmark.op import Op
-from raytracer.errors import BackendError
+from raytracer.config.errors import BackendError
 from raytracer.files.output import own_cache, read_cached, temporary
-from raytracer.resources import kernels
+from raytracer.system.resources import kernels
 
 FLAGS = ("-std=c++17", "-O3", "-shared", "-Xcompiler", "-fPIC", "-Xlinker", "-Bsymbolic")
 _HEADER = re.compile(r"// (title|links|dtypes): (.+)")

@@ -15,7 +15,7 @@ import numpy as np
 from raytracer.benchmark.compare import TOLERANCE, ComparedRecords, Comparison, where
 from raytracer.benchmark.record import Record, Result, Row, moved, read_record, validate_record
 from raytracer.benchmark.report import arithmetic_rate, figures, kind, number, scaled, sizes
-from raytracer.errors import OutputError, UserError, escaped
+from raytracer.config.errors import OutputError, UserError, escaped
 from raytracer.files import output
 from raytracer.files.access import is_path
 

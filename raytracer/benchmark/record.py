@@ -19,8 +19,8 @@ from typing import (
     is_typeddict,
 )
 
-from raytracer.arguments import items, mapping, real, text, whole
-from raytracer.errors import DataFileError, UserError, shown, shown_value
+from raytracer.config.arguments import items, mapping, real, text, whole
+from raytracer.config.errors import DataFileError, UserError, shown, shown_value
 from raytracer.files.access import load_json, opened, path_of
 
 FORMAT: Literal[1] = 1

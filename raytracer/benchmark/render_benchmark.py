@@ -14,11 +14,11 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.arguments import one_of
 from raytracer.backends.base import CpuDevice, Device, DeviceFilm, DeviceScene
 from raytracer.backends.cuda.launch import Pacer
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.cuda.scene import CudaScene
+from raytracer.backends.kernel_sources import Variant, discover
 from raytracer.benchmark import binary_tree, record, statistics
 from raytracer.benchmark.benchmark import (
     Benchmark,
@@ -33,14 +33,14 @@ from raytracer.benchmark.benchmark import (
 from raytracer.benchmark.cuda.session import Enqueue, Session
 from raytracer.benchmark.record import Resources, Result, Row
 from raytracer.benchmark.sources import sources_of
-from raytracer.buffers import Bvh, SceneBuffers, build_bvh
+from raytracer.config.arguments import one_of
 from raytracer.film.film import Film
-from raytracer.layout import code
-from raytracer.scene.load import load
-from raytracer.scene.packing.pack import pack
-from raytracer.settings import FILTER_RADII
-from raytracer.variants import Variant, discover
-from raytracer.view import View
+from raytracer.model.settings import FILTER_RADII
+from raytracer.packing.buffers import Bvh, SceneBuffers, build_bvh
+from raytracer.packing.pack import pack
+from raytracer.packing.view import View
+from raytracer.scene_files.load import load
+from raytracer.system.layout import code
 
 SIZE = (1280, 720)
 CHECKED = (321, 181)  # pixels of the compared pictures; not multiples of a tile

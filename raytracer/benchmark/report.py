@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import floor, log10
 from typing import Any, Literal
 
-from raytracer.arguments import one_of
 from raytracer.benchmark.record import Ceilings, Device, Record, Result, Row, moved
 from raytracer.benchmark.statistics import MIN_SAMPLES
-from raytracer.errors import escaped
+from raytracer.config.arguments import one_of
+from raytracer.config.errors import escaped
 
 COLUMNS = (
     "variant", "shows", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "of peak",

@@ -11,11 +11,11 @@ from typing import Literal, cast
 import numpy as np
 
 from raytracer._version import __version__
-from raytracer.arguments import function, one_of
 from raytracer.backends.base import CpuDevice
 from raytracer.backends.cuda.cache import digest, include_closure
 from raytracer.backends.cuda.compile import version
 from raytracer.backends.cuda.probe import device_details, why_not
+from raytracer.backends.kernel_sources import discover, operations, products
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, texts, validated
 from raytracer.benchmark.copy_benchmark import CopyBenchmark
 from raytracer.benchmark.cuda.kernel import ceilings
@@ -29,9 +29,9 @@ from raytracer.benchmark.render_benchmark import RenderBenchmark
 from raytracer.benchmark.sources import digests
 from raytracer.benchmark.tone_benchmark import ToneBenchmark
 from raytracer.benchmark.tree_benchmark import BUILD, LIVE
-from raytracer.errors import BackendError, UserError, suggestion
-from raytracer.resources import kernels
-from raytracer.variants import discover, operations, products
+from raytracer.config.arguments import function, one_of
+from raytracer.config.errors import BackendError, UserError, suggestion
+from raytracer.system.resources import kernels
 
 BACKENDS = ("auto", "cpu", "cuda")
 

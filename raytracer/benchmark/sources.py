@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from raytracer.backends.cuda.cache import digest, include_closure
-from raytracer.resources import kernels
+from raytracer.system.resources import kernels
 
 RENDERER: dict[tuple[str, str], str] = {
     ("cpu", "direct"): "cpu/render_isa.cpp",

@@ -10,16 +10,16 @@ import numpy as np
 
 from raytracer.backends.cuda.kernel import Pass
 from raytracer.backends.cuda.tone import tone_kernels
+from raytracer.backends.kernel_sources import discover, product
 from raytracer.benchmark import record, statistics
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, kernel_lines, picture_size
 from raytracer.benchmark.cuda.session import Memory, Session
 from raytracer.benchmark.record import Result
 from raytracer.benchmark.sources import sources_of
-from raytracer.errors import RaytracerError
+from raytracer.config.errors import RaytracerError
+from raytracer.config.tone_settings import CURVES, ToneSettings
 from raytracer.film.film import Film, develop, measure, tone_arguments
-from raytracer.film.tone_settings import CURVES, ToneSettings
-from raytracer.memory import require_room
-from raytracer.variants import discover, product
+from raytracer.system.memory import require_room
 
 Run = Callable[[], Any]
 Passes = dict[str, list[tuple[str, Run]]]  # the timed functions, with labels, by result

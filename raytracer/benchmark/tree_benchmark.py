@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.arguments import one_of, whole
 from raytracer.backends.base import Device
 from raytracer.backends.cuda.driver import primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
@@ -22,14 +21,15 @@ from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.record import Kind, Result, Row
 from raytracer.benchmark.sources import sources_of
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
-from raytracer.buffers import SceneBuffers, build_bvh
-from raytracer.live_scene import LiveScene
-from raytracer.memory import require_room
-from raytracer.pipeline import render
-from raytracer.scene.packing.pack import pack
-from raytracer.scene.scene import Scene
-from raytracer.settings import RenderSettings
-from raytracer.sphere_update import SphereUpdate
+from raytracer.config.arguments import one_of, whole
+from raytracer.model.scene import Scene
+from raytracer.model.settings import RenderSettings
+from raytracer.packing.buffers import SceneBuffers, build_bvh
+from raytracer.packing.pack import pack
+from raytracer.packing.sphere_update import SphereUpdate
+from raytracer.rendering.live_scene import LiveScene
+from raytracer.rendering.pipeline import render
+from raytracer.system.memory import require_room
 
 STEP = 0.1  # of the radius of a sphere: what it moves along each axis in a step, at most
 SPHERE_BYTES = 20  # of a tree beside its nodes: centre, radius, number

@@ -5,11 +5,11 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+from raytracer.backends.kernel_sources import LADDERS, Variant, read
 from raytracer.benchmark.op import Op
-from raytracer.errors import UserError
+from raytracer.config.errors import UserError
 from raytracer.files.access import opened, reading
-from raytracer.resources import kernels
-from raytracer.variants import LADDERS, Variant, read
+from raytracer.system.resources import kernels
 
 NUMBER = 99
 SOURCE_BYTES = 1 << 24

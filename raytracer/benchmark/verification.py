@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.benchmark.op import Arrays, Op, from_bfloat16
-from raytracer.resources import thread_count
+from raytracer.system.resources import thread_count
 
 BLOCK = 1 << 20  # values that are compared at once
 SAMPLED = 16  # blocks, or of products rows, of a comparison that is not complete

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from raytracer.browser.link import Client, Encoded, encoded
 from raytracer.browser.messages import Ack, Act, Save, Size, parse
-from raytracer.errors import UserError
+from raytracer.config.errors import UserError
 from raytracer.film.image import Image
 from raytracer.viewer import panel
 from raytracer.viewer.actions import named

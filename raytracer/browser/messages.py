@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass
 from typing import Any
 
-from raytracer.arguments import items, mapping, one_of, real, text
-from raytracer.errors import UserError, counted, naming, shown_value
-from raytracer.field_types import Integer, Kind, Number
-from raytracer.fields import Defined, check_fields, definitions, setting
+from raytracer.config.arguments import items, mapping, one_of, real, text
+from raytracer.config.errors import UserError, counted, naming, shown_value
+from raytracer.config.field_types import Integer, Kind, Number
+from raytracer.config.fields import Defined, check_fields, definitions, setting
 from raytracer.files.access import load_json
 
 MAX_BYTES = 65536  # largest message from a page; the longest real one has a few hundred bytes

@@ -14,10 +14,10 @@ from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from raytracer.arguments import function, items, text, truth, whole
-from raytracer.errors import UserError, shown
-from raytracer.resources import CLOSING
-from raytracer.warning import warn
+from raytracer.config.arguments import function, items, text, truth, whole
+from raytracer.config.errors import UserError, shown
+from raytracer.config.warning import warn
+from raytracer.system.resources import CLOSING
 
 if TYPE_CHECKING:
     from raytracer.browser.server import Server

@@ -23,8 +23,8 @@ from raytracer.browser import client
 from raytracer.browser.host import Host, hello
 from raytracer.browser.link import Client
 from raytracer.browser.messages import MAX_BYTES, packed
-from raytracer.errors import UserError
-from raytracer.warning import warn
+from raytracer.config.errors import UserError
+from raytracer.config.warning import warn
 
 ADDRESS = "127.0.0.1"
 LOCAL = ("127.0.0.1", "localhost", "[::1]")  # hosts of this machine

@@ -11,8 +11,8 @@ import traitlets
 from raytracer.browser import client
 from raytracer.browser.host import Host, hello
 from raytracer.browser.link import STILL_PIXELS, Client, still
-from raytracer.errors import UserError
-from raytracer.scene.camera import Camera
+from raytracer.config.errors import UserError
+from raytracer.model.camera import Camera
 from raytracer.viewer.panel import state_of
 
 FIRST_PICTURE = 0.5  # seconds to wait for the picture that is stored for viewers without widgets

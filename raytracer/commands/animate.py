@@ -10,9 +10,9 @@ import click
 
 from raytracer.commands import options
 from raytracer.commands.report import file_size, print_json, print_lines, print_warning
-from raytracer.errors import counted, escaped
-from raytracer.progress import ProgressBar
-from raytracer.warning import passed_to
+from raytracer.config.errors import counted, escaped
+from raytracer.config.warning import passed_to
+from raytracer.system.progress import ProgressBar
 
 
 @click.command(

@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from raytracer.commands.options import SettingsCommand, force_option
-from raytracer.progress import StageLine
+from raytracer.system.progress import StageLine
 
 if TYPE_CHECKING:
     from raytracer.benchmark.record import Record
@@ -91,7 +91,7 @@ def bench(
     from raytracer.benchmark.plot import check_plot, plot_comparison
     from raytracer.benchmark.record import read_record
     from raytracer.benchmark.report import format_record
-    from raytracer.errors import UserError
+    from raytracer.config.errors import UserError
     from raytracer.files import output
 
     if (plot or explain) and (listed or profile):
@@ -151,7 +151,7 @@ def show(record: Record, form: str, plot: Path | None, explain: bool) -> None:
 
 def _refuse_others(word: str, taken: Sequence[str], names: Sequence[str]) -> None:
     """Raise UserError if arguments or options were given that a mode, `word`, does not take."""
-    from raytracer.errors import UserError
+    from raytracer.config.errors import UserError
 
     context = click.get_current_context()
     given = [

@@ -6,7 +6,7 @@ import click
 
 from raytracer.commands import options
 from raytracer.commands.report import file_size, print_json, print_lines
-from raytracer.errors import escaped
+from raytracer.config.errors import escaped
 
 
 @click.command(
@@ -39,7 +39,7 @@ def export(
 
     from raytracer.commands.picture import free_path, stem_of
     from raytracer.exporting.export import export as library
-    from raytracer.progress import StageLine
+    from raytracer.system.progress import StageLine
 
     target = Path(output) if output else free_path(stem_of(scenes[0]), ".html")
     with StageLine(False if quiet else progress) as line:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from raytracer.errors import nearest, shown, suggestion
+from raytracer.config.errors import nearest, shown, suggestion
 
 
 class Group(click.Group):
@@ -56,7 +56,7 @@ class Group(click.Group):
 
 def hint_of_option(name: str, command: click.Command) -> str:
     """Return what to use instead of an unknown option of a command, or ""."""
-    from raytracer.synonyms import ANYWHERE, ELSEWHERE
+    from raytracer.config.synonyms import ANYWHERE, ELSEWHERE
 
     word = name.lstrip("-").lower().replace("-", "_")
     if word in ANYWHERE:
@@ -73,11 +73,11 @@ def hint_of_option(name: str, command: click.Command) -> str:
 
 def hint_of_command(name: str, known: list[str], path: str) -> str:
     """Return what to use instead of an unknown command of a group, called as `path`."""
+    from raytracer.config.synonyms import ANYWHERE
     from raytracer.files.access import is_file
-    from raytracer.resources import scenes
-    from raytracer.scene.particles.registry import PICTURES, SUFFIXES
-    from raytracer.scene.source import SCENE_SUFFIXES
-    from raytracer.synonyms import ANYWHERE
+    from raytracer.particles.registry import PICTURES, SUFFIXES
+    from raytracer.scene_files.source import SCENE_SUFFIXES
+    from raytracer.system.resources import scenes
 
     suffix = Path(name).suffix.lower()
     is_example = bool(name) and is_file(Path(str(scenes())) / f"{name}.toml")

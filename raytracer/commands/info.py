@@ -10,9 +10,9 @@ import click
 
 from raytracer.commands.options import FILE, SettingsCommand, json_option, scene_path, still_options
 from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
-from raytracer.errors import DataFileError, UserError, escaped
+from raytracer.config.errors import DataFileError, UserError, escaped
+from raytracer.config.warning import collected
 from raytracer.files.access import is_file
-from raytracer.warning import collected
 
 
 @click.command(cls=SettingsCommand, settings=[still_options])
@@ -50,7 +50,7 @@ def info(
     if not files:
         context = click.get_current_context()
         raise click.MissingParameter(ctx=context, param=context.command.params[0])
-    from raytracer.scene.camera import Camera
+    from raytracer.model.camera import Camera
 
     rows = []
     for file in files:
@@ -72,7 +72,7 @@ def info(
 
 def print_formats(as_json: bool) -> None:
     """Print the formats of particle files; first ours, then those that packages add."""
-    from raytracer.scene.particles.registry import listing
+    from raytracer.particles.registry import listing
 
     with collected() as warnings:
         rows = listing()
@@ -95,7 +95,7 @@ WHOLE_BYTES = 1 << 25  # maximum size of files that are read completely, for abo
 def _about(name: str, options: dict[str, Any]) -> dict[str, Any]:
     from raytracer.film import film_file
     from raytracer.film.formats import read_metadata
-    from raytracer.scene.particles.registry import PICTURES
+    from raytracer.particles.registry import PICTURES
 
     path = Path(name)
     suffix = path.suffix.lower()
@@ -113,11 +113,11 @@ def _about(name: str, options: dict[str, Any]) -> dict[str, Any]:
 def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the contents of a scene or particle file, and what would be drawn."""
     from raytracer.commands.scene import contents_of
-    from raytracer.scene.load import is_scene, named_files
-    from raytracer.scene.particles.data_file import DataFile, split_inner
-    from raytracer.scene.particles.locate import locate
-    from raytracer.scene.particles.summary import summary
-    from raytracer.scene.source import Source
+    from raytracer.model.data_file import DataFile, split_inner
+    from raytracer.particles.locate import locate
+    from raytracer.scene_files.load import is_scene, named_files
+    from raytracer.scene_files.source import Source
+    from raytracer.scene_files.summary import summary
 
     path, frame = scene_path(name), options.get("frame")
     source = Source.of(path, **options)

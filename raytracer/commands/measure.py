@@ -6,7 +6,7 @@ import click
 
 from raytracer.commands import options
 from raytracer.commands.report import file_size, print_json, print_outline
-from raytracer.errors import escaped
+from raytracer.config.errors import escaped
 
 
 @click.command(
@@ -38,8 +38,8 @@ def measure(
       raytracer render measured.npz --color-by occlusion -o occlusion.png
       raytracer measure heap.csv --distance 0.1 -o measured.csv
     """  # fmt: skip
-    from raytracer.measurements import checked_path, summary
-    from raytracer.measurements import measure as library
+    from raytracer.rendering.measurements import checked_path, summary
+    from raytracer.rendering.measurements import measure as library
 
     target = checked_path(output) if output is not None else None
     measured = library(options.scene_paths(scenes), **settings, **given)

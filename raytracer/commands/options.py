@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from raytracer.arguments import MAX_WHOLE
-from raytracer.field_types import Integer, Numbers
-from raytracer.scene import ANNOTATIONS, GLYPHS
-from raytracer.scene.coloring import SETTINGS, STYLE
+from raytracer.appearance.coloring import SETTINGS, STYLE
+from raytracer.config.arguments import MAX_WHOLE
+from raytracer.config.field_types import Integer, Numbers
+from raytracer.model.parts import ANNOTATIONS, GLYPHS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from click.shell_completion import CompletionItem
 
-    from raytracer.field_types import Kind
-    from raytracer.fields import Definition
+    from raytracer.config.field_types import Kind
+    from raytracer.config.fields import Definition
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 FILE = click.Path(readable=False)  # which shells complete; checked when it is opened
@@ -109,7 +109,7 @@ def scene_path(scene: str) -> Path:
     from pathlib import Path
 
     from raytracer.files.access import is_file
-    from raytracer.resources import scenes
+    from raytracer.system.resources import scenes
 
     path = Path(scene)
     if is_file(path) or path.suffix not in ("", ".toml") or path.parent != Path():
@@ -278,8 +278,8 @@ class OptionGroup:
 
     @cached_property
     def _known(self) -> Mapping[str, Definition]:
-        from raytracer.field_types import loaded
-        from raytracer.fields import definitions
+        from raytracer.config.field_types import loaded
+        from raytracer.config.fields import definitions
 
         return definitions(loaded(self.owner))
 
@@ -323,15 +323,15 @@ DRAWN_PANEL = "Over the picture"
 # Further names of options, and names that are not those of the field.
 FLAGS = {"samples": ("--spp",), "fps": ("--frames-per-second",), "arrays": ("--columns",)}
 
-SOURCE = "raytracer.scene.source_settings:SourceSettings"
-RENDER = "raytracer.settings:RenderSettings"
-TONE = "raytracer.film.tone_settings:ToneSettings"
-VIEW = "raytracer.scene.view_settings:ViewSettings"
+SOURCE = "raytracer.model.source_settings:SourceSettings"
+RENDER = "raytracer.model.settings:RenderSettings"
+TONE = "raytracer.config.tone_settings:ToneSettings"
+VIEW = "raytracer.rendering.view_settings:ViewSettings"
 
 source_options = OptionGroup(SOURCE, panel="Options")
 file_options = OptionGroup(SOURCE, ("format", "topology", "arrays"), "Options")
 still_options = OptionGroup(SOURCE, ("frame", "format", "topology", "arrays"), "Options")
-measure_options = OptionGroup("raytracer.settings:MeasureSettings", panel="Options")
+measure_options = OptionGroup("raytracer.model.settings:MeasureSettings", panel="Options")
 
 PIXELS = Numbers(2, "WIDTHxHEIGHT, like 1600x900", "", item=Integer(1), between="[,x×*]")
 SIZE = SettingOption(["--size"], panel=PANEL, metavar="WIDTHxHEIGHT",
@@ -364,14 +364,14 @@ motion_options = OptionGroup(VIEW, ("shutter", "velocity"), "View")
 style_options = OptionGroup(STYLE, SETTINGS, STYLE_PANEL)
 
 animation_options = OptionGroup(
-    "raytracer.scene.animation:AnimationSettings",
+    "raytracer.model.animation:AnimationSettings",
     ("frames", "smoothing", "unwrap", "fps", "duration", "turntable", "orbit", "dolly", "zoom_to",
      "ease", "follow", "quality", "codec"),
     "Animation",
 )  # fmt: skip
 
 annotation_options = OptionGroup(
-    "raytracer.scene.annotations:Annotations", DRAWN, DRAWN_PANEL,
+    "raytracer.model.annotations:Annotations", DRAWN, DRAWN_PANEL,
     extra=[SettingOption(["--title", "texts"], metavar="TEXT", panel=DRAWN_PANEL,
                          callback=lambda _, __, text: text and [{"text": text}],
                          help="A line of text at the top of the picture.")],

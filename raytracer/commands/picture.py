@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from raytracer.errors import UserError
+from raytracer.config.errors import UserError
 from raytracer.files.access import STANDARD_INPUT, is_file
 from raytracer.files.inputs import input_at
 

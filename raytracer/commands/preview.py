@@ -12,7 +12,7 @@ import click
 
 from raytracer.commands import options
 from raytracer.commands.report import print_json, print_lines
-from raytracer.progress import StageLine
+from raytracer.system.progress import StageLine
 
 if TYPE_CHECKING:
     from raytracer.viewer.preview import PreviewResult

@@ -14,17 +14,17 @@ import click
 
 from raytracer.commands import options
 from raytracer.commands.report import print_json, print_lines, print_warnings, written
-from raytracer.errors import UserError, counted
-from raytracer.field_types import Number
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.memory import Need
-from raytracer.resources import peak_memory
-from raytracer.warning import collected
+from raytracer.config.errors import UserError, counted
+from raytracer.config.field_types import Number
+from raytracer.config.tone_settings import ToneSettings
+from raytracer.config.warning import collected
+from raytracer.system.memory import Need
+from raytracer.system.resources import peak_memory
 
 if TYPE_CHECKING:
     from raytracer.film.film import Crop, Film
     from raytracer.film.image import Image
-    from raytracer.pipeline import Job
+    from raytracer.rendering.pipeline import Job
 
 Call = SimpleNamespace  # options of a call by name, and `scene`, `settings`, `tone`, `annotations`
 FRAMING = "change position and look_at under [camera], or set fit = true there to frame the spheres"
@@ -84,8 +84,8 @@ def render(scenes: tuple[str, ...], **given: Any) -> None:
     Settings that are not given come from the scene file. The name of an example scene without a
     folder is enough: raytracer render three_balls.
     """
-    from raytracer.scene.overrides import SceneOverrides
-    from raytracer.scene.source import Source
+    from raytracer.rendering.overrides import SceneOverrides
+    from raytracer.scene_files.source import Source
 
     call = SimpleNamespace(scene=scenes[0], **given)
     call.source, call.settings = Source.taken(options.scene_paths(scenes), call.settings)
@@ -104,7 +104,7 @@ def check(call: Call) -> Path:
     from raytracer.files.output import OutputSet
     from raytracer.film import film_file
     from raytracer.film.film import check_bits
-    from raytracer.pipeline import scene_about
+    from raytracer.rendering.pipeline import scene_about
 
     check_bits(call.bits, ToneSettings.of(call.tone))
     if call.aov and not call.film:
@@ -127,8 +127,8 @@ def check(call: Call) -> Path:
 
 def prepared(call: Call, crop: Crop | None, output: Need, keep: bool = False) -> Job:
     """Load, pack and upload the scene; print its warnings, or keep them for the JSON."""
-    from raytracer.pipeline import prepare
-    from raytracer.progress import StageLine
+    from raytracer.rendering.pipeline import prepare
+    from raytracer.system.progress import StageLine
 
     with collected() as warnings, StageLine(call.shows_progress) as line:
         job = prepare(
@@ -147,11 +147,11 @@ def tell(call: Call, job: Job, warnings: list[str]) -> None:
 
 def run(call: Call) -> None:
     from raytracer.commands.picture import STANDARD_OUTPUT, check_target, save_picture
-    from raytracer.errors import OutputError
+    from raytracer.config.errors import OutputError
     from raytracer.film import film_file
     from raytracer.film.aovs import AOVS, channels, check_aovs
     from raytracer.film.film import Film
-    from raytracer.progress import ProgressBar
+    from raytracer.system.progress import ProgressBar
 
     start = time.perf_counter()
     aovs, target = check_aovs(call.aov), check(call)
@@ -298,8 +298,8 @@ def _summary(job: Job, film: Film, picture: Path, others: list[Path]) -> list[st
 
 def _inferred(call: Call, job: Job) -> list[str]:
     """Return what is shown of particles without a scene and the call does not state, as a line."""
-    from raytracer.scene.load import is_scene
-    from raytracer.scene.views import AXES
+    from raytracer.model.views import AXES
+    from raytracer.scene_files.load import is_scene
 
     path = call.source.path
     if path is None or str(path) == "-" or is_scene(path):
@@ -310,7 +310,7 @@ def _inferred(call: Call, job: Job) -> list[str]:
         up = max(AXES, key=lambda name: sum(map(mul, AXES[name], camera.upward)))
         found.append((f"{up} is up", "--up"))
     if job.plan is not None:
-        from raytracer.scene.annotations import PLAIN_BOX
+        from raytracer.model.annotations import PLAIN_BOX
 
         if job.plan.annotations.box is PLAIN_BOX:
             found.append(("the simulation box is drawn", "--box=off"))

@@ -8,8 +8,8 @@ from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TextIO
 
-from raytracer.arguments import MAX_WHOLE
-from raytracer.errors import counted, escaped, shown, shown_value
+from raytracer.config.arguments import MAX_WHOLE
+from raytracer.config.errors import counted, escaped, shown, shown_value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ MAX_LINE, MAX_LINES, MAX_WARNINGS = 1000, 400, 20
 
 
 def print_warning(sentence: str) -> None:
-    from raytracer.progress import write_line  # late: help needs none of it
+    from raytracer.system.progress import write_line  # late: help needs none of it
 
     write_line("")
     print(f"raytracer: warning: {sentence}", file=sys.stderr, flush=True)

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from raytracer import memory
 from raytracer.commands import options
 from raytracer.commands.group import Group
 from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
-from raytracer.errors import escaped
+from raytracer.config.errors import escaped
+from raytracer.config.warning import collected
 from raytracer.files.inputs import noted
-from raytracer.warning import collected
+from raytracer.system import memory
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from raytracer.buffers import SceneBuffers
-    from raytracer.scene.scene import Scene
-    from raytracer.scene.source import Source
-    from raytracer.scene.sphere_set import SphereSet
+    from raytracer.model.scene import Scene
+    from raytracer.model.sphere_set import SphereSet
+    from raytracer.packing.buffers import SceneBuffers
+    from raytracer.scene_files.source import Source
 
 
 @click.group(cls=Group)
@@ -52,7 +52,7 @@ def check(file: str, as_json: bool, settings: dict[str, Any]) -> None:
       raytracer scene check scenes/three_balls.toml
       raytracer scene check atoms.xyz --json
     """
-    from raytracer.scene.source import Source
+    from raytracer.scene_files.source import Source
 
     with collected() as warnings:
         contents = contents_of(Source.of(file, **settings))
@@ -73,7 +73,7 @@ def schema() -> None:
     Examples:
       raytracer scene schema > scene.schema.json
     """
-    from raytracer.scene import tables
+    from raytracer.scene_files import tables
 
     print_json(tables.schema())
 
@@ -98,7 +98,7 @@ def generate(
       raytracer scene generate sphereflake -o sphereflake.npz
       raytracer scene generate cloud --count 1000000 --seed 7 -o cloud.npz
     """
-    from raytracer.scene.generate import GENERATORS, write
+    from raytracer.scene_files.generate import GENERATORS, write
 
     if show_list:
         for each, made in GENERATORS.items():
@@ -111,9 +111,9 @@ def generate(
 
 def contents_of(source: Source) -> dict[str, Any]:
     """Load a scene with all its data and pack it; return its contents as JSON types."""
-    from raytracer.pipeline import apply_overrides, load_source
-    from raytracer.scene.overrides import SceneOverrides
-    from raytracer.scene.packing.pack import pack_with_camera, packed_looks
+    from raytracer.packing.pack import pack_with_camera, packed_looks
+    from raytracer.rendering.overrides import SceneOverrides
+    from raytracer.rendering.pipeline import apply_overrides, load_source
 
     scene, file = apply_overrides(load_source(source), SceneOverrides()), str(source.scene)
     counts = scene.counts()
@@ -144,7 +144,7 @@ def contents_of(source: Source) -> dict[str, Any]:
 
 
 def _data(scene: Scene) -> dict[str, Any]:
-    from raytracer.scene.particles.summary import derived, summary
+    from raytracer.scene_files.summary import derived, summary
 
     files = {each.source: (each.file, each.columns) for each in reversed(scene.spheres)}
     return {
@@ -160,7 +160,7 @@ def _bounds(scene: Scene, buffers: SceneBuffers) -> dict[str, list[float]]:
     """
     import numpy as np
 
-    from raytracer.scene.mesh import Mesh
+    from raytracer.model.mesh import Mesh
 
     ends: list[NDArray[np.float64]] = []
     radii: dict[str, list[float]] = {}

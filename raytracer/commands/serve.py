@@ -8,7 +8,7 @@ import click
 from raytracer.commands import options
 from raytracer.commands.preview import NEW_OBJECTS
 from raytracer.commands.report import print_lines
-from raytracer.progress import StageLine
+from raytracer.system.progress import StageLine
 
 
 @click.command(

@@ -11,10 +11,10 @@ import click
 
 from raytracer.commands import options
 from raytracer.commands.report import print_json, print_lines, print_warning, print_warnings
-from raytracer.errors import UserError, escaped
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.resources import peak_memory
-from raytracer.warning import collected
+from raytracer.config.errors import UserError, escaped
+from raytracer.config.tone_settings import ToneSettings
+from raytracer.config.warning import collected
+from raytracer.system.resources import peak_memory
 
 if TYPE_CHECKING:
     from raytracer.film.film import Film
@@ -83,11 +83,11 @@ def targets_of(call: Call) -> list[Path]:
 
 def made(call: Call, name: str, target: Path) -> dict[str, Any]:
     """Write the picture of a film; return what the JSON says of it."""
-    from raytracer import memory
     from raytracer.commands.picture import STANDARD_OUTPUT, save_picture
     from raytracer.film.aovs import GUIDES
     from raytracer.film.denoise import guides_of
     from raytracer.film.film import Film
+    from raytracer.system import memory
 
     film = Film.load(name, (*GUIDES, *GUIDES.values()) if call.denoise else ())
     height, width = film.sums.shape[:2]

@@ -7,21 +7,21 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from raytracer import memory
-from raytracer.errors import UserError, counted
+from raytracer.appearance.coloring import STYLE
+from raytracer.config.errors import UserError, counted
+from raytracer.config.fields import check_names, takes
+from raytracer.config.tone_settings import ToneSettings
 from raytracer.exporting.figure import Figure
 from raytracer.exporting.page import page_of
 from raytracer.exporting.usd import require_usd, write_points
-from raytracer.fields import check_names, takes
 from raytracer.files import output
 from raytracer.files.access import path_of
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import VIEW_SETTINGS, Notice, prepare
-from raytracer.scene.annotations import Annotations
-from raytracer.scene.coloring import STYLE
-from raytracer.scene.source import Source
-from raytracer.scene.source_settings import SourceSettings
-from raytracer.settings import RenderSettings
+from raytracer.model.annotations import Annotations
+from raytracer.model.settings import RenderSettings
+from raytracer.model.source_settings import SourceSettings
+from raytracer.rendering.pipeline import VIEW_SETTINGS, Notice, prepare
+from raytracer.scene_files.source import Source
+from raytracer.system import memory
 
 if TYPE_CHECKING:
     from raytracer.keywords import FileKeywords

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import CONE, ELLIPSOID, EVEN, FLAT, SceneBuffers
-from raytracer.pipeline import Job
-from raytracer.scene.colors import linear_to_srgb
-from raytracer.scene.packing.pack import OPAQUE
-from raytracer.warning import warn
+from raytracer.config.warning import warn
+from raytracer.model.colors import linear_to_srgb
+from raytracer.packing.buffers import CONE, ELLIPSOID, EVEN, FLAT, SceneBuffers
+from raytracer.packing.pack import OPAQUE
+from raytracer.rendering.pipeline import Job
 
 Floats = NDArray[np.float32]
 Bytes = NDArray[np.uint8]

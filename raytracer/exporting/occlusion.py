@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.backends.base import DeviceScene
-from raytracer.layout import code, dtype
-from raytracer.view import View
+from raytracer.packing.view import View
+from raytracer.system.layout import code, dtype
 
 POINTS = 1.5e8  # of all spheres together; each is the origin of three rays
 

@@ -17,9 +17,11 @@ from raytracer.annotations.plan import Plan
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
 from raytracer.browser import client
+from raytracer.config.errors import UserError
+from raytracer.config.tone_settings import ToneSettings
+from raytracer.config.warning import warn
 from raytracer.drawing.fonts import CAP_HEIGHT
 from raytracer.drawing.vector import hex_color, svg
-from raytracer.errors import UserError
 from raytracer.exporting.figure import Figure, Grid, warn_of_what_is_left_out
 from raytracer.exporting.occlusion import sky_visibility
 from raytracer.exporting.sections import (
@@ -31,13 +33,11 @@ from raytracer.exporting.sections import (
     with_box,
 )
 from raytracer.film.film import Film
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.layout import code
-from raytracer.pipeline import Job, Notice
-from raytracer.scene.annotations import IN_SCENE
-from raytracer.scene.scene import Scene
+from raytracer.model.annotations import IN_SCENE
+from raytracer.model.scene import Scene
+from raytracer.rendering.pipeline import Job, Notice
+from raytracer.system.layout import code
 from raytracer.viewer.controls import CONTROLS
-from raytracer.warning import warn
 
 MAX_BYTES = 60_000_000
 """Of a page with columns: those that would make it larger are left out. Mail and repositories take

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from raytracer.annotations.plan import Plan
 from raytracer.annotations.projection import Projection
+from raytracer.appearance.coloring.expression import Texts
+from raytracer.appearance.columns import left_out, shared_names, shared_values
+from raytracer.appearance.glyphs.shared import rows_by_id
 from raytracer.exporting.figure import UNLIT, Figure, Grid, Rods
-from raytracer.scene.coloring.expression import Texts
-from raytracer.scene.columns import left_out, shared_names, shared_values
-from raytracer.scene.glyphs.shared import rows_by_id
-from raytracer.scene.particles.columns import label_ids
-from raytracer.scene.scene import Scene
-from raytracer.scene.simulation_box import segments
+from raytracer.model.scene import Scene
+from raytracer.model.simulation_box import segments
+from raytracer.particles.columns import label_ids
 
 LEVEL, FAST_LEVEL = 9, 5  # of deflation
 LARGE = 8 << 20  # bytes from which arrays are deflated fast

@@ -10,16 +10,16 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import InstallError, SceneError
+from raytracer.config.errors import InstallError, SceneError
+from raytracer.config.warning import warn
 from raytracer.exporting.figure import Figure, warn_of_what_is_left_out
-from raytracer.measurements import columns_of
-from raytracer.pipeline import Job
-from raytracer.resources import holding_signals
-from raytracer.scene.annotations import IN_SCENE, Annotations
-from raytracer.scene.arrays import quiet
-from raytracer.scene.colors import srgb_to_linear
-from raytracer.scene.scene import Scene
-from raytracer.warning import warn
+from raytracer.model.annotations import IN_SCENE, Annotations
+from raytracer.model.arrays import quiet
+from raytracer.model.colors import srgb_to_linear
+from raytracer.model.scene import Scene
+from raytracer.rendering.measurements import columns_of
+from raytracer.rendering.pipeline import Job
+from raytracer.system.resources import holding_signals
 
 VERTEX = "vertex"  # interpolation of values of each point
 MAX_COLUMN_PARTS = 3  # numbers of a value of a column: USD has primvars of one, two and three

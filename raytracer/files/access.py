@@ -20,7 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, TypeGuard
 
-from raytracer.errors import (
+from raytracer.config.errors import (
     NO_MEMORY,
     DataFileError,
     MemoryNeedError,
@@ -30,8 +30,8 @@ from raytracer.errors import (
     shown_value,
 )
 from raytracer.files import inputs
-from raytracer.memory import size_text
-from raytracer.resources import is_lack_of_memory, is_lack_of_threads
+from raytracer.system.memory import size_text
+from raytracer.system.resources import is_lack_of_memory, is_lack_of_threads
 
 STANDARD_INPUT = Path("-")  # the name of standard input on the command line and in `raytracer.load`
 MAX_LINE_BYTES = 1 << 20  # maximum length of a line of a text file, with its end

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, shown, suggestion
+from raytracer.config.errors import DataFileError, shown, suggestion
 from raytracer.files.access import OpenFile, reading
-from raytracer.memory import require_room
+from raytracer.system.memory import require_room
 
 PIECE = 1 << 20  # bytes of a member that are read at a time
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from raytracer.errors import OutputError, WriteError
+from raytracer.config.errors import OutputError, WriteError
 from raytracer.files.access import is_file, path_of
 from raytracer.files.inputs import Identity, identity, input_at, note_written
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-from raytracer.errors import DataFileError, shown
+from raytracer.config.errors import DataFileError, shown
 from raytracer.files.access import OpenFile
 from raytracer.files.sandbox import is_below
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from raytracer.errors import shown
+from raytracer.config.errors import shown
 
 NEW_USER, NEW_NETWORK = 0x10000000, 0x40000000  # flags of unshare
 NO_NEW_PRIVILEGES = 38  # of prctl

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from raytracer.errors import UserError, shown_value, suggestion
-from raytracer.layout import dtype
-from raytracer.memory import HITS
-from raytracer.settings import UNLIMITED
+from raytracer.config.errors import UserError, shown_value, suggestion
+from raytracer.model.settings import UNLIMITED
+from raytracer.system.layout import dtype
+from raytracer.system.memory import HITS
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from raytracer.film.film import Film
-    from raytracer.render_space import Space
-    from raytracer.view import View
+    from raytracer.model.render_space import Space
+    from raytracer.packing.view import View
 
 AOVS = {
     "depth": "Z",

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import BackendError, UserError
+from raytracer.config.errors import BackendError, UserError
 from raytracer.film.aovs import GUIDES
 from raytracer.film.film import Film
-from raytracer.resources import thread_count
+from raytracer.system.resources import thread_count
 
 Pixels = NDArray[np.float32]
 

@@ -14,16 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer import layout
 from raytracer._native import core
-from raytracer.arguments import MAX_WHOLE, items, whole
-from raytracer.errors import UserError, counted, naming, shown_value
+from raytracer.config.arguments import MAX_WHOLE, items, whole
+from raytracer.config.errors import UserError, counted, naming, shown_value
+from raytracer.config.tone_settings import ToneSettings
 from raytracer.film import film_file
 from raytracer.film.bloom import bloomed
 from raytracer.film.statistics import Statistics, statistics_of
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.resources import thread_count
-from raytracer.settings import MAX_SIDE
+from raytracer.model.settings import MAX_SIDE
+from raytracer.system import layout
+from raytracer.system.resources import thread_count
 
 Crop = tuple[int, int, int, int]
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.arguments import mapping
-from raytracer.errors import DataFileError, UserError, shown, shown_value
+from raytracer.config.arguments import mapping
+from raytracer.config.errors import DataFileError, UserError, shown, shown_value
 from raytracer.files import output
 from raytracer.files.access import (
     STANDARD_INPUT,
@@ -24,7 +24,7 @@ from raytracer.files.access import (
     silenced,
 )
 from raytracer.film.aovs import AOVS, INTEGERS
-from raytracer.memory import size_text
+from raytracer.system.memory import size_text
 
 if TYPE_CHECKING:
     from raytracer.files.npz import Archive
@@ -152,9 +152,9 @@ def _require_aovs(film: Film) -> None:
 
 
 def _read_npz(cls: type[Film], file: OpenFile, names: Sequence[str]) -> Film:
-    from raytracer.fields import definitions
+    from raytracer.config.fields import definitions
     from raytracer.files.npz import Archive
-    from raytracer.settings import RenderSettings
+    from raytracer.model.settings import RenderSettings
 
     source = file.source
     with Archive(file) as archive:

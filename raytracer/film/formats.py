@@ -12,8 +12,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from raytracer.arguments import whole
-from raytracer.errors import OutputError, nearest, shown_value
+from raytracer.config.arguments import whole
+from raytracer.config.errors import OutputError, nearest, shown_value
 from raytracer.files import output
 from raytracer.files.access import opened, parse_json
 from raytracer.film import film_file, png

@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from raytracer._version import __version__
-from raytracer.arguments import whole
-from raytracer.errors import BackendError, OutputError, UserError, WriteError, shown_value
+from raytracer.config.arguments import whole
+from raytracer.config.errors import BackendError, OutputError, UserError, WriteError, shown_value
+from raytracer.config.tone_settings import ToneSettings
+from raytracer.config.warning import warn
 from raytracer.files import output
 from raytracer.files.access import path_of
 from raytracer.film import formats, png
@@ -30,14 +32,12 @@ from raytracer.film.film import (
     outline,
 )
 from raytracer.film.statistics import Statistics, statistics_of
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.warning import warn
 
 if TYPE_CHECKING:
-    from raytracer.device_array import DeviceArray
+    from raytracer.appearance.describe import SphereInfo
     from raytracer.drawing.overlay import Overlay
-    from raytracer.scene.camera import Camera
-    from raytracer.scene.describe import SphereInfo
+    from raytracer.model.camera import Camera
+    from raytracer.system.device_array import DeviceArray
 
 
 @dataclass(repr=False)

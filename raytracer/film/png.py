@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
-from raytracer.resources import busy_threads
+from raytracer.system.resources import busy_threads
 
 if TYPE_CHECKING:
     import numpy as np

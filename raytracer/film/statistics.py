@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.layout import constant
+from raytracer.config.tone_settings import ToneSettings
+from raytracer.system.layout import constant
 
 # Bins of kernels/film/histogram.h: three special ones, then eight a stop from 2**-16 to 2**15.
 UNCOVERED, NON_FINITE, BLACK = map(constant, ("kBinUncovered", "kBinNonFinite", "kBinBlack"))

@@ -5,15 +5,15 @@ from threading import Event
 from time import sleep
 from typing import Any
 
-from raytracer.errors import ClosedError, shown
+from raytracer.config.errors import ClosedError, shown
+from raytracer.config.inferred import making_set
 from raytracer.in_situ.mailbox import Reader, State
-from raytracer.scene.annotations import Annotations, SimulationBox
-from raytracer.scene.background import Background
-from raytracer.scene.inferred import making_set
-from raytracer.scene.particles.source import Particles
-from raytracer.scene.scene import Scene
-from raytracer.scene.sphere_set import SphereSet
-from raytracer.settings import RenderSettings
+from raytracer.model.annotations import Annotations, SimulationBox
+from raytracer.model.background import Background
+from raytracer.model.particle_source import Particles
+from raytracer.model.scene import Scene
+from raytracer.model.settings import RenderSettings
+from raytracer.model.sphere_set import SphereSet
 from raytracer.trajectory.source import LiveSource
 
 TITLE = "simulation"  # title of the scenes

@@ -13,27 +13,27 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 
-from raytracer.arguments import function, one_of, real, truth, whole
+from raytracer.appearance.coloring import STYLE
 from raytracer.backends.select import select
-from raytracer.errors import RaytracerError, UserError
-from raytracer.fields import check_names, takes
+from raytracer.config.arguments import function, one_of, real, truth, whole
+from raytracer.config.errors import RaytracerError, UserError
+from raytracer.config.fields import check_names, takes
+from raytracer.config.tone_settings import ToneSettings
+from raytracer.config.warning import warn
 from raytracer.files.access import path_of
 from raytracer.film.image import Image
-from raytracer.film.tone_settings import ToneSettings
 from raytracer.in_situ.feed import TITLE, scene_of
 from raytracer.in_situ.mailbox import State
 from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner, View
 from raytracer.in_situ.points import Given, Points
-from raytracer.pipeline import VIEW_SETTINGS
-from raytracer.resources import thread_count
-from raytracer.scene.annotations import Annotations, SimulationBox
-from raytracer.scene.coloring import STYLE
-from raytracer.scene.particles.source import Moment
-from raytracer.scene.scene import Scene
-from raytracer.scene.simulation_box import box_of
-from raytracer.settings import RenderSettings
+from raytracer.model.annotations import Annotations, SimulationBox
+from raytracer.model.particle_source import Moment
+from raytracer.model.scene import Scene
+from raytracer.model.settings import RenderSettings
+from raytracer.model.simulation_box import box_of
+from raytracer.rendering.pipeline import VIEW_SETTINGS
+from raytracer.system.resources import thread_count
 from raytracer.viewer.frames import Frames
-from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.browser.widget import SceneWidget  # of the extra `notebook`

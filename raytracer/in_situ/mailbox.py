@@ -15,9 +15,9 @@ from weakref import WeakValueDictionary, finalize
 
 import numpy as np
 
-from raytracer.cuda_driver import LEGACY_STREAM
-from raytracer.device_array import DeviceArray, packed_strides
 from raytracer.in_situ.memory import GpuMemory, HostMemory, MappedMemory
+from raytracer.system.cuda_driver import LEGACY_STREAM
+from raytracer.system.device_array import DeviceArray, packed_strides
 
 MAX_BLOCKS = 8
 """Most blocks of a set: about five are written, sent, taken, shown, or shown before."""

@@ -8,9 +8,9 @@ from contextlib import suppress
 from mmap import mmap
 from typing import Any, NamedTuple
 
-from raytracer.cuda_driver import Fence, check_status, copy_on_device, device_context, order
-from raytracer.device_array import DeviceArray
-from raytracer.errors import BackendError, UserError
+from raytracer.config.errors import BackendError, UserError
+from raytracer.system.cuda_driver import Fence, check_status, copy_on_device, device_context, order
+from raytracer.system.device_array import DeviceArray
 
 HANDLE_BYTES = 64  # bytes of the handle of memory or an event for another process
 

@@ -15,12 +15,12 @@ from multiprocessing.reduction import send_handle
 from time import perf_counter, sleep
 from typing import Any
 
-from raytracer.errors import UserError
+from raytracer.config.errors import UserError
+from raytracer.config.warning import warn
 from raytracer.in_situ.feed import Feed
 from raytracer.in_situ.mailbox import Writer, mailbox
 from raytracer.in_situ.memory import GpuMemory, is_shareable
 from raytracer.in_situ.points import Given, Points
-from raytracer.warning import warn
 
 SHARE = 0.005  # largest share of the simulation's time that copying takes
 INTERVAL = 1.0 / 60.0  # fewest seconds between two copies: no view draws more states

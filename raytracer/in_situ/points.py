@@ -5,14 +5,14 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from raytracer.arguments import mapping, text
-from raytracer.cuda_driver import LEGACY_STREAM, stream_handle
-from raytracer.device_array import device_array
-from raytracer.errors import SceneError, UserError, shown, shown_value
+from raytracer.config.arguments import mapping, text
+from raytracer.config.errors import SceneError, UserError, shown, shown_value
 from raytracer.in_situ.feed import COLUMN
-from raytracer.scene.arrays import Where, as_array
-from raytracer.scene.quantities import unit_of
-from raytracer.sphere_update import is_readable
+from raytracer.model.arrays import Where, as_array
+from raytracer.model.quantities import unit_of
+from raytracer.packing.sphere_update import is_readable
+from raytracer.system.cuda_driver import LEGACY_STREAM, stream_handle
+from raytracer.system.device_array import device_array
 
 Given = tuple[Any, Any, Any, Mapping[str, Any] | None, Any]
 """Positions, radii, colours, columns and stream, as they are given to `LiveView.log_points`."""

@@ -18,7 +18,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from raytracer.errors import ClosedError, RaytracerError
+from raytracer.config.errors import ClosedError, RaytracerError
 from raytracer.in_situ.feed import Feed
 from raytracer.in_situ.mailbox import Reader
 from raytracer.in_situ.memory import HostMemory, MappedMemory

@@ -8,12 +8,12 @@ from typing import Any
 from raytracer.animation.encoder import CONTAINERS, VideoWriter, check_movie, frame_of
 from raytracer.animation.frames import NUMBER, numbered
 from raytracer.animation.shots import Plan, Renderer, Shot
-from raytracer.errors import OutputError, RaytracerError, UserError, counted
+from raytracer.config.errors import OutputError, RaytracerError, UserError, counted
 from raytracer.files import output
 from raytracer.film.image import Image
 from raytracer.in_situ.feed import TITLE
-from raytracer.scene.animation import AnimationSettings
-from raytracer.scene.scene import Scene
+from raytracer.model.animation import AnimationSettings
+from raytracer.model.scene import Scene
 from raytracer.trajectory.source import FrameSource
 
 

@@ -8,17 +8,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from raytracer.errors import DataFileError, SceneError, UserError, shown
+from raytracer.config.errors import DataFileError, SceneError, UserError, shown
 from raytracer.files.access import STANDARD_INPUT, is_file, opened
-from raytracer.scene.animation import AnimationSettings
-from raytracer.scene.load import FILES, is_scene, load_file, moving, parts_of, read_table
-from raytracer.scene.particles.data_file import split_inner
-from raytracer.scene.particles.frames import checked
-from raytracer.scene.particles.left_out import LeftOut, counting
-from raytracer.scene.particles.objects.registry import is_sequence
-from raytracer.scene.particles.series import series_of
-from raytracer.scene.scene import Scene
-from raytracer.scene.source import SCENE_SUFFIXES, Source
+from raytracer.model.animation import AnimationSettings
+from raytracer.model.data_file import split_inner
+from raytracer.model.left_out import LeftOut, counting
+from raytracer.model.scene import Scene
+from raytracer.particles.frames import checked
+from raytracer.particles.objects.registry import is_sequence
+from raytracer.particles.series import series_of
+from raytracer.scene_files.load import FILES, is_scene, load_file, moving, parts_of, read_table
+from raytracer.scene_files.source import SCENE_SUFFIXES, Source
 
 SAMPLES = 64  # blocks of a file that identify its content, beside size and time of change
 BLOCK = 1 << 12  # bytes of a block

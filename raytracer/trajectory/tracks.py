@@ -18,18 +18,18 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import DataFileError, SceneError, counted
+from raytracer.appearance.glyphs.shared import jumps, rows_by_id, taken
+from raytracer.config.errors import DataFileError, SceneError, counted
+from raytracer.config.warning import collected
 from raytracer.files.access import STANDARD_INPUT
-from raytracer.scene.glyphs.shared import jumps, rows_by_id, taken
-from raytracer.scene.motion import Keys
-from raytracer.scene.particles.frames import checked
-from raytracer.scene.particles.source import Box
-from raytracer.scene.scene import Scene
-from raytracer.scene.simulation_box import nearest_boxes
-from raytracer.scene.source import Source
-from raytracer.scene.sphere_set import SphereSet
+from raytracer.model.motion import Keys
+from raytracer.model.particle_source import Box
+from raytracer.model.scene import Scene
+from raytracer.model.simulation_box import nearest_boxes
+from raytracer.model.sphere_set import SphereSet
+from raytracer.particles.frames import checked
+from raytracer.scene_files.source import Source
 from raytracer.trajectory.source import FrameSource, SceneSource, frames_of
-from raytracer.warning import collected
 
 Ids = NDArray[np.int64]
 Points = NDArray[np.float64]

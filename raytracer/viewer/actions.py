@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from inspect import Signature, signature
 from typing import Any, TypeVar, get_args
 
-from raytracer.arguments import real, text, truth, whole
-from raytracer.errors import UserError, shown, suggestion
+from raytracer.config.arguments import real, text, truth, whole
+from raytracer.config.errors import UserError, shown, suggestion
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pyglet import gl, image
 from pyglet.image.buffer import Framebuffer
 
-from raytracer.errors import DisplayError
+from raytracer.config.errors import DisplayError
 
 Size = tuple[int, int]
 

@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from raytracer.arguments import one_of
-from raytracer.errors import UserError, shown
+from raytracer.appearance.coloring import OF_SCALE
+from raytracer.appearance.coloring.style import SCALES, StyleSettings
+from raytracer.appearance.glyphs.vectors import names_of
+from raytracer.config.arguments import one_of
+from raytracer.config.errors import UserError, shown
+from raytracer.config.tone_settings import CURVES
 from raytracer.film.denoise import require_denoiser
-from raytracer.film.tone_settings import CURVES
-from raytracer.scene.bond_settings import STYLES
-from raytracer.scene.coloring import OF_SCALE
-from raytracer.scene.coloring.style import SCALES, StyleSettings
-from raytracer.scene.glyphs.vectors import names_of
-from raytracer.scene.simulation_box import box_of_file
-from raytracer.scene.view_settings import ViewSettings
-from raytracer.settings import INTEGRATORS, LOOKS
+from raytracer.model.bond_settings import STYLES
+from raytracer.model.settings import INTEGRATORS, LOOKS
+from raytracer.model.simulation_box import box_of_file
+from raytracer.rendering.view_settings import ViewSettings
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import BACKGROUNDS, SCENES
 from raytracer.viewer.data_actions import columns, sets_of

@@ -12,21 +12,21 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import SceneError
-from raytracer.scene.background import Background
-from raytracer.scene.clip import Clip
-from raytracer.scene.coloring import KEYS
-from raytracer.scene.coloring.apply import styled, with_bonds
-from raytracer.scene.coloring.expression import rows_of
-from raytracer.scene.coloring.scale import ColorScale
-from raytracer.scene.coloring.style import StyleSettings
-from raytracer.scene.glyphs.make import without_glyphs
-from raytracer.scene.glyphs.shared import radii_of
-from raytracer.scene.lights import Light
-from raytracer.scene.packing.framing import Basis
-from raytracer.scene.packing.lighting import ambient_of, key_lights
-from raytracer.scene.scene import Scene
-from raytracer.scene.sphere_set import SphereSet
+from raytracer.appearance.coloring import KEYS
+from raytracer.appearance.coloring.apply import styled, with_bonds
+from raytracer.appearance.coloring.expression import rows_of
+from raytracer.appearance.coloring.scale import ColorScale
+from raytracer.appearance.coloring.style import StyleSettings
+from raytracer.appearance.glyphs.make import without_glyphs
+from raytracer.appearance.glyphs.shared import radii_of
+from raytracer.config.errors import SceneError
+from raytracer.model.background import Background
+from raytracer.model.clip import Clip
+from raytracer.model.lights import Light
+from raytracer.model.scene import Scene
+from raytracer.model.sphere_set import SphereSet
+from raytracer.packing.framing import Basis
+from raytracer.packing.lighting import ambient_of, key_lights
 from raytracer.viewer.orbit_camera import Vector, rotation
 
 Numbers = NDArray[np.int64]

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.arguments import one_of, real
-from raytracer.errors import UserError, counted
-from raytracer.scene.scene import Scene
-from raytracer.scene.sphere_set import SphereSet
+from raytracer.config.arguments import one_of, real
+from raytracer.config.errors import UserError, counted
+from raytracer.model.scene import Scene
+from raytracer.model.sphere_set import SphereSet
 from raytracer.viewer import orbit_camera
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import AXES, KEPT_SIDES, Chosen, Slice, ids_of

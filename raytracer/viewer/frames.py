@@ -9,27 +9,28 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.arguments import function, truth
+from raytracer.appearance.coloring import SETTINGS, STYLE
+from raytracer.appearance.coloring.scale import ColorScale
+from raytracer.appearance.glyphs.make import particle_opacities
+from raytracer.appearance.glyphs.ribbons import atoms_kept
 from raytracer.backends.base import Device
-from raytracer.errors import ClosedError, DataFileError, UserError
-from raytracer.fields import check_names, takes
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.following import with_rows
-from raytracer.pipeline import Notice, apply_overrides, load_source
-from raytracer.resources import thread_count
-from raytracer.scene.annotations import Annotations
-from raytracer.scene.coloring import SETTINGS, STYLE
-from raytracer.scene.coloring.scale import ColorScale
-from raytracer.scene.glyphs.make import particle_opacities
-from raytracer.scene.glyphs.ribbons import atoms_kept
-from raytracer.scene.inferred import InferredDefaults, inferring
-from raytracer.scene.load import is_scene
-from raytracer.scene.overrides import SceneOverrides
-from raytracer.scene.scene import Scene
-from raytracer.scene.source import Source
-from raytracer.scene.source_settings import SourceSettings
-from raytracer.scene.view_settings import ViewSettings, check_shutter
-from raytracer.settings import AUTO, RenderSettings
+from raytracer.config.arguments import function, truth
+from raytracer.config.errors import ClosedError, DataFileError, UserError
+from raytracer.config.fields import check_names, takes
+from raytracer.config.inferred import InferredDefaults, inferring
+from raytracer.config.tone_settings import ToneSettings
+from raytracer.config.warning import collected
+from raytracer.model.annotations import Annotations
+from raytracer.model.scene import Scene
+from raytracer.model.settings import AUTO, RenderSettings
+from raytracer.model.source_settings import SourceSettings
+from raytracer.rendering.following import with_rows
+from raytracer.rendering.overrides import SceneOverrides
+from raytracer.rendering.pipeline import Notice, apply_overrides, load_source
+from raytracer.rendering.view_settings import ViewSettings, check_shutter
+from raytracer.scene_files.load import is_scene
+from raytracer.scene_files.source import Source
+from raytracer.system.resources import thread_count
 from raytracer.trajectory.source import LiveSource, frames_of
 from raytracer.viewer import messages
 from raytracer.viewer.content import SHAPES, Chosen, Content, Numbers, apply, colored_there
@@ -37,7 +38,6 @@ from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import marked
 from raytracer.viewer.messages import Message
 from raytracer.viewer.watch import Watch
-from raytracer.warning import collected
 
 MORE_FRAMES = "the first is shown: for another one give --frame"  # useless beside a time line
 

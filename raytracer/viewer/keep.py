@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.errors import UserError
-from raytracer.scene.camera import Camera
-from raytracer.scene.lights import DirectionalLight
-from raytracer.scene.load import is_scene
-from raytracer.scene.packing.lighting import background_up
-from raytracer.scene.scene import Scene
-from raytracer.settings import RenderSettings
+from raytracer.config.errors import UserError
+from raytracer.model.camera import Camera
+from raytracer.model.lights import DirectionalLight
+from raytracer.model.scene import Scene
+from raytracer.model.settings import RenderSettings
+from raytracer.packing.lighting import background_up
+from raytracer.scene_files.load import is_scene
 from raytracer.viewer import orbit_camera
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import Content

@@ -10,24 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.backends.base import Device
-from raytracer.buffers import SceneBuffers
-from raytracer.errors import TEXT_LETTERS, shown
-from raytracer.following import follow, followed
-from raytracer.memory import Need
-from raytracer.pipeline import NO_SPHERE, Job, Notice, prepare, surroundings
-from raytracer.scene.annotations import Annotations
-from raytracer.scene.overrides import SceneOverrides
-from raytracer.scene.packing.framing import Basis, Surroundings
-from raytracer.scene.packing.lighting import pack_lights, rig_axes, world_up
-from raytracer.scene.packing.pack import large_shown, pack_with_camera, retake, with_boxes
-from raytracer.scene.packing.pose import with_up
-from raytracer.scene.scene import Scene
-from raytracer.scene.simulation_box import triple
-from raytracer.scene.source import Source
-from raytracer.view import View as PackedView
+from raytracer.config.errors import TEXT_LETTERS, shown
+from raytracer.config.warning import collected
+from raytracer.model.annotations import Annotations
+from raytracer.model.scene import Scene
+from raytracer.model.simulation_box import triple
+from raytracer.packing.buffers import SceneBuffers
+from raytracer.packing.framing import Basis, Surroundings
+from raytracer.packing.lighting import pack_lights, rig_axes, world_up
+from raytracer.packing.pack import large_shown, pack_with_camera, retake, with_boxes
+from raytracer.packing.pose import with_up
+from raytracer.packing.view import View as PackedView
+from raytracer.rendering.following import follow, followed
+from raytracer.rendering.overrides import SceneOverrides
+from raytracer.rendering.pipeline import NO_SPHERE, Job, Notice, prepare, surroundings
+from raytracer.scene_files.source import Source
+from raytracer.system.memory import Need
 from raytracer.viewer.content import Content, Edits
 from raytracer.viewer.orbit_camera import Giants, View, initial_view, to_all
-from raytracer.warning import collected
 
 RAYS_PER_AXIS = 5
 """Rays per pixel and axis of a search for the nearest sphere, which may be smaller than a pixel.
@@ -82,7 +82,7 @@ class LoadedScene:
         notice: Notice | None = None,
         annotations: Annotations | Mapping[str, Any] | None = None,
     ) -> Self:
-        """Load, pack, build and upload a scene; arguments as for `raytracer.pipeline.prepare`."""
+        """Load, pack, build and upload a scene; arguments as for `rendering.pipeline.prepare`."""
         source = Source.of(source)
         with collected() as warnings:
             job = prepare(

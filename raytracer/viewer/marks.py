@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from raytracer.annotations.outline import coverage
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.surface import NONE, strips
+from raytracer.appearance.glyphs.vectors import has_axes
 from raytracer.drawing import raster
-from raytracer.scene.annotations import Outline
-from raytracer.scene.glyphs.vectors import has_axes
-from raytracer.scene.scene import Scene
-from raytracer.scene.sphere_set import SphereSet
+from raytracer.model.annotations import Outline
+from raytracer.model.scene import Scene
+from raytracer.model.sphere_set import SphereSet
 from raytracer.viewer.messages import RenderRequest
 
 RIM = (255, 0, 255)  # of the line, sRGB: magenta between two dark edges, unlike any colour

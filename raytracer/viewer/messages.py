@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import RaytracerError, fitted
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import Job
-from raytracer.scene.describe import describe
-from raytracer.scene.scene import Scene
+from raytracer.appearance.describe import describe
+from raytracer.config.errors import RaytracerError, fitted
+from raytracer.config.tone_settings import ToneSettings
+from raytracer.model.scene import Scene
+from raytracer.rendering.pipeline import Job
 from raytracer.viewer.content import Content, ids_of
 from raytracer.viewer.loaded_scene import Hit, LoadedScene
 

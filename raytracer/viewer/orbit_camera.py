@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import SceneBuffers
-from raytracer.render_space import Space
-from raytracer.scene.camera import Camera
-from raytracer.scene.extent import Subject, bounding_ball, giants, middle
-from raytracer.scene.packing import framing
-from raytracer.scene.packing.pose import Pose, aimed, posed, unfitted
-from raytracer.scene.simulation_box import triple
+from raytracer.model.camera import Camera
+from raytracer.model.extent import Subject, bounding_ball, giants, middle
+from raytracer.model.render_space import Space
+from raytracer.model.simulation_box import triple
+from raytracer.packing import framing
+from raytracer.packing.buffers import SceneBuffers
+from raytracer.packing.pose import Pose, aimed, posed, unfitted
 
 Vector = NDArray[np.float64]
 

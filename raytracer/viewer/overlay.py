@@ -11,7 +11,7 @@ import pyglet
 from numpy.typing import NDArray
 from pyglet import shapes
 
-from raytracer.errors import counted
+from raytracer.config.errors import counted
 from raytracer.viewer import panel
 from raytracer.viewer.controls import help_pages
 from raytracer.viewer.messages import Frame

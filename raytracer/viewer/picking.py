@@ -4,8 +4,8 @@ from math import atan2, degrees, pi, sqrt
 
 import numpy as np
 
-from raytracer.scene.describe import position_of
-from raytracer.scene.extent import GIANT_RADIUS
+from raytracer.appearance.describe import position_of
+from raytracer.model.extent import GIANT_RADIUS
 from raytracer.viewer.actions import action
 from raytracer.viewer.messages import Pick, Picked
 from raytracer.viewer.orbit_camera import Vector, View, project

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raytracer.backends.base import Device
-from raytracer.errors import RaytracerError
+from raytracer.config.errors import RaytracerError
 
 if TYPE_CHECKING:
     from raytracer.viewer.canvas import Canvas  # which needs a display

@@ -12,25 +12,25 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Unpack
 
-from raytracer.arguments import function, truth, whole
-from raytracer.errors import ClosedError, DisplayError, shown
-from raytracer.fields import check_names, takes
+from raytracer.appearance.coloring import STYLE
+from raytracer.config.arguments import function, truth, whole
+from raytracer.config.errors import ClosedError, DisplayError, shown
+from raytracer.config.fields import check_names, takes
+from raytracer.config.tone_settings import ToneSettings
+from raytracer.config.warning import warn
 from raytracer.files import output
 from raytracer.film import png
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import VIEW_SETTINGS, Notice
-from raytracer.scene.annotations import Annotations
-from raytracer.scene.camera import Camera
-from raytracer.scene.coloring import STYLE
-from raytracer.scene.source_settings import SourceSettings
-from raytracer.settings import RenderSettings
+from raytracer.model.annotations import Annotations
+from raytracer.model.camera import Camera
+from raytracer.model.settings import RenderSettings
+from raytracer.model.source_settings import SourceSettings
+from raytracer.rendering.pipeline import VIEW_SETTINGS, Notice
 from raytracer.viewer.frames import Frames
 from raytracer.viewer.keep import camera_toml, print_camera
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.presenters import Presenter
 from raytracer.viewer.session import Session
 from raytracer.viewer.watch import CHECK_INTERVAL
-from raytracer.warning import warn
 
 if TYPE_CHECKING:
     from raytracer.keywords import FileKeywords

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.errors import RaytracerError, SceneError, UserError
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.render_space import Space
-from raytracer.scene.camera import Camera
-from raytracer.scene.scene import Scene
-from raytracer.view import View as PackedView
+from raytracer.config.errors import RaytracerError, SceneError, UserError
+from raytracer.config.tone_settings import ToneSettings
+from raytracer.model.camera import Camera
+from raytracer.model.render_space import Space
+from raytracer.model.scene import Scene
+from raytracer.packing.view import View as PackedView
 from raytracer.viewer import actions, messages, orbit_camera
 from raytracer.viewer.content import Content, Edits
 from raytracer.viewer.frames import FrameLoader, Frames

@@ -6,10 +6,10 @@ from functools import partial
 from math import hypot
 from typing import Any
 
-from raytracer.arguments import one_of, real
-from raytracer.errors import UserError
-from raytracer.film.tone_settings import MAX_STOPS
-from raytracer.scene.views import VIEWS, looking
+from raytracer.config.arguments import one_of, real
+from raytracer.config.errors import UserError
+from raytracer.config.tone_settings import MAX_STOPS
+from raytracer.model.views import VIEWS, looking
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import Edits, lights_of, turned

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from raytracer.errors import RaytracerError
-from raytracer.scene.load import is_scene, named_files
-from raytracer.scene.particles.data_file import split_inner
-from raytracer.scene.particles.locate import may_be_series
-from raytracer.scene.particles.series import series_of
+from raytracer.config.errors import RaytracerError
+from raytracer.model.data_file import split_inner
+from raytracer.particles.locate import may_be_series
+from raytracer.particles.series import series_of
+from raytracer.scene_files.load import is_scene, named_files
 
 CHECK_INTERVAL = 0.25
 

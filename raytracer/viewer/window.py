@@ -11,7 +11,7 @@ import pyglet
 from pyglet import gl
 from pyglet.window import key, mouse
 
-from raytracer.errors import DisplayError, RaytracerError
+from raytracer.config.errors import DisplayError, RaytracerError
 from raytracer.viewer.canvas import Canvas, fence
 from raytracer.viewer.choices import enter
 from raytracer.viewer.controls import BY_KEY, Control

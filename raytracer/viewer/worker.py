@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer import memory
 from raytracer.annotations.surface import COARSEST
-from raytracer.errors import BackendError, SceneError, UserError
+from raytracer.config.errors import BackendError, SceneError, UserError
 from raytracer.files import output
 from raytracer.film.film import Film
 from raytracer.film.image import Image
-from raytracer.scene.camera import Camera
-from raytracer.view import View
+from raytracer.model.camera import Camera
+from raytracer.packing.view import View
+from raytracer.system import memory
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.marks import marks
 from raytracer.viewer.messages import (

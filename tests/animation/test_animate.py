@@ -16,8 +16,8 @@ from raytracer.animation.animate import _digest, animate
 from raytracer.animation.encoder import planes
 from raytracer.animation.frames import Movie, numbered
 from raytracer.animation.path import CameraPath, Stand, between, eased, turned
-from raytracer.cli import main
-from raytracer.errors import OutputError, SceneError
+from raytracer.commands.cli import main
+from raytracer.config.errors import OutputError, SceneError
 from raytracer.files import output
 from support.movies import FRAMES, SMALL, assert_same_movie, decoded
 

@@ -13,7 +13,7 @@ from PIL import Image as Pillow
 
 import raytracer
 from raytracer.animation import frames
-from raytracer.warning import collected
+from raytracer.config.warning import collected
 from support.movies import FRAMES, SMALL, assert_same_movie
 
 

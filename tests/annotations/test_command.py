@@ -12,10 +12,10 @@ from PIL import Image as Pillow
 
 import raytracer
 from raytracer import Annotations, Axes, Camera, Legend, Outline, Scene, SphereSet, TextLabel
-from raytracer.cli import main
+from raytracer.appearance.coloring.scale import ColorScale
+from raytracer.commands.cli import main
+from raytracer.config.errors import OutputError
 from raytracer.drawing.shapes import point_of
-from raytracer.errors import OutputError
-from raytracer.scene.coloring.scale import ColorScale
 
 SCENE = """
 title = "Ball"

@@ -19,9 +19,9 @@ from raytracer import (
     SphereSet,
 )
 from raytracer.annotations.projection import Projection
-from raytracer.errors import SceneError
-from raytracer.scene.coloring.scale import ColorScale
-from raytracer.scene.packing.pack import pack
+from raytracer.appearance.coloring.scale import ColorScale
+from raytracer.config.errors import SceneError
+from raytracer.packing.pack import pack
 
 SMALL: dict[str, Any] = {"samples": 1, "filter": "point", "threads": 1, "backend": "cpu"}
 

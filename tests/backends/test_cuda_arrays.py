@@ -10,11 +10,12 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer import UserError, layout
-from raytracer.device_array import DeviceArray, device_array
-from raytracer.scene.colors import linear_rgb
-from raytracer.sphere_update import SphereUpdate
-from raytracer.warning import RaytracerWarning
+from raytracer import UserError
+from raytracer.config.warning import RaytracerWarning
+from raytracer.model.colors import linear_rgb
+from raytracer.packing.sphere_update import SphereUpdate
+from raytracer.system import layout
+from raytracer.system.device_array import DeviceArray, device_array
 from support.device_arrays import (
     KINDS,
     SPACE,
@@ -492,8 +493,8 @@ def test_a_scene_of_wrong_arrays_on_the_gpu_is_refused(part: str) -> None:
 @pytest.mark.parametrize("kind", ["float32", "float64"])
 def test_arrays_of_the_host_are_packed_in_parts(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes and camera are those of the scene that the host packs."""
-    from raytracer import memory
     from raytracer.backends.cuda import placed, run
+    from raytracer.system import memory
 
     positions = numbers(kind, (COUNT, 3))
     positions[5] = 1e6  # which the camera leaves out

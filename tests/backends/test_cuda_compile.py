@@ -13,9 +13,9 @@ from raytracer.backends.cuda import nvrtc
 from raytracer.backends.cuda.cache import Cubin, include_closure
 from raytracer.backends.cuda.driver import architecture
 from raytracer.backends.cuda.kernel_selection import IMAGES, OF_IMAGES, PRODUCTION, every_variant
-from raytracer.errors import BackendError
-from raytracer.resources import kernels
-from raytracer.variants import products
+from raytracer.backends.kernel_sources import products
+from raytracer.config.errors import BackendError
+from raytracer.system.resources import kernels
 
 each_compiler = pytest.mark.usefixtures("cuda_compiler")
 

@@ -19,8 +19,8 @@ from raytracer.backends.cuda.cache import Usage, by_entry, usage
 from raytracer.backends.cuda.driver import architecture, translated
 from raytracer.backends.cuda.kernel import check_layout
 from raytracer.backends.cuda.run import check_memory
-from raytracer.cuda_driver import explain
-from raytracer.errors import BackendError, MemoryNeedError
+from raytracer.config.errors import BackendError, MemoryNeedError
+from raytracer.system.cuda_driver import explain
 from support.commands import python
 from support.fake_cuda import cleared
 

@@ -11,7 +11,7 @@ import raytracer
 from raytracer.backends.cuda import launch
 from raytracer.backends.group import divided
 from raytracer.film.film import Film
-from raytracer.pipeline import prepare
+from raytracer.rendering.pipeline import prepare
 from reference import RefScene, View
 from support.pictures import Bench
 from support.project import shoot, to_project
@@ -170,7 +170,7 @@ def test_errors_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
 
     from raytracer.backends.cuda.driver import PrimaryContext
     from raytracer.backends.cuda.run import CudaDevice
-    from raytracer.variants import product
+    from raytracer.backends.kernel_sources import product
 
     with pytest.raises(raytracer.UserError, match="there is no GPU 99"):
         CudaDevice(99)
@@ -183,8 +183,8 @@ def test_errors_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def sums_with(device: Any) -> None:
-    from raytracer.scene.packing.pack import pack
-    from raytracer.settings import RenderSettings
+    from raytracer.model.settings import RenderSettings
+    from raytracer.packing.pack import pack
 
     buffers = pack(to_project(SCENES["three balls"]), RenderSettings())
     device.scene(buffers).close()

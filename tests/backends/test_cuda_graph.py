@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer.backends.base import TREE
 from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
-from raytracer.cuda_driver import LEGACY_STREAM, _driver, check_status, synchronize
-from raytracer.errors import UserError
+from raytracer.config.errors import UserError
+from raytracer.system.cuda_driver import LEGACY_STREAM, _driver, check_status, synchronize
 from support.device_arrays import OnGpu
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]

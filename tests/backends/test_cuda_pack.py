@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer import ColorScale, Transform, UserError, layout
+from raytracer import ColorScale, Transform, UserError
 from raytracer._native import core
 from raytracer.backends.cuda.pack import Packed, arrays_of, decoded, described, pack_arguments
-from raytracer.device_array import DeviceArray
-from raytracer.render_space import Space
-from raytracer.scene.colors import linear_rgb, srgb_to_linear
-from raytracer.sphere_update import SphereUpdate
+from raytracer.model.colors import linear_rgb, srgb_to_linear
+from raytracer.model.render_space import Space
+from raytracer.packing.sphere_update import SphereUpdate
+from raytracer.system import layout
+from raytracer.system.device_array import DeviceArray
 from support.device_arrays import KINDS, SPACE, STRIDES, TURNED, check_packed, hosts, numbers
 from support.libraries import FOR_CUDA, kernel, library
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer.backends.cuda import driver, transfer
 from raytracer.backends.cuda.transfer import MAX_ARRAYS, MIN_BYTES, PageLockedPool
-from raytracer.errors import BackendError
+from raytracer.config.errors import BackendError
 from raytracer.film.film import Film
 from support.commands import python
 from support.fake_cuda import FakeDriver

@@ -16,18 +16,19 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer import Camera, Scene, SphereSet, Transform, cuda_driver, layout
+from raytracer import Camera, Scene, SphereSet, Transform
 from raytracer._native import core
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda import kernel as kernel_module
 from raytracer.backends.cuda import pack, placed, transfer
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.pack import described
-from raytracer.buffers import DeviceColors, SceneBuffers
-from raytracer.device_array import DeviceArray
-from raytracer.scene.packing.pack import pack_with_camera, retake
-from raytracer.scene.packing.pack import place as place_on_host
-from raytracer.scene.packing.pose import posed
+from raytracer.packing.buffers import DeviceColors, SceneBuffers
+from raytracer.packing.pack import pack_with_camera, retake
+from raytracer.packing.pack import place as place_on_host
+from raytracer.packing.pose import posed
+from raytracer.system import cuda_driver, layout
+from raytracer.system.device_array import DeviceArray
 from support.device_arrays import copies_to_host
 from support.fake_cuda import FakeDriver, cleared
 from support.libraries import kernel
@@ -138,7 +139,7 @@ def test_a_scene_is_packed_as_on_the_host(
     """Arrays of the host go there in chunks; camera, tables and digest are the same."""
     rng = np.random.default_rng(seed)
     monkeypatch.setattr(placed, "CHUNK_ROWS", int(rng.integers(1, 700)))
-    monkeypatch.setattr("raytracer.buffers.DIGEST_BLOCK", 1024)
+    monkeypatch.setattr("raytracer.packing.buffers.DIGEST_BLOCK", 1024)
     sets = [random_set(rng, int(rng.integers(1, 900)), color="red") for _ in range(3)]
     ground = raytracer.Ground(fade=2.0) if rng.integers(2) else None
     camera = [None, Camera(position=(5.0, 6.0, 7.0)), Camera(type="orthographic")][seed % 3]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer import CapsuleSet, Ground, Scene, SphereSet, layout
+from raytracer import CapsuleSet, Ground, Scene, SphereSet
 from raytracer.backends.base import TREE
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda import scene as scene_module
@@ -19,9 +19,10 @@ from raytracer.backends.cuda import transfer
 from raytracer.backends.cuda import tree as tree_module
 from raytracer.backends.cuda.run import MAX_SPHERES
 from raytracer.backends.cuda.scene import CudaScene
-from raytracer.buffers import build_bvh
-from raytracer.resources import kernels
-from raytracer.scene.packing.pack import pack
+from raytracer.packing.buffers import build_bvh
+from raytracer.packing.pack import pack
+from raytracer.system import layout
+from raytracer.system.resources import kernels
 from support.fake_cuda import FakeDriver, cleared
 from support.libraries import FOR_CUDA, library
 

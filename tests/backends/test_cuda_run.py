@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raytracer import Camera, Ground, RenderSettings, Scene, SphereSet, layout
+from raytracer import Camera, Ground, RenderSettings, Scene, SphereSet
 from raytracer.backends import group
 from raytracer.backends.base import Bands
 from raytracer.backends.cuda import driver as binding
@@ -29,13 +29,14 @@ from raytracer.backends.cuda.launch import (
 )
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.group import DeviceGroup
-from raytracer.buffers import Bvh, Columns, SceneBuffers, build_bvh
-from raytracer.errors import BackendError
+from raytracer.backends.kernel_sources import Kernel
+from raytracer.config.errors import BackendError
 from raytracer.film.film import Film
-from raytracer.render_space import Space
-from raytracer.scene.packing.pack import pack
-from raytracer.variants import Kernel
-from raytracer.view import View, frame_of
+from raytracer.model.render_space import Space
+from raytracer.packing.buffers import Bvh, Columns, SceneBuffers, build_bvh
+from raytracer.packing.pack import pack
+from raytracer.packing.view import View, frame_of
+from raytracer.system import layout
 from support.fake_cuda import FakeDriver, cleared
 
 COUNT = 37

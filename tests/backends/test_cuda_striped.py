@@ -18,9 +18,9 @@ from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.cuda.transfer import as_bytes, staging
 from raytracer.backends.group import DeviceGroup, GroupScene
-from raytracer.errors import MemoryNeedError
+from raytracer.config.errors import MemoryNeedError
 from raytracer.film.film import Film
-from raytracer.pipeline import prepare
+from raytracer.rendering.pipeline import prepare
 from support.project import to_project
 from support.scenes import random_scene
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from PIL import Image as Pillow
 
 import raytracer
-from raytracer.cli import main
+from raytracer.commands.cli import main
+from raytracer.config.tone_settings import CURVES, METERS, ToneSettings
 from raytracer.film.film import Film, develop
-from raytracer.film.tone_settings import CURVES, METERS, ToneSettings
 from support.films import film_of, in_front_of, natural, wild
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("cuda")]
@@ -158,7 +158,7 @@ def test_only_the_picture_leaves_the_device(
 
 
 def test_a_film_kept_on_the_device_comes_home_when_asked_for() -> None:
-    from raytracer import pipeline
+    from raytracer.rendering import pipeline
 
     scene = raytracer.Scene.from_arrays(np.zeros((1, 3)), np.ones(1))
     with pipeline.prepare(scene, {"width": 40, "height": 30}, backend="cuda") as job:

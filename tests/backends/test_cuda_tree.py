@@ -12,10 +12,10 @@ from raytracer.backends.base import TREE
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.cuda.scene import CudaScene
 from raytracer.backends.cuda.transfer import staging
-from raytracer.buffers import Bvh, SceneBuffers, build_bvh
-from raytracer.errors import UserError
+from raytracer.config.errors import UserError
 from raytracer.film.film import Film
-from raytracer.scene.packing.pack import pack
+from raytracer.packing.buffers import Bvh, SceneBuffers, build_bvh
+from raytracer.packing.pack import pack
 from support.device_arrays import OnGpu
 from support.nodes import Tree, check, read_tree
 

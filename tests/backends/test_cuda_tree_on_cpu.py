@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer import layout, resources
 from raytracer.backends.cuda.moving import FOUND
 from raytracer.backends.cuda.tree import (
     ENTRIES,
@@ -21,6 +20,7 @@ from raytracer.backends.cuda.tree import (
     scratch_sizes,
     tree_sizes,
 )
+from raytracer.system import layout, resources
 from support.libraries import FOR_CUDA, library
 from support.nodes import check, read_tree, walk
 

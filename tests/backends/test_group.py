@@ -25,12 +25,12 @@ from raytracer.backends.base import (
     ProgressCall,
 )
 from raytracer.backends.group import DeviceGroup, GroupFilm, divided
-from raytracer.buffers import Bvh, SceneBuffers
-from raytracer.errors import BackendError
+from raytracer.config.errors import BackendError
+from raytracer.config.tone_settings import ToneSettings
 from raytracer.film.film import Film
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import Job, prepare
-from raytracer.view import View
+from raytracer.packing.buffers import Bvh, SceneBuffers
+from raytracer.packing.view import View
+from raytracer.rendering.pipeline import Job, prepare
 from support.project import to_project
 from support.scenes import random_scene
 

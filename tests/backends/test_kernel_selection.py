@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer import layout, resources
 from raytracer.backends.cuda import kernel_selection as selection
+from raytracer.backends.kernel_sources import product
 from raytracer.benchmark import render_benchmark
-from raytracer.buffers import Columns, SceneBuffers, build_bvh
 from raytracer.film.film import Film
-from raytracer.resources import kernels
-from raytracer.scene.clip import Clip
-from raytracer.scene.load import load
-from raytracer.scene.materials import Principled
-from raytracer.scene.packing.pack import pack
-from raytracer.scene.scene import Scene
-from raytracer.scene.solids import CapsuleSet, ConeSet, EllipsoidSet
-from raytracer.scene.sphere_set import SphereSet
-from raytracer.variants import product
-from raytracer.view import View, frame_of
+from raytracer.model.clip import Clip
+from raytracer.model.materials import Principled
+from raytracer.model.scene import Scene
+from raytracer.model.solids import CapsuleSet, ConeSet, EllipsoidSet
+from raytracer.model.sphere_set import SphereSet
+from raytracer.packing.buffers import Columns, SceneBuffers, build_bvh
+from raytracer.packing.pack import pack
+from raytracer.packing.view import View, frame_of
+from raytracer.scene_files.load import load
+from raytracer.system import layout, resources
+from raytracer.system.resources import kernels
 from support.project import to_project
 from support.scenes import random_scene
 

@@ -10,9 +10,9 @@ from raytracer.backends.cuda import striped
 from raytracer.backends.cuda.driver import primary_context
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.group import DeviceGroup
+from raytracer.config.tone_settings import ToneSettings
 from raytracer.film.film import Film
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import prepare
+from raytracer.rendering.pipeline import prepare
 from support.device_arrays import OnGpu
 from support.project import to_project
 from support.scenes import random_scene

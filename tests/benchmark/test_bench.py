@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 import raytracer
-from raytracer import memory
 from raytracer.backends.base import CpuDevice
 from raytracer.benchmark import data_sheets, record, report, run, statistics, tree_benchmark
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.benchmark import BenchOptions, RandomSizes, Sizes, parse_axes, parse_size
 from raytracer.benchmark.cuda.session import clock
-from raytracer.cli import main
-from raytracer.errors import MemoryNeedError, UserError
+from raytracer.commands.cli import main
+from raytracer.config.errors import MemoryNeedError, UserError
+from raytracer.system import memory
 
 
 @pytest.fixture(autouse=True)

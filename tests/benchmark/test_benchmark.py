@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 import raytracer
+from raytracer.backends.kernel_sources import discover
 from raytracer.benchmark import operations, run
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions
 from raytracer.benchmark.report import figures
-from raytracer.cli import main
-from raytracer.errors import UserError
-from raytracer.variants import discover
+from raytracer.commands.cli import main
+from raytracer.config.errors import UserError
 
 RENDERER = ["render", "tone", "build", "live"]
 ON_GPU = [*operations.OPERATIONS, "copy"]

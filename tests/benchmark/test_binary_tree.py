@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from raytracer.benchmark import binary_tree
-from raytracer.buffers import Bvh, build_bvh
-from raytracer.scene.packing.pack import pack
+from raytracer.packing.buffers import Bvh, build_bvh
+from raytracer.packing.pack import pack
 from support.libraries import library
 from support.project import to_project
 from support.scenes import random_scene

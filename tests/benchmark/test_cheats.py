@@ -15,6 +15,7 @@ import pytest
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda import transfer
 from raytracer.backends.cuda.cache import Cubin
+from raytracer.backends.kernel_sources import Variant
 from raytracer.benchmark import operation_benchmark, record
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.benchmark import CHECKS, BenchOptions
@@ -25,7 +26,6 @@ from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.op import Op
 from raytracer.benchmark.operation_benchmark import measure
 from raytracer.benchmark.user_kernel import adopt
-from raytracer.variants import Variant
 from support.bench_driver import CompiledDriver, aligned_memory
 from support.fake_cuda import cleared
 from support.libraries import library_path

@@ -13,8 +13,8 @@ import pytest
 import raytracer
 from raytracer.benchmark import record, statistics
 from raytracer.benchmark.compare import RUN_NOISE, TOLERANCE, judge, ratio_interval, student
-from raytracer.cli import main
-from raytracer.errors import UserError
+from raytracer.commands.cli import main
+from raytracer.config.errors import UserError
 
 TABLED = [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (7, 2.365), (20, 2.086), (1000, 1.962)]
 Turns = list[list[float]]

@@ -8,7 +8,7 @@ import raytracer
 from raytracer.benchmark import run, sources
 from raytracer.benchmark.benchmark import BenchOptions
 from raytracer.benchmark.operations import OPERATIONS
-from raytracer.resources import kernels
+from raytracer.system.resources import kernels
 
 
 @pytest.mark.parametrize(("backend", "part"), sources.RENDERER)

@@ -9,7 +9,7 @@ import pytest
 import raytracer
 from raytracer.benchmark import record
 from raytracer.benchmark.occupancy import LIMITS, occupancy
-from raytracer.cli import main
+from raytracer.commands.cli import main
 
 KIB = 1 << 10
 CASES = [

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda import transfer
 from raytracer.backends.cuda.cache import Cubin
+from raytracer.backends.kernel_sources import Variant, discover
 from raytracer.benchmark import operation_benchmark, record, run
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.benchmark import BenchOptions
@@ -22,8 +23,7 @@ from raytracer.benchmark.cuda import kernel as bench_kernel
 from raytracer.benchmark.cuda import session as device
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.operation_benchmark import measure
-from raytracer.errors import RaytracerError, UserError
-from raytracer.variants import Variant, discover
+from raytracer.config.errors import RaytracerError, UserError
 from support.fake_cuda import FakeDriver, cleared
 
 # Views of a launch's vectors a, b, c (n,) and n itself.

@@ -22,7 +22,7 @@ from raytracer.benchmark.cuda.session import RefusedError, Session
 from raytracer.benchmark.operation_benchmark import measure
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.peers import PeerFile, build, peers_of
-from raytracer.errors import BackendError
+from raytracer.config.errors import BackendError
 from support.bench_driver import BenchFakeDriver
 from support.fake_cuda import cleared
 from support.libraries import library_path

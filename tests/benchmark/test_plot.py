@@ -11,8 +11,8 @@ from PIL import Image
 
 import raytracer
 from raytracer.benchmark import plot, record, statistics
-from raytracer.cli import main
-from raytracer.errors import OutputError, UserError
+from raytracer.commands.cli import main
+from raytracer.config.errors import OutputError, UserError
 
 pytest.importorskip("matplotlib")
 

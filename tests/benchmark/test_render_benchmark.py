@@ -10,13 +10,13 @@ import pytest
 
 import raytracer
 from raytracer.backends.base import CpuDevice, CpuScene
+from raytracer.backends.kernel_sources import discover
 from raytracer.benchmark import render_benchmark, run
 from raytracer.benchmark.render_benchmark import Ladder, Rung, rungs
-from raytracer.buffers import build_bvh
-from raytracer.cli import main
-from raytracer.errors import BackendError, UserError
-from raytracer.scene.packing.pack import pack
-from raytracer.variants import discover
+from raytracer.commands.cli import main
+from raytracer.config.errors import BackendError, UserError
+from raytracer.packing.buffers import build_bvh
+from raytracer.packing.pack import pack
 from reference import RefScene
 from support.project import to_project
 from support.scenes import KEY, LAMP, random_scene

@@ -11,9 +11,9 @@ from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.record import Row
 from raytracer.benchmark.render_benchmark import Ladder, rungs
 from raytracer.benchmark.run import find
-from raytracer.buffers import build_bvh
-from raytracer.scene.packing.pack import pack
-from raytracer.scene.scene import Scene
+from raytracer.model.scene import Scene
+from raytracer.packing.buffers import build_bvh
+from raytracer.packing.pack import pack
 from support.project import to_project
 from support.scenes import random_scene
 

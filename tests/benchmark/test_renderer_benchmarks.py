@@ -12,9 +12,9 @@ import raytracer
 from raytracer.benchmark import report, run
 from raytracer.benchmark.record import Record
 from raytracer.benchmark.sphere_kinds import KINDS, spheres
-from raytracer.buffers import Bvh
-from raytracer.cli import main
-from raytracer.film.tone_settings import CURVES
+from raytracer.commands.cli import main
+from raytracer.config.tone_settings import CURVES
+from raytracer.packing.buffers import Bvh
 
 kinds = pytest.mark.parametrize("kind", KINDS)
 

@@ -5,10 +5,10 @@ A row of a source: the operation, the words of the source, and the rung that tea
 
 import pytest
 
+from raytracer.backends.kernel_sources import discover
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.peers import peers_of
 from raytracer.benchmark.run import listing
-from raytracer.variants import discover
 
 # Notes of a playground of CUDA kernels: additions, products, a ray tracer, a histogram.
 PLAYGROUND = [

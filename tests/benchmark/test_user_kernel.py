@@ -7,11 +7,11 @@ import pytest
 
 import raytracer
 from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.kernel_sources import VariantError
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.user_kernel import adopt
-from raytracer.errors import UserError
-from raytracer.resources import kernels
-from raytracer.variants import VariantError
+from raytracer.config.errors import UserError
+from raytracer.system.resources import kernels
 
 
 def example(folder: Path) -> Path:

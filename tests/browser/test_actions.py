@@ -14,7 +14,7 @@ import raytracer
 from raytracer.browser.client import part, script
 from raytracer.browser.host import hello
 from raytracer.browser.messages import parse
-from raytracer.errors import UserError
+from raytracer.config.errors import UserError
 from raytracer.viewer import panel
 from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.choices import CHOICES

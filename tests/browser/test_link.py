@@ -21,7 +21,7 @@ from raytracer.browser.link import (
     reduced,
 )
 from raytracer.browser.messages import Ack, parse
-from raytracer.errors import UserError
+from raytracer.config.errors import UserError
 from raytracer.viewer.session import Picture
 
 pytest.importorskip("PIL")

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import raytracer
-from raytracer.cli import main
+from raytracer.commands.cli import main
 from support.window_scene import write_scene
 
 pytest.importorskip("aiohttp", reason="the extra serve is missing")

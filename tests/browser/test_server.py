@@ -19,10 +19,10 @@ from raytracer.browser.host import Host
 from raytracer.browser.link import AHEAD
 from raytracer.browser.messages import MAX_BYTES
 from raytracer.browser.server import Server, bound
+from raytracer.config.warning import RaytracerWarning
 from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.panel import state_of
 from raytracer.viewer.session import Session
-from raytracer.warning import RaytracerWarning
 from support.previews import balls
 
 TOKEN = "secret-of-this-test"

@@ -7,8 +7,8 @@ import pytest
 
 import raytracer
 from raytracer import CapsuleSet, ConeSet, EllipsoidSet, Mesh
-from raytracer.buffers import build_bvh
-from raytracer.scene.packing.pack import pack
+from raytracer.packing.buffers import build_bvh
+from raytracer.packing.pack import pack
 from support.nodes import read_tree, walk
 
 COUNT = 4000

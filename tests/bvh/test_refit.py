@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bvh.test_structure import uniform, wild_spheres
-from raytracer.layout import none_of
+from raytracer.system.layout import none_of
 from support.nodes import check, read_tree
 
 IDENTITY = np.eye(3).ravel().tolist()
@@ -173,7 +173,7 @@ def test_a_tree_that_shrinks_is_built_anew_at_times() -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_positions_are_placed_as_scenes_are_packed(dtype: type) -> None:
     """In float64, in the order of the terms, from any strides; against NumPy."""
-    from raytracer.render_space import affine_rows
+    from raytracer.model.render_space import affine_rows
 
     rng = np.random.default_rng(3)
     table: Any = rng.normal(size=(500, 8)).astype(dtype)[::-1]

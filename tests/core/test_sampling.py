@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raytracer.layout import code
+from raytracer.system.layout import code
 from reference.scene import Array
 from support.directions import DRAWN, check, counted, expected, squares
 from support.probe import Floats, Probe

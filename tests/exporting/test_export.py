@@ -14,7 +14,7 @@ import pytest
 
 import raytracer
 from raytracer import CapsuleSet, Scene, SphereSet, UserError
-from raytracer.cli import main
+from raytracer.commands.cli import main
 from raytracer.drawing.fonts import typeset
 
 ATOMS = "3\nProperties=species:S:1:pos:R:3:charge:R:1\nO 0 0 0 -0.8\nH 1 0 0 0.4\nH 0 1 0 0.4\n"

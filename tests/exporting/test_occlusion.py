@@ -8,7 +8,7 @@ import pytest
 import raytracer
 from raytracer.exporting import occlusion
 from raytracer.exporting.occlusion import even_directions, sky_visibility
-from raytracer.pipeline import prepare
+from raytracer.rendering.pipeline import prepare
 from reference.scene import unit
 
 ABOVE_A_BALL = [[0.0, 0.0, 1.0], [0.0, 0.0, -10_000.0]]

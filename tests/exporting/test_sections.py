@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer.exporting.figure import MAX_BITS, PART_OF_RADIUS, Figure, Grid
 from raytracer.exporting.sections import SKY_LEVELS, Section, rod_sections, section_of
-from raytracer.scene.packing.pack import pack
+from raytracer.packing.pack import pack
 
 
 def decoded(section: Section, kind: str) -> NDArray[Any]:

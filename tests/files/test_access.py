@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from raytracer import Film, load
-from raytracer.cli import main
-from raytracer.errors import DataFileError, UserError
+from raytracer.commands.cli import main
+from raytracer.config.errors import DataFileError, UserError
+from raytracer.config.warning import RaytracerWarning
 from raytracer.files import access
 from raytracer.files.access import MAX_LINE_BYTES, opened
 from raytracer.film import png
-from raytracer.scene.source import Source
+from raytracer.scene_files.source import Source
 from raytracer.trajectory.source import FileSource
-from raytracer.warning import RaytracerWarning
 from support.particle_files import npz
 
 BALL = b"[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"

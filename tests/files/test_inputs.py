@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 import raytracer
-from raytracer.cli import main
-from raytracer.errors import OutputError
+from raytracer.commands.cli import main
+from raytracer.config.errors import OutputError
 from raytracer.files import inputs
 from raytracer.film.film import Film
 

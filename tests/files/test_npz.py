@@ -12,7 +12,7 @@ import pytest
 
 import raytracer
 from raytracer import load
-from raytracer.errors import DataFileError, UserError
+from raytracer.config.errors import DataFileError, UserError
 from raytracer.files import npz as files_npz
 from raytracer.files.access import opened
 from raytracer.files.npz import Archive, read_npy

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raytracer.cli import main
-from raytracer.errors import OutputError
+from raytracer.commands.cli import main
+from raytracer.config.errors import OutputError
 from raytracer.files import output
 from raytracer.film import png
 from raytracer.film.film import Film

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from raytracer import load
-from raytracer.errors import DataFileError
+from raytracer.config.errors import DataFileError
 from raytracer.files.access import opened
 from raytracer.files.references import part_of, require_no_reference
 from support.particle_files import complaint, refusal, write

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import Film, UserError, pipeline
+from raytracer import Film, UserError
+from raytracer.config.tone_settings import ToneSettings
 from raytracer.film import denoise
 from raytracer.film.bloom import GLOWS, bloomed, spread
 from raytracer.film.denoise import denoised, guides_of
 from raytracer.film.film import Backdrop, develop, measure
 from raytracer.film.image import Image
-from raytracer.film.tone_settings import ToneSettings
+from raytracer.rendering import pipeline
 from support.films import in_front_of, natural
 from support.project import to_project
 from support.scenes import random_scene

@@ -10,8 +10,8 @@ import pytest
 from PIL import Image as Pillow
 
 import raytracer
-from raytracer.cli import main
-from raytracer.errors import DataFileError, UserError
+from raytracer.commands.cli import main
+from raytracer.config.errors import DataFileError, UserError
 from raytracer.film import film_file, formats
 from raytracer.film.film import Film
 from support.films import wild

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from raytracer.config.tone_settings import CURVES
 from raytracer.film.statistics import BLACK, FIRST, LAST, NON_FINITE, UNCOVERED, edges
-from raytracer.film.tone_settings import CURVES
-from raytracer.layout import code
+from raytracer.system.layout import code
 from reference.curves import REFERENCES, WEIGHTS, srgb_encode
 from support.probe import Floats, Probe
 

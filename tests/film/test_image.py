@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from PIL import Image as Pillow
 
 import raytracer
-from raytracer.device_array import DeviceArray
-from raytracer.errors import BackendError, DataFileError, OutputError, UserError
+from raytracer.config.errors import BackendError, DataFileError, OutputError, UserError
 from raytracer.film import formats, png
 from raytracer.film.film import Film
 from raytracer.film.image import Image
+from raytracer.system.device_array import DeviceArray
 
 
 def picture(transparent: bool = False) -> Image:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from raytracer.config.tone_settings import ToneSettings
 from raytracer.film.film import Film, measure, non_finite_pixels
 from raytracer.film.statistics import FIRST, LAST, edges
-from raytracer.film.tone_settings import ToneSettings
 from reference.curves import WEIGHTS
 from support.films import film_of, in_front_of, natural
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer.errors import UserError
+from raytracer.config.errors import UserError
+from raytracer.config.tone_settings import CURVES, ToneSettings
 from raytracer.film.film import Film, develop
-from raytracer.film.tone_settings import CURVES, ToneSettings
 from reference.curves import srgb_decode, srgb_encode
 from support.films import film_of, in_front_of, natural, wild
 

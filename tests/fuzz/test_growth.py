@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from raytracer.scene.particles import naming, registry
-from raytracer.scene.particles.registry import FORMATS, LIBRARIES
+from raytracer.model import particle_names as naming
+from raytracer.particles import registry
+from raytracer.particles.registry import FORMATS, LIBRARIES
 from support.particle_files import complaint, write
 
 SHORT, TIMES = 1 << 12, 8  # bytes of the short inputs, and how much longer the others are

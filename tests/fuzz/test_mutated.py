@@ -25,11 +25,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from raytracer import Film, Mesh, load
-from raytracer.cli import main
-from raytracer.errors import SENTENCE_LETTERS, UserError
+from raytracer.commands.cli import main
+from raytracer.config.errors import SENTENCE_LETTERS, UserError
+from raytracer.config.warning import RaytracerWarning
 from raytracer.film.aovs import AOVS
 from raytracer.film.image import Image
-from raytracer.warning import RaytracerWarning
 from support.mmtf import IDENTITY, MOVED, Residue, write_mmtf
 from support.particle_texts import LAMMPS_DATA, PDB, PLY
 from support.tng import BOX, POSITIONS, every

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer.scene.packing.solids import packed_normals
+from raytracer.packing.solids import packed_normals
 from reference import triangles
 from reference.scene import Array, unit
 from support.probe import Floats, Probe

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from raytracer.errors import ClosedError
+from raytracer.config.errors import ClosedError
 from raytracer.film import formats
 from raytracer.film.film import Film
 from raytracer.viewer.keep import save

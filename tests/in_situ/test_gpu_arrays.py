@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.device_array import DeviceArray
 from raytracer.in_situ import live_view, outlets
 from raytracer.in_situ.outlets import InlineRunner
+from raytracer.system.device_array import DeviceArray
 from raytracer.viewer.panel import state_of
 from raytracer.viewer.session import Session
 from support.device_arrays import ByDlpack, ByInterface, taking_updates, with_host_memory

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.device_array import DeviceArray
 from raytracer.in_situ.outlets import InlineRunner, View
+from raytracer.system.device_array import DeviceArray
 from raytracer.viewer.panel import state_of
 from raytracer.viewer.session import Session
 from support.live import SETTINGS, Simulation, grid

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.errors import BackendError
+from raytracer.config.errors import BackendError
 from raytracer.film import formats
 from raytracer.in_situ import feed, live_view, memory, outlets
 from raytracer.in_situ.mailbox import MAX_BLOCKS

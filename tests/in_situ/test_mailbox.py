@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer.errors import UserError
+from raytracer.config.errors import UserError
 from raytracer.in_situ.mailbox import MAX_BLOCKS, Reader, Writer, mailbox
 from support.live import size_of
 

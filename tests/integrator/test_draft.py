@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer import _core
+from raytracer.config.tone_settings import ToneSettings
 from raytracer.film.film import Film, develop
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.settings import RenderSettings
-from raytracer.view import View
+from raytracer.model.settings import RenderSettings
+from raytracer.packing.view import View
 from raytracer.viewer.loaded_scene import LoadedScene
 from support.films import film_of
 

@@ -10,15 +10,15 @@ from PIL import Image
 
 import raytracer
 from raytracer import Background, Camera, Environment, Material, Scene, SphereSet
-from raytracer.errors import SceneError, UserError
-from raytracer.scene.packing import environment_map
-from raytracer.scene.packing.environment_map import (
+from raytracer.config.errors import SceneError, UserError
+from raytracer.packing import environment_map
+from raytracer.packing.environment_map import (
     equirectangular,
     pack_environment,
     reduced,
     rows_of,
 )
-from raytracer.scene.packing.lighting import alias_table
+from raytracer.packing.lighting import alias_table
 from reference.curves import srgb_decode
 
 DARK = raytracer.Ambient(intensity=0.0)
@@ -359,7 +359,7 @@ def test_samples_have_the_density_of_the_light(tmp_path: Path, name: str) -> Non
     packed, fields = pack_environment(around, (0.0, 1.0, 0.0))
     size = int(fields["map_size"])
     corners = packed[: (size + 1) * (2 * size + 1)].reshape(size + 1, 2 * size + 1)
-    quads = packed[corners.size :].view(raytracer.layout.dtype("EnvironmentQuad"))
+    quads = packed[corners.size :].view(raytracer.system.layout.dtype("EnvironmentQuad"))
     half = (size**2 - 1) // 3
     chance = np.array([[quads["top"][-1], 1 - quads["top"][-1]]], np.float64)
     block = np.zeros((1, 2), np.int64)
@@ -436,7 +436,7 @@ def test_a_point_out_of_focus_is_a_disc_of_the_lens_size(backend: str) -> None:
 
 
 def test_ready_made_materials(backend: str) -> None:
-    from raytracer.scene.presets import PRESETS
+    from raytracer.model.presets import PRESETS
 
     for name, preset in PRESETS.items():
         scene = scene_of(Environment(color="white"), spheres=[
@@ -466,7 +466,7 @@ def test_wrong_images_are_refused(tmp_path: Path, name: str) -> None:
 
 
 def test_images_of_a_high_range_are_read_as_they_are(tmp_path: Path) -> None:
-    from raytracer.scene.environment import read_radiance
+    from raytracer.model.environment import read_radiance
 
     imagecodecs = pytest.importorskip("imagecodecs")
     rows = np.random.default_rng(3).uniform(0, 900, (8, 16, 3)).astype(np.float32)
@@ -476,7 +476,7 @@ def test_images_of_a_high_range_are_read_as_they_are(tmp_path: Path) -> None:
 
 
 def test_a_scene_file_and_the_command_say_it(tmp_path: Path) -> None:
-    from raytracer.cli import main
+    from raytracer.commands.cli import main
 
     picture(tmp_path, np.full((8, 16, 3), 200.0))
     (tmp_path / "s.toml").write_text(
@@ -522,7 +522,7 @@ def test_a_transparent_background_hides_a_visible_environment(
 
 
 def test_a_film_of_a_hidden_environment_stays_transparent(tmp_path: Path) -> None:
-    from raytracer.cli import main
+    from raytracer.commands.cli import main
 
     (tmp_path / "s.toml").write_text(
         '[environment]\ncolor = "white"\nvisible = true\n'

@@ -21,9 +21,9 @@ from raytracer import (
     Scene,
     SphereSet,
 )
-from raytracer.scene.lights import Ambient
-from raytracer.scene.packing.lighting import emitter_reach
-from raytracer.warning import collected
+from raytracer.config.warning import collected
+from raytracer.model.lights import Ambient
+from raytracer.packing.lighting import emitter_reach
 
 MATT = Principled(roughness=1.0, specular=0.0)
 HARDLY = 1e-3

@@ -19,7 +19,7 @@ from raytracer import (
     Scene,
     SphereSet,
 )
-from raytracer.scene.lights import Ambient
+from raytracer.model.lights import Ambient
 from reference.path_tracer import agree, estimate_of
 
 CHROME = Principled(metallic=1.0, roughness=0.04)

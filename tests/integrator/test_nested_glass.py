@@ -24,9 +24,9 @@ from raytracer import (
     SphereSet,
     Transform,
 )
-from raytracer.scene.colors import linear_to_srgb
-from raytracer.scene.lights import Ambient
-from raytracer.scene.packing.pack import pack
+from raytracer.model.colors import linear_to_srgb
+from raytracer.model.lights import Ambient
+from raytracer.packing.pack import pack
 from reference import View
 from reference import path_scene as exact
 from reference.path_tracer import agree, estimate_of, trace

@@ -21,8 +21,8 @@ from raytracer import (
     Scene,
     SphereSet,
 )
-from raytracer.layout import code
-from raytracer.scene.lights import Ambient
+from raytracer.model.lights import Ambient
+from raytracer.system.layout import code
 from reference import View
 from reference import path_scene as exact
 from reference.path_tracer import agree, estimate_of, trace

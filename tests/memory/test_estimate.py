@@ -18,7 +18,7 @@ FACTOR, NEAR = 1.6, 240 * MIB
 CHILD = """
 import json, sys
 from raytracer import memory, resources
-from raytracer.cli import main
+from raytracer.commands.cli import main
 measured = {"estimate": 0}
 def require_host(need, refuse=memory.require_host):
     measured["estimate"] = resources.peak_memory() + need.extra

@@ -9,7 +9,7 @@ import pytest
 from raytracer import compile_all
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.kernel_selection import IMAGES, OF_IMAGES, PRODUCTION
-from raytracer.variants import products
+from raytracer.backends.kernel_sources import products
 from support.mill import mill_file
 from support.packages import OWN, ROOT, STABLE, Installed, run
 from support.pages import files_of_package

@@ -15,8 +15,8 @@ import pytest
 
 from raytracer.benchmark.record import read_record
 from raytracer.benchmark.sphere_kinds import KINDS
-from raytracer.cli import main
-from raytracer.errors import RaytracerError, UserError
+from raytracer.commands.cli import main
+from raytracer.config.errors import RaytracerError, UserError
 from reference.peers import command, ours, programs, scenes, turns
 from reference.peers.programs import SOURCES, Source
 from reference.peers.scenes import FRAMES, WORKS, PeerScene, draw

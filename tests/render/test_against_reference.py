@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.resources import scenes
+from raytracer.system.resources import scenes
 from reference import (
     Light,
     Material,

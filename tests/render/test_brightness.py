@@ -23,11 +23,11 @@ from raytracer import (
     render,
 )
 from raytracer.backends.base import CpuDevice
-from raytracer.brightness import MAX_FACTOR, MAX_LIGHT, STEPS, TARGET
 from raytracer.film.image import Image
-from raytracer.pipeline import prepare
-from raytracer.scene.lights import Light
-from raytracer.scene.packing.pack import pack
+from raytracer.model.lights import Light
+from raytracer.packing.pack import pack
+from raytracer.rendering.brightness import MAX_FACTOR, MAX_LIGHT, STEPS, TARGET
+from raytracer.rendering.pipeline import prepare
 
 SIZE: dict[str, Any] = {"width": 96, "height": 72, "samples": 8}
 GOLD = "#ffd123"

@@ -12,8 +12,8 @@ from PIL import Image
 
 import raytracer
 from raytracer import Clip
-from raytracer.scene.clip import half_spaces
-from raytracer.warning import collected
+from raytracer.config.warning import collected
+from raytracer.model.clip import half_spaces
 from reference.scene import View, camera_rays
 
 Array = NDArray[np.float64]
@@ -337,7 +337,7 @@ def test_conditions_become_unit_half_spaces() -> None:
 
 
 def test_the_command_cuts(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    from raytracer.cli import main as run
+    from raytracer.commands.cli import main as run
 
     scene = tmp_path / "s.toml"
     scene.write_text('[clip]\nkeep = "x < 0"\n[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1\n')

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer import Ambient, Background, Camera, Ground, Material, Principled, Scene, SphereSet
-from raytracer.scene.colors import srgb_to_linear
+from raytracer.model.colors import srgb_to_linear
 from reference.radiometry import sphere_irradiance
 
 WHITE = Material(ambient=1.0, diffuse=1.0, specular=0.0)

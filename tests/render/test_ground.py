@@ -11,10 +11,10 @@ from PIL import Image as Pillow
 
 import raytracer
 from raytracer import Background, Camera, DirectionalLight, Ground, Material, Scene, SphereSet
-from raytracer.scene.colors import parse_color, srgb_to_linear
-from raytracer.scene.environment import Environment
-from raytracer.scene.lights import Ambient
-from raytracer.scene.packing.pack import pack
+from raytracer.model.colors import parse_color, srgb_to_linear
+from raytracer.model.environment import Environment
+from raytracer.model.lights import Ambient
+from raytracer.packing.pack import pack
 from reference import View, camera_rays, closest_hit
 from reference.radiometry import sphere_irradiance
 from reference.scene import unit
@@ -159,7 +159,7 @@ def test_a_mirror_shows_the_spheres_upside_down() -> None:
 
 
 def test_the_file_the_option_and_python_show_the_same(tmp_path: Any) -> None:
-    from raytracer.cli import main
+    from raytracer.commands.cli import main
 
     text = 'spheres = [{ centers = [[0, 1, 0]], radius = 1, color = "red" }]\n'
     (tmp_path / "with.toml").write_text(text + '[ground]\nheight = -0.25\ncolor = "#d9d9d9"\n')

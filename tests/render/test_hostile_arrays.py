@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer import Film, Material, Scene, SphereSet, UserError, _core, layout, render
-from raytracer.buffers import build_bvh
+from raytracer import Film, Material, Scene, SphereSet, UserError, _core, render
+from raytracer.config.tone_settings import ToneSettings
 from raytracer.film.film import tone_arguments
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.pipeline import MAX_NUMBER
-from raytracer.scene.packing.pack import pack
-from raytracer.settings import RenderSettings
+from raytracer.model.settings import RenderSettings
+from raytracer.packing.buffers import build_bvh
+from raytracer.packing.pack import pack
+from raytracer.rendering.pipeline import MAX_NUMBER
+from raytracer.system import layout
 from support.films import natural
 
 OF_SCENE = (

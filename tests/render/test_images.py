@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 import raytracer
-from raytracer.pipeline import prepare
-from raytracer.scene import replicated_set as packing
-from raytracer.scene.replicated_set import ReplicatedSet
+from raytracer.packing import replicated_set as packing
+from raytracer.packing.replicated_set import ReplicatedSet
+from raytracer.rendering.pipeline import prepare
 from reference import closest_hit
 from support.particle_files import write
 

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer import CapsuleSet, Scene, SphereSet, Transform, measurements
-from raytracer.cli import main
-from raytracer.pipeline import prepare
+from raytracer import CapsuleSet, Scene, SphereSet, Transform
+from raytracer.commands.cli import main
+from raytracer.rendering import measurements
+from raytracer.rendering.pipeline import prepare
 from reference import occluded
 from reference.scene import unit
 

@@ -9,9 +9,9 @@ import pytest
 import raytracer
 from raytracer import CapsuleSet, ConeSet, EllipsoidSet, SphereSet
 from raytracer.backends.base import CpuDevice
-from raytracer.buffers import SceneBuffers
 from raytracer.film.film import Film
-from raytracer.scene.packing.pack import pack
+from raytracer.packing.buffers import SceneBuffers
+from raytracer.packing.pack import pack
 from reference import capsule, solids
 from reference.scene import Array, unit
 from render.test_meshes import EYE, HEIGHT, LAMP, LIT, NONE, WIDTH, rays, render

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer.layout import code
+from raytracer.system.layout import code
 from reference.radiometry import (
     disk_solid_angles,
     polygon_irradiance,

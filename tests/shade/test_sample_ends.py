@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer.layout import dtype
-from raytracer.scene.packing.environment_map import fill_quads, sampling_density
+from raytracer.packing.environment_map import fill_quads, sampling_density
+from raytracer.system.layout import dtype
 from reference.scene import Array
 from shade.test_area_light import CENTER, LIGHTS
 from shade.test_principled import MIXTURES, Surface, at, row

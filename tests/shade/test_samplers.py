@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer.layout import dtype
-from raytracer.scene.packing.environment_map import fill_quads
-from raytracer.scene.packing.lighting import alias_table
+from raytracer.packing.environment_map import fill_quads
+from raytracer.packing.lighting import alias_table
+from raytracer.system.layout import dtype
 from reference.scene import Array, unit
 from shade.test_area_light import CENTER, LIGHTS
 from support.directions import DRAWN, RINGS, SECTORS, check, counted, expected, frame_about, squares

@@ -13,7 +13,7 @@ import pytest
 
 from raytracer.benchmark.benchmark import parse_axes, validated
 from raytracer.benchmark.run import selected
-from raytracer.cli import main, program
+from raytracer.commands.cli import main, program
 
 Captured = pytest.CaptureFixture[str]
 

@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer import SphereSet, Transform, cuda_driver
+from raytracer import SphereSet, Transform
+from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.backends.base import CpuScene
-from raytracer.device_array import CUDA, capsule_of, on_host
 from raytracer.in_situ import memory as gpu_memory
-from raytracer.render_space import Space
-from raytracer.scene.coloring.scale import ColorScale
-from raytracer.scene.colors import linear_rgb
-from raytracer.scene.packing.pack import place
-from raytracer.sphere_update import SphereUpdate
+from raytracer.model.colors import linear_rgb
+from raytracer.model.render_space import Space
+from raytracer.packing.pack import place
+from raytracer.packing.sphere_update import SphereUpdate
+from raytracer.system import cuda_driver
+from raytracer.system.device_array import CUDA, capsule_of, on_host
 
 GPU = CUDA, 0
 

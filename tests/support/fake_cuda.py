@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer import layout
 from raytracer.backends.cuda.kernel import flatten
+from raytracer.system import layout
 
 ALIGNMENT = 256
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from raytracer import Scene
-from raytracer.pipeline import load_applied
-from raytracer.scene.overrides import SceneOverrides
-from raytracer.scene.source import Source
+from raytracer.rendering.overrides import SceneOverrides
+from raytracer.rendering.pipeline import load_applied
+from raytracer.scene_files.source import Source
 from reference.scene import Array
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer import Camera
-from raytracer.film.tone_settings import ToneSettings
+from raytracer.config.tone_settings import ToneSettings
 from raytracer.viewer import data_actions
 from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.content import Content
@@ -215,7 +215,7 @@ class Host:
     def lose_gpu(self, sentence: str) -> None:
         """Have every pass fail from now on, as it does when a device is lost."""
         from raytracer.backends.base import CpuFilm
-        from raytracer.errors import BackendError
+        from raytracer.config.errors import BackendError
 
         def fail(*_: Any) -> float:
             raise BackendError(sentence)
@@ -244,7 +244,7 @@ def main(descriptor: str, ratio: str, *arguments: str) -> int:
 
     descriptor: of the socket with requests. ratio: pixels a point.
     """
-    from raytracer.cli import main as command_line
+    from raytracer.commands.cli import main as command_line
     from raytracer.viewer import preview
 
     # A shell without job control starts `command &` with SIGINT ignored, as nohup does with SIGHUP,

@@ -27,9 +27,9 @@ def _each(label: str, items: Iterable[Any]) -> Iterator[str]:
 
 def particle_formats() -> Iterator[str]:
     """Endings, contents, libraries and objects that are read as particles."""
-    from raytracer.scene.particles import compressed, registry
-    from raytracer.scene.particles.formats import vtk
-    from raytracer.scene.particles.objects import registry as objects
+    from raytracer.particles import compressed, registry
+    from raytracer.particles.formats import vtk
+    from raytracer.particles.objects import registry as objects
 
     for form in registry.FORMATS:
         yield from (f"ending: {suffix} {form.named(suffix).name}" for suffix in form.suffixes)
@@ -46,12 +46,13 @@ def particle_formats() -> Iterator[str]:
 
 def other_files() -> Iterator[str]:
     """Endings of all other files that are read or written, and what films hold."""
-    from raytracer import measurements
     from raytracer.animation import encoder
+    from raytracer.appearance.glyphs import isosurface
     from raytracer.exporting import export
     from raytracer.film import aovs, film_file, formats
-    from raytracer.scene import environment, solid_files, source
-    from raytracer.scene.glyphs import isosurface
+    from raytracer.model import environment
+    from raytracer.rendering import measurements
+    from raytracer.scene_files import solid_files, source
 
     yield from _each("picture", formats.SUFFIXES)
     for form in formats.FORMATS:
@@ -71,7 +72,7 @@ def other_files() -> Iterator[str]:
 
 def options() -> Iterator[str]:
     """Commands, their arguments and options, and the words that an option takes."""
-    from raytracer.cli import program
+    from raytracer.commands.cli import program
 
     yield from _options_of(program, "raytracer")
 
@@ -96,7 +97,7 @@ def _options_of(command: click.Command, path: str) -> Iterator[str]:
 
 def scene_keys() -> Iterator[str]:
     """Keys of scene files with their types and the words that they take."""
-    from raytracer.scene.tables import schema
+    from raytracer.scene_files.tables import schema
 
     whole = schema()
     yield from _keys_of(whole, "", whole["$defs"])
@@ -143,7 +144,7 @@ def python() -> Iterator[str]:
 
 
 def _members_of(public: type, path: str) -> Iterator[str]:
-    from raytracer.fields import Defined, definitions
+    from raytracer.config.fields import Defined, definitions
 
     fields = getattr(public, "__dataclass_fields__", {})
     if issubclass(public, Defined):
@@ -161,7 +162,7 @@ def _members_of(public: type, path: str) -> Iterator[str]:
 
 def _parameters_of(function: Callable[..., Any], path: str) -> Iterator[str]:
     """Yield parameters; those of settings are fields of the classes that the function takes."""
-    from raytracer.fields import SETTINGS, definitions, taken_by
+    from raytracer.config.fields import SETTINGS, definitions, taken_by
 
     function = getattr(function, "__func__", function)
     settings = taken_by(function) if SETTINGS in getattr(function, "__dict__", {}) else ()
@@ -230,9 +231,10 @@ def _word(amount: float | str | None) -> str:
 
 def words() -> Iterator[str]:
     """Names that options, keys and arguments take as values."""
-    from raytracer import SphereSet, settings
-    from raytracer.film import tone_settings
-    from raytracer.scene import (
+    from raytracer import SphereSet
+    from raytracer.appearance.coloring import expression, maps, scale, scale_types
+    from raytracer.appearance.glyphs import backbone
+    from raytracer.model import (
         animation,
         annotations,
         background,
@@ -243,13 +245,13 @@ def words() -> Iterator[str]:
         lights,
         materials,
         presets,
+        settings,
         solids,
+        tone_settings,
     )
-    from raytracer.scene import views as standard
-    from raytracer.scene.coloring import expression, maps, scale, scale_types
-    from raytracer.scene.glyphs import backbone
-    from raytracer.scene.particles import labels
-    from raytracer.scene.particles import source as particles
+    from raytracer.model import particle_labels as labels
+    from raytracer.model import particle_source as particles
+    from raytracer.model import views as standard
 
     one = SphereSet([[0.0, 0.0, 0.0]], 1.0)
     tables: dict[str, Iterable[Any]] = {
@@ -300,12 +302,14 @@ def words() -> Iterator[str]:
 
 def names() -> Iterator[str]:
     """Usual names of columns in files, and words of other programs that lead to ours."""
-    from raytracer import synonyms
-    from raytracer.scene import columns, solid_files
-    from raytracer.scene.coloring import atoms
-    from raytracer.scene.glyphs import contacts, vectors
-    from raytracer.scene.particles import columns as particle_columns
-    from raytracer.scene.particles import naming, read
+    from raytracer.appearance import columns
+    from raytracer.appearance.coloring import atoms
+    from raytracer.appearance.glyphs import contacts, vectors
+    from raytracer.config import synonyms
+    from raytracer.model import particle_names as naming
+    from raytracer.particles import columns as particle_columns
+    from raytracer.particles import read
+    from raytracer.scene_files import solid_files
 
     for part, usual in (naming.USUAL | columns.EXPECTED).items():
         yield from (f"column of {part}: {each}" for each in usual)
@@ -330,11 +334,11 @@ def names() -> Iterator[str]:
 
 def bench() -> Iterator[str]:
     """Operations of the bench with their axes, types, inputs, rungs and peers; what is checked."""
+    from raytracer.backends.kernel_sources import discover, operations
     from raytracer.benchmark import op, render_benchmark, report, run, sphere_kinds, tone_benchmark
     from raytracer.benchmark.benchmark import CHECKS, MODES
     from raytracer.benchmark.operations import OPERATIONS
     from raytracer.benchmark.peers import peers_of
-    from raytracer.variants import discover, operations
 
     yield from _each("operation", run.BENCHMARKS)
     for name, each in OPERATIONS.items():
@@ -364,7 +368,7 @@ def bench() -> Iterator[str]:
 
 def installation() -> Iterator[str]:
     """Extras, environment variables, example scenes and generators."""
-    from raytracer.scene.generate import GENERATORS, build
+    from raytracer.scene_files.generate import GENERATORS, build
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     yield from _each("command", project["scripts"])

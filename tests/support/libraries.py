@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from raytracer.backends.cuda.cache import digest
-from raytracer.resources import kernels
+from raytracer.system.resources import kernels
 
 TESTS = Path(__file__).resolve().parents[1]
 FLAGS = ["-std=c++20", "-O1", "-w", "-shared", "-fPIC"]

@@ -23,7 +23,7 @@ def sources() -> Iterator[Path]:
 
 
 def name_of(path: Path) -> str:
-    """The full name of a module: "raytracer.scene.load"; of a package that of its folder."""
+    """The full name of a module: "raytracer.scene_files.load"; of a package that of its folder."""
     parts = path.relative_to(PACKAGE).with_suffix("").parts
     return ".".join(("raytracer", *(part for part in parts if part != "__init__")))
 

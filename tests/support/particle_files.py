@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from raytracer import load
-from raytracer.cli import main
-from raytracer.errors import UserError
-from raytracer.warning import collected
+from raytracer.commands.cli import main
+from raytracer.config.errors import UserError
+from raytracer.config.warning import collected
 
 
 def write(path: Path, content: str | bytes) -> Path:

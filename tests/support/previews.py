@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from raytracer import Camera, Scene
-from raytracer.buffers import SceneBuffers
-from raytracer.settings import RenderSettings
-from raytracer.view import View as PackedView
+from raytracer.model.settings import RenderSettings
+from raytracer.packing.buffers import SceneBuffers
+from raytracer.packing.view import View as PackedView
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Pick, Picked, RenderRequest

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from raytracer import layout
 from raytracer.backends.cuda.cache import digest, include_closure, included
-from raytracer.resources import kernels
-from raytracer.view import frame_of
+from raytracer.packing.view import frame_of
+from raytracer.system import layout
+from raytracer.system.resources import kernels
 from support.libraries import library
 
 SOURCES = Path(__file__).parents[1] / "probe"

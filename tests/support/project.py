@@ -33,7 +33,7 @@ def _light(light: Light) -> raytracer.Light:
 
 def to_project(scene: RefScene) -> raytracer.Scene:
     """The scene as a user would build it: one sphere set for each material."""
-    from raytracer.scene.lights import Ambient
+    from raytracer.model.lights import Ambient
 
     sets = []
     for index, material in enumerate(scene.materials):

@@ -9,9 +9,9 @@ from hypothesis import assume
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from raytracer.scene.packing import framing
-from raytracer.scene.packing.pack import pack
-from raytracer.scene.packing.pose import Pose
+from raytracer.packing import framing
+from raytracer.packing.pack import pack
+from raytracer.packing.pose import Pose
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.orbit_camera import View
 from support.previews import balls

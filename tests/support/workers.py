@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.backends.base import CpuDevice, CpuFilm, DeviceScene, HostPicture
+from raytracer.config.tone_settings import ToneSettings
 from raytracer.film.film import Film
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.view import View
+from raytracer.packing.view import View
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.content import Edits
 from raytracer.viewer.loaded_scene import LoadedScene

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import raytracer
 from raytracer import Ambient, DirectionalLight, PointLight, Scene
 from raytracer.exporting.page import ACTIONS as OF_PAGES
-from raytracer.scene.lights import Light
-from raytracer.scene.packing.pack import pack, retake
-from raytracer.scene.packing.pose import posed
-from raytracer.settings import LOOKS
+from raytracer.model.lights import Light
+from raytracer.model.settings import LOOKS
+from raytracer.packing.pack import pack, retake
+from raytracer.packing.pose import posed
 from raytracer.viewer import (
     content as edits,
 )

@@ -11,9 +11,9 @@ import pytest
 
 import raytracer
 from raytracer import Camera, Scene
-from raytracer.errors import UserError
-from raytracer.pipeline import NO_SPHERE
-from raytracer.scene.extent import GIANT_RADIUS
+from raytracer.config.errors import UserError
+from raytracer.model.extent import GIANT_RADIUS
+from raytracer.rendering.pipeline import NO_SPHERE
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Loaded

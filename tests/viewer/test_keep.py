@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.cli import main
+from raytracer.commands.cli import main
 from raytracer.viewer.keep import camera_toml, camera_values, document, save
 from raytracer.viewer.panel import state_of
 from raytracer.viewer.session import Session

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer import DirectionalLight, Scene
-from raytracer.scene.packing.pack import retake
+from raytracer.packing.pack import retake
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.content import Edits
 from raytracer.viewer.loaded_scene import LoadedScene

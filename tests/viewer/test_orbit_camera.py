@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from raytracer import Camera
-from raytracer.render_space import Space
-from raytracer.scene.packing import framing
-from raytracer.scene.packing.pack import pack
-from raytracer.settings import RenderSettings
+from raytracer.model.render_space import Space
+from raytracer.model.settings import RenderSettings
+from raytracer.packing import framing
+from raytracer.packing.pack import pack
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.orbit_camera import View
 from raytracer.viewer.picking import outline

@@ -7,7 +7,7 @@ import pytest
 
 import raytracer
 from raytracer import Annotations, Axes, Legend, ScaleBar
-from raytracer.scene.coloring.scale import ColorScale
+from raytracer.appearance.coloring.scale import ColorScale
 from support.previews import finished, opened
 
 overlay = pytest.importorskip("raytracer.viewer.overlay", reason="the extra preview is missing")

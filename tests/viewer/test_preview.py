@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import raytracer
-from raytracer.errors import DataFileError, OutputError, SceneError, UserError
+from raytracer.config.errors import DataFileError, OutputError, SceneError, UserError
 from raytracer.viewer import preview
 from raytracer.viewer.preview import MARGIN, fitting
 from support.previews import balls, pixels_of
@@ -42,7 +42,7 @@ def test_json_and_a_screenshot(scene_here: Path) -> None:
 def test_a_display_that_does_not_answer_is_named(
     scene_here: Path, display: str, words: str
 ) -> None:
-    code = "import sys; from raytracer.cli import main; sys.exit(main(sys.argv[1:]))"
+    code = "import sys; from raytracer.commands.cli import main; sys.exit(main(sys.argv[1:]))"
     done = python("-c", f"import os; os.environ['DISPLAY'] = {display!r}; {code}", "preview",
                   scene_here.name)  # fmt: skip
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from raytracer.backends.cuda import pictures
-from raytracer.errors import BackendError
+from raytracer.config.errors import BackendError
 from raytracer.viewer.presenters import Presenter
 from raytracer.viewer.progressive_film import (
     BUDGETS,

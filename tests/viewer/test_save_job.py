@@ -9,9 +9,9 @@ from PIL import Image as Pictures
 
 import raytracer
 from raytracer import Annotations, Axes, Camera, Outline, Scene, TextLabel
-from raytracer.errors import OutputError, UserError
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.settings import MAX_SIDE
+from raytracer.config.errors import OutputError, UserError
+from raytracer.config.tone_settings import ToneSettings
+from raytracer.model.settings import MAX_SIDE
 from raytracer.viewer.keep import parse_size
 from raytracer.viewer.worker import SaveJob
 from support.previews import balls, first_camera, loaded_scene_of
@@ -47,7 +47,7 @@ def test_what_cannot_be_written_is_refused_before_it_is_rendered(
         SaveJob(request, tmp_path / "nowhere" / "kept.png")
     with pytest.raises(OutputError, match="PNG"):
         SaveJob(request, tmp_path / "kept.jpg")
-    monkeypatch.setattr("raytracer.memory.available_memory", lambda: 1000)
+    monkeypatch.setattr("raytracer.system.memory.available_memory", lambda: 1000)
     with pytest.raises(UserError, match="of memory to be rendered"):
         SaveJob(request, tmp_path / "kept.png")
     assert list(tmp_path.iterdir()) == []

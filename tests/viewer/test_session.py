@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.cli import main
-from raytracer.errors import UserError
-from raytracer.scene.views import VIEWS
+from raytracer.commands.cli import main
+from raytracer.config.errors import UserError
+from raytracer.model.views import VIEWS
 from raytracer.viewer import panel
 from raytracer.viewer.choices import SOLIDS
 from raytracer.viewer.loaded_scene import Hit

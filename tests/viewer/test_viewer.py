@@ -9,8 +9,8 @@ import pytest
 
 import raytracer
 from raytracer import Camera
-from raytracer.errors import UserError
-from raytracer.scene.packing.pack import pack
+from raytracer.config.errors import UserError
+from raytracer.packing.pack import pack
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.choices import enter
 from raytracer.viewer.keep import camera_toml

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from raytracer.errors import SceneError
-from raytracer.scene.source import Source
+from raytracer.config.errors import SceneError
+from raytracer.scene_files.source import Source
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Loaded, Message, Refused

@@ -14,8 +14,8 @@ from PIL import Image as Pictures
 
 import raytracer
 from raytracer.backends.base import CpuDevice
-from raytracer.errors import BackendError
-from raytracer.film.tone_settings import ToneSettings
+from raytracer.config.errors import BackendError
+from raytracer.config.tone_settings import ToneSettings
 from raytracer.viewer import worker as module
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Failed, Picked, Refused, RenderRequest, Saved

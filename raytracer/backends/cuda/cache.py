@@ -17,7 +17,7 @@ from os.path import normpath
 from pathlib import Path
 from typing import NamedTuple
 
-from raytracer.errors import BackendError
+from raytracer.config.errors import BackendError
 from raytracer.files.output import own_cache, read_cached, temporary
 
 _DIGEST_BYTES = 32

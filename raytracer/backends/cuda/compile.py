@@ -21,10 +21,10 @@ from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import nvrtc
 from raytracer.backends.cuda.cache import Cubin, digest, include_closure
 from raytracer.backends.cuda.driver import GET
-from raytracer.errors import BackendError
+from raytracer.backends.kernel_sources import flags_of, split_architecture
+from raytracer.config.errors import BackendError
 from raytracer.files.output import own_cache
-from raytracer.resources import kernels
-from raytracer.variants import flags_of, split_architecture
+from raytracer.system.resources import kernels
 
 # Of every kernel; a kernel's header adds its own. The product's have --fmad=false there, no fused
 # multiply-add but where a kernel writes one, and never --use_fast_math: the same numbers as on the

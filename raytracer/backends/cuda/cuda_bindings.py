@@ -19,8 +19,8 @@ import numpy as np
 from cuda.bindings import driver as cu
 from numpy.typing import NDArray
 
-from raytracer.cuda_driver import explain
-from raytracer.errors import BackendError, RaytracerError
+from raytracer.config.errors import BackendError, RaytracerError
+from raytracer.system.cuda_driver import explain
 
 # Words before address and size of the parameters of a launch, and at the end (cuda.h).
 PARAMETERS, PARAMETERS_SIZE, PARAMETERS_END = 1, 2, 0

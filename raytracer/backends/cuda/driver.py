@@ -15,8 +15,8 @@ from importlib import import_module
 from threading import RLock
 from typing import Any
 
-from raytracer.cuda_driver import explain
-from raytracer.errors import BackendError, RaytracerError
+from raytracer.config.errors import BackendError, RaytracerError
+from raytracer.system.cuda_driver import explain
 
 VARIABLE = "RAYTRACER_CUDA_BINDING"
 MODULES = {"pycuda": "pycuda.driver", "cuda-bindings": "raytracer.backends.cuda.cuda_bindings"}

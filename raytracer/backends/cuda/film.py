@@ -17,12 +17,12 @@ from raytracer.backends.cuda.pictures import DevicePicture
 from raytracer.backends.cuda.scene import CudaScene, picture_of
 from raytracer.backends.cuda.tone import tone_kernels
 from raytracer.backends.cuda.transfer import staging
-from raytracer.cuda_driver import order
-from raytracer.device_array import DeviceArray, packed_strides
+from raytracer.config.tone_settings import ToneSettings
 from raytracer.film.film import Developed, Film, empty_histogram, with_bloom
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.layout import draft_shape
-from raytracer.view import View
+from raytracer.packing.view import View
+from raytracer.system.cuda_driver import order
+from raytracer.system.device_array import DeviceArray, packed_strides
+from raytracer.system.layout import draft_shape
 
 
 class CudaFilm(DeviceFilm):

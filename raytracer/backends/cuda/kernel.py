@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer import layout
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.driver import PrimaryContext, primary_context
 from raytracer.backends.cuda.kernel_selection import IMAGES
 from raytracer.backends.cuda.launch import Group, blocks
 from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
-from raytracer.errors import BackendError, UserError
-from raytracer.variants import Kernel, product
+from raytracer.backends.kernel_sources import Kernel, product
+from raytracer.config.errors import BackendError, UserError
+from raytracer.system import layout
 
 MAX_GRIDS = 64  # of a kernel that are kept: numbers of particles may change with each update
 

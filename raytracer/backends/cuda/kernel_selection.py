@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.buffers import Spheres
-from raytracer.view import View
+from raytracer.packing.buffers import Spheres
+from raytracer.packing.view import View
 
 LIST = "render_list"  # every sphere for every ray, out of constant memory
 THREADS = "render_thread"  # each camera ray walks the tree alone

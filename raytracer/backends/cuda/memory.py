@@ -7,7 +7,7 @@ from typing import Any
 
 from raytracer.backends.cuda import striped
 from raytracer.backends.cuda.driver import PrimaryContext
-from raytracer.errors import RaytracerError
+from raytracer.config.errors import RaytracerError
 
 RECORD_BYTES, COLOR_BYTES = 16, 12  # of a sphere: float4 and three float32
 

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer import layout
 from raytracer.backends.cuda.driver import primary_context
 from raytracer.backends.cuda.pack import ALL_ONES, BEFORE_CAPTURE, Packer, decoded
 from raytracer.backends.cuda.transfer import NON_BLOCKING, as_bytes, copy_within, staging
@@ -28,9 +27,10 @@ from raytracer.backends.cuda.tree import (
     scratch_sizes,
     tree_sizes,
 )
-from raytracer.cuda_driver import LEGACY_STREAM, Fence, order
-from raytracer.errors import SceneError
-from raytracer.sphere_update import SphereUpdate
+from raytracer.config.errors import SceneError
+from raytracer.packing.sphere_update import SphereUpdate
+from raytracer.system import layout
+from raytracer.system.cuda_driver import LEGACY_STREAM, Fence, order
 
 AGING = 1.0 / layout.constant("kAgingRefits")  # growth of any tree per refit
 

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from raytracer.errors import BackendError
+from raytracer.config.errors import BackendError
 
 TOOLKITS = ("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT")
 """Variables that name the folder of a CUDA toolkit."""

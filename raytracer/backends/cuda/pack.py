@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer import layout
 from raytracer.backends.base import Closeable
 from raytracer.backends.cuda.driver import primary_context
 from raytracer.backends.cuda.kernel import loaded
 from raytracer.backends.cuda.memory import COLOR_BYTES, RECORD_BYTES, DeviceMemory
 from raytracer.backends.cuda.transfer import staging
-from raytracer.cuda_driver import LEGACY_STREAM, order
-from raytracer.device_array import DeviceArray
-from raytracer.errors import SceneError
-from raytracer.sphere_update import OutOfRangeError, SphereUpdate
+from raytracer.config.errors import SceneError
+from raytracer.packing.sphere_update import OutOfRangeError, SphereUpdate
+from raytracer.system import layout
+from raytracer.system.cuda_driver import LEGACY_STREAM, order
+from raytracer.system.device_array import DeviceArray
 
 if TYPE_CHECKING:
-    from raytracer.sphere_update import Array
+    from raytracer.packing.sphere_update import Array
 
 ENTRY = "pack_spheres"
 ALL_ONES = 0xFFFFFFFF  # words of PackInfo before the first sphere

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from raytracer.backends.cuda.driver import call, primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
-from raytracer.cuda_driver import order
-from raytracer.device_array import DeviceArray, packed_strides
-from raytracer.errors import RaytracerError
+from raytracer.config.errors import RaytracerError
+from raytracer.system.cuda_driver import order
+from raytracer.system.device_array import DeviceArray, packed_strides
 
 CHANNELS = 4  # bytes a pixel
 GL_TEXTURE_2D = 0x0DE1  # OpenGL's number for the kind of a texture

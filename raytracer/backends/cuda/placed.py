@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer import layout
 from raytracer.backends.cuda.driver import primary_context
 from raytracer.backends.cuda.kernel import loaded
 from raytracer.backends.cuda.memory import COLOR_BYTES, RECORD_BYTES, DeviceMemory
 from raytracer.backends.cuda.pack import Packed, Packer, decoded
 from raytracer.backends.cuda.transfer import staging
-from raytracer.buffers import NONE, Columns, DeviceRecords, Reach
-from raytracer.device_array import DeviceArray
-from raytracer.sphere_update import OutOfRangeError, SphereUpdate
+from raytracer.packing.buffers import NONE, Columns, DeviceRecords, Reach
+from raytracer.packing.sphere_update import OutOfRangeError, SphereUpdate
+from raytracer.system import layout
+from raytracer.system.device_array import DeviceArray
 
 ENTRY = "sphere_reach"
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from raytracer.backends.cuda import driver
-from raytracer.cuda_driver import LIBRARY, NO_DEVICE, start_remedy
-from raytracer.errors import RaytracerError
+from raytracer.config.errors import RaytracerError
+from raytracer.system.cuda_driver import LIBRARY, NO_DEVICE, start_remedy
 
 
 def why_not(device: int = 0) -> str | None:

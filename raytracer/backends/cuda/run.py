@@ -17,14 +17,14 @@ from raytracer.backends.cuda.placed import placed
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.cuda.scene import MAX_CONSTANT_SPHERES, CudaScene
 from raytracer.backends.cuda.tone import DENOISE_DRAFT, compile_passes
-from raytracer.buffers import Bvh, Columns, DeviceRecords, SceneBuffers, build_bvh
-from raytracer.device_array import DeviceArray
-from raytracer.errors import BackendError, MemoryNeedError
+from raytracer.backends.kernel_sources import Kernel, product
+from raytracer.config.errors import BackendError, MemoryNeedError
 from raytracer.film.film import Film
-from raytracer.memory import FILM, MIN_PLACED, size_text
-from raytracer.resources import thread_count
-from raytracer.sphere_update import SphereUpdate
-from raytracer.variants import Kernel, product
+from raytracer.packing.buffers import Bvh, Columns, DeviceRecords, SceneBuffers, build_bvh
+from raytracer.packing.sphere_update import SphereUpdate
+from raytracer.system.device_array import DeviceArray
+from raytracer.system.memory import FILM, MIN_PLACED, size_text
+from raytracer.system.resources import thread_count
 
 MAX_SPHERES = 2**32 - 2**22
 """Most spheres: their numbers and positions in leaf order are uint32, and loops of kernels count

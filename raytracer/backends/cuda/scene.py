@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer import layout
 from raytracer._native import core
 from raytracer.backends.base import TABLES, TREE, Bands, DeviceScene, sphere_arrays
 from raytracer.backends.cuda import kernel_selection as selection
@@ -29,11 +28,12 @@ from raytracer.backends.cuda.tree import (
     max_nodes,
     scratch_sizes,
 )
-from raytracer.buffers import Bvh, DeviceColors, SceneBuffers, build_bvh, host_tree
-from raytracer.errors import SceneError
-from raytracer.sphere_update import SphereUpdate
-from raytracer.variants import Kernel
-from raytracer.view import View
+from raytracer.backends.kernel_sources import Kernel
+from raytracer.config.errors import SceneError
+from raytracer.packing.buffers import Bvh, DeviceColors, SceneBuffers, build_bvh, host_tree
+from raytracer.packing.sphere_update import SphereUpdate
+from raytracer.packing.view import View
+from raytracer.system import layout
 
 # Bytes of a scene in one copy: some milliseconds, less than a frame of a window.
 PART = 64 << 20

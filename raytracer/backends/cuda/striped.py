@@ -11,7 +11,7 @@ from itertools import permutations
 from typing import Any
 
 from raytracer.backends.cuda.driver import bindings, call, primary_context
-from raytracer.errors import RaytracerError
+from raytracer.config.errors import RaytracerError
 
 STRIPE = 32 << 20
 """Bytes of one GPU in a row: few calls of the driver, and many stripes in any scene of that size.

@@ -6,15 +6,15 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer import layout
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.driver import primary_context
 from raytracer.backends.cuda.kernel import loaded
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.transfer import staging
+from raytracer.backends.kernel_sources import product
+from raytracer.config.tone_settings import ToneSettings
 from raytracer.film.film import Film, check_bits, empty_histogram, tone_arguments
-from raytracer.film.tone_settings import ToneSettings
-from raytracer.variants import product
+from raytracer.system import layout
 
 PASSES = ("film_histogram", "tone")
 """The passes of every picture, by the names of their kernels: histogram and picture."""

@@ -19,8 +19,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from raytracer.backends.cuda.driver import PrimaryContext, call, primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
-from raytracer.device_array import DeviceArray
-from raytracer.errors import RaytracerError
+from raytracer.config.errors import RaytracerError
+from raytracer.system.device_array import DeviceArray
 
 MIN_BYTES = 64 << 10
 """Bytes of the smallest array: the host copies fewer in the time that the pool takes."""

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer import layout
 from raytracer.backends.base import TREE
 from raytracer.backends.cuda.driver import primary_context
 from raytracer.backends.cuda.kernel import load_module
 from raytracer.backends.cuda.memory import RECORD_BYTES, DeviceMemory
 from raytracer.backends.cuda.transfer import staging
-from raytracer.variants import product
+from raytracer.backends.kernel_sources import product
+from raytracer.system import layout
 
 BUILD_TREE, BUILD_TREE_OF_SOLIDS = "build_tree", "build_tree_capsules"
 ENTRIES = {

@@ -11,10 +11,10 @@ from typing import Any, Literal
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import Cubin, usage
 from raytracer.backends.cuda.driver import bindings
+from raytracer.backends.kernel_sources import Variant, discover
 from raytracer.benchmark.cuda.session import Enqueue, Memory, RefusedError, Session, SizeError
 from raytracer.benchmark.record import Ceilings, Resources
-from raytracer.errors import RaytracerError
-from raytracer.variants import Variant, discover
+from raytracer.config.errors import RaytracerError
 
 Located = tuple[int, tuple[int, ...], int]  # an array: address, shape, bytes of a value
 

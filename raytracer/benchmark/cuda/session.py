@@ -12,7 +12,7 @@ from raytracer.backends.cuda.driver import bindings, call, primary_context, tran
 from raytracer.backends.cuda.probe import why_not
 from raytracer.backends.cuda.transfer import staging
 from raytracer.benchmark.record import Ceilings, Clock
-from raytracer.errors import BackendError, RaytracerError
+from raytracer.config.errors import BackendError, RaytracerError
 
 Enqueue = Callable[[], Any]
 

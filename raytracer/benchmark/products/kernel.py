@@ -9,6 +9,7 @@ from typing import Any
 
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import Cubin
+from raytracer.backends.kernel_sources import Variant
 from raytracer.benchmark.cuda.kernel import MAP_BYTES, load, resources, tensor_map
 from raytracer.benchmark.cuda.session import Enqueue, Session, SizeError
 from raytracer.benchmark.products.model import Choice, ranked
@@ -20,8 +21,7 @@ from raytracer.benchmark.products.tiles import (
     has_clusters,
 )
 from raytracer.benchmark.record import Resources
-from raytracer.resources import thread_count
-from raytracer.variants import Variant
+from raytracer.system.resources import thread_count
 
 ALIGN_BLOCKS, ALIGN_THREADS = 8, 256  # blocks of a multiprocessor
 TENSOR_ARGS, ROWS_ARGS = 512, 40  # bytes of ProductArgs and RowsToAlign

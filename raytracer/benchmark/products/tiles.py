@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
+from raytracer.backends.kernel_sources import split_architecture
 from raytracer.benchmark.op import Op
-from raytracer.variants import split_architecture
 
 ALIGNMENT = 16  # bytes: of the copy engine, and of the widest copies of threads
 SHARED_LIMIT = 232448  # bytes of a block on sm_90 (CUDA programming guide, specifications)

@@ -12,7 +12,7 @@ from raytracer import ops
 from raytracer.backends.cuda.compile import NoCompilerError
 from raytracer.benchmark.cuda.session import SizeError
 from raytracer.benchmark.operations import OPERATIONS
-from raytracer.errors import RaytracerError, UserError
+from raytracer.config.errors import RaytracerError, UserError
 
 F4, U2 = np.float32, np.uint16
 

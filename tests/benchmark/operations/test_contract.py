@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from raytracer import ops as functions
+from raytracer.backends.kernel_sources import Variant, discover, operations
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.verification import Expected
 from raytracer.compile_all import ARCHITECTURES, jobs
 from raytracer.ops import matched
-from raytracer.resources import kernels
-from raytracer.variants import Variant, discover, operations
+from raytracer.system.resources import kernels
 
 NAMES = ops.OPERATIONS
 CASES = [(name, dtype) for name in NAMES for dtype in ops.OPERATIONS[name].dtypes]

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from raytracer.backends.kernel_sources import Variant, discover
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.op import Op
 from raytracer.benchmark.verification import Expected
-from raytracer.variants import Variant, discover
 from support.libraries import library
 
 MULTIPROCESSORS = 1

@@ -10,13 +10,13 @@ import pytest
 
 from raytracer import ops as functions
 from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.kernel_sources import Variant, discover
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.cuda.session import RefusedError, Session, SizeError
 from raytracer.benchmark.op import Op
 from raytracer.benchmark.operation_benchmark import wrong
-from raytracer.errors import RaytracerError, UserError
-from raytracer.resources import thread_count
-from raytracer.variants import Variant, discover
+from raytracer.config.errors import RaytracerError, UserError
+from raytracer.system.resources import thread_count
 from support.alone import alone
 
 pytestmark = pytest.mark.gpu

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from conftest import backend_missing
 from raytracer.backends.cuda import compile as compiler
+from raytracer.backends.kernel_sources import Variant, discover
 from raytracer.benchmark.cuda.session import Memory, Session
 from raytracer.benchmark.op import Arrays, bfloat16_bits
 from raytracer.benchmark.operation_benchmark import wrong
@@ -21,8 +22,7 @@ from raytracer.benchmark.products.kernel import bind
 from raytracer.benchmark.products.model import Choice, candidates, ranked
 from raytracer.benchmark.products.tiles import TENSOR_SHAPES, Operand, Problem, Shape
 from raytracer.benchmark.verification import Expected
-from raytracer.resources import thread_count
-from raytracer.variants import Variant, discover
+from raytracer.system.resources import thread_count
 from support.alone import alone
 
 pytestmark = pytest.mark.gpu

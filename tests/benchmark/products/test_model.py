@@ -12,6 +12,7 @@ import pytest
 
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import Cubin
+from raytracer.backends.kernel_sources import discover
 from raytracer.benchmark.cuda.session import SizeError
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.products.kernel import choose, load_tile
@@ -36,8 +37,7 @@ from raytracer.benchmark.products.tiles import (
     problem_of,
     shapes_for,
 )
-from raytracer.resources import kernels
-from raytracer.variants import discover
+from raytracer.system.resources import kernels
 
 OPS = [("matmul", "float32"), ("matmul_bf16", "bfloat16"), ("matmul_bf16", "bfloat16_out")]
 

@@ -11,13 +11,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from raytracer.arguments import real, whole
 from raytracer.benchmark.report import to_json
 from raytracer.benchmark.sphere_kinds import KINDS
-from raytracer.errors import RaytracerError, UserError
+from raytracer.config.arguments import real, whole
+from raytracer.config.errors import RaytracerError, UserError
 from raytracer.files import output
-from raytracer.resources import thread_count
-from raytracer.settings import MAX_SEED
+from raytracer.model.settings import MAX_SEED
+from raytracer.system.resources import thread_count
 from reference.peers import turns
 from reference.peers.ours import digests_of, open_ours, our_device
 from reference.peers.programs import compile_all

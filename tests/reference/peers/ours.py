@@ -14,12 +14,12 @@ from raytracer.benchmark.render_benchmark import expose
 from raytracer.benchmark.sources import digests, sources_of
 from raytracer.benchmark.statistics import make_timer, repeated
 from raytracer.benchmark.tree_benchmark import _build_there, _on_device
-from raytracer.buffers import SceneBuffers
 from raytracer.film.aovs import from_hits
 from raytracer.film.film import Film
-from raytracer.pipeline import prepare
-from raytracer.scene.packing.pack import pack
-from raytracer.sphere_update import SphereUpdate
+from raytracer.packing.buffers import SceneBuffers
+from raytracer.packing.pack import pack
+from raytracer.packing.sphere_update import SphereUpdate
+from raytracer.rendering.pipeline import prepare
 from reference.peers.scenes import PeerScene, to_scene
 from reference.peers.turns import Answer, Turn
 

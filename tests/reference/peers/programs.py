@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from raytracer.errors import RaytracerError, UserError
+from raytracer.config.errors import RaytracerError, UserError
 
 FOLDER = Path(__file__).parent
 CXX = os.environ.get("CXX", "c++")

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.benchmark.sphere_kinds import KINDS
-from raytracer.scene.background import Background
-from raytracer.scene.camera import Camera
-from raytracer.scene.lights import Ambient, PointLight
-from raytracer.scene.materials import Material
-from raytracer.scene.scene import Scene
-from raytracer.settings import RenderSettings
+from raytracer.model.background import Background
+from raytracer.model.camera import Camera
+from raytracer.model.lights import Ambient, PointLight
+from raytracer.model.materials import Material
+from raytracer.model.scene import Scene
+from raytracer.model.settings import RenderSettings
 
 EYE, LIGHT, FOV = (1.1, 0.8, 1.6), (2.0, 3.0, 2.0), 40.0  # vertical field of view, degrees
 REACH = 0.85  # radius of the ball about the origin around the spheres: a cube fills the view

@@ -25,7 +25,7 @@ from raytracer.backends.cuda.compile import version
 from raytracer.benchmark import record, statistics
 from raytracer.benchmark.record import FORMAT, Record, Result, Row
 from raytracer.benchmark.run import device_of, kernel_digest
-from raytracer.errors import RaytracerError
+from raytracer.config.errors import RaytracerError
 from reference.peers.scenes import WORKS, PeerScene
 
 Turn = Callable[[float], list[float]]

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 from os import environ
 from pathlib import Path
 
-from raytracer.errors import UserError
+from raytracer.config.errors import UserError
 from reference.peers.programs import EMBREE, program
 from reference.peers.scenes import PeerScene
 from reference.peers.turns import Program

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.benchmark.statistics import make_timer, repeated
-from raytracer.errors import UserError
+from raytracer.config.errors import UserError
 from reference.peers.scenes import AMBIENT, DIFFUSE, EYE, FOV, PeerScene
 from reference.peers.turns import NOTHING, Answer
 

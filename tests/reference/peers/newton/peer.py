@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from raytracer.benchmark.statistics import make_timer, repeated
-from raytracer.errors import UserError
+from raytracer.config.errors import UserError
 from reference.peers.ours import stepped
 from reference.peers.scenes import EYE, PeerScene
 from reference.peers.turns import Answer

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from raytracer.benchmark.statistics import make_timer, repeated
-from raytracer.errors import UserError
-from raytracer.resources import thread_count
+from raytracer.config.errors import UserError
+from raytracer.system.resources import thread_count
 from reference.peers.scenes import EYE, FOV, PeerScene
 from reference.peers.turns import Answer
 

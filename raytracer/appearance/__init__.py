@@ -1,0 +1,1 @@
+"""Columns of particles to colours, sizes and selections; glyphs and bonds."""

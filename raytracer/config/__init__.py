@@ -1,0 +1,1 @@
+"""How a setting is declared once: fields, their types and checks, errors and warnings."""

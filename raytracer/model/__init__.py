@@ -1,0 +1,1 @@
+"""What a scene can say: sets, solids, meshes, camera, lights, materials, background."""

@@ -1,0 +1,67 @@
+"""Files that another package reads; in a worker of `isolated`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from raytracer.config.errors import shown_value
+from raytracer.config.field_types import loaded
+from raytracer.files.access import OpenFile
+from raytracer.model.particle_source import Particles, moment_of
+from raytracer.particles import array_source
+from raytracer.particles.array_source import (
+    Bonds,
+    Frame,
+    LibraryFile,
+    ObjectSource,
+    are_frames,
+)
+from raytracer.particles.cell import cell_box
+from raytracer.particles.objects import arrays
+from raytracer.particles.plugins import ParticleFormat, ParticleFrame
+
+
+class FileSource(LibraryFile, arrays.Source):
+    """A frame that the function `read` of a `ParticleFormat` returns; `variant` is its entry point,
+    "package.module:NAME"."""
+
+    noun = "column"
+    lacks_atoms = False
+
+    def __init__(self, file: OpenFile, variant: str) -> None:
+        self._format: ParticleFormat = loaded(variant)
+        array_source.confine()
+        super().__init__(file, variant)
+
+    def opened(self, frame: int) -> tuple[ParticleFrame, int]:
+        self.file.file.seek(0)
+        with open(self.file.name, "rb") as stream:  # noqa: PTH123
+            frame_read = self._format.read(stream, frame)
+        if isinstance(frame_read, Mapping):
+            frame_read = ParticleFrame(frame_read)
+        if not isinstance(frame_read, ParticleFrame) or not isinstance(frame_read.columns, Mapping):
+            raise self.error(f"its reader returned {shown_value(frame_read)}, not a ParticleFrame")
+        return frame_read, int(frame_read.frames)
+
+    def read(self) -> Frame:
+        frame: ParticleFrame = self.value
+        columns = self.of_dictionary(frame.columns)
+        box = None
+        if frame.box is not None:
+            edges = np.asarray(frame.box, np.float64)
+            box = cell_box(np.diag(edges) if edges.shape == (3,) else edges, frame.periodic)
+            x, y, z = map(float, frame.origin)
+            box = box and box._replace(origin=(x, y, z))
+        return Frame(columns, box, moment_of(frame.time, frame.time_unit), self._bonds_of)
+
+    def _bonds_of(self) -> Bonds:
+        bonds: Any = self.value.bonds
+        return None if bonds is None else np.asarray(bonds, np.int64).reshape(-1, 2), {}
+
+    def particles(self, names: Mapping[str, str]) -> Particles:
+        if are_frames(self._shape):
+            raise self.error(
+                f"its reader returned positions of shape {self._shape}, not (N, 3) of one frame"
+            )
+        return ObjectSource.particles(self, names)  # the file states the number of frames

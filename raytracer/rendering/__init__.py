@@ -1,0 +1,1 @@
+"""A scene on a device to films and pictures: single, moving, blurred, measured."""

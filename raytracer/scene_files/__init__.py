@@ -1,0 +1,1 @@
+"""Scene files to the model and back, and the generators that they name."""
