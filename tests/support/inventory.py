@@ -234,6 +234,7 @@ def words() -> Iterator[str]:
     from raytracer import SphereSet
     from raytracer.appearance.coloring import expression, maps, scale, scale_types
     from raytracer.appearance.glyphs import backbone
+    from raytracer.config import tone_settings
     from raytracer.model import (
         animation,
         annotations,
@@ -247,7 +248,6 @@ def words() -> Iterator[str]:
         presets,
         settings,
         solids,
-        tone_settings,
     )
     from raytracer.model import particle_labels as labels
     from raytracer.model import particle_source as particles

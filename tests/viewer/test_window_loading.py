@@ -7,7 +7,7 @@ from time import monotonic, sleep
 
 from support import display as displays
 from support.display import LIMIT, Display
-from test_interrupt import PATIENCE
+from system.test_interrupt import PATIENCE
 
 ATOMS = 3_000_000  # which take seconds to load
 

@@ -13,6 +13,7 @@ from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.appearance.coloring.style import StyleSettings
 from raytracer.commands.cli import main
 from raytracer.config.fields import definitions
+from raytracer.config.warning import collected
 from support.particle_files import dump, write
 
 XYZ = """6
@@ -260,7 +261,7 @@ def test_many_categories_have_distinct_colors() -> None:
     """The first ten those of tab10; a map with fewer colours is used with a warning."""
     names = [f"T{number:02d}" for number in range(24)]
     scene = raytracer.Scene.from_arrays(np.eye(3)[[0] * 24], 0.1, columns={"q": names})
-    with raytracer.config.warning.collected() as said:
+    with collected() as said:
         (scale,) = scene.styled(color_by="q").color_scales
     assert said == []
     colors = np.array([color for _, color in scale.categories()])
@@ -269,7 +270,7 @@ def test_many_categories_have_distinct_colors() -> None:
     apart = np.abs(colors[:, None] - colors).max(axis=-1) + np.eye(24)
     assert apart.min() > 0.1
     for given in ("tab10", ["red", "blue"]):
-        with raytracer.config.warning.collected() as said:
+        with collected() as said:
             scene.styled(color_by="q", map=given)
         count = 10 if given == "tab10" else 2
         assert said == [
