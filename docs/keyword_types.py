@@ -24,13 +24,13 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, TypedDict
 
+from raytracer.appearance.coloring.scale_types import Limit
+from raytracer.appearance.glyphs import settings as glyphs
 from raytracer.model.background import Background, Ground
 from raytracer.model.camera import Camera
 from raytracer.model.clip import Clip
-from raytracer.appearance.coloring.scale_types import Limit
 from raytracer.model.colors import Color
 from raytracer.model.environment import Environment
-from raytracer.appearance.glyphs import settings as glyphs
 from raytracer.model.lights import Light
 from raytracer.model.mesh import Mesh
 from raytracer.model.views import Triple

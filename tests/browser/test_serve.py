@@ -145,7 +145,8 @@ def test_wrong_names_of_hosts_are_refused_in_python(
 STUCK = """
 import sys
 from time import sleep
-from raytracer import cli, process
+from raytracer.commands import cli
+from raytracer.system import process
 from raytracer.viewer.actions import action
 from raytracer.viewer.frames import Frames
 

@@ -17,7 +17,8 @@ FACTOR, NEAR = 1.6, 240 * MIB
 # Runs one command as the terminal does, then says what was told and what was used.
 CHILD = """
 import json, sys
-from raytracer import memory, resources
+from raytracer.system import memory
+from raytracer.system import resources
 from raytracer.commands.cli import main
 measured = {"estimate": 0}
 def require_host(need, refuse=memory.require_host):

@@ -10,7 +10,7 @@ STARVED = """
 import resource
 import numpy as np
 import raytracer
-from raytracer import pipeline
+from raytracer.rendering import pipeline
 scene = raytracer.Scene(spheres=[raytracer.SphereSet(np.random.rand(50, 3), 0.05)])
 from raytracer.film.film import Film
 with pipeline.prepare(scene, {"width": 256, "height": 256}, backend="cpu", threads=%d) as job:

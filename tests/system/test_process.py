@@ -20,13 +20,15 @@ COMMAND = f"{shlex.quote(sys.executable)} -m raytracer"
 RENDER = f"{COMMAND} render three_balls --width 64 --height 48 --samples 1 --backend cpu -o a.png"
 # Writes to standard output more than a pipe holds.
 LONG = (
-    "import sys; from raytracer import process, cli, __main__\n"
+    "import sys; from raytracer import __main__\n"
+    "from raytracer.commands import cli; from raytracer.system import process\n"
     "cli.program.main = lambda *_, **__: print('x' * 10**6)\n"
     "sys.exit(process.run(cli.main, cli.stopped))"
 )
 # Takes as long as anybody wants, in Python, with a file half written.
 SLOW = (
-    "import sys, time; from raytracer import process, cli; from raytracer.files import output\n"
+    "import sys, time; from raytracer.commands import cli; from raytracer.files import output\n"
+    "from raytracer.system import process\n"
     "def work(*_, **__):\n"
     "    output.write('done.txt', 'done')\n"
     "    with output.replacing('half.txt') as file:\n"
