@@ -119,7 +119,6 @@ def test_pixels_that_are_not_finite_are_reported(capsys: pytest.CaptureFixture[s
     ("words", "sentence"),
     [
         (["tone", "a.npz", "--bits", "16", "--dither"], "dither is for 8 bits"),
-        (["tone", "a.npz", "--lock"], "give all films one exposure: '--exposure' with the number"),
         (["tone", "a.exr"], "OpenEXR is for other programs: give the film that"),
         (["tone", "a.npz", "b.npz", "-o", "x.png"], "is for a single film"),
         (["render", "balls.toml", "--aov", "id"], "give --film FILE too"),
