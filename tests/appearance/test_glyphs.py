@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from raytracer.model.particle_source import Box
 
 import raytracer
 from raytracer.appearance.coloring.apply import styled
@@ -18,6 +17,7 @@ from raytracer.config.errors import UserError
 from raytracer.config.field_types import loaded
 from raytracer.config.fields import definitions
 from raytracer.config.warning import collected
+from raytracer.model.particle_source import Box
 from raytracer.model.parts import GLYPHS
 from raytracer.model.scene import Scene
 from raytracer.model.solids import CapsuleSet

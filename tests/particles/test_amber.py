@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from raytracer.scene_files.summary import summary
 
 from raytracer import load
 from raytracer.config.errors import UserError
@@ -14,6 +13,7 @@ from raytracer.model.elements import find
 from raytracer.particles.read import read
 from raytracer.scene_files.bare import ATOM
 from raytracer.scene_files.source import Source
+from raytracer.scene_files.summary import summary
 from raytracer.trajectory.source import frames_of
 from support.particle_files import complaint, write
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from raytracer.model.data_file import DataFile
 
 from raytracer import load
 from raytracer.config.errors import DataFileError
+from raytracer.model.data_file import DataFile
 from raytracer.particles.read import frame_count, read, source_of
 from support.particle_files import complaint, write
 from support.particle_texts import PLY, PLY_HEAD

@@ -4,8 +4,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from raytracer.model.particle_source import Box
 
+from raytracer.model.particle_source import Box
 from raytracer.particles.cell import cell_box, cell_of, hoomd_box, lammps_box
 
 LOW = (-1.0, 2.0, 0.5)

@@ -4,10 +4,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from raytracer.model.data_file import DataFile
-from raytracer.model.particle_source import Moment
 
 from raytracer.config.errors import DataFileError
+from raytracer.model.data_file import DataFile
+from raytracer.model.particle_source import Moment
 from raytracer.particles.read import frame_count, read
 from support.particle_files import write
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from raytracer.model.data_file import DataFile
 
 from raytracer.commands.cli import main
+from raytracer.model.data_file import DataFile
 from raytracer.model.elements import Element, find
 from raytracer.particles.formats.lammps_dump import UNITS
 from raytracer.particles.read import read, source_of

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from raytracer.model.data_file import DataFile
-from raytracer.scene_files.summary import summary
 
 import raytracer
 from raytracer.config.errors import UserError
+from raytracer.model.data_file import DataFile
 from raytracer.particles.molecules import element_of
+from raytracer.scene_files.summary import summary
 
 V3000 = """
   by hand

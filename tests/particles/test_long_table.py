@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from raytracer.model.data_file import DataFile
 
 from raytracer import UserError, load
+from raytracer.model.data_file import DataFile
 from raytracer.particles import long_table
 from raytracer.particles.formats import csv
 from raytracer.particles.read import frame_count, read, read_row

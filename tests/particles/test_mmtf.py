@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from raytracer.model.data_file import DataFile
 
 import raytracer
 from raytracer.commands.cli import main
 from raytracer.config.warning import collected
 from raytracer.files.access import opened
+from raytracer.model.data_file import DataFile
 from raytracer.particles.read import frame_source
 from support.mmtf import IDENTITY, MOVED, Residue, Transform, write_mmtf
 

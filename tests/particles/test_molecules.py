@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from raytracer.model.data_file import DataFile
-from raytracer.model.particle_source import Box
 
 import raytracer
 from raytracer import load
@@ -15,7 +13,9 @@ from raytracer.commands.cli import main
 from raytracer.config.errors import UserError
 from raytracer.config.warning import collected
 from raytracer.files import inputs
+from raytracer.model.data_file import DataFile
 from raytracer.model.elements import find
+from raytracer.model.particle_source import Box
 from raytracer.model.scene import Scene
 from raytracer.particles.molecules import FIRST_SHOWN, element_of
 from raytracer.particles.objects.registry import read_object

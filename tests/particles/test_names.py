@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from raytracer.model.particle_labels import type_color
 
 import raytracer
 from raytracer.animation.shots import Renderer
 from raytracer.config.inferred import FIRST_PLACE
 from raytracer.config.warning import collected
+from raytracer.model.particle_labels import type_color
 from raytracer.particles import names
 from raytracer.rendering.overrides import SceneOverrides
 from raytracer.rendering.pipeline import apply_overrides

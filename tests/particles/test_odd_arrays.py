@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from raytracer.model.data_file import DataFile
 
 import raytracer
 from raytracer import load
 from raytracer.commands.cli import main
 from raytracer.config.errors import UserError
+from raytracer.model.data_file import DataFile
 from raytracer.particles.read import frame_count, read, source_of
 
 COUNT = 5

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from raytracer.scene_files.summary import summary
 
 from raytracer import load
 from raytracer.config.errors import MemoryNeedError
 from raytracer.particles.formats import npz
+from raytracer.scene_files.summary import summary
 from support.particle_files import write
 
 XYZ = (

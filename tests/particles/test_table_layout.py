@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from raytracer.model.data_file import DataFile
-from raytracer.model.particle_source import Particles
 
 from raytracer.config.errors import DataFileError
 from raytracer.model import particle_names as naming
+from raytracer.model.data_file import DataFile
+from raytracer.model.particle_source import Particles
 from raytracer.particles.read import frame_count, read, read_row, source_of
 from support.particle_files import write
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from raytracer.scene_files.summary import summary
 
 import raytracer
 from raytracer import RaytracerWarning, load
@@ -13,6 +12,7 @@ from raytracer.model.elements import Element, find
 from raytracer.particles.objects.registry import read_object
 from raytracer.particles.read import read
 from raytracer.scene_files.bare import ATOM
+from raytracer.scene_files.summary import summary
 from support.particle_files import write
 
 

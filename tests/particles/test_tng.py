@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from raytracer.model.data_file import DataFile
 
 import raytracer
 from raytracer.commands.cli import main
 from raytracer.config.warning import collected
+from raytracer.model.data_file import DataFile
 from raytracer.particles import isolated
 from raytracer.particles.read import read, source_of
 from support.tng import BOX, POSITIONS, VELOCITIES, every, tng

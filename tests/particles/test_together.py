@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from raytracer.model.data_file import DataFile
 
 from raytracer.config.errors import UserError
+from raytracer.model.data_file import DataFile
 from raytracer.particles.read import frame_count, read, source_of
 from raytracer.particles.together import parts_of
 from support.particle_files import write

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from raytracer.model.data_file import DataFile
 
 from raytracer.config.errors import DataFileError
+from raytracer.model.data_file import DataFile
 from raytracer.particles.read import frame_count, read, source_of
 from support.particle_files import refusal, write
 

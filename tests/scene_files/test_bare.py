@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from raytracer.model.particle_source import Box
 
 import raytracer
 from raytracer import Annotations, Scene, SimulationBox, UserError
 from raytracer.commands.cli import main
 from raytracer.config.inferred import InferredDefaults, inferring
 from raytracer.model.annotations import PLAIN_BOX
+from raytracer.model.particle_source import Box
 from raytracer.model.spacing import local_spacing
 from raytracer.scene_files.bare import ELEVATION, VERTICAL_FOV, is_filled
 from support.particle_files import dump, write

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from raytracer.model.particle_labels import type_color
 
 import raytracer
 from raytracer import load
@@ -14,6 +13,7 @@ from raytracer.commands.cli import main
 from raytracer.config.errors import DataFileError, UserError
 from raytracer.config.warning import collected
 from raytracer.files import access
+from raytracer.model.particle_labels import type_color
 from raytracer.model.scene import Scene
 from raytracer.scene_files.source import Source
 from raytracer.trajectory.source import frames_of

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from raytracer.model.particle_labels import type_color
 
 import raytracer
 from raytracer import RaytracerWarning, Scene, load
@@ -15,6 +14,7 @@ from raytracer.commands.cli import main
 from raytracer.config.errors import UserError
 from raytracer.config.warning import collected
 from raytracer.model.elements import find
+from raytracer.model.particle_labels import type_color
 from raytracer.model.sphere_set import SphereSet
 from raytracer.packing.pack import pack_colors
 from raytracer.scene_files.bare import ATOM

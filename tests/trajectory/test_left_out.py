@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from raytracer.model.data_file import DataFile
 
 import raytracer
 from raytracer.animation.shots import Renderer
 from raytracer.commands.cli import main
 from raytracer.config.warning import collected
 from raytracer.files.access import opened
+from raytracer.model.data_file import DataFile
 from raytracer.particles.read import frame_source, read
 from support.particle_files import write
 
