@@ -2,7 +2,7 @@
 
 `python docs/figures.py` writes the table below each `<!-- table: NAME -->` of the pages anew, and
 what its records are of: device, date, load of the machine, and whether the kernels that were
-measured are today's, or else of which revision.
+measured are today's, or else of which revision. It also writes the quotations (`quotes.py`).
 """
 
 import json
@@ -17,6 +17,7 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
+from quotes import with_quotes
 
 from raytracer.benchmark.run import kernel_digest
 from raytracer.benchmark.sources import digests
@@ -236,6 +237,111 @@ def best() -> Cells:
                    f"{a / b:.2f}"]  # fmt: skip
 
 
+NOT_YET = "not measured yet"
+FLOORS = {"copy_gbps": "the bytes, at the rate of a copy", "fma_tflops": "the multiply-adds alone"}
+
+
+def rungs_of(name: str) -> list[str]:
+    """The rungs of a ladder, in order."""
+    return sorted(path.stem for path in (ROOT / "kernels" / "ladders" / name).glob("*.cu"))
+
+
+def rungs(name: str, files: tuple[str, ...], floor: str) -> Cells:
+    """Registers, and time and rate at each size, of all rungs, peers and the floor of a ladder."""
+    measured = [result for file in files for result in results(file)]
+    peers = dict.fromkeys(
+        row["label"] for result in measured for row in result["rows"] if row["kind"] == "peer"
+    )
+    for label in [*rungs_of(name), *peers]:
+        rows = [[r for r in result["rows"] if r["label"] == label] for result in measured]
+        cells = [label, registers([r[0]["resources"] for r in rows if r and r[0].get("resources")])]
+        for result, row in zip(measured, rows, strict=True):
+            missing = "" if NOT_YET in cells else NOT_YET
+            cells += timed(result, row[0]) if row else [missing, ""]
+        yield cells if measured else [label, NOT_YET]
+    if floor:
+        cells = [FLOORS[floor], ""]
+        for file in files:
+            limit = record(f"bench/{file}")["device"]["ceilings"][floor]
+            for result in results(file):
+                amount, scale = work_of(result, floor)
+                cells += [time_in_words(amount / (limit * scale)), figure(limit)]
+        yield cells
+
+
+def registers(used: list[Mapping[str, Any]]) -> str:
+    """Registers of a thread, and the bytes that it spills, by the first size."""
+    if not used:
+        return ""
+    spilled = used[0]["spilled"]
+    return f"{used[0]['registers']}" + (f" ({spilled} bytes spilled)" if spilled else "")
+
+
+def timed(result: Mapping[str, Any], row: Mapping[str, Any]) -> list[str]:
+    if "time" not in row:
+        return [str(row["status"]), ""]
+    median = float(row["time"]["median"])
+    key = "fma_tflops" if is_product(result) else "copy_gbps"
+    amount, scale = work_of(result, key)
+    return [time_in_words(median), figure(amount / median / scale)]
+
+
+def is_product(result: Mapping[str, Any]) -> bool:
+    return str(result["op"]).startswith("matmul")
+
+
+def work_of(result: Mapping[str, Any], key: str) -> tuple[float, float]:
+    """What a ceiling limits, FLOP or bytes, and its unit in these."""
+    work = result["work"]
+    if key == "fma_tflops":
+        return float(work["flop"]), 1e12
+    return float(work["bytes_read"] + work["bytes_written"]), 1e9
+
+
+def time_in_words(value: float) -> str:
+    return f"{figure(MS * value)} ms" if value >= 1e-3 else f"{figure(US * value)} µs"
+
+
+def rungs_table(name: str, *files: str, floor: str = "") -> "Table":
+    """The table of a ladder; its floor is a ceiling of the device's record."""
+    columns = ["rung", "registers"] if files else ["rung", "time"]
+    for file in files:
+        for result in results(file):
+            columns += [size_in_words(result), "TFLOP/s" if is_product(result) else "GB/s"]
+    return Table(
+        tuple(f"bench/{file}" for file in files),
+        " | ".join(columns),
+        lambda: rungs(name, files, floor),
+        ladder=name,
+    )
+
+
+def size_in_words(result: Mapping[str, Any]) -> str:
+    """The size of a column: one number where all axes are equal."""
+    axes, mode = result["axes"], ", warm" if result["mode"] == "hot" else ""
+    if len(axes) == 3 and len(set(axes.values())) == 1:
+        return f"{axes['m']:,}{mode}"
+    return ", ".join(f"{axis} = {size:,}" for axis, size in axes.items()) + mode
+
+
+def scenes() -> Cells:
+    """Milliseconds of a frame of each scene, by all rungs of the render ladder."""
+    every = results("render")
+    for label in rungs_of("render"):
+        found = [[row for row in result["rows"] if row["label"] == label] for result in every]
+        cells = [
+            figure(MS * f[0]["time"]["median"]) if f and "time" in f[0] else "–" for f in found
+        ]
+        yield [label, *cells] if any(found) else [label, NOT_YET, *[""] * (len(every) - 1)]
+
+
+def tone_passes() -> Cells:
+    for result in results("tone")[:2]:
+        for row in result["rows"]:
+            median = time_in_words(float(row["time"]["median"]))
+            yield [f"{result['op']}, {row['label']}", median, figure(rate(result, row["label"]))]
+
+
 SEEDS = {"bf16": (45015, 47782, 78983), "fp32": (41493, 52017, 73965)}
 
 
@@ -305,12 +411,15 @@ class Table:
 
     renew: the command of today that measures this again, where that of the record is of programs
         that are not in the repository any more,.
+    ladder: the operation whose rungs are the rows; the sentence below says what measures those that
+        no record has.
     """
 
     records: tuple[str, ...]
     columns: str
     rows: Callable[[], Cells]
     renew: str = ""
+    ladder: str = ""
 
 
 TABLES = {
@@ -393,6 +502,27 @@ TABLES = {
         "raytracer render big.npz --backend cuda --width 1920 --height 1080 --samples 1 "
         "--filter point --repeat 9 --json",
     ),
+    "rungs-vecadd": rungs_table("vecadd", "vecadd", floor="copy_gbps"),
+    "rungs-matrixadd": rungs_table("matrixadd"),
+    "rungs-histogram": rungs_table("histogram", "histogram", "histogram-hot", floor="copy_gbps"),
+    "rungs-histogram_bins": rungs_table("histogram_bins", "histogram_bins-hot", floor="copy_gbps"),
+    "rungs-matmul": rungs_table("matmul", "matmul", floor="fma_tflops"),
+    "rungs-matmul_bf16": rungs_table("matmul_bf16", "matmul_bf16"),
+    "rungs-contraction": rungs_table("contraction", "contraction", floor="copy_gbps"),
+    "rungs-contraction-f64": rungs_table("contraction", "contraction-f64", floor="copy_gbps"),
+    **{f"rungs-{name}": rungs_table(name) for name in (
+        "contraction_x", "contraction_y", "contraction_z", "mass", "diffusion", "advection",
+    )},
+    "rungs-render": Table(
+        ("bench/render",),
+        " | ".join(["rung", *(
+            f"{result['axes']['scene']}, {result['axes']['spheres']:,}"
+            for result in results("render")
+        )]),
+        scenes,
+        ladder="render",
+    ),
+    "rungs-tone": Table(("bench/tone",), "work, rung | time | GB/s", tone_passes, ladder="tone"),
 }  # fmt: skip
 """The tables of the pages, by name."""
 
@@ -454,7 +584,13 @@ def statement(table: Table) -> str:
         )
         parts.append(f"{shown(names)} ({of}, load {between})")
     renew = f" Again by `{table.renew}`." if table.renew else ""
-    return f"Records: {'; '.join(parts)}.{renew}"
+    if table.ladder and any(NOT_YET in cells for cells in table.rows()):
+        command = f"raytracer bench {table.ladder} --backend cuda"
+        if any("float64" in str(result["dtype"]) for name in table.records
+               for result in record(name)["results"]):  # fmt: skip
+            command += " --dtype float64"
+        renew += f" What is not measured yet: `{command}`."
+    return f"Records: {'; '.join(parts) or 'none yet'}.{renew}"
 
 
 def shown(names: list[str]) -> str:
@@ -481,8 +617,8 @@ def markdown(name: str) -> str:
 
 
 def written(text: str) -> str:
-    """Return a page with its tables as the records have them."""
-    return MARKED.sub(lambda match: match[1] + markdown(match[2]), text)
+    """Return a page with its tables as the records have them, and its quotations as the files."""
+    return MARKED.sub(lambda match: match[1] + markdown(match[2]), with_quotes(text))
 
 
 def main() -> int:
