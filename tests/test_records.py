@@ -25,6 +25,8 @@ from support.pages import DOCS, PAGES, README, ROOT, text_of
 
 sys.path.append(str(DOCS))
 figures: Any = importlib.import_module("figures")
+quotes: Any = importlib.import_module("quotes")
+diagrams: Any = importlib.import_module("diagrams")
 RESULTS = DOCS / "kernels" / "figures.md"
 RECORDS = sorted((ROOT / "renders").glob("bench/*.json"))
 RECORDS += sorted((ROOT / "renders" / "records").rglob("*.json"))
@@ -131,6 +133,58 @@ def test_a_changed_number_is_noticed() -> None:
     ):
         assert before in text
         assert figures.written(text.replace(before, after)) == text
+
+
+LADDERS = "".join(text_of(page) for page in sorted((DOCS / "kernels").glob("*.md")))
+
+
+def test_each_rung_has_a_heading_on_the_page_with_the_table_of_its_ladder() -> None:
+    pages = [text_of(page) for page in sorted((DOCS / "kernels").glob("*.md"))]
+    rungs = sorted((ROOT / "kernels" / "ladders").glob("*/*.cu"))
+    ladders = {path.parent.name for path in rungs} - {"ceiling"}  # what rungs are compared with
+    assert {table.ladder for table in figures.TABLES.values()} - {""} == ladders
+    for ladder in ladders:
+        (page,) = [text for text in pages if f"<!-- table: rungs-{ladder} -->" in text]
+        titles = " ".join(re.findall(r"^### (.*)$", page, re.MULTILINE))
+        for path in rungs:
+            if path.parent.name == ladder:
+                assert re.search(rf"\b{path.stem}\b", titles), path
+
+
+def test_a_changed_quotation_is_noticed_and_a_missing_line_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.cu").write_text("int f() {\n  if (x) {\n#pragma unroll\n    g();\n  }\n}\n")
+    monkeypatch.setattr(quotes, "ROOT", tmp_path)
+    marker = "<!-- lines: a.cu: if ( ... } -->\n"
+    right = f"{marker}```cuda\nif (x) {{\n#pragma unroll\n  g();\n}}\n```\n\ntext\n"
+    assert quotes.with_quotes(right) == right
+    assert quotes.with_quotes(right.replace("g()", "h()")) == right
+    assert quotes.with_quotes(f"{marker}\ntext\n") == right
+    single = "<!-- lines: a.cu: g() -->\n"
+    assert quotes.with_quotes(single) == f"{single}```cuda\ng();\n```\n"
+    with pytest.raises(ValueError, match=r"a.cu: no line from 2 on contains 'h\(\)'"):
+        quotes.with_quotes("<!-- lines: a.cu: if ( ... h() -->\n")
+
+
+@pytest.mark.parametrize("name", diagrams.DIAGRAMS)
+def test_diagrams_are_those_of_the_program_and_shown_once(name: str) -> None:
+    drawn = diagrams.DIAGRAMS[name]().svg()
+    assert text_of(DOCS / "static" / f"{name}.svg") == drawn, "python docs/diagrams.py"
+    assert LADDERS.count(f"](../static/{name}.svg)") == 1
+
+
+def test_rungs_without_a_record_say_what_measures_them() -> None:
+    for name, table in figures.TABLES.items():
+        text = figures.markdown(name)
+        waits = figures.NOT_YET in text.partition("Records:")[0]
+        assert ("What is not measured yet" in text) == waits, name
+        if waits:
+            (command,) = re.findall(r"yet: `(.*?)`", text)
+            assert is_accepted(command), command
+        if name.startswith("rungs-") and table.ladder != "tone":
+            stems = {path.stem for path in (ROOT / "kernels/ladders" / table.ladder).glob("*.cu")}
+            assert stems <= {cells[0] for cells in table.rows()}, name
 
 
 def test_ratios_are_of_ours_by_the_peer_and_speeds_the_other_way() -> None:
