@@ -503,7 +503,7 @@ TABLES = {
         "--filter point --repeat 9 --json",
     ),
     "rungs-vecadd": rungs_table("vecadd", "vecadd", floor="copy_gbps"),
-    "rungs-matrixadd": rungs_table("matrixadd"),
+    "rungs-matrixadd": rungs_table("matrixadd", "matrixadd", floor="copy_gbps"),
     "rungs-histogram": rungs_table("histogram", "histogram", "histogram-hot", floor="copy_gbps"),
     "rungs-histogram_bins": rungs_table("histogram_bins", "histogram_bins-hot", floor="copy_gbps"),
     "rungs-matmul": rungs_table("matmul", "matmul", floor="fma_tflops"),
