@@ -8,9 +8,9 @@ does not compile and with 2 without a compiler. A folder made with -o serves a m
 those architectures: name it in RAYTRACER_CUBINS there. A wheel holds those in kernels/cubins.
 
 With --record FILE, sources that have been compiled for all architectures before are compiled for
-the first one alone; others for all, and FILE then has their digest. For architectures of --complete
-only the complete render kernels are compiled, without their faster variants. --kernels names the
-folder of the kernels, by default the package's.
+the first one alone; others for all, and FILE then has the digest of each. For architectures of
+--complete only the complete render kernels are compiled, without their faster variants. --kernels
+names the folder of the kernels, by default the package's.
 """
 
 import argparse
@@ -75,24 +75,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{root} holds no kernel for {', '.join(options.arch)}", file=sys.stderr)
         return 1
     file: Path | None = options.record
-    key = digest({}, *sorted(job.name(root).split(".")[2] for job in work))
-    record = json.dumps({"digest": key, "arch": options.arch}, indent=2) + "\n"
-    if file and file.is_file() and file.read_text() == record:
-        print(f"unchanged since all were compiled: {options.arch[0]} alone", flush=True)
-        work, file = [job for job in work if job.arch == options.arch[0]], None
-    failed = 0
+    today = _digests(work, root)
+    before = _recorded(file, options.arch)
+    unchanged = {place for place, key in today.items() if before.get(place) == key}
+    if unchanged:
+        alone = f"{options.arch[0]} alone: {len(unchanged)} of {len(today)} sources"
+        print(f"unchanged since they were compiled, for {alone}", flush=True)
+    first = options.arch[0]
+    work = [job for job in work if job.arch == first or job.kernel.place not in unchanged]
+    failed = list[str]()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         results = [pool.submit(run, job, root, options.output) for job in work]
         for job, result in zip(work, results, strict=True):
             try:
                 print(f"{job.label}: {result.result()}", flush=True)
             except (RaytracerError, OSError) as error:
-                failed += 1
+                failed.append(job.kernel.place)
                 print(f"{job.label}: {error}", file=sys.stderr, flush=True)
-    print(f"{len(work) - failed} of {len(work)} kernels compiled")
-    if file and not failed:
-        file.write_text(record)
+    print(f"{len(work) - len(failed)} of {len(work)} kernels compiled")
+    if file:
+        sources = {place: key for place, key in today.items() if place not in failed}
+        file.write_text(json.dumps({"arch": options.arch, "sources": sources}, indent=1) + "\n")
     return 1 if failed else 0
+
+
+def _digests(work: Sequence[Job], root: Path) -> dict[str, str]:
+    """Return the digest of each source: of all that it includes, and of the macros of its jobs."""
+    names: dict[str, list[str]] = {}
+    for job in work:
+        names.setdefault(job.kernel.place, []).append(job.name(root).split(".")[2])
+    return {place: digest({}, *sorted(each)) for place, each in sorted(names.items())}
+
+
+def _recorded(file: Path | None, architectures: Sequence[str]) -> dict[str, str]:
+    """Return the digests of sources that were compiled for these architectures."""
+    if not file or not file.is_file():
+        return {}
+    record = json.loads(file.read_text())
+    same = record["arch"] == list(architectures)
+    return dict(record.get("sources", {})) if same else {}
 
 
 def jobs(
