@@ -298,6 +298,22 @@ def test_the_guide_names_every_command_variable_map_ending_and_glyph() -> None:
         assert [name for name in names if name not in text_of(DOCS / page)] == [], page
 
 
+def test_words_of_other_programs_lead_to_options_that_parse() -> None:
+    text = text_of(DOCS / "reference/words.md")
+    wanted = (
+        "cartoon", "NewCartoon", "licorice", "sticks", "spacefill", "putty", "representation",
+        "color by chain", "rainbow", "glyph", "tube filter", "point gaussian", "contour",
+        "threshold", "color coding", "coordinate tripod", "silhouettes",
+    )  # fmt: skip
+    rows = " ".join(re.findall(r"^\| ([^|]+) \|", text, re.MULTILINE)) + text.partition("\n| ")[0]
+    assert [word for word in wanted if word not in rows] == []
+    options = [shlex.split(span) for span in re.findall(r"`(--[^`]+)`", text)]
+    assert len(options) > 60
+    for words in options:
+        name = "animate" if words[0] in {"--turntable", "--orbit"} else "render"
+        accept(["raytracer", name, "protein.pdb", *words], complete=False)
+
+
 def test_the_glossary_has_each_word_once() -> None:
     glossary = text_of(CONTRIBUTING).partition("\n## Glossary\n")[2]
     words = re.findall(r"^\| ([a-z ]+?)(?: \([A-Z]+\))? \| \S", glossary, re.MULTILINE)
