@@ -36,7 +36,7 @@ from support.tng import BOX, POSITIONS, every
 
 MUTATIONS = int(os.environ.get("RAYTRACER_MUTATIONS", "10"))  # of each file
 SEED = os.environ.get("RAYTRACER_MUTATION_SEED", "0")
-SECONDS = 5.0  # more for a small file is a hang
+SECONDS = 30.0  # more is a hang; a busy machine takes some to import a library after a crash
 
 POINTS = np.linspace(-2.0, 2.0, 36).reshape(-1, 3)
 
