@@ -91,7 +91,7 @@ def test_forms_of_issues_are_such_as_the_host_accepts(path: Path) -> None:
     assert all(field["attributes"]["label"] for field in form["body"])
     ids = [field["id"] for field in form["body"]]
     assert len(ids) == len({*ids}) > 0
-    for words in re.findall(r"`raytracer (\S+)[^`]*`", text_of(path)):
+    for words in re.findall(r"`raytracer ([^\s`]+)[^`]*`", text_of(path)):
         assert words == "--version" or find_spec(f"raytracer.commands.{words}")
 
 
