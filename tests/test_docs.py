@@ -258,22 +258,6 @@ def test_extras_for_users_have_upper_bounds() -> None:
     assert [need for need in needs if "<" not in need.partition(";")[0]] == []
 
 
-def test_wheels_have_the_notices_of_what_they_contain() -> None:
-    """nanobind and its hash map are compiled in; the font and a colour map are data."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    files = [path for pattern in project["license-files"] for path in ROOT.glob(pattern)]
-    texts = {path.name: " ".join(path.read_text().split()) for path in files}
-    for name, words in {
-        "LICENSE": "The raytracer authors",
-        "nanobind.txt": "Wenzel Jakob",
-        "robin_map.txt": "Thibaut Goetghebuer-Planchon",
-        "turbo.txt": "Copyright 2019 Google LLC.",
-        "OFL.txt": "SIL OPEN FONT LICENSE",
-    }.items():
-        assert words in texts[name]
-    assert "TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION" in texts["turbo.txt"]
-
-
 def rows_of(page: str) -> set[str]:
     """The names that begin rows of the tables of a page."""
     return set(re.findall(r"^\| `([^`]+)`", text_of(DOCS / page), re.MULTILINE))
