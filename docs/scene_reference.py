@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from raytracer.config.field_types import Kind
+from raytracer.config.field_types import FieldType
 from raytracer.config.fields import Definition
 from raytracer.model.key_types import NamedTables, Table, Tables
 from raytracer.scene_files.tables import SCENE
@@ -65,7 +65,7 @@ def _merged(tables: list[Table]) -> Mapping[str, Definition]:
         return tables[0].keys
     types = {table.keys["type"].kind.values(): table.keys for table in tables}
     first = tables[0].keys["type"]
-    kind = Kind({}, wording=", ".join(types))
+    kind = FieldType({}, wording=", ".join(types))
     merged = {"type": Definition(kind, first.summary, default=first.default)}
     for name in dict.fromkeys(name for keys in types.values() for name in keys):
         if name != "type":

@@ -20,7 +20,7 @@ from raytracer.benchmark.cuda.session import Session, SizeError
 from raytracer.benchmark.op import Arrays, Op, bfloat16_bits, from_bfloat16
 from raytracer.benchmark.operation_benchmark import compute, select
 from raytracer.benchmark.operations import OPERATIONS
-from raytracer.config.arguments import one_of, text
+from raytracer.config.arguments import check_text, check_word
 from raytracer.config.errors import BackendError, UserError
 
 __all__ = ["Operation", "bfloat16_bits", "from_bfloat16", "names"]
@@ -53,8 +53,8 @@ class Operation:
         """
         op, inputs = matched(self.declared, arrays)
         if dtype is not None:
-            op = op.at({}, one_of(dtype, op.name, op.dtypes, "type"))
-        words = [] if variant is None else [text(variant, "variant")]
+            op = op.at({}, check_word(dtype, op.name, op.dtypes, "type"))
+        words = [] if variant is None else [check_text(variant, "variant")]
         variants = [each for each in select(op, words) if each.supports(op.dtype)]
         if not variants:
             raise UserError(f"{variant} of {op.name} does not compute {op.dtype}")

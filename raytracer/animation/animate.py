@@ -18,9 +18,9 @@ from raytracer._version import __version__
 from raytracer.animation.frames import NUMBER, Movie, NumberedPictures
 from raytracer.animation.shots import Plan, Renderer, Shot
 from raytracer.appearance.coloring import STYLE
-from raytracer.config.arguments import of_kind
-from raytracer.config.errors import UserError, shown_value
-from raytracer.config.fields import check_names, split, takes
+from raytracer.config.arguments import check_kind
+from raytracer.config.errors import UserError, quote_value
+from raytracer.config.fields import accept_settings, check_names, split_settings
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.files import output
 from raytracer.files.access import is_file, is_path, path_of
@@ -57,7 +57,7 @@ class Animation:
     """
 
     def __init__(self, plan: Plan) -> None:
-        self._plan: Plan = of_kind(plan, "plan", Plan)
+        self._plan: Plan = check_kind(plan, "plan", Plan)
         self.settings = plan.settings
         self.seconds: list[float] = []
 
@@ -181,7 +181,7 @@ class Animation:
                 tell(len(shots), len(shots))
 
 
-@takes(AnimationSettings, RenderSettings, VIEW_SETTINGS, STYLE)
+@accept_settings(AnimationSettings, RenderSettings, VIEW_SETTINGS, STYLE)
 def animate(
     scene: object,
     *,
@@ -222,7 +222,7 @@ def animate(
     source = frames_of(
         Source.of(scene, frame=first, format=format, topology=topology, arrays=arrays)
     )
-    changes, overrides = split(settings, AnimationSettings)
+    changes, overrides = split_settings(settings, AnimationSettings)
     moves = replace(source.animation or AnimationSettings(), **changes)
     frames = chosen_frames(moves.frames, source.count, source.name)
     if isinstance(source, FileSource) and source.count > 1:
@@ -261,7 +261,7 @@ def _part(part: str, resume: bool, plan: Plan) -> tuple[int, int]:
     """Return the index of the first frame of a part, and the step to the next one."""
     match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", part) if isinstance(part, str) else None
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        raise UserError(f"part: {shown_value(part)} is not K/N with K from 1 to N, as in 3/8")
+        raise UserError(f"part: {quote_value(part)} is not K/N with K from 1 to N, as in 3/8")
     if not resume:
         raise UserError("part: frames of other parts would be removed: leave out --fresh")
     if plan.source.signature() is None:

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import OutputError, UserError, shown, suggestion
+from raytracer.config.errors import OutputError, UserError, quote, suggest
 from raytracer.config.warning import warn
 from raytracer.film.image import Image
 
@@ -62,7 +62,7 @@ def check_movie(path: Path, codec: str | None, transparent: bool) -> None:
     if suffix not in CONTAINERS:
         known = [*CONTAINERS, *PICTURES]
         raise OutputError(
-            f"{path}: '{shown(suffix)}' is not the suffix of a movie; {suggestion(suffix, known)} "
+            f"{path}: '{quote(suffix)}' is not the suffix of a movie; {suggest(suffix, known)} "
             "(numbered pictures have names like 'frames/####.png')"
         )
     if transparent:

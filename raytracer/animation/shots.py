@@ -21,10 +21,10 @@ from raytracer.animation.fit import fit
 from raytracer.animation.path import CameraPath, Stand, point_of, turned
 from raytracer.annotations.texts import Short
 from raytracer.backends.base import Device
-from raytracer.config.errors import naming
-from raytracer.config.inferred import InferredDefaults, inferring
+from raytracer.config.errors import prefix_errors
+from raytracer.config.inferred import InferredDefaults, infer_defaults
 from raytracer.config.tone_settings import ToneSettings
-from raytracer.config.warning import passed_to, warn
+from raytracer.config.warning import redirect_warnings, warn
 from raytracer.film.film import Film, measure
 from raytracer.film.image import Image
 from raytracer.model.animation import AnimationSettings
@@ -91,7 +91,7 @@ class Renderer:
         self._overrides = SceneOverrides.of(plan.overrides, plan.annotations)
         # The reading thread has its own context variables.
         self._context, self._kept = copy_context(), ExitStack()
-        for block in (keeping_unpacked(), passed_to(self._note)):
+        for block in (keeping_unpacked(), redirect_warnings(self._note)):
             self._context.run(self._kept.enter_context, block)
         self.plan = plan
         self.hashed, self.in_place = hashed, in_place
@@ -187,7 +187,7 @@ class Renderer:
     def _load(self, frame: int, moves: bool = False) -> Scene:
         """Read a frame and apply the settings of the call; `moves`: with its motion."""
         source, columns = self.plan.source, self._overrides.columns
-        with inferring(self._inferred):
+        with infer_defaults(self._inferred):
             scene = apply_overrides(source.load(frame, columns), self._overrides)
             if moves and scene.camera is not None and scene.camera.shutter:
                 self._frame_keys.frame = frame
@@ -217,7 +217,7 @@ class Renderer:
                     around = NOTHING
                     if camera.fit:
                         plan, size = plan_of(scene, _values(shots[frame])), scene.render
-                        with naming(scene.source):
+                        with prefix_errors(scene.source):
                             around = surroundings(plan, size.width, size.height)
                             around = with_boxes(scene, around)
                     yield scene, self._point(scene, frame), around

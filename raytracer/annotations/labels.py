@@ -10,7 +10,7 @@ from raytracer.annotations.sheet import Sheet, contrast
 from raytracer.annotations.surface import Strip
 from raytracer.appearance.coloring.expression import Texts
 from raytracer.appearance.glyphs.shared import placed, rgb_of
-from raytracer.config.errors import SceneError, naming
+from raytracer.config.errors import SceneError, prefix_errors
 from raytracer.drawing.fonts import CAP_HEIGHT, typeset, width
 from raytracer.drawing.shapes import Text
 from raytracer.model.annotations import Labels
@@ -49,7 +49,7 @@ def labelled(scene: Scene, by: str) -> Named:
 def _texts(spheres: SphereSet, by: str, first: int) -> list[str]:
     if by == "index" and spheres.file is None:
         return [str(first + row) for row in range(spheres.count)]
-    with naming("labels.by"):
+    with prefix_errors("labels.by"):
         values = spheres.columns.value(by)
     if isinstance(values, Texts):
         return [values.names[index] for index in values.ids.tolist()]

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from raytracer.annotations.sheet import Sheet
-from raytracer.config.errors import SceneError, shown_value, suggestion
+from raytracer.config.errors import SceneError, quote_value, suggest
 from raytracer.drawing.fonts import width, wrapped
 from raytracer.drawing.shapes import Text
 from raytracer.model.annotations import TextLabel, template_fields
@@ -64,7 +64,7 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
         length += len(letters) + len(value)
         if length > MAX_LETTERS:  # a long title, named many times
             raise SceneError(
-                f"texts: {shown_value(text)} has more than {MAX_LETTERS:,} letters when its values "
+                f"texts: {quote_value(text)} has more than {MAX_LETTERS:,} letters when its values "
                 "are filled in: shorten it"
             )
     return "".join(parts)
@@ -73,7 +73,7 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
 def _value_of(name: str, values: Mapping[str, Any]) -> Any:
     if name in values:
         return values[name]
-    hint = suggestion(name, values)
+    hint = suggest(name, values)
     if name in ("time", "time_unit"):
         hint = "the file does not state the time of its frame"
     raise SceneError(f"texts: there is no value '{{{name}}}': {hint}")

@@ -15,7 +15,7 @@ from raytracer.appearance.coloring.expression import rows_of
 from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.appearance.coloring.style import SetStyle, StyleSettings, columns_in
 from raytracer.appearance.glyphs.shared import colors_of
-from raytracer.config.errors import SceneError, shown_value, suggestion
+from raytracer.config.errors import SceneError, quote_value, suggest
 from raytracer.config.warning import warn
 from raytracer.model.bond_settings import PLAIN_BOND, STYLES, Radii
 from raytracer.model.mesh_geometry import unit_vectors
@@ -204,11 +204,11 @@ def ends_of(pair: str, known: Collection[str], place: str) -> tuple[str, str]:
     """Return the two types of a pair, "Si-O". Raises SceneError, which names the place."""
     ends = [name.strip() for name in pair.split("-")]
     if len(ends) != 2 or not all(ends):
-        raise SceneError(f"{place}: {shown_value(pair)} is not a pair of types such as Si-O")
+        raise SceneError(f"{place}: {quote_value(pair)} is not a pair of types such as Si-O")
     for name in ends:
         if name not in known:
             raise SceneError(
-                f"{place}: there is no type {shown_value(name)}; {suggestion(name, known)}"
+                f"{place}: there is no type {quote_value(name)}; {suggest(name, known)}"
             )
     return ends[0], ends[1]
 

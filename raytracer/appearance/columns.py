@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.appearance.coloring.expression import Texts
-from raytracer.config.arguments import text
+from raytracer.config.arguments import check_text
 from raytracer.config.errors import (
     RaytracerError,
     SceneError,
     UserError,
-    counted,
-    shown,
-    suggestion,
+    pluralize,
+    quote,
+    suggest,
 )
 from raytracer.config.warning import warn
 from raytracer.model import particle_names as naming
@@ -95,7 +95,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return len(self.about)
 
     def __repr__(self) -> str:
-        return f"<Columns of {counted(self.count, 'particle')}: {', '.join(self)}>"
+        return f"<Columns of {pluralize(self.count, 'particle')}: {', '.join(self)}>"
 
     @property
     def count(self) -> int:
@@ -104,7 +104,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     def unit(self, name: str) -> str:
         """Return the unit that the file states for a column, or ""."""
-        column = self._find(text(name, "name"))
+        column = self._find(check_text(name, "name"))
         return column.about.unit if column else ""
 
     @property
@@ -147,7 +147,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         column = self._find(name)
         if column is None:
             known = [*self.about, *(RADII if self._spheres.labels is not None else ())]
-            raise SceneError(f"there is no column '{shown(name)}'; {suggestion(name, known)}")
+            raise SceneError(f"there is no column '{quote(name)}'; {suggest(name, known)}")
         return column.get()
 
     def made_of(self, name: str) -> tuple[str, ...]:
@@ -298,7 +298,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         array: Any = arrays[name]
         if hasattr(array, "to_host"):  # it is on a GPU
             array = arrays[name] = array.to_host()
-        where = f"{self._spheres.source or 'columns'}: column '{shown(name)}'"
+        where = f"{self._spheres.source or 'columns'}: column '{quote(name)}'"
         if len(array) != total:
             raise SceneError(f"{where} has {len(array):,} values for {total:,} particles")
         with suppress(TypeError):  # of objects that are no texts
@@ -325,7 +325,7 @@ def _radii(labels: Labels, kind: str) -> NDArray[Any]:
     """Return the radii of elements of a kind, (N,). Raises SceneError: a label is no element."""
     symbols = element_symbols(labels)
     if None in symbols:
-        name = shown(labels.names[symbols.index(None)])
+        name = quote(labels.names[symbols.index(None)])
         raise SceneError(
             f"'{kind}' is for elements, and '{name}' is not one: state its element in the scene "
             f'file, [elements.{name}] element = "C"'
@@ -383,11 +383,11 @@ def shared_values(name: str, sets: Sequence[SphereSet]) -> list[NDArray[Any] | T
     try:
         values = [each.columns.value(name) for each in sets]
     except UserError as error:
-        warn(f"column '{shown(name)}' is left out: {error.sentences[0]}")
+        warn(f"column '{quote(name)}' is left out: {error.sentences[0]}")
         return None
     shapes = {() if isinstance(each, Texts) else each.shape[1:] for each in values}
     if len(shapes) > 1 or len(min(shapes)) > 1:
-        warn(f"column '{shown(name)}' is left out: its values are neither numbers nor rows of them")
+        warn(f"column '{quote(name)}' is left out: its values are neither numbers nor rows of them")
         return None
     return values
 
@@ -395,7 +395,7 @@ def shared_values(name: str, sets: Sequence[SphereSet]) -> list[NDArray[Any] | T
 def left_out(names: Sequence[str], reason: str) -> None:
     """Warn of columns that are left out, if there are any."""
     if names:
-        listed = ", ".join(shown(name) for name in names)
+        listed = ", ".join(quote(name) for name in names)
         warn(f"columns {listed} are left out: {reason}")
 
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from raytracer.config.arguments import whole
-from raytracer.config.errors import SceneError, escaped, shown
+from raytracer.config.arguments import check_whole
+from raytracer.config.errors import SceneError, escape_controls, quote
 from raytracer.model.colors import RGB, linear_to_srgb
 from raytracer.model.materials import AnyMaterial
 from raytracer.model.particle_source import Value, plain_value
@@ -69,13 +69,13 @@ class SphereInfo:
             f"material {_text(self.material_name)}",
             *values[:MAX_VALUES],
             *more,
-            *([escaped(self.note)] if self.note else []),
+            *([escape_controls(self.note)] if self.note else []),
         ]
 
 
 def describe(scene: "Scene", prim_id: int) -> SphereInfo:
     """Describe one sphere or solid; its row of the data file is read now."""
-    row = prim_id = whole(prim_id, "prim_id")
+    row = prim_id = check_whole(prim_id, "prim_id")
     groups: tuple[Any, ...] = (
         scene.spheres, scene.capsules, scene.cones, scene.ellipsoids, scene.meshes
     )  # fmt: skip
@@ -143,7 +143,7 @@ def _look_up(spheres: SphereSet, row: int) -> tuple[dict[str, Value], str]:
         try:
             return read_row(spheres.file, row, spheres.data.total), ""
         except Exception as error:  # a damaged file; the rest is still known
-            reason = shown(str(error) or type(error).__name__, 200)
+            reason = quote(str(error) or type(error).__name__, 200)
             problem = f"can no longer be read ({reason})"
     return {}, f"{spheres.source} {problem}"
 
@@ -167,6 +167,6 @@ def _text(value: Value) -> str:
         shown = ", ".join(_text(part) for part in parts[:MAX_NUMBERS])
         return shown if len(parts) <= MAX_NUMBERS else f"{shown}, … {len(parts)} in all"
     if isinstance(value, str):
-        line = escaped(" ".join(value[: 20 * MAX_LETTERS].split()))
+        line = escape_controls(" ".join(value[: 20 * MAX_LETTERS].split()))
         return line if len(line) <= MAX_LETTERS else line[: MAX_LETTERS - 1] + "…"
     return f"{value:.6g}" if isinstance(value, float) else str(value)

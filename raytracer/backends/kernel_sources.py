@@ -16,7 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from raytracer.config.errors import RaytracerError, suggestion
+from raytracer.config.errors import RaytracerError, suggest
 from raytracer.system.resources import kernels
 
 PRODUCT = "cuda"  # folder of kernels/ with the production kernels
@@ -215,7 +215,7 @@ def discover(op: str, root: Path | None = None) -> list[Variant]:
     """Return the variants of an operation, by number; raise VariantError for invalid ones."""
     sources = _sources((root or kernels()) / LADDERS / op)
     if not sources:
-        hint = suggestion(op, operations(root))
+        hint = suggest(op, operations(root))
         raise VariantError(f"there is no operation {op!r} with GPU variants; {hint}")
     return list(map(read, sources))
 
@@ -256,7 +256,7 @@ def product(name: str, root: Path | None = None) -> Kernel:
     """Return a production kernel by name, like "render_packet"; raise VariantError without one."""
     path = (root or kernels()) / PRODUCT / f"{name}.cu"
     if not path.is_file():
-        hint = suggestion(name, [each.stem for each in _sources(path.parent)])
+        hint = suggest(name, [each.stem for each in _sources(path.parent)])
         raise VariantError(f"there is no kernel {name!r} in kernels/{PRODUCT}; {hint}")
     place = f"kernels/{PRODUCT}/{path.name}"
     return Kernel(
@@ -288,7 +288,7 @@ def parse_header(path: Path, place: str) -> dict[str, str]:
         if match := _HEADER_LINE.fullmatch(line.rstrip()):
             key, value = match.groups()
             if key not in KEYS:
-                hint = suggestion(key, KEYS)
+                hint = suggest(key, KEYS)
                 raise VariantError(f"{place}, line {number}: unknown key {key!r}; {hint}")
             if key in header:
                 raise VariantError(f"{place}, line {number}: {key!r} occurs twice; keep one")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from raytracer.config.errors import BackendError, shown_value
+from raytracer.config.errors import BackendError, quote_value
 from raytracer.system.resources import thread_count
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def select(name: str | Device = "auto", threads: int = 0) -> Device:
         return name  # type: ignore[return-value]
     if not isinstance(name, str) or (name not in NAMES and not GPUS.fullmatch(name)):
         raise BackendError(
-            f"there is no backend {shown_value(name)}: choose one of {', '.join(NAMES)}, a GPU by "
+            f"there is no backend {quote_value(name)}: choose one of {', '.join(NAMES)}, a GPU by "
             "its number, as cuda:1, or several, as cuda:0,1 or cuda:all"
         )
     if name == "cpu":

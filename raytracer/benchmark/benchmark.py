@@ -18,7 +18,16 @@ from raytracer.backends.kernel_sources import Kernel, Variant
 from raytracer.benchmark.cuda.session import Enqueue, RefusedError, Session
 from raytracer.benchmark.op import DISTRIBUTIONS, Op
 from raytracer.benchmark.record import Result, Row
-from raytracer.config.arguments import MAX_WHOLE, items, mapping, one_of, real, text, truth, whole
+from raytracer.config.arguments import (
+    MAX_WHOLE,
+    check_items,
+    check_mapping,
+    check_real,
+    check_text,
+    check_truth,
+    check_whole,
+    check_word,
+)
 from raytracer.config.errors import RaytracerError, UserError
 from raytracer.files.access import path_of
 
@@ -108,7 +117,7 @@ class BenchOptions:
 
         `sizes` are those of all axes whose default size is the largest.
         """
-        dtype = "" if self.dtype is None else one_of(self.dtype, op.name, op.dtypes, "dtype")
+        dtype = "" if self.dtype is None else check_word(self.dtype, op.name, op.dtypes, "dtype")
         known = self.distribution in op.distributions  # if all operations run, not of each
         distribution = self.distribution if known else "normal"
         largest = [name for name, size in op.axes.items() if size == max(op.axes.values())]
@@ -156,18 +165,18 @@ class BenchOptions:
 def validated(given: Mapping[str, Any]) -> BenchOptions:
     """Return the options of a call of `raytracer.bench`, its arguments by name; raise UserError for
     invalid ones."""
-    axes = {} if given["axes"] is None else mapping(given["axes"], "axes")
+    axes = {} if given["axes"] is None else check_mapping(given["axes"], "axes")
     dtype, kernel = given["dtype"], given["with_file"]
     options = BenchOptions(
         variant=texts(given["variant"], "variant"),
         axes={name: _sizes(value, f"axes[{name!r}]") for name, value in axes.items()},
         sizes=_sizes(given["size"], "size"),
-        seed=1 if given["seed"] is None else whole(given["seed"], "seed", 0, MAX_WHOLE),
-        dtype=None if dtype is None else text(dtype, "dtype"),
-        distribution=one_of(given["input"], "input", DISTRIBUTIONS, "input"),
-        mode=one_of(given["mode"], "mode", MODES, "mode"),
-        min_time=real(given["min_time"], "min_time", 0, 3600, above=True),
-        peers=truth(given["peers"], "peers"),
+        seed=1 if given["seed"] is None else check_whole(given["seed"], "seed", 0, MAX_WHOLE),
+        dtype=None if dtype is None else check_text(dtype, "dtype"),
+        distribution=check_word(given["input"], "input", DISTRIBUTIONS, "input"),
+        mode=check_word(given["mode"], "mode", MODES, "mode"),
+        min_time=check_real(given["min_time"], "min_time", 0, 3600, above=True),
+        peers=check_truth(given["peers"], "peers"),
         user_kernel=None if kernel is None else path_of(kernel, "with_file"),
         scenes=texts(given["scene"], "scene"),
     )
@@ -182,9 +191,9 @@ def _sizes(value: Any, name: str) -> Sizes:
         return _random_sizes(value.strip(), name)
     if isinstance(value, str):
         return [parse_size(word) for word in value.split(",") if word]
-    several = [value] if isinstance(value, (int, float)) else items(value, name)
+    several = [value] if isinstance(value, (int, float)) else check_items(value, name)
     numbers = [int(v) if isinstance(v, float) and v.is_integer() else v for v in several]
-    return [whole(number, name) for number in numbers]
+    return [check_whole(number, name) for number in numbers]
 
 
 def _random_sizes(value: str, name: str) -> RandomSizes:
@@ -192,7 +201,7 @@ def _random_sizes(value: str, name: str) -> RandomSizes:
     words = value.split(":")[1:]
     if len(words) not in (1, 3):
         raise UserError(f"{name} {value!r}: write random:COUNT or random:COUNT:LOW:HIGH")
-    numbers = [whole(parse_size(word), name, 1) for word in words]
+    numbers = [check_whole(parse_size(word), name, 1) for word in words]
     found = RandomSizes(*numbers)
     if found.count > MAX_COUNT or found.low > found.high:
         raise UserError(f"{name} {value!r}: give at most {MAX_COUNT} sizes, and LOW before HIGH")
@@ -202,8 +211,8 @@ def _random_sizes(value: str, name: str) -> RandomSizes:
 def texts(value: str | Sequence[str], name: str) -> tuple[str, ...]:
     """Return one or several texts as a tuple."""
     if isinstance(value, str):
-        return (text(value, name),)
-    return tuple(text(each, name) for each in items(value, name))
+        return (check_text(value, name),)
+    return tuple(check_text(each, name) for each in check_items(value, name))
 
 
 def matching(
@@ -214,7 +223,7 @@ def matching(
     known = {name: each for each in every for name in names(each)}
     labels = [names(each)[0] for each in every]
     for word in words:
-        one_of(word, what, known if word in known else labels, "variant")
+        check_word(word, what, known if word in known else labels, "variant")
     return list(dict.fromkeys(known[word] for word in words) if words else every)
 
 
@@ -247,7 +256,7 @@ def parse_axes(words: Sequence[str]) -> dict[str, str]:
 def picture_size(name: str, axes: Mapping[str, Sizes], default: tuple[int, int]) -> tuple[int, int]:
     """Return width and height of the timed pictures; raise UserError for other axes and sizes."""
     for axis, values in axes.items():
-        one_of(axis, name, ("width", "height"), "axis")
+        check_word(axis, name, ("width", "height"), "axis")
         if isinstance(values, RandomSizes) or len(values) != 1 or not 1 <= values[0] <= 1 << 14:
             raise UserError(f"{name}: {axis}: give one size from 1 to 16384")
     sizes = dict(zip(("width", "height"), default, strict=True))

@@ -15,7 +15,7 @@ import numpy as np
 
 from raytracer.benchmark.record import Record, Result, Row, read_record, validate_record
 from raytracer.benchmark.report import FORMS, csv_text, escape, format_grid, scaled, sizes, to_json
-from raytracer.config.arguments import one_of
+from raytracer.config.arguments import check_word
 from raytracer.config.errors import UserError
 from raytracer.files.access import is_path
 
@@ -99,7 +99,7 @@ def compare_records(
 
 def format_comparison(compared: ComparedRecords, form: str = "table") -> str:
     """Format what `compare_records` returns: "table", "markdown", "csv" or "json"."""
-    one_of(form, "format", FORMS, "format")
+    check_word(form, "format", FORMS, "format")
     if form == "json":
         return to_json(compared)
     if form == "csv":

@@ -14,7 +14,7 @@ from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell
 from raytracer.benchmark.cuda.session import Memory, Session
 from raytracer.benchmark.op import draw
 from raytracer.benchmark.record import Result
-from raytracer.config.arguments import whole
+from raytracer.config.arguments import check_whole
 from raytracer.config.errors import BackendError, RaytracerError
 from raytracer.system.memory import require_room
 
@@ -73,7 +73,7 @@ class CopyBenchmark(Benchmark):
 
 def _sizes(options: BenchOptions) -> list[int]:
     """Return the bytes of each copy; raise UserError for impossible ones."""
-    return [whole(size, "size", 1, MOST) for size in options.counts((SIZE,))]
+    return [check_whole(size, "size", 1, MOST) for size in options.counts((SIZE,))]
 
 
 @contextmanager

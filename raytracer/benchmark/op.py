@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.benchmark.record import Work
-from raytracer.config.arguments import one_of, whole
+from raytracer.config.arguments import check_whole, check_word
 from raytracer.config.errors import UserError
 
 Axes = Mapping[str, int]
@@ -79,8 +79,8 @@ class Op:
         unknown axes and impossible sizes."""
         known = [*self.axes, "offset"] if self.has_offset else self.axes
         for name, size in sizes.items():
-            one_of(name, self.name, known, "axis")
-            whole(size, f"{self.name}: {name}", int(name != "offset"))
+            check_word(name, self.name, known, "axis")
+            check_whole(size, f"{self.name}: {name}", int(name != "offset"))
             supported = self.macro_sizes.get(name, (size,))
             if size not in supported:
                 words = ", ".join(map(str, supported))

@@ -15,7 +15,7 @@ import numpy as np
 from raytracer.benchmark.compare import TOLERANCE, ComparedRecords, Comparison, where
 from raytracer.benchmark.record import Record, Result, Row, moved, read_record, validate_record
 from raytracer.benchmark.report import arithmetic_rate, figures, kind, number, scaled, sizes
-from raytracer.config.errors import OutputError, UserError, escaped
+from raytracer.config.errors import OutputError, UserError, escape_controls
 from raytracer.files import output
 from raytracer.files.access import is_path
 
@@ -122,7 +122,7 @@ def _save(figure: Any, path: Path) -> None:
 
 def _plain(text: str) -> str:
     """Return text as it is drawn: without control characters and formulas."""
-    return escaped(text).replace("$", r"\$")
+    return escape_controls(text).replace("$", r"\$")
 
 
 def _origin(record: Record) -> str:

@@ -19,8 +19,14 @@ from typing import (
     is_typeddict,
 )
 
-from raytracer.config.arguments import items, mapping, real, text, whole
-from raytracer.config.errors import DataFileError, UserError, shown, shown_value
+from raytracer.config.arguments import (
+    check_items,
+    check_mapping,
+    check_real,
+    check_text,
+    check_whole,
+)
+from raytracer.config.errors import DataFileError, UserError, quote, quote_value
 from raytracer.files.access import load_json, opened, path_of
 
 FORMAT: Literal[1] = 1
@@ -194,30 +200,30 @@ def _checked(value: Any, hint: Any, place: str) -> Any:
     if origin is Literal:
         if value not in arguments:
             known = " or ".join(map(repr, arguments))
-            raise UserError(f"{place}: must be {known}, not {shown_value(value)}")
+            raise UserError(f"{place}: must be {known}, not {quote_value(value)}")
         return value
     if origin is list:
         return [_checked(each, arguments[0], f"{place}.{i}")
-                for i, each in enumerate(items(value, place))]  # fmt: skip
+                for i, each in enumerate(check_items(value, place))]  # fmt: skip
     if origin is dict:
-        return {key: _checked(each, arguments[1], f"{place}.{shown(key)}")
-                for key, each in mapping(value, place).items()}  # fmt: skip
+        return {key: _checked(each, arguments[1], f"{place}.{quote(key)}")
+                for key, each in check_mapping(value, place).items()}  # fmt: skip
     if origin is UnionType:  # int | str
-        return text(value, place) if isinstance(value, str) else whole(value, place)
+        return check_text(value, place) if isinstance(value, str) else check_whole(value, place)
     if origin is Annotated:
-        return real(value, place, 0.0, above=True)
+        return check_real(value, place, 0.0, above=True)
     if hint is str:
-        return text(value, place)
+        return check_text(value, place)
     if hint is int:
-        return whole(value, place)
-    return value if isinstance(value, float) else real(value, place)  # perhaps NaN
+        return check_whole(value, place)
+    return value if isinstance(value, float) else check_real(value, place)  # perhaps NaN
 
 
 def _checked_table(value: Any, hint: Any, place: str) -> dict[str, Any]:
     start = f"{place}." if place else ""
     if not place and not isinstance(value, dict):
         raise UserError("it is not a JSON object")
-    table, fields = mapping(value, place), _fields(hint)
+    table, fields = check_mapping(value, place), _fields(hint)
     for name in fields:
         if name in hint.__required_keys__ and name not in table:
             raise UserError(f"{start}{name}: is missing")

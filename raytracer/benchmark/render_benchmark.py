@@ -33,7 +33,7 @@ from raytracer.benchmark.benchmark import (
 from raytracer.benchmark.cuda.session import Enqueue, Session
 from raytracer.benchmark.record import Resources, Result, Row
 from raytracer.benchmark.sources import sources_of
-from raytracer.config.arguments import one_of
+from raytracer.config.arguments import check_word
 from raytracer.film.film import Film
 from raytracer.model.settings import FILTER_RADII
 from raytracer.packing.buffers import Bvh, SceneBuffers, build_bvh
@@ -106,7 +106,7 @@ class RenderBenchmark(Benchmark):
     def check(self, options: BenchOptions) -> None:
         picture_size(self.name, options.axes, SIZE)
         for name in options.scenes:
-            one_of(name, "render", SCENES, "example scene")
+            check_word(name, "render", SCENES, "example scene")
 
     def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
         size, results = picture_size(self.name, options.axes, SIZE), list[Result]()
@@ -210,7 +210,7 @@ class Ladder:
 
     def arranged(self, layout: str) -> Bvh:
         """Return the scene in a layout, converted once; raise UserError for an unknown one."""
-        one_of(layout, "a render kernel", LAYOUTS, "layout")
+        check_word(layout, "a render kernel", LAYOUTS, "layout")
         if layout not in self._trees:
             tree = self._trees[""]
             spheres = tree.spheres

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from raytracer.benchmark.record import Ceilings, Device, Record, Result, Row, moved
 from raytracer.benchmark.statistics import MIN_SAMPLES
-from raytracer.config.arguments import one_of
-from raytracer.config.errors import escaped
+from raytracer.config.arguments import check_word
+from raytracer.config.errors import escape_controls
 
 COLUMNS = (
     "variant", "shows", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "of peak",
@@ -29,7 +29,7 @@ def format_record(record: Record, form: str = "table") -> str:
     form: "table", "markdown", "csv" (a line for each row, all values as plain numbers in seconds,
     bytes and their ratios) or "json".
     """
-    one_of(form, "format", FORMS, "format")
+    check_word(form, "format", FORMS, "format")
     if form == "json":
         return to_json(record)
     if form == "csv":
@@ -53,7 +53,7 @@ def to_json(values: Any) -> str:
 
 def escape(text: str) -> str:
     """Return lines without control characters, which a record of somebody else may have."""
-    return "\n".join(map(escaped, text.split("\n")))
+    return "\n".join(map(escape_controls, text.split("\n")))
 
 
 def csv_text(lines: Sequence[Mapping[str, Any]]) -> str:

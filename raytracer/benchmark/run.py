@@ -29,8 +29,8 @@ from raytracer.benchmark.render_benchmark import RenderBenchmark
 from raytracer.benchmark.sources import digests
 from raytracer.benchmark.tone_benchmark import ToneBenchmark
 from raytracer.benchmark.tree_benchmark import BUILD, LIVE
-from raytracer.config.arguments import function, one_of
-from raytracer.config.errors import BackendError, UserError, suggestion
+from raytracer.config.arguments import check_function, check_word
+from raytracer.config.errors import BackendError, UserError, suggest
 from raytracer.system.resources import kernels
 
 BACKENDS = ("auto", "cpu", "cuda")
@@ -46,7 +46,7 @@ BENCHMARKS: dict[str, Benchmark] = {
 def find(name: str) -> Benchmark:
     """Return a benchmark by name; raise UserError for an unknown one."""
     if name not in BENCHMARKS:
-        hint = suggestion(name, list(BENCHMARKS))
+        hint = suggest(name, list(BENCHMARKS))
         raise UserError(f"there is no operation {name!r} to bench; {hint}")
     return BENCHMARKS[name]
 
@@ -113,8 +113,8 @@ def bench(
     """
     options = validated(locals())
     names = texts(names, "names")
-    one_of(backend, "backend", BACKENDS, "backend")
-    function(progress, "progress")
+    check_word(backend, "backend", BACKENDS, "backend")
+    check_function(progress, "progress")
     reason = why_not() if backend != "cpu" else ""
     used: Literal["cpu", "cuda"] = "cpu" if reason or backend == "cpu" else "cuda"
     selection = selected(names, used)

@@ -21,7 +21,7 @@ from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.record import Kind, Result, Row
 from raytracer.benchmark.sources import sources_of
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
-from raytracer.config.arguments import one_of, whole
+from raytracer.config.arguments import check_whole, check_word
 from raytracer.model.scene import Scene
 from raytracer.model.settings import RenderSettings
 from raytracer.packing.buffers import SceneBuffers, build_bvh
@@ -63,7 +63,7 @@ class SpheresBenchmark(Benchmark):
 
     def check(self, options: BenchOptions) -> None:
         for word in options.scenes:
-            one_of(word, f"{self.name} scene", list(KINDS), "kind of spheres")
+            check_word(word, f"{self.name} scene", list(KINDS), "kind of spheres")
         if options.axes:
             _picture("cpu", options)
 
@@ -73,7 +73,8 @@ class SpheresBenchmark(Benchmark):
     def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
         device, results = select("cuda" if session else "cpu"), list[Result]()
         counts = [
-            whole(count, "size", 1, device.max_spheres) for count in options.counts(self.counts)
+            check_whole(count, "size", 1, device.max_spheres)
+            for count in options.counts(self.counts)
         ]
         most = max(counts)
         for_it, smaller = f"for {most:,} spheres", "give smaller sizes"

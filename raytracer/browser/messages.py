@@ -6,10 +6,16 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass
 from typing import Any
 
-from raytracer.config.arguments import items, mapping, one_of, real, text
-from raytracer.config.errors import UserError, counted, naming, shown_value
-from raytracer.config.field_types import Integer, Kind, Number
-from raytracer.config.fields import Defined, check_fields, definitions, setting
+from raytracer.config.arguments import (
+    check_items,
+    check_mapping,
+    check_real,
+    check_text,
+    check_word,
+)
+from raytracer.config.errors import UserError, pluralize, prefix_errors, quote_value
+from raytracer.config.field_types import FieldType, Integer, Number
+from raytracer.config.fields import Defined, check_fields, find_definitions, setting
 from raytracer.files.access import load_json
 
 MAX_BYTES = 65536  # largest message from a page; the longest real one has a few hundred bytes
@@ -23,13 +29,13 @@ Values = dict[str, Any] | list[Any]
 
 
 def _check_text(value: Any, name: str, most: int = MAX_TEXT) -> str:
-    checked = text(value, name)
+    checked = check_text(value, name)
     if len(checked) > most:
         raise UserError(f"{name}: has {len(checked):,} characters, not at most {most:,}")
     try:
         checked.encode()
     except UnicodeEncodeError:
-        raise UserError(f"{name}: {shown_value(value)} is not Unicode") from None
+        raise UserError(f"{name}: {quote_value(value)} is not Unicode") from None
     return checked
 
 
@@ -44,29 +50,29 @@ def _check_value(value: Any, name: str) -> Any:
     if isinstance(value, str):
         return _check_text(value, name)
     if isinstance(value, list):
-        return [real(each, f"{name}[{i}]") for i, each in enumerate(_limited(value, name))]
-    return real(value, name)
+        return [check_real(each, f"{name}[{i}]") for i, each in enumerate(_limited(value, name))]
+    return check_real(value, name)
 
 
 def _check_values(value: Any, name: str) -> Values:
     """Return the arguments of an action, in order or by name."""
     if isinstance(value, dict):
-        named = _limited(mapping(value, name), name)
+        named = _limited(check_mapping(value, name), name)
         return {key: _check_value(each, f"{name}.{key}") for key, each in named.items()}
-    listed = _limited(items(value, name), name)
+    listed = _limited(check_items(value, name), name)
     return [_check_value(each, f"{name}[{i}]") for i, each in enumerate(listed)]
 
 
 def _limited(values: Any, name: str) -> Any:
     if len(values) > MAX_VALUES:
-        raise UserError(f"{name}: has {counted(len(values), 'value')}, not at most {MAX_VALUES}")
+        raise UserError(f"{name}: has {pluralize(len(values), 'value')}, not at most {MAX_VALUES}")
     return values
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Act(Defined):
-    name: str = setting(MISSING, Kind({str: {}}, _check_name, noun="a name"))
-    values: Values = setting((), Kind({dict: {}, list: {}}, _check_values, noun="values"))
+    name: str = setting(MISSING, FieldType({str: {}}, _check_name, noun="a name"))
+    values: Values = setting((), FieldType({dict: {}, list: {}}, _check_values, noun="values"))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -100,16 +106,16 @@ TYPES: Mapping[str, type[Message]] = {"act": Act, "size": Size, "ack": Ack, "sav
 
 def parse(content: str | dict[str, Any]) -> Message:
     """Parse a message of a page. Raises UserError."""
-    with naming("message"):
+    with prefix_errors("message"):
         try:
             values = (
                 load_json(content, "message", UserError) if isinstance(content, str) else content
             )
         except (ValueError, RecursionError):
             raise UserError("is not JSON, or is nested too deeply") from None
-        given = dict(mapping(values, "content"))
-        kind = TYPES[one_of(given.pop("type", None), "type", TYPES, "type of message")]
-        known = definitions(kind)
+        given = dict(check_mapping(values, "content"))
+        kind = TYPES[check_word(given.pop("type", None), "type", TYPES, "type of message")]
+        known = find_definitions(kind)
         check_fields(given, known, "fields")
         for name, each in known.items():
             if each.required and name not in given:

@@ -14,8 +14,14 @@ from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from raytracer.config.arguments import function, items, text, truth, whole
-from raytracer.config.errors import UserError, shown
+from raytracer.config.arguments import (
+    check_function,
+    check_items,
+    check_text,
+    check_truth,
+    check_whole,
+)
+from raytracer.config.errors import UserError, quote
 from raytracer.config.warning import warn
 from raytracer.system.resources import CLOSING
 
@@ -58,8 +64,8 @@ def serve(
             missing.
         TypeError: there is no such setting.
     """
-    truth(open_browser, "open_browser")
-    function(say, "say")
+    check_truth(open_browser, "open_browser")
+    check_function(say, "say")
     hosts = require_page(port, allow_host)
     from raytracer.browser.host import Host
     from raytracer.browser.server import Server, bound, new_token
@@ -95,7 +101,7 @@ def show(scene: object, *, height: int = 480, **settings: Any) -> SceneWidget:
         UserError: the scene or a setting is wrong, or the extra `notebook` is missing.
         TypeError: there is no such setting.
     """
-    whole(height, "height", *HEIGHTS)
+    check_whole(height, "height", *HEIGHTS)
     _require("anywidget", "show", "notebook")
     from raytracer.browser.widget import SceneWidget
 
@@ -124,9 +130,9 @@ def require_page(port: int | None, allow_host: str | Iterable[str]) -> tuple[str
     """Return the names of hosts of proxies in lower case. Raises UserError if a page cannot be
     served: the port or a name is wrong, or the extra is missing."""
     if port is not None:
-        whole(port, "port", 1, 65535)
-    names = [allow_host] if isinstance(allow_host, str) else items(allow_host, "allow_host")
-    hosts = tuple(_host(text(name, "allow_host")) for name in names)
+        check_whole(port, "port", 1, 65535)
+    names = [allow_host] if isinstance(allow_host, str) else check_items(allow_host, "allow_host")
+    hosts = tuple(_host(check_text(name, "allow_host")) for name in names)
     _require("aiohttp", "serve", "serve")
     return hosts
 
@@ -138,7 +144,7 @@ def _host(name: str) -> str:
         if re.fullmatch(r"[a-z0-9_]([a-z0-9._-]*[a-z0-9])?", sent):
             return sent
     raise UserError(
-        f"allow_host: '{shown(name)}' is not the name of a host: write for example "
+        f"allow_host: '{quote(name)}' is not the name of a host: write for example "
         "hub.example.org, without https:// and without a port"
     )
 

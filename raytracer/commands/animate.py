@@ -10,8 +10,8 @@ import click
 
 from raytracer.commands import options
 from raytracer.commands.report import file_size, print_json, print_lines, print_warning
-from raytracer.config.errors import counted, escaped
-from raytracer.config.warning import passed_to
+from raytracer.config.errors import escape_controls, pluralize
+from raytracer.config.warning import redirect_warnings
 from raytracer.system.progress import ProgressBar
 
 
@@ -66,9 +66,9 @@ def animate(scenes: tuple[str, ...], **given: Any) -> None:
         if sentence not in warnings:
             warnings.append(sentence)
             if not (quiet or as_json):
-                print_warning(escaped(sentence))
+                print_warning(escape_controls(sentence))
 
-    with passed_to(tell), ProgressBar(show=False if quiet else given["progress"]) as bar:
+    with redirect_warnings(tell), ProgressBar(show=False if quiet else given["progress"]) as bar:
         animation = animation_of(
             options.scene_paths(scenes), tone=given["tone"], backend=given["backend"],
             threads=given["threads"], annotations=given["annotations"], **given["settings"],
@@ -87,7 +87,7 @@ def animate(scenes: tuple[str, ...], **given: Any) -> None:
         size = f" {file_size(target)}," if target.is_file() else ""
         what = f"rendered part {given['part']} of" if given["part"] else "wrote"
         print_lines(
-            f"{what} {escaped(str(target))}:{size} {counted(len(animation), 'frame')}, "
+            f"{what} {escape_controls(str(target))}:{size} {pluralize(len(animation), 'frame')}, "
             f"{len(rendered)} of them rendered, {animation.duration:.3g} s at "
             f"{animation.settings.fps:g} frames/s, in {seconds:.1f} s"
         )

@@ -9,8 +9,8 @@ import click
 
 from raytracer._version import __version__
 from raytracer.commands.group import Group, hint_of_option
-from raytracer.config.errors import MemoryNeedError, RaytracerError, UserError, fitted, shown
-from raytracer.config.warning import passed_to
+from raytracer.config.errors import MemoryNeedError, RaytracerError, UserError, quote, truncate
+from raytracer.config.warning import redirect_warnings
 from raytracer.files import inputs
 from raytracer.system.process import Terminated
 from raytracer.system.resources import NO_THREADS, is_lack_of_memory, is_lack_of_threads
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"word {args.index('') + 1} of the command is empty, perhaps a shell variable that "
                 "is not set: give a value or leave it out"
             )
-        with passed_to(_print_warning):
+        with redirect_warnings(_print_warning):
             code = program.main(args, prog_name="raytracer", standalone_mode=False)
     except RaytracerError as error:
         return _say(str(error), error.exit_code)
@@ -109,14 +109,14 @@ def _misuse(error: click.UsageError, args: list[str]) -> int:
     # The parser of options has no context.
     called = f"raytracer {args[0]}" if args[:1] and args[0] in SUMMARIES else "raytracer"
     command = error.ctx.command_path if error.ctx else called
-    return _say(f"{fitted(_misuse_text(error))} (see `{command} --help`)", error.exit_code)
+    return _say(f"{truncate(_misuse_text(error))} (see `{command} --help`)", error.exit_code)
 
 
 def _misuse_text(error: click.UsageError) -> str:
     """Return what is wrong, with one suggestion: click would list all options spelt alike."""
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
         hint = hint_of_option(error.option_name, error.ctx.command)
-        text = f"no such option '{shown(error.option_name)}'"
+        text = f"no such option '{quote(error.option_name)}'"
         return f"{text}; {hint}" if hint else text
     return _sentence(error.format_message())
 
@@ -147,5 +147,5 @@ def stopped(error: BaseException) -> int:
 def _say(text: str, code: int) -> int:
     """Print each line with the name of the program on standard error; return the code."""
     for sentence in text.split("\n"):
-        print(f"raytracer: {fitted(sentence)}", file=sys.stderr)
+        print(f"raytracer: {truncate(sentence)}", file=sys.stderr)
     return code

@@ -6,7 +6,7 @@ import click
 
 from raytracer.commands import options
 from raytracer.commands.report import file_size, print_json, print_lines
-from raytracer.config.errors import escaped
+from raytracer.config.errors import escape_controls
 
 
 @click.command(
@@ -47,4 +47,4 @@ def export(
     if as_json:
         print_json({"output": str(target), "bytes": target.stat().st_size})
     elif not quiet:
-        print_lines(f"wrote {escaped(str(target))}: {file_size(target)}")
+        print_lines(f"wrote {escape_controls(str(target))}: {file_size(target)}")

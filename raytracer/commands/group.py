@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from raytracer.config.errors import nearest, shown, suggestion
+from raytracer.config.errors import find_nearest_name, quote, suggest
 
 
 class Group(click.Group):
@@ -50,7 +50,7 @@ class Group(click.Group):
         known = ctx.resilient_parsing or name in self.list_commands()  # for a completion, no error
         if not known and not name.startswith("-"):
             hint = hint_of_command(name, self.list_commands(), ctx.command_path)
-            raise click.UsageError(f"no such command '{shown(name)}'; {hint}", ctx)
+            raise click.UsageError(f"no such command '{quote(name)}'; {hint}", ctx)
         return super().resolve_command(ctx, args)
 
 
@@ -67,7 +67,7 @@ def hint_of_option(name: str, command: click.Command) -> str:
                 return sentence
     options = [param for param in command.params if isinstance(param, click.Option)]
     flags = [flag for option in options for flag in (*option.opts, *option.secondary_opts)]
-    near = nearest(name, [flag for flag in flags if flag.startswith("--")])
+    near = find_nearest_name(name, [flag for flag in flags if flag.startswith("--")])
     return f"did you mean '{near}'?" if near else ""
 
 
@@ -83,8 +83,8 @@ def hint_of_command(name: str, known: list[str], path: str) -> str:
     is_example = bool(name) and is_file(Path(str(scenes())) / f"{name}.toml")
     if is_example or suffix in (*SCENE_SUFFIXES, *SUFFIXES, *PICTURES) or is_file(Path(name)):
         use = "info" if suffix in PICTURES else "render" if "render" in known else "scene check"
-        return f"did you mean `raytracer {use} {shown(name)}`?"
-    near = nearest(name, known)
+        return f"did you mean `raytracer {use} {quote(name)}`?"
+    near = find_nearest_name(name, known)
     return ANYWHERE.get(name) or (
-        f"did you mean `{path} {near}`?" if near else suggestion(name, known)
+        f"did you mean `{path} {near}`?" if near else suggest(name, known)
     )

@@ -10,8 +10,8 @@ import click
 
 from raytracer.commands.options import FILE, SettingsCommand, json_option, scene_path, still_options
 from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
-from raytracer.config.errors import DataFileError, UserError, escaped
-from raytracer.config.warning import collected
+from raytracer.config.errors import DataFileError, UserError, escape_controls
+from raytracer.config.warning import collect_warnings
 from raytracer.files.access import is_file
 
 
@@ -54,7 +54,7 @@ def info(
 
     rows = []
     for file in files:
-        with collected() as warnings:
+        with collect_warnings() as warnings:
             contents = _about(file, settings)
         rows.append((contents, warnings))
     if as_json:
@@ -64,7 +64,7 @@ def info(
     for number, (contents, warnings) in enumerate(rows):
         print_warnings(warnings)
         if len(files) > 1:
-            print_lines(("\n" if number else "") + f"{escaped(files[number])}:")
+            print_lines(("\n" if number else "") + f"{escape_controls(files[number])}:")
         print_outline(contents)
         with suppress(KeyError, TypeError, UserError):  # earlier versions, or changed by hand
             print(f"\n{Camera(**contents['camera']).to_toml()}")
@@ -74,7 +74,7 @@ def print_formats(as_json: bool) -> None:
     """Print the formats of particle files; first ours, then those that packages add."""
     from raytracer.particles.registry import listing
 
-    with collected() as warnings:
+    with collect_warnings() as warnings:
         rows = listing()
     if as_json:
         print_json({"formats": rows} | ({"warnings": warnings} if warnings else {}))

@@ -6,7 +6,7 @@ import click
 
 from raytracer.commands import options
 from raytracer.commands.report import file_size, print_json, print_outline
-from raytracer.config.errors import escaped
+from raytracer.config.errors import escape_controls
 
 
 @click.command(
@@ -51,4 +51,4 @@ def measure(
         return
     print_outline(about)
     if target is not None:
-        print(f"{escaped(str(target))}  {file_size(target)}")
+        print(f"{escape_controls(str(target))}  {file_size(target)}")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
-    from raytracer.config.field_types import Kind
+    from raytracer.config.field_types import FieldType
     from raytracer.config.fields import Definition
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -229,11 +229,11 @@ def _help_all_option() -> click.Option:
 class SettingType(click.ParamType[Any]):
     """The type of an option of a setting, whose name begins the message about a wrong value."""
 
-    def __init__(self, kind: Kind, flag: str) -> None:
+    def __init__(self, kind: FieldType, flag: str) -> None:
         self.kind, self.name = kind, flag
 
     def convert(self, value: Any, *_: Any) -> Any:
-        return self.kind.of_text(value, self.name) if isinstance(value, str) else value
+        return self.kind.parse_option(value, self.name) if isinstance(value, str) else value
 
     def shell_complete(self, _: Any, __: Any, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
@@ -278,10 +278,10 @@ class OptionGroup:
 
     @cached_property
     def _known(self) -> Mapping[str, Definition]:
-        from raytracer.config.field_types import loaded
-        from raytracer.config.fields import definitions
+        from raytracer.config.field_types import import_name
+        from raytracer.config.fields import find_definitions
 
-        return definitions(loaded(self.owner))
+        return find_definitions(import_name(self.owner))
 
     @property
     def names(self) -> Sequence[str]:

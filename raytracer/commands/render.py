@@ -14,10 +14,10 @@ import click
 
 from raytracer.commands import options
 from raytracer.commands.report import print_json, print_lines, print_warnings, written
-from raytracer.config.errors import UserError, counted
+from raytracer.config.errors import UserError, pluralize
 from raytracer.config.field_types import Number
 from raytracer.config.tone_settings import ToneSettings
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from raytracer.system.memory import Need
 from raytracer.system.resources import peak_memory
 
@@ -89,7 +89,7 @@ def render(scenes: tuple[str, ...], **given: Any) -> None:
 
     call = SimpleNamespace(scene=scenes[0], **given)
     call.source, call.settings = Source.taken(options.scene_paths(scenes), call.settings)
-    with collected() as call.warnings:
+    with collect_warnings() as call.warnings:
         call.overrides = SceneOverrides.of(call.settings, call.annotations)
     call.shows_progress = False if call.quiet else call.progress
     if call.only is not None or call.pick is not None:
@@ -130,7 +130,7 @@ def prepared(call: Call, crop: Crop | None, output: Need, keep: bool = False) ->
     from raytracer.rendering.pipeline import prepare
     from raytracer.system.progress import StageLine
 
-    with collected() as warnings, StageLine(call.shows_progress) as line:
+    with collect_warnings() as warnings, StageLine(call.shows_progress) as line:
         job = prepare(
             call.source, call.overrides, backend=call.backend, crop=crop, threads=call.threads,
             notice=line, keep=keep, memory_of=output,
@@ -172,7 +172,7 @@ def run(call: Call) -> None:
         if call.film:
             film_file.check_target(call.film, call.resume)
         samples = film.sums[..., 0].size * job.settings.samples * call.repeat
-        with collected() as warnings, ProgressBar(samples, call.shows_progress) as bar:
+        with collect_warnings() as warnings, ProgressBar(samples, call.shows_progress) as bar:
             image = job.render(
                 job.device.film(film), repeat=call.repeat, aovs=aovs,
                 tone=ToneSettings.of(call.tone, job.tone), bits=call.bits,
@@ -183,7 +183,7 @@ def run(call: Call) -> None:
             warnings.append(
                 f"no camera ray hit a sphere, so the picture shows only the background: {remedy}"
             )
-    with collected() as of_picture:
+    with collect_warnings() as of_picture:
         try:  # the film first, since the picture can be made from it
             if call.film:
                 film.save(call.film)
@@ -268,7 +268,7 @@ def _solids(job: Job) -> list[str]:
     from raytracer.film.film import NOUNS
 
     counts = {noun: job.about.get(f"{noun}s") for noun in NOUNS}
-    return [counted(count, noun) for noun, count in counts.items() if count]
+    return [pluralize(count, noun) for noun, count in counts.items() if count]
 
 
 def _summary(job: Job, film: Film, picture: Path, others: list[Path]) -> list[str]:

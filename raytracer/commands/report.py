@@ -9,7 +9,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, TextIO
 
 from raytracer.config.arguments import MAX_WHOLE
-from raytracer.config.errors import counted, escaped, shown, shown_value
+from raytracer.config.errors import escape_controls, pluralize, quote, quote_value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,11 +30,11 @@ def print_warnings(sentences: Sequence[str]) -> None:
     for sentence in sentences[:MAX_WARNINGS]:
         print_warning(sentence)
     if (left := len(sentences) - MAX_WARNINGS) > 0:
-        print_warning(f"and {counted(left, 'more warning')}; --json prints all")
+        print_warning(f"and {pluralize(left, 'more warning')}; --json prints all")
 
 
 def print_lines(text: str, file: TextIO | None = None) -> None:
-    print("\n".join(escaped(line) for line in text.split("\n")), file=file, flush=True)
+    print("\n".join(escape_controls(line) for line in text.split("\n")), file=file, flush=True)
 
 
 def file_size(path: Path) -> str:
@@ -48,7 +48,7 @@ def written(path: Path) -> str:
     return (
         "wrote standard output: PNG"
         if str(path) == "-"
-        else f"wrote {escaped(str(path))}: {file_size(path)}"
+        else f"wrote {escape_controls(str(path))}: {file_size(path)}"
     )
 
 
@@ -73,12 +73,12 @@ def print_outline(value: dict[str, Any], indent: str = "") -> None:
     for line in islice(lines, MAX_LINES):
         print(line if len(line) <= MAX_LINE else line[: MAX_LINE - 3] + "...")
     if left := sum(1 for _ in lines):
-        print(f"{indent}... {counted(left, 'more line')}; --json prints all")
+        print(f"{indent}... {pluralize(left, 'more line')}; --json prints all")
 
 
 def outline(value: dict[str, Any], indent: str = "") -> Iterator[str]:
     """Return the lines of a nested dictionary with aligned keys, without empty values."""
-    rows = [(shown(str(k)), item) for k, item in value.items() if item not in (None, {}, [], "")]
+    rows = [(quote(str(k)), item) for k, item in value.items() if item not in (None, {}, [], "")]
     width = max((len(key) for key, _ in rows), default=0)
     for key, item in rows:
         label = "seconds" if key == "timings" else key.replace("_", " ")
@@ -91,7 +91,7 @@ def outline(value: dict[str, Any], indent: str = "") -> Iterator[str]:
         elif isinstance(item, str) and "\n" in item:
             yield f"{indent}{label}"
             cut = item if len(item) <= MAX_LINE else item[: MAX_LINE - 3] + "..."
-            yield from (f"{indent}  {escaped(line)}".rstrip() for line in cut.splitlines())
+            yield from (f"{indent}  {escape_controls(line)}".rstrip() for line in cut.splitlines())
         else:
             yield f"{indent}{label:<{width}}  {_text(key, item)}"
 
@@ -101,13 +101,13 @@ def _text(key: str, value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        return ", ".join(f"{shown(str(name))} {_text(name, item)}" for name, item in value.items())
+        return ", ".join(f"{quote(str(name))} {_text(name, item)}" for name, item in value.items())
     if isinstance(value, (list, tuple)):
         return " ".join(_text(key, item) for item in value[:MAX_LINES])
     if isinstance(value, int) and abs(value) > MAX_WHOLE:  # from a file
-        return shown_value(value)
+        return quote_value(value)
     if isinstance(value, (int, float)) and key.startswith("memory"):
         return f"{value / 2**30:.1f} GiB"
     if isinstance(value, int) and key in ("spheres", "particles"):
         return f"{value:,}"
-    return f"{value:.4g}" if isinstance(value, float) else shown(str(value), MAX_LINE)
+    return f"{value:.4g}" if isinstance(value, float) else quote(str(value), MAX_LINE)

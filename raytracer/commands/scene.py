@@ -13,8 +13,8 @@ import click
 from raytracer.commands import options
 from raytracer.commands.group import Group
 from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
-from raytracer.config.errors import escaped
-from raytracer.config.warning import collected
+from raytracer.config.errors import escape_controls
+from raytracer.config.warning import collect_warnings
 from raytracer.files.inputs import noted
 from raytracer.system import memory
 
@@ -54,7 +54,7 @@ def check(file: str, as_json: bool, settings: dict[str, Any]) -> None:
     """
     from raytracer.scene_files.source import Source
 
-    with collected() as warnings:
+    with collect_warnings() as warnings:
         contents = contents_of(Source.of(file, **settings))
     if as_json:
         print_json(contents | {"warnings": warnings})
@@ -106,7 +106,9 @@ def generate(
         return
     if name is None:
         raise click.UsageError("give the name of a generator; --list shows them")
-    print_lines(escaped(str(write(name, output or f"{name}.npz", count, seed, force=force))))
+    print_lines(
+        escape_controls(str(write(name, output or f"{name}.npz", count, seed, force=force)))
+    )
 
 
 def contents_of(source: Source) -> dict[str, Any]:

@@ -11,9 +11,9 @@ import click
 
 from raytracer.commands import options
 from raytracer.commands.report import print_json, print_lines, print_warning, print_warnings
-from raytracer.config.errors import UserError, escaped
+from raytracer.config.errors import UserError, escape_controls
 from raytracer.config.tone_settings import ToneSettings
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from raytracer.system.resources import peak_memory
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def made(call: Call, name: str, target: Path) -> dict[str, Any]:
             f"{name}: has no albedo and normal, so edges may blur: render the film with "
             "--denoise, or with --aov denoising-albedo,denoising-normal"
         )
-    with collected() as warnings:
+    with collect_warnings() as warnings:
         save_picture(image, target, call)
     if not call.quiet:
         print_warnings(warnings)
@@ -129,7 +129,7 @@ def _summary(image: Image, target: Path, stats: bool) -> str:
     height, width = image.film.sums.shape[:2]
     statistics, place = image.statistics, "standard output" if str(target) == "-" else target
     lines = [
-        f"wrote {escaped(str(place))}: {width}x{height}, {samples_text(image.film)}, "
+        f"wrote {escape_controls(str(place))}: {width}x{height}, {samples_text(image.film)}, "
         f"{image.settings.tone}, exposure {statistics.exposure:+.2f}"
     ]
     return "\n".join([*lines, *(statistics.lines() if stats else [])])

@@ -8,13 +8,13 @@ from itertools import islice
 from math import inf
 from typing import Any
 
-from raytracer.config.errors import SceneError, shown, shown_value, suggestion, type_name
+from raytracer.config.errors import SceneError, quote, quote_value, suggest, type_name
 
 MAX_ITEMS = 1 << 20  # of a list that is not an array: numbers of a vector, lights, sets of spheres
 MAX_WHOLE = 2**63  # whole numbers are below this, because kernels and arrays count in 64 bits
 
 
-def _as_python(value: Any) -> Any:
+def _to_python(value: Any) -> Any:
     """Return a NumPy scalar or an array without axes as a number of Python, but no quantity of
     unyt and no masked value: `item` drops unit and mask."""
     is_number = getattr(value, "ndim", None) == 0 and hasattr(value, "item")
@@ -22,11 +22,13 @@ def _as_python(value: Any) -> Any:
     return value.item() if is_number and is_plain else value
 
 
-def real(value: Any, name: str, low: float = -inf, high: float = inf, above: bool = False) -> float:
+def check_real(
+    value: Any, name: str, low: float = -inf, high: float = inf, above: bool = False
+) -> float:
     """Return a finite number of low..high; with `above`, low itself is refused."""
-    value = _as_python(value)
+    value = _to_python(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise SceneError(f"{name}: {shown_value(value)} is not a number")
+        raise SceneError(f"{name}: {quote_value(value)} is not a number")
     try:
         number = float(value)
     except OverflowError:
@@ -41,30 +43,30 @@ def real(value: Any, name: str, low: float = -inf, high: float = inf, above: boo
     return number
 
 
-def whole(value: Any, name: str, low: int = -MAX_WHOLE, high: int = MAX_WHOLE) -> int:
-    value = _as_python(value)
+def check_whole(value: Any, name: str, low: int = -MAX_WHOLE, high: int = MAX_WHOLE) -> int:
+    value = _to_python(value)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise SceneError(f"{name}: {shown_value(value)} is not a whole number")
+        raise SceneError(f"{name}: {quote_value(value)} is not a whole number")
     if not low <= value <= high:
         limit = f"at least {low}" if value < low else f"at most {high}"
-        raise SceneError(f"{name}: must be {limit}, not {shown_value(value)}")
+        raise SceneError(f"{name}: must be {limit}, not {quote_value(value)}")
     return int(value)
 
 
-def truth(value: Any, name: str) -> bool:
-    value = _as_python(value)
+def check_truth(value: Any, name: str) -> bool:
+    value = _to_python(value)
     if not isinstance(value, int) or value not in (0, 1):
-        raise SceneError(f"{name}: {shown_value(value)} is neither true nor false")
+        raise SceneError(f"{name}: {quote_value(value)} is neither true nor false")
     return bool(value)
 
 
-def one_of(value: Any, name: str, known: Iterable[str], what: str = "choice") -> str:
+def check_word(value: Any, name: str, known: Iterable[str], what: str = "choice") -> str:
     """Return one of a few words; the message names the nearest one."""
     words = list(known)
     if not isinstance(value, str):
-        raise SceneError(f"{name}: {shown_value(value)} is not text; known are {', '.join(words)}")
+        raise SceneError(f"{name}: {quote_value(value)} is not text; known are {', '.join(words)}")
     if value not in words:
-        raise SceneError(f"{name}: there is no {what} '{shown(value)}'; {suggestion(value, words)}")
+        raise SceneError(f"{name}: there is no {what} '{quote(value)}'; {suggest(value, words)}")
     return as_text(value)
 
 
@@ -73,13 +75,13 @@ def as_text(value: str) -> str:
     return str.__str__(value)
 
 
-def text(value: Any, name: str) -> str:
+def check_text(value: Any, name: str) -> str:
     if not isinstance(value, str):
-        raise SceneError(f"{name}: {shown_value(value)} is not text")
+        raise SceneError(f"{name}: {quote_value(value)} is not text")
     return as_text(value)
 
 
-def of_kind(value: Any, name: str, kind: type | tuple[type, ...]) -> Any:
+def check_kind(value: Any, name: str, kind: type | tuple[type, ...]) -> Any:
     if not isinstance(value, kind):
         kinds = kind if isinstance(kind, tuple) else (kind,)
         names = " or ".join(k.__name__ for k in kinds)
@@ -87,34 +89,34 @@ def of_kind(value: Any, name: str, kind: type | tuple[type, ...]) -> Any:
     return value
 
 
-def items(value: Any, name: str) -> list[Any]:
+def check_items(value: Any, name: str) -> list[Any]:
     """Return the items of a sequence or another iterable, except a text, a set or a mapping."""
     try:
         if isinstance(value, (str, bytes, bytearray, memoryview, set, Mapping)):
             raise TypeError
         result = list(islice(value, MAX_ITEMS + 1))
     except TypeError:
-        raise SceneError(f"{name}: {shown_value(value)} is not a list") from None
+        raise SceneError(f"{name}: {quote_value(value)} is not a list") from None
     if len(result) > MAX_ITEMS:  # perhaps infinite
         raise SceneError(f"{name}: has more than {MAX_ITEMS:,} items")
     return result
 
 
-def mapping(value: Any, name: str) -> Mapping[str, Any]:
+def check_mapping(value: Any, name: str) -> Mapping[str, Any]:
     """Return a dictionary whose keys are texts."""
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise SceneError(f"{name}: {shown_value(value)} is not a dictionary with text keys")
+        raise SceneError(f"{name}: {quote_value(value)} is not a dictionary with text keys")
     return value
 
 
-def names_by(value: Any, name: str = "names") -> dict[str, str]:
+def check_part_names(value: Any, name: str = "names") -> dict[str, str]:
     """Return the names in messages of parts, {} for None."""
-    names = {} if value is None else mapping(value, name)
-    return {key: text(each, name) for key, each in names.items()}
+    names = {} if value is None else check_mapping(value, name)
+    return {key: check_text(each, name) for key, each in names.items()}
 
 
-def function(value: Any, name: str) -> Callable[..., Any] | None:
+def check_function(value: Any, name: str) -> Callable[..., Any] | None:
     if value is not None and not callable(value):
-        raise SceneError(f"{name}: {shown_value(value)} is not a function")
+        raise SceneError(f"{name}: {quote_value(value)} is not a function")
     result: Callable[..., Any] | None = value
     return result

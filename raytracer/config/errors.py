@@ -33,7 +33,7 @@ class RaytracerError(Exception):
     max_sentences = MAX_SENTENCES
 
     def __init__(self, *sentences: str) -> None:
-        super().__init__(*(fitted(str(sentence)) for sentence in sentences))
+        super().__init__(*(truncate(str(sentence)) for sentence in sentences))
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -92,14 +92,16 @@ class InstallError(UserError, ImportError):
 
 
 @contextmanager
-def naming(source: str) -> Iterator[None]:
+def prefix_errors(source: str) -> Iterator[None]:
     """Begin each sentence of a UserError of the block with a file name, unless it does already."""
     try:
         yield
     except UserError as error:
-        start = f"{fitted(source)}: "
+        start = f"{truncate(source)}: "
         if source:
-            error.args = tuple(s if s.startswith(start) else fitted(start + s) for s in error.args)
+            error.args = tuple(
+                s if s.startswith(start) else truncate(start + s) for s in error.args
+            )
         raise
     except MemoryError:
         if not source:
@@ -107,7 +109,7 @@ def naming(source: str) -> Iterator[None]:
         raise MemoryNeedError(f"{source}: {NO_MEMORY}") from None
 
 
-def escaped(text: str) -> str:
+def escape_controls(text: str) -> str:
     """Escape all characters of a text that do not print: control characters, line ends, marks of
     the writing direction, and undecodable bytes of file names."""
     if text.isprintable():
@@ -122,17 +124,17 @@ def _escape(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
-def shown(text: str, most: int = TEXT_LETTERS) -> str:
+def quote(text: str, most: int = TEXT_LETTERS) -> str:
     """Return a text for a quotation in a message: escaped, and cut after `most` letters."""
-    return escaped(text) if len(text) <= most else escaped(text[: most - 3]) + "..."
+    return escape_controls(text) if len(text) <= most else escape_controls(text[: most - 3]) + "..."
 
 
-def counted(count: int, noun: str, after: str = "") -> str:
+def pluralize(count: int, noun: str, after: str = "") -> str:
     """Return a number with its noun: "1 sphere", "2,000 spheres", "1 sample per pixel"."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}{after}"
 
 
-def shown_value(value: object, most: int = TEXT_LETTERS) -> str:
+def quote_value(value: object, most: int = TEXT_LETTERS) -> str:
     """Return the `repr` of a value for a quotation in a message, cut after `most` letters."""
     import reprlib
 
@@ -140,42 +142,42 @@ def shown_value(value: object, most: int = TEXT_LETTERS) -> str:
     short.maxstring = short.maxother = short.maxlong = most
     short.maxlevel = 3
     try:
-        return shown(short.repr(value), most)
+        return quote(short.repr(value), most)
     except Exception:  # whatever the `repr` of a foreign object does
         return f"<{type_name(value)}>"
 
 
 def type_name(value: object) -> str:
-    return shown(type(value).__name__)
+    return quote(type(value).__name__)
 
 
-def fitted(text: str) -> str:
+def truncate(text: str) -> str:
     """Return a sentence of at most `SENTENCE_LETTERS`, cut in the middle: the end has the
     remedy."""
     if len(text) > SENTENCE_LETTERS:
         head = SENTENCE_LETTERS * 2 // 3
         text = f"{text[:head]} ... {text[head - SENTENCE_LETTERS :]}"
-    return escaped(text)
+    return escape_controls(text)
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def find_nearest_name(name: str, known: Iterable[str]) -> str | None:
     """Return the valid name nearest to a wrong one, or None.
 
     It is the same name in other case, the name for a word of other programs (`synonyms`), the only
     name with the same start, or a name with a similar spelling.
     """
-    return _nearest(name, tuple(known)) if len(name) <= MAX_NAME_CHARS else None
+    return _find_nearest(name, tuple(known)) if len(name) <= MAX_NAME_CHARS else None
 
 
 @lru_cache(1024)  # many items of a file may have the same mistake
-def _nearest(name: str, known: tuple[str, ...]) -> str | None:
+def _find_nearest(name: str, known: tuple[str, ...]) -> str | None:
     from difflib import get_close_matches  # imported for mistakes alone
 
-    from raytracer.config.synonyms import names_for
+    from raytracer.config.synonyms import find_synonyms
 
-    plain = {_plain(k): k for k in known if len(k) <= MAX_NAME_CHARS}
-    normal = _plain(name)
-    for same in (normal, *names_for(normal)):
+    plain = {_normalize(k): k for k in known if len(k) <= MAX_NAME_CHARS}
+    normal = _normalize(name)
+    for same in (normal, *find_synonyms(normal)):
         if same in plain:
             return plain[same]
     begins = [k for k in plain if len(normal) >= MIN_CHARS and k.startswith(normal)]
@@ -186,19 +188,19 @@ def _nearest(name: str, known: tuple[str, ...]) -> str | None:
     return plain[matches[0]] if matches else None
 
 
-def _plain(name: str) -> str:
+def _normalize(name: str) -> str:
     """Return a name in lower case, without the dashes of an option, with "_" between words."""
     return name.lstrip("-").lower().replace("-", "_")
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
+def suggest(name: str, known: Iterable[str]) -> str:
     """Return the remedy for a wrong name: the nearest valid name, or a list."""
     names = list(known)
-    near = nearest(name, names)
+    near = find_nearest_name(name, names)
     if near is not None:
-        return f"did you mean '{shown(near)}'?"
+        return f"did you mean '{quote(near)}'?"
     if not names:
         return "none is known here"
     if len(names) <= 15:
-        return "known are " + ", ".join(map(shown, names))
-    return "known are " + ", ".join(map(shown, names[:12])) + ", ..."
+        return "known are " + ", ".join(map(quote, names))
+    return "known are " + ", ".join(map(quote, names[:12])) + ", ..."

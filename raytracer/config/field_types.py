@@ -11,8 +11,16 @@ from importlib import import_module
 from math import inf
 from typing import Any
 
-from raytracer.config.arguments import MAX_WHOLE, items, one_of, real, text, truth, whole
-from raytracer.config.errors import SceneError, UserError, nearest, shown_value
+from raytracer.config.arguments import (
+    MAX_WHOLE,
+    check_items,
+    check_real,
+    check_text,
+    check_truth,
+    check_whole,
+    check_word,
+)
+from raytracer.config.errors import SceneError, UserError, find_nearest_name, quote_value
 
 Schema = dict[str, Any]
 Check = Callable[[Any, str], Any]  # of a value and the name of its field
@@ -22,23 +30,23 @@ TRUTH: Schema = {"type": "boolean"}
 NUMBER: Schema = {"type": "number"}
 
 
-def array(item: Schema, count: int) -> Schema:
+def array_schema(item: Schema, count: int) -> Schema:
     """Return the JSON Schema of a list with a fixed number of items."""
     return {"type": "array", "items": item, "minItems": count, "maxItems": count}
 
 
-def one_of_words(words: Iterable[str]) -> Schema:
+def words_schema(words: Iterable[str]) -> Schema:
     """Return the JSON Schema of one of some words."""
     return {"type": "string", "enum": list(words)}
 
 
-def loaded(name: str) -> Any:
+def import_name(name: str) -> Any:
     """Import and return "package.module:name"."""
     module, _, attribute = name.partition(":")
     return getattr(import_module(module), attribute)
 
 
-class Kind:
+class FieldType:
     """The type of a field's value."""
 
     plain: Mapping[type, Schema] = {}  # of its values in a scene file, by their type in Python
@@ -62,9 +70,9 @@ class Kind:
         """Convert a text of the command line: a number, true, false, or the text itself."""
         if bool in self.plain and text in ("true", "false"):
             return text == "true"
-        return number_of(text) if {int, float} & self.plain.keys() else text
+        return parse_option_number(text) if {int, float} & self.plain.keys() else text
 
-    def of_text(self, text: str, name: str) -> Any:
+    def parse_option(self, text: str, name: str) -> Any:
         """Return the value of an option."""
         return self.checked(self.typed(text), name)
 
@@ -116,7 +124,7 @@ class Kind:
         return f"[{'|'.join(words)}]" if self.words else self.metavar or "TEXT"
 
 
-class Integer(Kind):
+class Integer(FieldType):
     """A whole number of low..high."""
 
     noun, metavar = "a whole number", "INTEGER"
@@ -124,10 +132,10 @@ class Integer(Kind):
     def __init__(self, low: int, high: int | None = None) -> None:
         schema = {"type": "integer", "minimum": low} | ({} if high is None else {"maximum": high})
         self.plain = {int: schema}
-        self.check = partial(whole, low=low, high=MAX_WHOLE if high is None else high)
+        self.check = partial(check_whole, low=low, high=MAX_WHOLE if high is None else high)
 
 
-class Number(Kind):
+class Number(FieldType):
     """A finite number of low..high; with `above`, low itself is refused."""
 
     noun, metavar = "a number", "NUMBER"
@@ -137,32 +145,32 @@ class Number(Kind):
         # Whole numbers without a point.
         short = {key: int(n) if n == int(n) else n for key, n in limits.items() if abs(n) < inf}
         self.plain = {int: {"type": "number", **short}, float: {"type": "number", **short}}
-        self.check = partial(real, low=low, high=high, above=above)
+        self.check = partial(check_real, low=low, high=high, above=above)
 
 
-Truth = partial(Kind, {bool: TRUTH}, truth, noun="true, false", wording="")
-Text = partial(Kind, {str: TEXT}, text, noun="text", wording="")
+Truth = partial(FieldType, {bool: TRUTH}, check_truth, noun="true, false", wording="")
+Text = partial(FieldType, {str: TEXT}, check_text, noun="text", wording="")
 
 
-class Choice(Kind):
+class WordChoice(FieldType):
     """One of some words, called `what` in messages."""
 
     def __init__(self, words: Iterable[str], what: str = "choice") -> None:
-        self.plain = {str: one_of_words(words)}
+        self.plain = {str: words_schema(words)}
         self.noun = ", ".join(map(repr, self.words))
-        self.check = partial(one_of, known=self.words, what=what)
+        self.check = partial(check_word, known=self.words, what=what)
 
 
-class AnyOf(Kind):
+class AnyOf(FieldType):
     """A value of one of several types; types with fixed words come first.
 
     Args:
         made: makes the value of the checked one.
-        others: as of `Kind`; by default they are derived from the types.
+        others: as of `FieldType`; by default they are derived from the types.
     """
 
     def __init__(
-        self, *kinds: Kind, made: Callable[[Any], Any] = lambda checked: checked, **others: Any
+        self, *kinds: FieldType, made: Callable[[Any], Any] = lambda checked: checked, **others: Any
     ) -> None:
         self.kinds, self.made = kinds, made
         wording = [
@@ -184,24 +192,24 @@ class AnyOf(Kind):
             try:
                 return self.made(kind.checked(value, name))
             except UserError as mistake:
-                meant = meant or (mistake if _is_meant(kind, value) else None)
-        raise meant or SceneError(f"{name}: must be {self.noun}, not {shown_value(value)}")
+                meant = meant or (mistake if _explains_best(kind, value) else None)
+        raise meant or SceneError(f"{name}: must be {self.noun}, not {quote_value(value)}")
 
     def tables(self) -> list[Any]:
         return [table for kind in self.kinds for table in kind.tables()]
 
 
-def _is_meant(kind: Kind, value: object) -> bool:
+def _explains_best(kind: FieldType, value: object) -> bool:
     """Whether the message of this type explains best what is wrong with a value."""
     has_items = list in kind.plain or dict in kind.plain
     if isinstance(value, str):
         if {",", "="} & {*value}:
             return has_items
-        return str in kind.plain and (not kind.words or bool(nearest(value, kind.words)))
+        return str in kind.plain and (not kind.words or bool(find_nearest_name(value, kind.words)))
     return isinstance(value, tuple(kind.plain)) or (list in kind.plain and isinstance(value, tuple))
 
 
-def number_of(text: str) -> float | str:
+def parse_option_number(text: str) -> float | str:
     """Return the number in a text of the command line, or else the text."""
     for kind in (int, float):
         try:
@@ -211,7 +219,7 @@ def number_of(text: str) -> float | str:
     return text
 
 
-class Numbers(Kind):
+class Numbers(FieldType):
     """A fixed number of numbers, of low..high or of the type `item`; "1,2,3" as a text.
 
     accepts: what must be true of all of them together. between: a regular expression of what
@@ -220,26 +228,26 @@ class Numbers(Kind):
 
     def __init__(
         self, count: int, noun: str, metavar: str, low: float = -inf, high: float = inf,
-        item: Kind | None = None, accepts: Callable[[Any], bool] = bool, between: str = ",",
+        item: FieldType | None = None, accepts: Callable[[Any], bool] = bool, between: str = ",",
     ) -> None:  # fmt: skip
         self.item, self.accepts, self.between = item or Number(low, high), accepts, between
-        self.plain = {list: array(self.item.schema(), count)}
+        self.plain = {list: array_schema(self.item.schema(), count)}
         self.count, self.noun, self.wording, self.metavar = count, noun, noun, metavar
 
     def checked(self, value: Any, name: str) -> Any:
         given = value
         if isinstance(value, str):  # of the command line
             words = re.split(self.between, value.lower())
-            given = [number_of(word) for word in words] if all(words) else ""
+            given = [parse_option_number(word) for word in words] if all(words) else ""
         try:
-            parts = items(given, name)
+            parts = check_items(given, name)
         except UserError:
             parts = []
         if len(parts) == self.count:
             parts = [self.item.checked(part, f"{name}[{i}]") for i, part in enumerate(parts)]
             if self.accepts(parts):
                 return tuple(parts)
-        raise SceneError(f"{name}: {shown_value(value)} is not {self.noun}")
+        raise SceneError(f"{name}: {quote_value(value)} is not {self.noun}")
 
 
 Percentiles = partial(
@@ -250,9 +258,9 @@ Vector3 = partial(Numbers, 3, "three numbers", "X,Y,Z")
 Direction = partial(Numbers, 3, "a direction: three numbers, not all 0", "X,Y,Z", accepts=any)
 
 
-def Axis(axes: Mapping[str, tuple[float, float, float]]) -> Kind:  # noqa: N802
+def Axis(axes: Mapping[str, tuple[float, float, float]]) -> FieldType:  # noqa: N802
     """A direction: three finite numbers, or one of `axes` by its name, "z" or "-z"."""
     return AnyOf(
-        Choice(axes, "axis"), Vector3(), made=lambda value: axes.get(value, value),
+        WordChoice(axes, "axis"), Vector3(), made=lambda value: axes.get(value, value),
         noun=f"three numbers or an axis ({', '.join(axes)})",
     )  # fmt: skip

@@ -18,8 +18,8 @@ from functools import cache, cached_property
 from inspect import cleandoc
 from typing import Any, ClassVar, TypeVar
 
-from raytracer.config.errors import SceneError, shown, suggestion
-from raytracer.config.field_types import Kind, loaded
+from raytracer.config.errors import SceneError, quote, suggest
+from raytracer.config.field_types import FieldType, import_name
 
 DEFINITION = "definition"  # key of the definition in a field's metadata
 SETTINGS = "takes"  # attribute of a function with the dataclasses whose fields it takes
@@ -45,7 +45,7 @@ class Definition:
     """
 
     def __init__(
-        self, kind: Kind, *texts: str, default: Any = MISSING, default_text: str = "",
+        self, kind: FieldType, *texts: str, default: Any = MISSING, default_text: str = "",
         flag: str = "", variant: str = "", name: str = "",
     ) -> None:  # fmt: skip
         self.kind, self._text, self.name = kind, " ".join(texts), name
@@ -56,7 +56,7 @@ class Definition:
     @property
     def text(self) -> str:
         """The meaning, in one paragraph."""
-        text = self._text or documented(self.owner).get(self.name, "")
+        text = self._text or read_field_texts(self.owner).get(self.name, "")
         return text or str(getattr(self.kind, "summary", ""))  # of a table
 
     @property
@@ -103,16 +103,16 @@ class Borrowed(Definition):
         self._owner, self.name = owner, name
 
     def __getattr__(self, attribute: str) -> Any:
-        return getattr(definitions(loaded(self._owner))[self.name], attribute)
+        return getattr(find_definitions(import_name(self._owner))[self.name], attribute)
 
 
-def setting(default: Any, kind: Kind, *texts: str, **options: Any) -> Any:
+def setting(default: Any, kind: FieldType, *texts: str, **options: Any) -> Any:
     """Return a dataclass field; the arguments are its default and those of `Definition`."""
     return field(default=default, metadata={DEFINITION: Definition(kind, *texts, **options)})
 
 
 @cache
-def documented(kind: type) -> dict[str, str]:
+def read_field_texts(kind: type) -> dict[str, str]:
     """Return the texts about fields in the docstrings of a class and its bases, by name."""
     texts: dict[str, str] = {}
     for each in reversed(kind.__mro__):
@@ -121,7 +121,7 @@ def documented(kind: type) -> dict[str, str]:
     return texts
 
 
-def definitions(kind: type) -> Mapping[str, Definition]:
+def find_definitions(kind: type) -> Mapping[str, Definition]:
     """Return the definitions of the fields of a dataclass, by name, in order."""
     known = _definitions.get(kind)
     if known is None:
@@ -151,7 +151,7 @@ class Defined:
     def __post_init__(self) -> None:
         """Replace the fields by their checked values; None is valid if it is the default."""
         values = vars(self)  # of a frozen dataclass, which has no other way to set them
-        for name, definition in definitions(type(self)).items():
+        for name, definition in find_definitions(type(self)).items():
             value = values[name]
             if value is definition.default:
                 values[name] = definition.checked_default
@@ -160,10 +160,10 @@ class Defined:
                 values[name] = definition.kind.checked(value, where)
 
     def _values(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, name) for name in definitions(type(self)))
+        return tuple(getattr(self, name) for name in find_definitions(type(self)))
 
     def __repr__(self) -> str:
-        values = (f"{name}={getattr(self, name)!r}" for name in definitions(type(self)))
+        values = (f"{name}={getattr(self, name)!r}" for name in find_definitions(type(self)))
         return f"{type(self).__qualname__}({', '.join(values)})"
 
     def __eq__(self, other: object) -> bool:
@@ -175,7 +175,7 @@ class Defined:
         return hash(self._values())
 
 
-def takes(*kinds: type | str) -> Callable[[Function], Function]:
+def accept_settings(*kinds: type | str) -> Callable[[Function], Function]:
     """Return a decorator of functions that take the fields of dataclasses as keyword arguments."""
 
     def decorate(function: Function) -> Function:
@@ -185,31 +185,33 @@ def takes(*kinds: type | str) -> Callable[[Function], Function]:
     return decorate
 
 
-def taken_by(function: Any) -> Iterable[type]:
+def accepted_settings(function: Any) -> Iterable[type]:
     """Yield the dataclasses whose fields a function takes."""
     for kind in vars(function)[SETTINGS]:
-        yield loaded(kind) if isinstance(kind, str) else kind
+        yield import_name(kind) if isinstance(kind, str) else kind
 
 
-def split(settings: Mapping[str, Any], kind: type) -> tuple[dict[str, Any], dict[str, Any]]:
+def split_settings(
+    settings: Mapping[str, Any], kind: type
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings that are fields of a dataclass and not None, and the others."""
     others = dict(settings)
-    own = {name: others.pop(name) for name in definitions(kind) if name in others}
+    own = {name: others.pop(name) for name in find_definitions(kind) if name in others}
     return {name: value for name, value in own.items() if value is not None}, others
 
 
 def check_names(function: Any, given: Iterable[str], caller: str = "") -> None:
     """Refuse unknown keyword arguments, as Python does, with the nearest name; `caller` instead
     of the name of the function."""
-    kinds, known = iter(taken_by(function)), list[str]()
+    kinds, known = iter(accepted_settings(function)), list[str]()
     for name in given:
         while name not in known and (kind := next(kinds, None)) is not None:
-            known += definitions(kind)
+            known += find_definitions(kind)
         if name not in known:
             names, caller = [*known, *(function.__kwdefaults__ or ())], caller or function.__name__
             raise TypeError(
-                f"{caller}() got an unexpected keyword argument '{shown(name)}'; "
-                f"{suggestion(name, names)}"
+                f"{caller}() got an unexpected keyword argument '{quote(name)}'; "
+                f"{suggest(name, names)}"
             )
 
 
@@ -217,8 +219,8 @@ def check_fields(given: Iterable[Any], known: Collection[str], place: str) -> No
     """Refuse the fields that there are not, with the nearest name."""
     for name in given:
         if name not in known:
-            hint = suggestion(str(name), known)
-            raise SceneError(f"{place}: there is no field '{shown(str(name))}'; {hint}")
+            hint = suggest(str(name), known)
+            raise SceneError(f"{place}: there is no field '{quote(str(name))}'; {hint}")
 
 
 def document(public: Any) -> None:
@@ -231,7 +233,7 @@ def document(public: Any) -> None:
             raises = next((each for each in sections if each[0] == "R"), raises)
             public.__doc__ = "\n".join([head, "Args:", *_lines(public), "", raises])
     elif SETTINGS in getattr(public, "__dict__", {}):
-        _document_function(public, tuple(taken_by(public)))
+        _document_function(public, tuple(accepted_settings(public)))
 
 
 def _document_function(function: Any, kinds: tuple[type, ...]) -> None:
@@ -259,7 +261,7 @@ def _lines(*kinds: type, indent: int = 4) -> list[str]:
     from textwrap import wrap
 
     lines = []
-    for each in (each for kind in kinds for each in definitions(kind).values()):
+    for each in (each for kind in kinds for each in find_definitions(kind).values()):
         first, _, rest = each.text.partition(". ")
         values = f" ({values})" if (values := each.kind.values()) else ""
         text = f"{each.name}: {first.rstrip('.')}{values}. {rest}"

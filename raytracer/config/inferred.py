@@ -2,9 +2,9 @@
 
 The radius of particles without one follows from their spacing, the colour of a type from its place
 among the types, and the ends of a colour scale from the values; all would change from frame to
-frame. Within `inferring`, the first loaded scene sets each default, by name, and later scenes use
-it; the order of requests does not matter. Ranges and categories of colour scales cover all scenes
-until they are frozen.
+frame. Within `infer_defaults`, the first loaded scene sets each default, by name, and later scenes
+use it; the order of requests does not matter. Ranges and categories of colour scales cover all
+scenes until they are frozen.
 """
 
 import zlib
@@ -84,7 +84,9 @@ class InferredDefaults:
             self._names[key] = names
         return names
 
-    def places(self, names: Iterable[str], known: Sequence[str] | None = None) -> dict[str, int]:
+    def rank_types(
+        self, names: Iterable[str], known: Sequence[str] | None = None
+    ) -> dict[str, int]:
         """Return the place of each type among all types. known: those of the file; None: there is
         no file, so that the types of the first scene come first."""
         if known is not None:
@@ -106,7 +108,7 @@ _set: ContextVar[str | None] = ContextVar("set", default=None)
 
 
 @contextmanager
-def inferring(defaults: InferredDefaults) -> Iterator[None]:
+def infer_defaults(defaults: InferredDefaults) -> Iterator[None]:
     """Load one scene in the block with these defaults."""
     token = _defaults.set(defaults)
     try:
@@ -117,7 +119,7 @@ def inferring(defaults: InferredDefaults) -> Iterator[None]:
 
 
 @contextmanager
-def making_set(name: str) -> Iterator[None]:
+def name_set(name: str) -> Iterator[None]:
     """Make one set of the scene in the block; `name` is its path in the scene, "spheres[0]"."""
     token = _set.set(name)
     try:
@@ -126,6 +128,6 @@ def making_set(name: str) -> Iterator[None]:
         _set.reset(token)
 
 
-def inferred() -> InferredDefaults:
+def current_defaults() -> InferredDefaults:
     """Return the defaults of an animation in the making, or else those of one scene."""
     return _defaults.get() or InferredDefaults()

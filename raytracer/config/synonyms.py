@@ -103,6 +103,6 @@ ELSEWHERE = {
 """What to use for options of other programs, of commands with a scene."""
 
 
-def names_for(word: str) -> list[str]:
+def find_synonyms(word: str) -> list[str]:
     """Return the names here for a word of other programs."""
     return [name for name, words in NAMES.items() if word in words.split()]

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from raytracer.config.arguments import mapping
-from raytracer.config.errors import UserError, shown, suggestion, type_name
-from raytracer.config.field_types import AnyOf, Choice, Number, Percentiles, Truth
-from raytracer.config.fields import Defined, definitions, setting
+from raytracer.config.arguments import check_mapping
+from raytracer.config.errors import UserError, quote, suggest, type_name
+from raytracer.config.field_types import AnyOf, Number, Percentiles, Truth, WordChoice
+from raytracer.config.fields import Defined, find_definitions, setting
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,18 +47,18 @@ class ToneSettings(Defined):
     exposure: float | str = setting(
         0.0,
         AnyOf(
-            Choice(["auto"]),
+            WordChoice(["auto"]),
             Number(-MAX_STOPS, MAX_STOPS),
             noun="'auto' or a number of stops",
             metavar="STOPS",
         ),
     )
-    tone: str = setting("linear", Choice(CURVES, "tone curve"))
+    tone: str = setting("linear", WordChoice(CURVES, "tone curve"))
     white: float = setting(4.0, Number(1e-3, 65504.0))
     dither: bool | str = setting(
-        "auto", AnyOf(Truth(), Choice(["auto"])), default_text="with 8 bits"
+        "auto", AnyOf(Truth(), WordChoice(["auto"])), default_text="with 8 bits"
     )
-    meter: str = setting("covered", Choice(METERS, "meter"))
+    meter: str = setting("covered", WordChoice(METERS, "meter"))
     meter_range: tuple[float, float] = setting((10.0, 95.0), Percentiles(), default_text="10,95")
 
     bloom: float = setting(0.0, Number(0.0, 1.0))
@@ -74,10 +74,10 @@ class ToneSettings(Defined):
             return given
         if not isinstance(given, Mapping):
             raise UserError(f"tone: give ToneSettings or a dictionary, not {type_name(given)}")
-        changes, names = mapping(given, "tone"), definitions(cls)
+        changes, names = check_mapping(given, "tone"), find_definitions(cls)
         for name in changes:
             if name not in names:
-                raise UserError(f"tone: there is no '{shown(name)}'; {suggestion(name, names)}")
+                raise UserError(f"tone: there is no '{quote(name)}'; {suggest(name, names)}")
         return replace(base, **changes)
 
     @property

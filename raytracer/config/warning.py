@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from raytracer.config.errors import fitted
+from raytracer.config.errors import truncate
 
 # The function of the innermost block of this thread; None outside of blocks.
 _listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
@@ -23,7 +23,7 @@ class RaytracerWarning(UserWarning):
 
 
 def warn(sentence: str) -> None:
-    sentence = fitted(sentence)
+    sentence = truncate(sentence)
     listener = _listener.get()
     if listener is not None:
         listener(sentence)
@@ -34,7 +34,7 @@ def warn(sentence: str) -> None:
 
 
 @contextmanager
-def passed_to(listener: Callable[[str], None]) -> Iterator[None]:
+def redirect_warnings(listener: Callable[[str], None]) -> Iterator[None]:
     """Call `listener` with the warnings of this thread instead of raising them."""
     token = _listener.set(listener)
     try:
@@ -44,7 +44,7 @@ def passed_to(listener: Callable[[str], None]) -> Iterator[None]:
 
 
 @contextmanager
-def collected() -> Iterator[list[str]]:
+def collect_warnings() -> Iterator[list[str]]:
     """Collect the warnings of this thread, without repeats, instead of raising them."""
     sentences: list[str] = []
 
@@ -52,7 +52,7 @@ def collected() -> Iterator[list[str]]:
         if sentence not in sentences:
             sentences.append(sentence)
 
-    with passed_to(add):
+    with redirect_warnings(add):
         yield sentences
 
 

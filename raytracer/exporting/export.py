@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from raytracer.appearance.coloring import STYLE
-from raytracer.config.errors import UserError, counted
-from raytracer.config.fields import check_names, takes
+from raytracer.config.errors import UserError, pluralize
+from raytracer.config.fields import accept_settings, check_names
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.exporting.figure import Figure
 from raytracer.exporting.page import page_of
@@ -33,7 +33,7 @@ MAX_SPHERES = 20_000_000
 """Of a page: Chromium without a GPU took about 110 bytes of memory for each."""
 
 
-@takes(SourceSettings, RenderSettings, VIEW_SETTINGS, STYLE)
+@accept_settings(SourceSettings, RenderSettings, VIEW_SETTINGS, STYLE)
 def export(
     scene: object,
     path: str | PathLike[str],
@@ -93,7 +93,7 @@ def export(
             raise UserError(f"{target}: there is nothing to export: no spheres and no capsules")
         if is_page and count > MAX_SPHERES:
             raise UserError(
-                f"{target}: a page shows at most {counted(MAX_SPHERES, 'sphere')}, and the "
+                f"{target}: a page shows at most {pluralize(MAX_SPHERES, 'sphere')}, and the "
                 f"scene has {count:,}: show fewer with select, or export .usdc"
             )
         data = page_of(job, figure, ToneSettings.of(tone, job.tone), notice) if is_page else ()

@@ -26,8 +26,8 @@ from raytracer.config.errors import (
     MemoryNeedError,
     RaytracerError,
     UserError,
-    shown,
-    shown_value,
+    quote,
+    quote_value,
 )
 from raytracer.files import inputs
 from raytracer.system.memory import size_text
@@ -150,7 +150,7 @@ def path_of(path: Any, name: str = "path") -> Path:
         text = os.fspath(path)
         return Path(str.__str__(text) if isinstance(text, str) else text)  # an enum's text
     except Exception:  # whatever a foreign object raises
-        raise UserError(f"{name}: {shown_value(path)} is not the path of a file") from None
+        raise UserError(f"{name}: {quote_value(path)} is not the path of a file") from None
 
 
 def is_path(value: object) -> TypeGuard[str | Path]:
@@ -302,7 +302,7 @@ def load_json(text: str, source: str, error: type[UserError] = DataFileError) ->
         values = dict(pairs)
         if len(values) < len(pairs):
             name = Counter(key for key, _ in pairs).most_common(1)[0][0]
-            raise error(f"{source}: an object has the key '{shown(name)}' twice: keep one of them")
+            raise error(f"{source}: an object has the key '{quote(name)}' twice: keep one of them")
         return values
 
     return json.loads(text, object_pairs_hook=unique)
@@ -349,4 +349,4 @@ def _first_line(problem: Exception) -> str:
     text = str(problem)[:400].strip()
     if "int_max_str_digits" in text:
         return "a number has thousands of digits"
-    return shown(text.splitlines()[0], 160) if text else type(problem).__name__
+    return quote(text.splitlines()[0], 160) if text else type(problem).__name__

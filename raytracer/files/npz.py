@@ -11,7 +11,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from raytracer.config.errors import DataFileError, shown, suggestion
+from raytracer.config.errors import DataFileError, quote, suggest
 from raytracer.files.access import OpenFile, reading
 from raytracer.system.memory import require_room
 
@@ -58,7 +58,7 @@ def require_bytes(header: Header, there: int, label: str) -> None:
     """Refuse a header that states more values than there are bytes."""
     if header.nbytes > there:
         raise DataFileError(
-            f"{label}: is incomplete: its header states {shown(str(header.shape))} values of "
+            f"{label}: is incomplete: its header states {quote(str(header.shape))} values of "
             f"{header.dtype.itemsize} bytes, but {there:,} bytes follow"
         )
 
@@ -121,7 +121,7 @@ class Archive:
             self._zip.close()
             name, count = Counter(names).most_common(1)[0]
             raise DataFileError(
-                f"{file.source}: has {count:,} arrays named '{shown(name)}': keep one of each name"
+                f"{file.source}: has {count:,} arrays named '{quote(name)}': keep one of each name"
             )
 
     def __enter__(self) -> "Archive":
@@ -131,7 +131,7 @@ class Archive:
         self._zip.close()
 
     def label(self, name: str) -> str:
-        return f"{self.source}: array '{shown(name)}'"
+        return f"{self.source}: array '{quote(name)}'"
 
     def require_room(self, names: list[str]) -> None:
         """Refuse arrays that do not fit into memory together."""
@@ -164,6 +164,6 @@ class Archive:
     def _entry(self, name: str) -> zipfile.ZipInfo:
         entry = self.members.get(name)
         if entry is None:
-            hint = suggestion(name, self.members)
-            raise DataFileError(f"{self.source}: there is no array named '{shown(name)}'; {hint}")
+            hint = suggest(name, self.members)
+            raise DataFileError(f"{self.source}: there is no array named '{quote(name)}'; {hint}")
         return entry

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-from raytracer.config.errors import DataFileError, shown
+from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile
 from raytracer.files.sandbox import is_below
 
@@ -36,7 +36,7 @@ def part_of(file: OpenFile, name: str) -> Path:
         if _is_relative(name) and is_below(os.path.realpath(path), folders_of(file)):
             return path
     raise DataFileError(
-        f"{file.source}: refers to '{shown(name, 80)}', which is not read: a part must be a file "
+        f"{file.source}: refers to '{quote(name, 80)}', which is not read: a part must be a file "
         "in its folder or below, named by a relative path"
     )
 
@@ -82,7 +82,7 @@ def require_no_reference(file: OpenFile) -> None:
             parser.ParseFile(file.file)
         if found:
             raise DataFileError(
-                f"{file.source}: refers to '{shown(found[0], 80)}', which is not read: a file of "
+                f"{file.source}: refers to '{quote(found[0], 80)}', which is not read: a file of "
                 "this kind must hold its data itself, without references to files and addresses"
             )
     file.file.seek(0)

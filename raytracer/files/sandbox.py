@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from raytracer.config.errors import shown
+from raytracer.config.errors import quote
 
 NEW_USER, NEW_NETWORK = 0x10000000, 0x40000000  # flags of unshare
 NO_NEW_PRIVILEGES = 38  # of prctl
@@ -89,7 +89,7 @@ def _check(event: str, arguments: tuple[Any, ...]) -> None:
     if event == "open" and sys._getframe(1).f_globals.get("__name__") != OWN_FILES:
         path = arguments[0]
         if isinstance(path, (str, bytes)) and not _may_open(os.fsdecode(path)):
-            _refuse(f"it refers to '{shown(os.fsdecode(path))}', which a reader does not open")
+            _refuse(f"it refers to '{quote(os.fsdecode(path))}', which a reader does not open")
 
 
 def _may_open(path: str) -> bool:

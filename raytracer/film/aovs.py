@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from raytracer.config.errors import UserError, shown_value, suggestion
+from raytracer.config.errors import UserError, quote_value, suggest
 from raytracer.model.settings import UNLIMITED
 from raytracer.system.layout import dtype
 from raytracer.system.memory import HITS
@@ -49,7 +49,7 @@ def check_aovs(names: str | None) -> tuple[str, ...]:
     for name in listed:
         if name not in AOVS:
             raise UserError(
-                f"there is no output variable {shown_value(name)}; {suggestion(name, AOVS)}"
+                f"there is no output variable {quote_value(name)}; {suggest(name, AOVS)}"
             )
     return tuple(dict.fromkeys(listed))
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer._native import core
-from raytracer.config.arguments import MAX_WHOLE, items, whole
-from raytracer.config.errors import UserError, counted, naming, shown_value
+from raytracer.config.arguments import MAX_WHOLE, check_items, check_whole
+from raytracer.config.errors import UserError, pluralize, prefix_errors, quote_value
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.film import film_file
 from raytracer.film.bloom import bloomed
@@ -98,12 +98,12 @@ class Film:
             UserError: the size or the crop is invalid; the earlier film has other pixels, or no
                 sums to add to.
         """
-        width, height = (whole(side, "size", 1, MAX_SIDE) for side in (width, height))
+        width, height = (check_whole(side, "size", 1, MAX_SIDE) for side in (width, height))
         x0, y0, x1, y1 = checked_crop(width, height, crop)
         if earlier is None:
             sums = np.zeros((y1 - y0, x1 - x0, 4), np.float32)
             return cls(sums, 0, x0, y0, width, height)
-        with naming(earlier.source):
+        with prefix_errors(earlier.source):
             if earlier.metadata.get("denoised"):
                 raise UserError(
                     "the film is denoised, and samples cannot be added to it: resume the film that "
@@ -130,10 +130,10 @@ class Film:
         if not isinstance(self.sums, np.ndarray) or (
             self.sums.dtype != np.float32 or len(shape) != 3 or shape[2] != 4 or not self.sums.size
         ):
-            raise UserError(f"sums: {shown_value(self.sums)} must be float32 (h, w, 4)")
+            raise UserError(f"sums: {quote_value(self.sums)} must be float32 (h, w, 4)")
         self.sums = np.ascontiguousarray(self.sums)  # no subclass
         for name in ("samples", "x0", "y0", "width", "height"):
-            setattr(self, name, whole(getattr(self, name), name, 0, 2**31 - 1))
+            setattr(self, name, check_whole(getattr(self, name), name, 0, 2**31 - 1))
         height, width = shape[0], shape[1]
         if self.x0 + width > self.width or self.y0 + height > self.height:
             raise UserError(
@@ -148,7 +148,7 @@ class Film:
                 is_sound = False
             if not is_sound:
                 raise UserError(
-                    f"backdrop: {shown_value(self.backdrop)} must be two colours, bottom and top, "
+                    f"backdrop: {quote_value(self.backdrop)} must be two colours, bottom and top, "
                     "of three numbers each"
                 )
             self.backdrop = Backdrop(*ends)
@@ -158,7 +158,7 @@ class Film:
             fits and counts.shape == shape[:2] and counts.max() == self.samples
         ):
             raise UserError(
-                f"counts: {shown_value(counts)} must be uint32 {shape[:2]}, "
+                f"counts: {quote_value(counts)} must be uint32 {shape[:2]}, "
                 f"at most samples={self.samples:,}"
             )
 
@@ -270,7 +270,7 @@ def outline(film: Film, metadata: dict[str, Any]) -> str:
     counts = {noun: metadata.get(f"{noun}s") for noun in NOUNS}
     known = {n: c for n, c in counts.items() if type(c) is int and 0 <= c <= MAX_WHOLE}
     shown = [noun for noun in known if known[noun]] or [*known][:1]
-    parts += [counted(known[noun], noun) for noun in shown]
+    parts += [pluralize(known[noun], noun) for noun in shown]
     if film.aovs:
         parts.append("with " + ", ".join(film.aovs))
     return ", ".join(parts)
@@ -278,7 +278,7 @@ def outline(film: Film, metadata: dict[str, Any]) -> str:
 
 def samples_text(film: Film) -> str:
     if film.counts is None:
-        return counted(film.samples, "sample", " per pixel")
+        return pluralize(film.samples, "sample", " per pixel")
     most, fewest, mean = samples_about(film).values()
     return f"{fewest:,} to {most:,} samples per pixel, {mean:,.1f} on average"
 
@@ -298,10 +298,10 @@ def checked_crop(width: int, height: int, crop: Crop | None) -> Crop:
     """
     if crop is None:
         return 0, 0, width, height
-    ends = items(crop, "crop")
+    ends = check_items(crop, "crop")
     if len(ends) != 4:
-        raise UserError(f"crop: {shown_value(crop)} is not x0, y0, x1, y1")
-    x0, y0, x1, y1 = (whole(end, "crop") for end in ends)
+        raise UserError(f"crop: {quote_value(crop)} is not x0, y0, x1, y1")
+    x0, y0, x1, y1 = (check_whole(end, "crop") for end in ends)
     if not (0 <= x0 < x1 <= width and 0 <= y0 < y1 <= height):
         raise UserError(
             f"crop {x0},{y0},{x1},{y1} is not a rectangle within the picture: give x0,y0,x1,y1 "
@@ -314,7 +314,7 @@ def check_bits(bits: int, settings: ToneSettings | None = None) -> None:
     """Refuse bit depths other than 8 and 16, and dither with 16 bits. Raises UserError."""
     if type(bits) is not int or bits not in (8, 16):
         raise UserError(
-            f"a PNG has 8 or 16 bits per channel, not {shown_value(bits)}: use bits=8 or bits=16"
+            f"a PNG has 8 or 16 bits per channel, not {quote_value(bits)}: use bits=8 or bits=16"
         )
     if bits == 16 and settings is not None and settings.dither is True:
         raise UserError("dither is for 8 bits per channel: leave it out, or use 8 bits")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.arguments import mapping
-from raytracer.config.errors import DataFileError, UserError, shown, shown_value
+from raytracer.config.arguments import check_mapping
+from raytracer.config.errors import DataFileError, UserError, quote, quote_value
 from raytracer.files import output
 from raytracer.files.access import (
     STANDARD_INPUT,
@@ -128,7 +128,7 @@ def _about(film: Film) -> str:
         return json.dumps(about)
     except (TypeError, ValueError, RecursionError):
         raise UserError(
-            f"metadata: {shown_value(film.metadata)} cannot be saved as JSON: use texts, numbers, "
+            f"metadata: {quote_value(film.metadata)} cannot be saved as JSON: use texts, numbers, "
             "lists and dictionaries"
         ) from None
 
@@ -136,10 +136,10 @@ def _about(film: Film) -> str:
 def _require_aovs(film: Film) -> None:
     """Refuse output variables that do not fit the sums. Raises UserError."""
     shape = film.sums.shape[:2]
-    for name, array in mapping(film.aovs, "aovs").items():
+    for name, array in check_mapping(film.aovs, "aovs").items():
         if name not in AOVS or not isinstance(array, np.ndarray):
             raise UserError(
-                f"aovs: {shown_value(name)} is not an output variable with an array; known are "
+                f"aovs: {quote_value(name)} is not an output variable with an array; known are "
                 f"{', '.join(AOVS)}"
             )
         required = shape if len(AOVS[name]) == 1 else (*shape, len(AOVS[name]))
@@ -152,14 +152,14 @@ def _require_aovs(film: Film) -> None:
 
 
 def _read_npz(cls: type[Film], file: OpenFile, names: Sequence[str]) -> Film:
-    from raytracer.config.fields import definitions
+    from raytracer.config.fields import find_definitions
     from raytracer.files.npz import Archive
     from raytracer.model.settings import RenderSettings
 
     source = file.source
     with Archive(file) as archive:
         if not {*MEMBERS} <= {*archive.members}:
-            listed = ", ".join(shown(name) for name in list(archive.members)[:5])
+            listed = ", ".join(quote(name) for name in list(archive.members)[:5])
             raise DataFileError(f"{source}: is not a film: it has {listed or 'nothing'}")
         layers = {name: f"aov_{name}" for name in AOVS if name in names}
         layers = {name: member for name, member in layers.items() if member in archive.members}
@@ -168,7 +168,7 @@ def _read_npz(cls: type[Film], file: OpenFile, names: Sequence[str]) -> Film:
         values = parse_json(_text_of(archive), source, "its metadata")
         if values.get("format") not in range(1, FORMAT + 1):
             raise DataFileError(
-                f"{source}: is a film of format {shown_value(values.get('format'))} and this "
+                f"{source}: is a film of format {quote_value(values.get('format'))} and this "
                 f"version reads 1 to {FORMAT}: use the version that wrote it"
             )
         sums = archive.array("sums")
@@ -184,7 +184,7 @@ def _read_npz(cls: type[Film], file: OpenFile, names: Sequence[str]) -> Film:
         _require_aovs(film)
         dpi = film.metadata.get("settings", {}).get("dpi")  # which pictures of the film state
         if dpi is not None:
-            definitions(RenderSettings)["dpi"].kind.checked(dpi, "dpi")
+            find_definitions(RenderSettings)["dpi"].kind.checked(dpi, "dpi")
     except UserError as error:
         raise DataFileError(f"{source}: is not a valid film: {error}") from None
     except (AttributeError, KeyError, TypeError, ValueError):

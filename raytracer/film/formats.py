@@ -12,8 +12,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from raytracer.config.arguments import whole
-from raytracer.config.errors import OutputError, nearest, shown_value
+from raytracer.config.arguments import check_whole
+from raytracer.config.errors import OutputError, find_nearest_name, quote_value
 from raytracer.files import output
 from raytracer.files.access import opened, parse_json
 from raytracer.film import film_file, png
@@ -62,7 +62,9 @@ def format_of(path: str | Path) -> Format:
     suffix = Path(path).suffix.lower()
     kind = SUFFIXES.get(suffix)
     if kind is None:
-        near = nearest(suffix, SUFFIXES) if suffix.startswith((".j", ".p", ".t")) else None
+        near = (
+            find_nearest_name(suffix, SUFFIXES) if suffix.startswith((".j", ".p", ".t")) else None
+        )
         hint = f"did you mean '{near}'?" if near else f"known are {', '.join(SUFFIXES)}"
         what = f"'{suffix}' is not the suffix of a picture format" if suffix else "it has no suffix"
         raise OutputError(f"{path}: {what}; {hint}")
@@ -74,7 +76,7 @@ def format_named(name: str) -> Format:
     kind = SUFFIXES.get(f".{name.lower().removeprefix('.')}" if isinstance(name, str) else "")
     if kind is None:
         known = ", ".join(suffix[1:] for suffix in SUFFIXES)
-        raise OutputError(f"format: {shown_value(name)} is not a picture format; known are {known}")
+        raise OutputError(f"format: {quote_value(name)} is not a picture format; known are {known}")
     return kind
 
 
@@ -103,7 +105,7 @@ def check_format(
     format's default. side: pixels of the longer side, if they are known. Raises OutputError.
     """
     name, problem = kind.name, None
-    if quality is not None and whole(quality, "quality", 1, 100) and not kind.quality:
+    if quality is not None and check_whole(quality, "quality", 1, 100) and not kind.quality:
         lossy = ", ".join(each.suffixes[0] for each in FORMATS if each.quality)
         problem = (
             f"{name} is lossless and has no quality: leave it out, or give a name that ends "

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from raytracer._version import __version__
-from raytracer.config.arguments import whole
-from raytracer.config.errors import BackendError, OutputError, UserError, WriteError, shown_value
+from raytracer.config.arguments import check_whole
+from raytracer.config.errors import BackendError, OutputError, UserError, WriteError, quote_value
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.config.warning import warn
 from raytracer.files import output
@@ -192,7 +192,7 @@ class Image:
                 "pick: the scene of this picture is unknown: only pictures that `raytracer.render` "
                 "returned in this process can be picked"
             )
-        x, y = whole(x, "x"), whole(y, "y")
+        x, y = check_whole(x, "x"), check_whole(y, "y")
         x0, y0, x1, y1 = self.film.crop
         if not (x0 <= x < x1 and y0 <= y < y1):
             raise UserError(
@@ -361,6 +361,6 @@ def _write_bytes(file: Any, data: bytes) -> None:
         raise WriteError(f"path: cannot be written ({error.strerror or error})") from error
     except (TypeError, ValueError) as error:  # of text, or closed
         raise OutputError(
-            f"path: {shown_value(file)} takes no bytes ({error}): open the file with mode 'wb', or "
+            f"path: {quote_value(file)} takes no bytes ({error}): open the file with mode 'wb', or "
             "give io.BytesIO()"
         ) from error

@@ -5,8 +5,8 @@ from threading import Event
 from time import sleep
 from typing import Any
 
-from raytracer.config.errors import ClosedError, shown
-from raytracer.config.inferred import making_set
+from raytracer.config.errors import ClosedError, quote
+from raytracer.config.inferred import name_set
 from raytracer.in_situ.mailbox import Reader, State
 from raytracer.model.annotations import Annotations, SimulationBox
 from raytracer.model.background import Background
@@ -94,10 +94,10 @@ def _set(
 ) -> SphereSet:
     given = {**arrays, **values}
     particles = Particles(
-        f"log_points '{shown(name)}'", given["positions"], given.get("radii"), given.get("colors"),
+        f"log_points '{quote(name)}'", given["positions"], given.get("radii"), given.get("colors"),
         names=NAMES,
         box=about.get("box"), time=about.get("time"),
         extra={key[1:]: value for key, value in given.items() if key.startswith(COLUMN)},
     )  # fmt: skip
-    with making_set(name):
+    with name_set(name):
         return SphereSet.of_particles(particles)

@@ -15,9 +15,15 @@ import numpy as np
 
 from raytracer.appearance.coloring import STYLE
 from raytracer.backends.select import select
-from raytracer.config.arguments import function, one_of, real, truth, whole
+from raytracer.config.arguments import (
+    check_function,
+    check_real,
+    check_truth,
+    check_whole,
+    check_word,
+)
 from raytracer.config.errors import RaytracerError, UserError
-from raytracer.config.fields import check_names, takes
+from raytracer.config.fields import accept_settings, check_names
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.config.warning import warn
 from raytracer.files.access import path_of
@@ -44,7 +50,7 @@ KINDS = ("window", "page")  # what can be opened
 WIDTH, HEIGHT = 1280, 720  # size of the first picture, in pixels
 
 
-@takes(RenderSettings, VIEW_SETTINGS, STYLE)
+@accept_settings(RenderSettings, VIEW_SETTINGS, STYLE)
 def live(
     *,
     backend: str = "auto",
@@ -101,16 +107,16 @@ def live(
         TypeError: there is no argument of that name.
     """
     check_names(live, settings)
-    function(say, "say")
-    truth(open_browser, "open_browser")
+    check_function(say, "say")
+    check_truth(open_browser, "open_browser")
     if open is not None:
-        one_of(open, "open", KINDS, "kind of view")
+        check_word(open, "open", KINDS, "kind of view")
     given: dict[str, Any] = {"width": WIDTH, "height": HEIGHT}
     given |= {name: value for name, value in settings.items() if value is not None}
     given |= {"backend": backend, "threads": threads, "tone": tone, "annotations": annotations}
     Frames(Scene(), **given)
-    fps = real(fps, "fps", 0.01, 1000.0)
-    every = whole(every, "every", 1)
+    fps = check_real(fps, "fps", 0.01, 1000.0)
+    every = check_whole(every, "every", 1)
     if record is not None:
         from raytracer.in_situ.recording import check_record
 
@@ -240,7 +246,7 @@ class LiveView:
         Raises:
             UserError: it is no finite number.
         """
-        self._about = self._about | {"time": Moment(real(time, "time"))}
+        self._about = self._about | {"time": Moment(check_real(time, "time"))}
 
     def log_box(self, edges: Any, origin: Any = (0.0, 0.0, 0.0)) -> None:
         """Show the simulation box of what is logged from now on.

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from raytracer.config.arguments import mapping, text
-from raytracer.config.errors import SceneError, UserError, shown, shown_value
+from raytracer.config.arguments import check_mapping, check_text
+from raytracer.config.errors import SceneError, UserError, quote, quote_value
 from raytracer.in_situ.feed import COLUMN
 from raytracer.model.arrays import Where, as_array
 from raytracer.model.quantities import unit_of
@@ -31,7 +31,7 @@ class Points(NamedTuple):
     @classmethod
     def of(cls, name: str, given: Given) -> Self:
         """Return what was logged, with the shapes of its arrays checked. Raises UserError."""
-        if not text(name, "name"):
+        if not check_text(name, "name"):
             raise UserError("name: is empty; give the set of points a name, as 'grains'")
         positions, radii, colors, columns, stream = given
         handle = LEGACY_STREAM if stream is None else stream_handle(stream)
@@ -40,8 +40,8 @@ class Points(NamedTuple):
             read = _array(value, handle, fits)
             if read is None:
                 shape = getattr(value, "shape", None)
-                what = shown_value(value) if shape is None else f"an array of shape {tuple(shape)}"
-                raise SceneError(f"log_points '{shown(name)}': {part}: give {wanted}, not {what}")
+                what = quote_value(value) if shape is None else f"an array of shape {tuple(shape)}"
+                raise SceneError(f"log_points '{quote(name)}': {part}: give {wanted}, not {what}")
             return read
 
         centers = array("positions", positions, "(N, 3)", lambda s: len(s) == 2 and s[1] == 3)
@@ -56,9 +56,9 @@ class Points(NamedTuple):
             shapes = (3,), (4,), (count, 3), (count, 4), (count,)
             wanted = f"one colour or ({count:,}, 3)"
             arrays["colors"] = array("colors", colors, wanted, lambda s: s in shapes)
-        given_columns = {} if columns is None else mapping(columns, "columns")
+        given_columns = {} if columns is None else check_mapping(columns, "columns")
         for key, value in given_columns.items():
-            part = f"column '{shown(key)}'"
+            part = f"column '{quote(key)}'"
             arrays[COLUMN + key] = array(part, value, f"({count:,},)", lambda s: s[:1] == (count,))
         return cls(arrays, values, handle)
 
@@ -66,7 +66,7 @@ class Points(NamedTuple):
         """Return the same with arrays on a GPU that it reads where they are, and others of NumPy.
         name: of the set; gpu: its number, or None. Raises UserError."""
         centers = self.arrays["positions"]
-        where = Where(f"log_points '{shown(name)}'", unit=unit_of(centers))
+        where = Where(f"log_points '{quote(name)}'", unit=unit_of(centers))
         arrays = dict[str, Any]()
         for key, array in self.arrays.items():
             kind = "values" if key.startswith(COLUMN) else key

@@ -8,7 +8,7 @@ from typing import Any
 from raytracer.animation.encoder import CONTAINERS, VideoWriter, check_movie, frame_of
 from raytracer.animation.frames import NUMBER, numbered
 from raytracer.animation.shots import Plan, Renderer, Shot
-from raytracer.config.errors import OutputError, RaytracerError, UserError, counted
+from raytracer.config.errors import OutputError, RaytracerError, UserError, pluralize
 from raytracer.files import output
 from raytracer.film.image import Image
 from raytracer.in_situ.feed import TITLE
@@ -85,7 +85,7 @@ def record(scenes: Iterator[Scene], path: Path, settings: Mapping[str, Any], fps
             if not count:
                 raise
             reason = "; ".join(error.sentences)
-            failure = UserError(f"{path}: ends after {counted(count, 'frame')}: {reason}")
+            failure = UserError(f"{path}: ends after {pluralize(count, 'frame')}: {reason}")
         if video is not None:
             video.close()
     if failure is not None:

@@ -8,20 +8,20 @@ from dataclasses import MISSING, dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from raytracer.config.arguments import real
-from raytracer.config.errors import SceneError, shown
+from raytracer.config.arguments import check_real
+from raytracer.config.errors import SceneError, quote
 from raytracer.config.field_types import (
     NUMBER,
     TEXT,
     AnyOf,
-    Choice,
+    FieldType,
     Integer,
-    Kind,
     Number,
     Numbers,
     Text,
     Truth,
     Vector3,
+    WordChoice,
 )
 from raytracer.config.fields import Defined, setting
 from raytracer.model.key_types import FIELD_OF_VIEW, PICTURE_HEIGHT, Table, Tables
@@ -53,10 +53,10 @@ def parse_turn(value: Any, name: str) -> Turn:
     unit = (match[2] or "") if match else ""
     if match is None and isinstance(value, str):
         raise SceneError(
-            f"{name}: '{shown(str(value), 40)}' is not a turn: give seconds per revolution, such "
+            f"{name}: '{quote(str(value), 40)}' is not a turn: give seconds per revolution, such "
             "as 8s, or degrees over the animation, such as 360"
         )
-    number = real(float(match[1]) if match else value, name, -MAX_DEGREES, MAX_DEGREES)
+    number = check_real(float(match[1]) if match else value, name, -MAX_DEGREES, MAX_DEGREES)
     if not unit.startswith("s"):
         return Turn(None, number)
     if not 0.01 <= abs(number) <= MAX_SECONDS:
@@ -71,7 +71,7 @@ def _turn(value: Any, name: str) -> str | float:
     return str.__str__(value) if isinstance(value, str) else float(value)
 
 
-TURN = Kind(
+TURN = FieldType(
     {int: NUMBER, float: NUMBER, str: TEXT}, _turn, metavar="SECONDSs|DEGREES",
     noun='degrees, or seconds per revolution such as "8s"',
 )  # fmt: skip
@@ -97,7 +97,7 @@ class Keyframe(Defined, place="keyframe"):
     up: Triple | None = setting(None, Vector3(), default_text="as before")
     vertical_fov: float | None = setting(None, FIELD_OF_VIEW, default_text="as before")
     height: float | None = setting(None, PICTURE_HEIGHT, default_text="as before")
-    ease: str = setting("smooth", Choice(EASINGS, "easing"))
+    ease: str = setting("smooth", WordChoice(EASINGS, "easing"))
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -142,11 +142,11 @@ class AnimationSettings(Defined, place="animation"):
     )
     dolly: float | None = setting(None, Number(1e-6, 1e6))
     zoom_to: float | None = setting(None, Number(1e-6, 1e6))
-    ease: str = setting("linear", Choice(EASINGS, "easing"))
+    ease: str = setting("linear", WordChoice(EASINGS, "easing"))
     follow: str | int | None = setting(
         None,
         AnyOf(
-            Choice([CENTER]),
+            WordChoice([CENTER]),
             Integer(0),
             noun=f"'{CENTER}' or the number of a particle",
             metavar="NUMBER",
@@ -154,7 +154,9 @@ class AnimationSettings(Defined, place="animation"):
         default_text="nothing",
     )
     quality: int = setting(75, Integer(1, 100))
-    codec: str | None = setting(None, Choice(CODECS, "codec"), default_text="h264, of .webm vp9")
+    codec: str | None = setting(
+        None, WordChoice(CODECS, "codec"), default_text="h264, of .webm vp9"
+    )
     keyframes: Sequence[Keyframe] = setting((), Tables(Table.of(f"{__name__}:Keyframe")))
 
     def __post_init__(self) -> None:

@@ -11,10 +11,10 @@ from dataclasses import MISSING, dataclass, replace
 from string import Formatter
 from typing import Any, Self
 
-from raytracer.config.arguments import mapping, text
-from raytracer.config.errors import SceneError, shown, shown_value, suggestion
-from raytracer.config.field_types import TEXT, Choice, Kind, Number, Numbers, Text, Vector3
-from raytracer.config.fields import Defined, check_fields, definitions, setting
+from raytracer.config.arguments import check_mapping, check_text
+from raytracer.config.errors import SceneError, quote, quote_value, suggest
+from raytracer.config.field_types import TEXT, FieldType, Number, Numbers, Text, Vector3, WordChoice
+from raytracer.config.fields import Defined, check_fields, find_definitions, setting
 from raytracer.model.colors import Color
 from raytracer.model.key_types import ColorValue, Part, Table, Tables
 from raytracer.model.views import Triple
@@ -49,7 +49,7 @@ def _size(points: float) -> Any:
 
 
 def _place(word: str) -> Any:
-    return setting(word, Choice(PLACES, "place"), "Position in the picture.")
+    return setting(word, WordChoice(PLACES, "place"), "Position in the picture.")
 
 
 def _length(default_text: str) -> Any:
@@ -67,8 +67,8 @@ def template_fields(template: str, place: str) -> Iterator[tuple[str, str | None
     try:
         for letters, name, form, conversion in Formatter().parse(template):
             if name is not None and name not in VALUES:
-                hint = suggestion(name, VALUES)
-                raise SceneError(f"{place}: there is no value '{{{shown(name)}}}': {hint}")
+                hint = suggest(name, VALUES)
+                raise SceneError(f"{place}: there is no value '{{{quote(name)}}}': {hint}")
             if name is not None:
                 match = FORMAT.fullmatch(form or "")
                 sizes = [int(each or 0) for each in match.groups()] if match else [MAX_WIDTH + 1]
@@ -78,7 +78,7 @@ def template_fields(template: str, place: str) -> Iterator[tuple[str, str | None
             yield letters, name, form or ""
     except (ValueError, TypeError):
         raise SceneError(
-            f"{place}: {shown_value(template)} cannot be filled in: write values as {{frame}} or "
+            f"{place}: {quote_value(template)} cannot be filled in: write values as {{frame}} or "
             f"{{spheres:,}}, with a width and a precision of at most {MAX_WIDTH}, and braces as "
             "{{ or }}"
         ) from None
@@ -86,7 +86,7 @@ def template_fields(template: str, place: str) -> Iterator[tuple[str, str | None
 
 def template_text(value: Any, name: str) -> str:
     """Return a text whose values in braces exist and fit their formats."""
-    template = text(value, name)
+    template = check_text(value, name)
     for _ in template_fields(template, name):
         pass
     return template
@@ -146,7 +146,7 @@ class Axes(Defined, place="axes"):
         extent: Length in scene units of an axis in the scene.
     """
 
-    place: str = setting("bottom-left", Choice((*PLACES, *IN_SCENE), "place"))
+    place: str = setting("bottom-left", WordChoice((*PLACES, *IN_SCENE), "place"))
     length: float = setting(30.0, Number(1.0, 1000.0))
     size: float = _size(10.0)
     labels: str = setting("x y z", Text())
@@ -156,7 +156,7 @@ class Axes(Defined, place="axes"):
         super().__post_init__()
         if len(self.labels.split()) not in (0, 3):
             raise SceneError(
-                f"axes.labels: {shown_value(self.labels)} is not three names with spaces between "
+                f"axes.labels: {quote_value(self.labels)} is not three names with spaces between "
                 'them, such as "x y z"'
             )
 
@@ -176,7 +176,7 @@ class TextLabel(Defined, place="texts"):
         color: Colour of text and lines.
     """
 
-    text: str = setting(MISSING, Kind({str: TEXT}, template_text, noun="text", wording=""))
+    text: str = setting(MISSING, FieldType({str: TEXT}, template_text, noun="text", wording=""))
     place: str = _place("top")
     size: float = _size(14.0)
     color: Color | None = setting(None, ColorValue(), default_text=CONTRAST)
@@ -232,7 +232,7 @@ class SimulationBox(Defined, place="box"):
         ColorValue(),
         default_text="grey; of lines black or white; in contrast to the background",
     )
-    style: str = setting("rods", Choice(("rods", "lines"), "style"))
+    style: str = setting("rods", WordChoice(("rods", "lines"), "style"))
     radius: float | None = _length("1/600 of the box's diagonal")
 
 
@@ -254,7 +254,7 @@ class Outline(Defined, place="outline"):
 
     width: float = setting(1.5, Number(0.0, 32.0, above=True))
     color: Color = setting("black", ColorValue())
-    at: str = setting("all", Choice(("all", "silhouette")))
+    at: str = setting("all", WordChoice(("all", "silhouette")))
     step: float = setting(0.0, Number(0.0))
 
     @property
@@ -300,7 +300,7 @@ class Annotation(Part):
     def checked(self, value: Any, name: str) -> Any:
         return self.changed(None, self.given(value, name))
 
-    def of_text(self, text: str, name: str) -> str:
+    def parse_option(self, text: str, name: str) -> str:
         """Check the value of an option, which may change an annotation of the scene."""
         self.given(text, name)
         return text
@@ -354,8 +354,8 @@ class Annotations(Defined):
         Raises:
             SceneError: the annotation or field does not exist, or a value is out of range.
         """
-        known = definitions(Annotations)
-        check_fields(mapping(changes, "annotations"), known, "annotations")
+        known = find_definitions(Annotations)
+        check_fields(check_mapping(changes, "annotations"), known, "annotations")
         made: dict[str, Any] = {}
         for name, value in changes.items():
             kind, now = known[name].kind, getattr(self, name)

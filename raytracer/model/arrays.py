@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import DataFileError, SceneError, UserError, shown, shown_value
+from raytracer.config.errors import DataFileError, SceneError, UserError, quote, quote_value
 from raytracer.model import quantities
 from raytracer.system.memory import require_room
 
@@ -111,7 +111,7 @@ def as_array(value: Any, part: str, where: Where, unit: Any = None) -> NDArray[A
     except ValueError:
         raise where.wrong(part, "the rows differ in length") from None
     except Exception:  # whatever a foreign object raises
-        raise where.wrong(part, f"{shown_value(value)} is not an array") from None
+        raise where.wrong(part, f"{quote_value(value)} is not an array") from None
 
 
 def _plain_array(value: Any, part: str, where: Where, unit: Any) -> NDArray[Any]:
@@ -176,7 +176,7 @@ def check_shape(value: Any, where: Where) -> NDArray[np.floating[Any]]:
             axis in names[:3] and names.index(axis) != place for place, axis in enumerate("xyz")
         ):
             raise where.wrong("centers", (
-                f"is a table with the columns {', '.join(map(shown, names[:4]))}: give the columns "
+                f"is a table with the columns {', '.join(map(quote, names[:4]))}: give the columns "
                 "x, y, z in this order"
             ))  # fmt: skip
     centers = floats(value, "centers", where)

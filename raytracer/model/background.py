@@ -5,7 +5,7 @@ from math import hypot
 from typing import Self
 
 from raytracer.config.errors import SceneError
-from raytracer.config.field_types import AnyOf, Choice, Number, Text, Truth, Vector3
+from raytracer.config.field_types import AnyOf, Number, Text, Truth, Vector3, WordChoice
 from raytracer.config.fields import Defined, setting
 from raytracer.model.colors import RGB, Color, parse_color
 from raytracer.model.key_types import ColorValue
@@ -88,7 +88,7 @@ class Ground(Defined, place="ground"):
             background, in radii of the scene. 0: infinite plane.
     """
 
-    height: float | str = setting(BELOW, AnyOf(Choice([BELOW]), Number()))
+    height: float | str = setting(BELOW, AnyOf(WordChoice([BELOW]), Number()))
     color: Color = setting("#d9d9d9", ColorValue())
     material: str = setting("default", Text())
     shadow_catcher: bool = setting(False, Truth())

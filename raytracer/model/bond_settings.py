@@ -2,8 +2,15 @@
 
 from typing import Any, NamedTuple
 
-from raytracer.config.arguments import mapping, text
-from raytracer.config.field_types import AnyOf, Choice, Kind, Number, Truth, number_of
+from raytracer.config.arguments import check_mapping, check_text
+from raytracer.config.field_types import (
+    AnyOf,
+    FieldType,
+    Number,
+    Truth,
+    WordChoice,
+    parse_option_number,
+)
 
 WORDS = {
     "auto": "bonds of the file, else by distance",
@@ -37,23 +44,25 @@ def lengths(value: Any, name: str, may_lack: bool = False) -> dict[str, Any]:
     """Return longest bonds by pair of types; with `may_lack`, None for pairs without a distance."""
     if isinstance(value, str):
         parts = [part.partition("=") for part in value.split(",")]
-        value = {p.strip(): number_of(end) if equals else None for p, equals, end in parts}
+        value = {
+            p.strip(): parse_option_number(end) if equals else None for p, equals, end in parts
+        }
     return {
-        text(pair, name): longest
+        check_text(pair, name): longest
         if longest is None and may_lack
         else LENGTH.checked(longest, f"{name}.{pair}")
-        for pair, longest in mapping(value, name).items()
+        for pair, longest in check_mapping(value, name).items()
     }
 
 
-LENGTHS = Kind(
+LENGTHS = FieldType(
     {dict: {"type": "object", "additionalProperties": LENGTH.schema()}}, lengths,
     noun="a table of distances by pairs of types", metavar="A-B=LENGTH,...",
 )  # fmt: skip
 """Longest bonds by pair of types: {Si-O = 2.0}, or "Si-O=2,O-H=1.2" as a text."""
 
 BONDS = AnyOf(
-    Choice(WORDS, "word"), LENGTH, Truth(), LENGTHS,
+    WordChoice(WORDS, "word"), LENGTH, Truth(), LENGTHS,
     made=lambda value: {True: "auto", False: "none"}[value] if isinstance(value, bool) else value,
     wording=f"a distance, or {LENGTHS.wording}", metavar="LENGTH|A-B=LENGTH,...",
 )  # fmt: skip

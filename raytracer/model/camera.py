@@ -6,8 +6,8 @@ from math import hypot
 from typing import Any, Self
 
 from raytracer.config.errors import SceneError
-from raytracer.config.field_types import AnyOf, Axis, Choice, Truth, Vector3
-from raytracer.config.fields import Defined, definitions, setting
+from raytracer.config.field_types import AnyOf, Axis, Truth, Vector3, WordChoice
+from raytracer.config.fields import Defined, find_definitions, setting
 from raytracer.model.key_types import (
     APERTURE,
     ELEVATION,
@@ -77,14 +77,14 @@ class Camera(Defined, place="camera"):
     height: float | None = setting(
         None, PICTURE_HEIGHT, default_text="fitted", variant="orthographic"
     )
-    type: str = setting("perspective", Choice(CAMERA_TYPES, "camera"))
+    type: str = setting("perspective", WordChoice(CAMERA_TYPES, "camera"))
     fit: bool | str | None = setting(
-        None, AnyOf(Truth(), Choice(FITS)), default_text="true without a position"
+        None, AnyOf(Truth(), WordChoice(FITS)), default_text="true without a position"
     )
     direction: Triple | None = setting(
         None, Vector3(), default_text="[1, 0.7, 1.4], or with another `up` the same turned with it"
     )
-    view: str | None = setting(None, Choice(VIEWS, "view"))
+    view: str | None = setting(None, WordChoice(VIEWS, "view"))
     zoom: float = setting(1.0, ZOOM)
     aperture: float = setting(0.0, APERTURE, variant="perspective")
     focus: Triple | None = setting(None, Vector3(), default_text="`look_at`", variant="perspective")
@@ -182,7 +182,7 @@ class Camera(Defined, place="camera"):
 
     def table(self) -> dict[str, Any]:
         """Return the keys of the table `[camera]` of a scene file."""
-        keys = definitions(Camera)
+        keys = find_definitions(Camera)
         values = {n: getattr(self, n) for n in keys if keys[n].variant in ("", self.type)}
         for name, default in {"aperture": 0.0, "shutter": 0.0, "zoom": 1.0}.items():
             if values.get(name) == default:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.config.errors import SceneError, shown
+from raytracer.config.errors import SceneError, quote
 from raytracer.config.field_types import Text
 from raytracer.config.fields import Defined, setting
 from raytracer.model.views import Vector
@@ -56,7 +56,7 @@ class Clip(Defined, place="clip"):
         try:
             planes = half_spaces(condition)
         except ValueError as error:
-            raise SceneError(f"clip.{name}: '{shown(condition)}': {error}; {HELP}") from None
+            raise SceneError(f"clip.{name}: '{quote(condition)}': {error}; {HELP}") from None
         if len(planes) > MAX_PLANES:
             raise SceneError(
                 f"clip.{name}: {len(planes)} planes; leave some out, at most {MAX_PLANES} "

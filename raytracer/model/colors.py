@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from raytracer.config.arguments import items, real
-from raytracer.config.errors import SceneError, UserError, nearest, shown, shown_value
+from raytracer.config.arguments import check_items, check_real
+from raytracer.config.errors import SceneError, UserError, find_nearest_name, quote, quote_value
 from raytracer.config.warning import warn
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def parse_color(value: Any) -> RGB:
     """Return a colour as `parse_rgba` does, without its alpha; below 1 that is told."""
     *rgb, alpha = parse_rgba(value)
     if alpha < 1.0:
-        warn(f"the alpha of the colour {shown_value(value)} is ignored; {OPACITY}")
+        warn(f"the alpha of the colour {quote_value(value)} is ignored; {OPACITY}")
     return (rgb[0], rgb[1], rgb[2])
 
 
@@ -65,7 +65,7 @@ def parse_rgba(value: Any) -> RGBA:
         return _parse_text(value.strip())
     top = 255.0 if str(getattr(value, "dtype", "")) == "uint8" else 1.0
     try:
-        numbers = [real(number, "") for number in items(value, "")]
+        numbers = [check_real(number, "") for number in check_items(value, "")]
     except SceneError:
         numbers = []
     return _scaled(numbers, top, value)
@@ -76,12 +76,12 @@ def _scaled(numbers: Sequence[float], top: float, value: Any) -> RGBA:
     parts = [number / top for number in numbers]
     if len(parts) not in (3, 4):
         raise SceneError(
-            f"{shown_value(value)} is not a colour; "
+            f"{quote_value(value)} is not a colour; "
             "write '#rrggbb', a colour name of CSS or matplotlib, or three numbers from 0 to 1"
         )
     if not all(0.0 <= v <= 1.0 for v in parts):
         problem = out_of_range(parts) if top == 1.0 else f"its numbers must be from 0 to {top:g}"
-        raise SceneError(f"{shown_value(value)} is not a colour; {problem}")
+        raise SceneError(f"{quote_value(value)} is not a colour; {problem}")
     red, green, blue, alpha = (*parts, 1.0)[:4]
     return red, green, blue, alpha
 
@@ -100,11 +100,11 @@ def _parse_text(text: str) -> RGBA:
             step = 1 + len(digits) // 6
             pairs = [digits[i : i + step] * (3 - step) for i in range(0, len(digits), step)]
             return _scaled([int(pair, 16) for pair in pairs], 255.0, text)
-        raise SceneError(f"'{shown(text)}' is not a colour; write '#rgb' or '#rrggbb'")
+        raise SceneError(f"'{quote(text)}' is not a colour; write '#rgb' or '#rrggbb'")
     if _NUMBER.fullmatch(text):
         grey = float(text)
         if grey > 1.0:
-            raise SceneError(f"'{shown(text)}' is not a colour; a grey goes from '0' to '1'")
+            raise SceneError(f"'{quote(text)}' is not a colour; a grey goes from '0' to '1'")
         return (grey, grey, grey, 1.0)
     if "," in text:  # "1, 0.5, 0", or "rgb(255, 128, 0)"
         in_bytes = text.lower().startswith("rgb(") and text.endswith(")")
@@ -118,9 +118,9 @@ def _parse_text(text: str) -> RGBA:
     from PIL.ImageColor import colormap
 
     # the list of all names would be long
-    near = nearest(text, [*colormap, *(name for name in _SHORT if ":" in name)])
+    near = find_nearest_name(text, [*colormap, *(name for name in _SHORT if ":" in name)])
     hint = f"did you mean '{near}'?" if near else "write '#rrggbb', or a name of CSS or matplotlib"
-    raise SceneError(f"there is no colour named '{shown(text)}'; {hint}")
+    raise SceneError(f"there is no colour named '{quote(text)}'; {hint}")
 
 
 def _digits_of(name: str) -> str | None:

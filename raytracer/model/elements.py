@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-from raytracer.config.errors import SceneError, nearest
+from raytracer.config.errors import SceneError, find_nearest_name
 from raytracer.model.colors import DEFAULT_COLOR, RGB, parse_color
 
 # Symbol, covalent radius in pm, sRGB colour; the position is the atomic number.
@@ -116,7 +116,7 @@ def find(label: str, overrides: Mapping[str, Element] | None = None) -> Element:
     symbol = symbol_of(label)
     own = overrides.get(label) or overrides.get(symbol or "") or Element()
     if symbol is None and own.radius is None:
-        near = nearest(label, table())
+        near = find_nearest_name(label, table())
         hint = f"; did you mean '{near}'?" if near else ""
         raise SceneError(
             f"'{label}' is not an element (for another label give a radius under "

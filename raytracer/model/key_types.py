@@ -8,24 +8,24 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from raytracer.config.arguments import as_text, items, of_kind, real
-from raytracer.config.errors import SceneError, UserError, shown, shown_value, suggestion
+from raytracer.config.arguments import as_text, check_items, check_kind, check_real
+from raytracer.config.errors import SceneError, UserError, quote, quote_value, suggest
 from raytracer.config.field_types import (
     NUMBER,
     TEXT,
     AnyOf,
     Check,
+    FieldType,
     Integer,
-    Kind,
     Number,
     Numbers,
     Schema,
     Text,
-    array,
-    loaded,
-    number_of,
+    array_schema,
+    import_name,
+    parse_option_number,
 )
-from raytracer.config.fields import Defined, Definition, check_fields, definitions
+from raytracer.config.fields import Defined, Definition, check_fields, find_definitions
 from raytracer.files.access import load_toml
 from raytracer.model.colors import parse_color, parse_rgba
 
@@ -55,7 +55,9 @@ def _color(value: Any, name: str, parse: Callable[[Any], Any] = parse_color) -> 
         raise SceneError(f"{name}: {mistake}") from None
 
 
-ColorValue = partial(Kind, {str: TEXT, list: _NUMBERS}, _color, noun="a colour", metavar="COLOR")
+ColorValue = partial(
+    FieldType, {str: TEXT, list: _NUMBERS}, _color, noun="a colour", metavar="COLOR"
+)
 
 MAX_BOXES = 1000  # most boxes along one edge
 
@@ -69,7 +71,7 @@ class Counts(Numbers):
 
     def checked(self, value: Any, name: str) -> Any:
         if isinstance(value, str):  # from the command line
-            value = number_of(value)
+            value = parse_option_number(value)
         return super().checked([value] * 3 if isinstance(value, int) else value, name)
 
 
@@ -81,7 +83,7 @@ def set_color(value: Any, name: str) -> Any:
     return value
 
 
-SetColor = partial(Kind, {str: TEXT, list: _NUMBERS}, set_color, noun="a colour")
+SetColor = partial(FieldType, {str: TEXT, list: _NUMBERS}, set_color, noun="a colour")
 """The colour of a set, which stays as it is given: the set looks at alpha and colour space."""
 
 
@@ -123,7 +125,7 @@ def fields_of(
             alone.append(part.strip())  # also Ti-O=2.4
             continue
         if not equals:
-            raise SceneError(f"{place}: '{shown(key)}' has no '='; {suggestion(key, known)}")
+            raise SceneError(f"{place}: '{quote(key)}' has no '='; {suggest(key, known)}")
         check_fields([name], known, place)
         fields[name] = value_of(known[name].kind, value, f"{place}.{name}")
     if alone:
@@ -131,7 +133,7 @@ def fields_of(
     return fields
 
 
-def value_of(kind: Kind, text: str, place: str) -> Any:
+def value_of(kind: FieldType, text: str, place: str) -> Any:
     """Return the checked value of a text, in which lists and tables are written as in TOML."""
     value: Any = kind.typed(text)
     if text[:1] in ("[", "{"):
@@ -142,7 +144,7 @@ def value_of(kind: Kind, text: str, place: str) -> Any:
     return kind.checked(value, place)
 
 
-class ColorRule(Kind):
+class ColorRule(FieldType):
     """One colour, or a table of colours by value: {by = "length", map = "magma"}."""
 
     def __init__(self, check: Check = _color) -> None:
@@ -151,7 +153,7 @@ class ColorRule(Kind):
         self.metavar = "COLOR"
 
     def tables(self) -> list["Table"]:
-        return [loaded(f"{STYLE}:COLOR_BY")]
+        return [import_name(f"{STYLE}:COLOR_BY")]
 
     @property
     def beside(self) -> dict[str, Definition]:
@@ -161,7 +163,7 @@ class ColorRule(Kind):
 
     def checked(self, value: Any, name: str) -> Any:
         if isinstance(value, Defined):
-            return of_kind(value, name, loaded(f"{STYLE}:StyleSettings"))
+            return check_kind(value, name, import_name(f"{STYLE}:StyleSettings"))
         if isinstance(value, str) and value.startswith("by="):
             value = fields_of(as_text(value), self.tables()[0].keys, name)
         if isinstance(value, Mapping):
@@ -174,7 +176,7 @@ class ColorRule(Kind):
             raise SceneError(
                 f"{name}: {next(iter(keys))} needs colours by a value, such as color=length"
             )
-        fields, settings = loaded(f"{STYLE}:KEYS"), vars(color)
+        fields, settings = import_name(f"{STYLE}:KEYS"), vars(color)
         return type(color)(**settings | {fields[key]: value for key, value in keys.items()})
 
     def typed(self, text: str) -> Any:
@@ -185,7 +187,7 @@ class ColorRule(Kind):
         return text
 
 
-def Components(width: int = 3, noun: str = "") -> Kind:  # noqa: N802
+def Components(width: int = 3, noun: str = "") -> FieldType:  # noqa: N802
     """A vector: the name of a column with its numbers, or its components: columns, expressions or
     numbers. noun: of names of columns side by side, of which one alone is no vector."""
     wanted = noun or (
@@ -193,26 +195,26 @@ def Components(width: int = 3, noun: str = "") -> Kind:  # noqa: N802
     )
 
     def check(value: Any, name: str) -> str | tuple[str, ...]:
-        parts = parts_of(value) if isinstance(value, str) else items(value, name)
+        parts = parts_of(value) if isinstance(value, str) else check_items(value, name)
         if isinstance(value, str) and len(parts) == 1 and not noun:
             return value.strip()
         if len(parts) != width:
-            raise SceneError(f"{name}: {shown_value(value)} is not {wanted}")
-        return tuple(p.strip() if isinstance(p, str) else repr(real(p, name)) for p in parts)
+            raise SceneError(f"{name}: {quote_value(value)} is not {wanted}")
+        return tuple(p.strip() if isinstance(p, str) else repr(check_real(p, name)) for p in parts)
 
-    plain: dict[type, Schema] = {str: TEXT, list: array({"anyOf": [TEXT, NUMBER]}, width)}
-    return Kind(plain, check, noun=wanted, metavar="COLUMN|X,Y,Z")
+    plain: dict[type, Schema] = {str: TEXT, list: array_schema({"anyOf": [TEXT, NUMBER]}, width)}
+    return FieldType(plain, check, noun=wanted, metavar="COLUMN|X,Y,Z")
 
 
-def Rows(item: Kind) -> Kind:  # noqa: N802
+def Rows(item: FieldType) -> FieldType:  # noqa: N802
     """A list with an item per sphere; items are checked when the spheres are made."""
 
     def check(value: Any, name: str) -> Any:
         if isinstance(value, (str, Mapping)) or not hasattr(value, "__len__"):
-            raise SceneError(f"{name}: must be a list, not {shown_value(value)}")
+            raise SceneError(f"{name}: must be a list, not {quote_value(value)}")
         return value
 
-    return Kind({list: {"type": "array", "items": item.schema()}}, check)
+    return FieldType({list: {"type": "array", "items": item.schema()}}, check)
 
 
 PAIRS = {
@@ -227,7 +229,7 @@ PAIRS = {
 """Keys of a set with one value for all, and those with a value for each."""
 
 
-class Table(Kind):
+class Table(FieldType):
     """A table of the file, or in Python the object or its fields by name.
 
     Args:
@@ -254,15 +256,15 @@ class Table(Kind):
 
     @property
     def keys(self) -> Mapping[str, Definition]:
-        return definitions(loaded(self.home)) if self.home else self._keys
+        return find_definitions(import_name(self.home)) if self.home else self._keys
 
     @property
     def summary(self) -> str:
-        return self._summary or (loaded(self.home).__doc__ or "").partition("\n")[0]
+        return self._summary or (import_name(self.home).__doc__ or "").partition("\n")[0]
 
     def checked(self, value: Any, name: str) -> Any:
         """Return an object, or make it of its fields; raises SceneError with all mistakes."""
-        make = loaded(self.home) if self.home else self.make
+        make = import_name(self.home) if self.home else self.make
         if self.home and isinstance(value, make):
             return value
         if not isinstance(value, Mapping):
@@ -288,8 +290,8 @@ class Table(Kind):
     def _unknown(self, value: Mapping[str, Any], name: str) -> Iterator[str]:
         for key in value:
             if key not in self.keys:
-                place = joined(name, shown(str(key)))
-                hint = suggestion(str(key), self.keys)
+                place = joined(name, quote(str(key)))
+                hint = suggest(str(key), self.keys)
                 yield f"{place}: unknown key; {hint}"
 
     def definition(self) -> Schema:
@@ -308,17 +310,17 @@ class Table(Kind):
         return [self]
 
 
-class Tables(Kind):
+class Tables(FieldType):
     """A list of tables, [[lights]]."""
 
-    def __init__(self, item: Kind) -> None:
+    def __init__(self, item: FieldType) -> None:
         self.item = item
 
     def checked(self, value: Any, name: str) -> Any:
         if isinstance(value, Mapping):
             form = f"write [[{name}]], with two brackets, or in JSON [{{...}}]"
             raise SceneError(f"{name}: is a list of tables: {form}")
-        rows = ((f"{name}[{index}]", each) for index, each in enumerate(items(value, name)))
+        rows = ((f"{name}[{index}]", each) for index, each in enumerate(check_items(value, name)))
         return tuple(self._all(rows))
 
     def _all(self, rows: Iterable[tuple[str, Any]]) -> list[Any]:
@@ -346,14 +348,14 @@ class NamedTables(Tables):
     def checked(self, value: Any, name: str) -> Any:
         if not isinstance(value, Mapping):
             raise _not_a_table(value, f"{name}.NAME")
-        made = self._all((f"{name}.{shown(key)}", each) for key, each in value.items())
+        made = self._all((f"{name}.{quote(key)}", each) for key, each in value.items())
         return dict(zip(value, made, strict=True))
 
     def schema(self) -> Schema:
         return {"type": "object", "additionalProperties": self.item.schema()}
 
 
-def Expression(number: Number | None = None) -> Kind:  # noqa: N802
+def Expression(number: Number | None = None) -> FieldType:  # noqa: N802
     """A number, by default above 0, or an expression over columns."""
     number = number or Number(0.0, above=True)
     return AnyOf(
@@ -365,7 +367,7 @@ def Expression(number: Number | None = None) -> Kind:  # noqa: N802
 Share = partial(Expression, Number(0.0, 1.0))
 
 
-class Variants(Kind):
+class Variants(FieldType):
     """Tables of several types, distinguished by the key `type`.
 
     Args:
@@ -384,8 +386,8 @@ class Variants(Kind):
             return self.variants[kind].checked(value, name)
         if "type" not in value:
             raise SceneError(f"{name}: type is missing; known are {', '.join(self.variants)}")
-        hint = suggestion(str(kind), self.variants)
-        raise SceneError(f"{name}: there is no type '{shown(str(kind))}'; {hint}")
+        hint = suggest(str(kind), self.variants)
+        raise SceneError(f"{name}: there is no type '{quote(str(kind))}'; {hint}")
 
     def schema(self) -> Schema:
         return {"oneOf": [table.schema() for table in self.variants.values()]}
@@ -402,7 +404,7 @@ def _not_a_table(value: Any, place: str, other: str = "") -> SceneError:
     """Return that a value must be a table, or how to write a table instead of a list."""
     name = place.removesuffix(".NAME")
     if not isinstance(value, list):
-        return SceneError(f"{name}: must be a table{other}, not {shown_value(value)}")
+        return SceneError(f"{name}: must be a table{other}, not {quote_value(value)}")
     form = f"write [{place}], with one bracket, or in JSON {{...}}"
     what = "one table" if name == place else "a table of named tables"
     return SceneError(f"{name}: is {what}: {form}")
@@ -424,7 +426,7 @@ def all_tables(table: Table) -> list["Table"]:
     return [table, *(each for one in inside for each in all_tables(one))]
 
 
-class Part(Kind):
+class Part(FieldType):
     """A change of a part of a scene: an object, its fields by name or in a text, or whether it is
     there.
 
@@ -432,7 +434,7 @@ class Part(Kind):
         home: "module:Class" of the object, imported when needed.
         first: the field that a value without a name sets.
         metavar: the value in the help of an option.
-        others: as of `Kind`.
+        others: as of `FieldType`.
     """
 
     def __init__(self, home: str, first: str, metavar: str, **others: Any) -> None:
@@ -441,13 +443,13 @@ class Part(Kind):
 
     def given(self, value: Any, name: str) -> Any:
         """Return an object, False to leave it out, or the fields that are stated."""
-        kind = loaded(self.home)
+        kind = import_name(self.home)
         if isinstance(value, str):
             value = False if value in ("none", "off", "false") else self._fields(value, name)
         if value is None or isinstance(value, (bool, kind)):
             return {} if value is True else value or False
         fields = dict(value if isinstance(value, Mapping) else {self.first: value})
-        check_fields(fields, definitions(kind), name)
+        check_fields(fields, find_definitions(kind), name)
         kind(**fields)  # refuses what is wrong
         return fields
 
@@ -456,7 +458,7 @@ class Part(Kind):
 
     def _fields(self, text: str, name: str) -> dict[str, Any]:
         """Parse a text, in which keys of colours by value may stand beside the fields."""
-        known = definitions(loaded(self.home))
+        known = find_definitions(import_name(self.home))
         color: Any = known["color"].kind if "color" in known else self
         words = [part for part in parts_of(text) if part.strip() not in DEFAULTS]
         both = {**getattr(color, "beside", {}), **known}
@@ -469,7 +471,7 @@ class Part(Kind):
         """Return the part after a change as of `given`; None leaves it out. now: None, or it."""
         if not isinstance(given, dict):
             return given or None
-        return loaded(self.home)(**given) if now is None else replace(now, **given)
+        return import_name(self.home)(**given) if now is None else replace(now, **given)
 
 
 DEFAULTS = ("", "on", "true", "all", "touch")  # words of an option that state no field

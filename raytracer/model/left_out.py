@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from raytracer.config.errors import counted
+from raytracer.config.errors import pluralize
 from raytracer.config.warning import warn
 
 MAX_LISTED = 8  # most frames that a warning lists
@@ -30,7 +30,7 @@ class LeftOut:
                 f"{self.unreadable[frames[0]]})"
             )
         if places := self.places:
-            lost = counted(sum(places.values()), "particle")
+            lost = pluralize(sum(places.values()), "particle")
             have = "has" if len(places) == 1 else "have"
             parts.append(
                 f"{len(places):,} {have} particles whose positions are not finite, which are left "
@@ -39,7 +39,7 @@ class LeftOut:
         if empty := self.empty:
             holds = "holds no particles and is" if len(empty) == 1 else "hold no particles and are"
             parts.append(f"{len(empty):,} {holds} empty ({_listed(empty)})")
-        return f"{name}: of {counted(count, 'frame')}, {'; '.join(parts)}" if parts else ""
+        return f"{name}: of {pluralize(count, 'frame')}, {'; '.join(parts)}" if parts else ""
 
 
 def _listed(frames: Iterable[int]) -> str:
@@ -70,7 +70,7 @@ def leave_out_places(source: str, count: int, total: int) -> None:
     why = "is left out, since its position is" if count == 1 else (
         "are left out, since their positions are"
     )  # fmt: skip
-    warn(f"{source}: {count:,} of {counted(total, 'particle')} {why} not finite")
+    warn(f"{source}: {count:,} of {pluralize(total, 'particle')} {why} not finite")
 
 
 def tell_empty(source: str) -> None:

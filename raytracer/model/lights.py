@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.config.errors import SceneError
-from raytracer.config.field_types import Choice, Number, Truth, Vector3
+from raytracer.config.field_types import Number, Truth, Vector3, WordChoice
 from raytracer.config.fields import Defined, setting
 from raytracer.model.colors import RGB, Color, parse_color, srgb_to_linear
 from raytracer.model.key_types import ColorValue
@@ -102,7 +102,7 @@ class PointLight(_Light):
     position: Triple = setting(MISSING, Vector3())
     color: Color = setting("#ffffff", ColorValue())
     intensity: float = setting(1.0, Number(0.0))
-    falloff: str = setting("none", Choice(FALLOFFS, "falloff"))
+    falloff: str = setting("none", WordChoice(FALLOFFS, "falloff"))
     radius: float = setting(0.0, Number(0.0))
     shadow: bool = setting(True, Truth())
 

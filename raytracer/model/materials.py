@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.config.field_types import Number
-from raytracer.config.fields import Defined, definitions, setting
+from raytracer.config.fields import Defined, find_definitions, setting
 from raytracer.model.colors import Color, parse_color, srgb_to_linear
 from raytracer.model.key_types import ColorValue
 from raytracer.system.layout import code
@@ -108,7 +108,7 @@ def pack_material(material: AnyMaterial, entry: NDArray[np.void], scale: float =
     unit of render space, in scene units."""
     entry["kind"] = code("MaterialKind", material.type)
     parameters = entry[material.type]
-    for name in definitions(type(material)):
+    for name in find_definitions(type(material)):
         value = getattr(material, name)
         if name == "mirror_color":
             value = srgb_to_linear(parse_color(value))

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.arguments import names_by, real
-from raytracer.config.errors import SceneError, counted, naming
+from raytracer.config.arguments import check_part_names, check_real
+from raytracer.config.errors import SceneError, pluralize, prefix_errors
 from raytracer.files.access import path_of
 from raytracer.model.arrays import Where, as_array, check_centers, check_rows
 from raytracer.model.mesh_geometry import corner_normals, inward_triangles, unit_vectors
@@ -56,7 +56,7 @@ class Mesh(SolidSet):
         smooth: bool | float = True, normals: Any = None, opacity: Any = None,
         names: Mapping[str, str] | None = None, **looks: Any,
     ) -> None:  # fmt: skip
-        names = {"centers": "vertices", **names_by(names)}
+        names = {"centers": "vertices", **check_part_names(names)}
         where = Where("", names, "vertex", unit_of(vertices))
         self.vertices = check_centers(vertices, where)
         """Vertices, float32 or float64 (V, 3)."""
@@ -65,7 +65,7 @@ class Mesh(SolidSet):
         """Numbers of the vertices at the corners, int32 (T, 3)."""
         if isinstance(smooth, bool | np.bool_):
             smooth = CREASE_ANGLE * bool(smooth)
-        self.smooth = real(smooth, "smooth", low=0.0, high=180.0)
+        self.smooth = check_real(smooth, "smooth", low=0.0, high=180.0)
         """Angle in degrees from which an edge is sharp; 0: triangles are flat."""
         self.normals = None
         """Unit normals of the vertices as they were given, float64 (V, 3), or None."""
@@ -80,8 +80,8 @@ class Mesh(SolidSet):
         given = _listed(listed, colors is not None)
         if given not in (None, count, rows):
             raise SceneError(
-                f"colors: has {counted(given, 'colour')} for {count:,} vertices and "
-                f"{counted(rows, 'triangle')}; give one of each vertex or of each triangle"
+                f"colors: has {pluralize(given, 'colour')} for {count:,} vertices and "
+                f"{pluralize(rows, 'triangle')}; give one of each vertex or of each triangle"
             )
         self.has_vertex_colors = given == count
         of_vertices, of_triangles = (listed, None) if self.has_vertex_colors else (None, listed)
@@ -115,7 +115,7 @@ class Mesh(SolidSet):
         arrays: dict[str, Any] = arrays_of(file, "meshes")
         if any(options.get(name) is not None for name in ("color", "colors")):
             arrays.pop("colors", None)
-        with naming(str(file)):
+        with prefix_errors(str(file)):
             mesh = cls(**arrays, **options)
         mesh.file = file
         return mesh
@@ -170,7 +170,7 @@ class Mesh(SolidSet):
             alone = len(np.setdiff1d(edges, others))
             raise SceneError(
                 "mesh: glass needs a closed mesh, but a second triangle of the same orientation is "
-                f"missing at {counted(alone, 'edge')}: close it, or choose another material"
+                f"missing at {pluralize(alone, 'edge')}: close it, or choose another material"
             )
         inward = inward_triangles(self.vertices.astype(np.float64)[self.triangles], begins)
         if not inward.any():

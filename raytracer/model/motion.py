@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from raytracer.config.errors import SceneError, naming, shown, suggestion
+from raytracer.config.errors import SceneError, prefix_errors, quote, suggest
 from raytracer.model.arrays import first_not_finite, quiet
 from raytracer.model.parts import GLYPHS
 
@@ -98,13 +98,13 @@ def _by_velocities(spheres: SphereSet) -> Keys | None:
     from raytracer.appearance.glyphs.vectors import vectors_of
 
     named, columns = spheres.velocity, spheres.columns
-    with naming(spheres.source):
+    with prefix_errors(spheres.source):
         velocities = vectors_of(columns, named or VELOCITY, "velocity")
         if velocities is None and named is None:
             return None
         if velocities is None:
-            hint = suggestion(str(named), list(columns))
-            raise SceneError(f"velocity: there is no column '{shown(str(named))}'; {hint}")
+            hint = suggest(str(named), list(columns))
+            raise SceneError(f"velocity: there is no column '{quote(str(named))}'; {hint}")
         bad = first_not_finite(velocities)
         if bad is not None:
             raise SceneError(f"velocity: that of particle {bad} is not finite")

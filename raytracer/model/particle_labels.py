@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.config.errors import DataFileError, SceneError
-from raytracer.config.inferred import inferred
+from raytracer.config.inferred import current_defaults
 from raytracer.model.colors import RGB
 from raytracer.model.elements import Element, find, symbol_of, table
 from raytracer.model.particle_names import listed
@@ -54,7 +54,7 @@ def styles_of(labels: Labels, source: str) -> LabelStyles:
     """Return radii and colours of the labels of a file; `source` is its name. Raises DataFileError:
     a label is not an element, though all are stated to be elements."""
     types, assumed = _types(labels)
-    order = inferred().places(sorted(types, key=_rank), labels.types)
+    order = current_defaults().rank_types(sorted(types, key=_rank), labels.types)
     elements = []
     for index, name in enumerate(labels.names):
         stated = labels.stated.get(name, Element())

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 
-from raytracer.config.errors import DataFileError, shown
+from raytracer.config.errors import DataFileError, quote
 
 _CENTERS = ("centers", "centres", "center", "centre", "positions", "position", "pos",
             "coordinates", "coords", "points", "xyz", "locations", "location", "loc",
@@ -250,7 +250,7 @@ def guess(names: Iterable[str], source: str, kind: str) -> tuple[str, str, str] 
     if part is None or has_bands(left):
         return None
     name = left[GUESSES[part]]
-    quoted, key = shown(name), {"radius": "radii", "diameter": "diameters"}[part]
+    quoted, key = quote(name), {"radius": "radii", "diameter": "diameters"}[part]
     sentence = (
         f"{source}: {kind} '{quoted}' is taken as the {part}: to be certain, rename it to {part}, "
         f'give --columns {part}={quoted}, or set arrays = {{{key} = "{quoted}"}} in a scene file'
@@ -260,7 +260,7 @@ def guess(names: Iterable[str], source: str, kind: str) -> tuple[str, str, str] 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
     """Join names in quotes, only the first `most`."""
-    quoted = ", ".join(f"'{shown(name)}'" for name in names[:most])
+    quoted = ", ".join(f"'{quote(name)}'" for name in names[:most])
     return quoted if len(names) <= most else f"{quoted} and {len(names) - most:,} more"
 
 
@@ -272,7 +272,7 @@ def unused(
     for part in parts:
         what, pattern = {"radius": ("radii", _SIZE), "color": ("colours", _COLOR)}[part]
         if found := [name for name in names if re.search(pattern, plain(name[:MAX_NAME]))]:
-            key = f'radii = "{shown(found[0])}"' if part == "radius" else 'colors = "..."'
+            key = f'radii = "{quote(found[0])}"' if part == "radius" else 'colors = "..."'
             stated = key.replace(" = ", "=").replace('"', "").replace("radii", "radius")
             subject, verb = (plural(noun), "are") if len(found) > 1 else (noun, "is")
             warnings.append((part, (

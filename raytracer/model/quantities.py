@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import shown, type_name
+from raytracer.config.errors import quote, type_name
 from raytracer.config.warning import warn
 
 Wrong = Callable[[str], Exception]
@@ -81,8 +81,8 @@ def converted(value: Any, unit: Any, wrong: Wrong) -> Any:
 
 def not_convertible(own: Any, unit: Any) -> str:
     """Return what is wrong with a unit where another one, or None, belongs."""
-    what = "numbers without a unit" if unit is None else f"values in {shown(str(unit))}"
-    return f"has the unit {shown(str(own))}: give {what}"
+    what = "numbers without a unit" if unit is None else f"values in {quote(str(unit))}"
+    return f"has the unit {quote(str(own))}: give {what}"
 
 
 def without_mask(array: NDArray[Any], name: str = "") -> NDArray[Any]:

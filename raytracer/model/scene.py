@@ -10,10 +10,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from raytracer.config.arguments import items, mapping, of_kind, text, whole
-from raytracer.config.errors import SceneError, counted, naming, shown, shown_value, suggestion
-from raytracer.config.field_types import loaded
-from raytracer.config.inferred import making_set
+from raytracer.config.arguments import (
+    check_items,
+    check_kind,
+    check_mapping,
+    check_text,
+    check_whole,
+)
+from raytracer.config.errors import (
+    SceneError,
+    pluralize,
+    prefix_errors,
+    quote,
+    quote_value,
+    suggest,
+)
+from raytracer.config.field_types import import_name
+from raytracer.config.inferred import name_set
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.model.background import Background, Ground
 from raytracer.model.camera import Camera
@@ -136,24 +149,24 @@ class Scene:
                 raise SceneError(f"{name}: holds a set of {wrong.noun}s")
         if self.lights is not None:
             self.lights = _parts("lights", self.lights, tuple(LIGHTS.values()))
-        self.materials = mapping(self.materials, "materials")
+        self.materials = check_mapping(self.materials, "materials")
         for material in self.materials.values():
-            of_kind(material, "materials", tuple(MATERIALS.values()))
+            check_kind(material, "materials", tuple(MATERIALS.values()))
         for name, home in PARTS.items():
             value = getattr(self, name)
             if value is not None or name in ("background", "render", "tone"):
-                of_kind(value, name, loaded(home))
+                check_kind(value, name, import_name(home))
         for name in ("title", "caption", "source"):
-            setattr(self, name, text(getattr(self, name), name))
+            setattr(self, name, check_text(getattr(self, name), name))
         if not isinstance(self.color_scales, tuple) or self.color_scales:
-            scale = loaded("raytracer.appearance.coloring.scale:ColorScale")
+            scale = import_name("raytracer.appearance.coloring.scale:ColorScale")
             self.color_scales = _parts("color_scales", self.color_scales, scale)
         for name in ("spheres", *SOLIDS.values()):
             for index, each in enumerate(getattr(self, name)):
-                with naming(f"{name}[{index}].material"):
+                with prefix_errors(f"{name}[{index}].material"):
                     self.material_of(each)
         if self.ground is not None:
-            with naming("ground.material"):
+            with prefix_errors("ground.material"):
                 material = self.material_of(self.ground)
                 if getattr(material, "emission", 0) or getattr(material, "transmission", 0):
                     raise SceneError(
@@ -232,8 +245,8 @@ class Scene:
         from raytracer.scene_files.bare import defaults_of, set_radii
 
         if frame is not None:
-            frame = whole(frame, "frame")
-        with making_set("spheres"):
+            frame = check_whole(frame, "frame")
+        with name_set("spheres"):
             data = read_object(particles, arrays, labels, frame)
             if radius is None:
                 set_radii(data)
@@ -245,8 +258,8 @@ class Scene:
         return cls(spheres=(spheres,), **(defaults_of(data) | scene))
 
     def __repr__(self) -> str:
-        name = f" {shown_value(self.title)}" if self.title else ""
-        parts = [counted(number, noun) for noun, number in self.counts().items()]
+        name = f" {quote_value(self.title)}" if self.title else ""
+        parts = [pluralize(number, noun) for noun, number in self.counts().items()]
         return f"<Scene{name}: {', '.join(parts)}>"
 
     @property
@@ -286,7 +299,8 @@ class Scene:
         sets = [spheres for spheres in self.spheres if spheres.source] or list(self.spheres)
         if len(sets) != 1:
             raise SceneError(
-                f"the scene has {counted(len(sets), 'set')} of particles: take the columns of one, "
+                f"the scene has {pluralize(len(sets), 'set')} of particles: take the columns of "
+                "one, "
                 "such as scene.spheres[0].columns"
             )
         return sets[0].columns
@@ -387,13 +401,13 @@ class Scene:
             return Material()
         if material in PRESETS:
             return Principled(**PRESETS[material].parameters)
-        hint = suggestion(material, {**self.materials, "default": None, **PRESETS})
-        raise SceneError(f"there is no material named '{shown(material)}'; {hint}")
+        hint = suggest(material, {**self.materials, "default": None, **PRESETS})
+        raise SceneError(f"there is no material named '{quote(material)}'; {hint}")
 
 
 def _parts(name: str, values: Any, kind: type | tuple[type, ...]) -> Sequence[Any]:
-    parts = values if isinstance(values, (list, tuple)) else items(values, name)
+    parts = values if isinstance(values, (list, tuple)) else check_items(values, name)
     for part in parts:
         if not isinstance(part, kind):
-            of_kind(part, name, kind)  # raises
+            check_kind(part, name, kind)  # raises
     return parts

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from raytracer.config.field_types import AnyOf, Choice, Direction, Integer, Number, Truth
+from raytracer.config.field_types import AnyOf, Direction, Integer, Number, Truth, WordChoice
 from raytracer.config.fields import Defined, setting
 
 FILTERS = ("point", "box", "tent", "gaussian")
@@ -114,7 +114,7 @@ class RenderSettings(Defined, place="render"):
     width: int = setting(1280, Integer(1, MAX_SIDE))
     height: int = setting(720, Integer(1, MAX_SIDE))
     samples: int = setting(16, Integer(1, MAX_SAMPLES))
-    filter: str = setting("gaussian", Choice(FILTERS, "filter"))
+    filter: str = setting("gaussian", WordChoice(FILTERS, "filter"))
     filter_radius: float | None = setting(
         None, Number(0.0, 16.0), default_text="box 0.5, tent 1.0, gaussian 1.5"
     )
@@ -122,18 +122,18 @@ class RenderSettings(Defined, place="render"):
     max_depth: int = setting(4, Integer(0, 1024), flag="--depth")
     shadows: bool = setting(True, Truth())
     transparent_shadows: bool = setting(True, Truth())
-    look: str = setting("plain", Choice(tuple(LOOKS), "look"))
+    look: str = setting("plain", WordChoice(tuple(LOOKS), "look"))
     light: str | tuple[float, float, float] = setting(
-        "upper-left", AnyOf(Choice(KEY_LIGHTS, "light"), Direction())
+        "upper-left", AnyOf(WordChoice(KEY_LIGHTS, "light"), Direction())
     )
-    placement: str = setting("camera", Choice(PLACEMENTS, "placement"))
-    shading: str = setting("lit", Choice(SHADINGS, "shading"))
+    placement: str = setting("camera", WordChoice(PLACEMENTS, "placement"))
+    shading: str = setting("lit", WordChoice(SHADINGS, "shading"))
     integrator: str | None = setting(
-        None, Choice(INTEGRATORS, "integrator"), default_text="that of the look"
+        None, WordChoice(INTEGRATORS, "integrator"), default_text="that of the look"
     )
     ao_samples: int = setting(1, Integer(1, 64))
     ao_distance: float | None = setting(None, Number(0.0, above=True), default_text="unlimited")
-    brightness: float | str = setting(1.0, AnyOf(Choice([AUTO]), Number(0.0, 1e6)))
+    brightness: float | str = setting(1.0, AnyOf(WordChoice([AUTO]), Number(0.0, 1e6)))
     clamp_indirect: float = setting(0.0, Number(0.0, 1e12))
     dpi: float | None = setting(
         None, Number(1.0, 1e5), default_text="the shorter side counts as 6 inches"

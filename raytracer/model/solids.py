@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.arguments import names_by, one_of
-from raytracer.config.errors import SceneError, counted
+from raytracer.config.arguments import check_part_names, check_word
+from raytracer.config.errors import SceneError, pluralize
 from raytracer.model.arrays import Where, as_array, check_radius, check_rows
 from raytracer.model.materials import AnyMaterial
 from raytracer.model.quantities import unit_of
@@ -72,7 +72,7 @@ class SolidSet:
             balls.check()
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {counted(self.count, self.noun)}>"
+        return f"<{type(self).__name__}: {pluralize(self.count, self.noun)}>"
 
 
 class CapsuleSet(SolidSet):
@@ -111,9 +111,9 @@ class CapsuleSet(SolidSet):
         caps: str | None = None, color_change: str = "sharp",
         names: Mapping[str, str] | None = None, **looks: Any,
     ) -> None:  # fmt: skip
-        self.caps = one_of(self.caps if caps is None else caps, "caps", CAPS)
-        self.even_colors = one_of(color_change, "color_change", COLOR_CHANGES) == "smooth"
-        names = names_by(names)
+        self.caps = check_word(self.caps if caps is None else caps, "caps", CAPS)
+        self.even_colors = check_word(color_change, "color_change", COLOR_CHANGES) == "smooth"
+        names = check_part_names(names)
         name_of_ends = names.get("ends", "ends")
         if radius is None:
             name = names.get("radius", "radius")
@@ -131,8 +131,8 @@ class CapsuleSet(SolidSet):
         )  # fmt: skip
         if self.end.count != self.start.count:
             raise SceneError(
-                f"{name_of_ends}: has {counted(self.end.count, 'end')} for "
-                f"{counted(self.start.count, 'start')}"
+                f"{name_of_ends}: has {pluralize(self.end.count, 'end')} for "
+                f"{pluralize(self.start.count, 'start')}"
             )
         self.end.radius = self.start.radius
         self.has_end_colors = end_color is not None or end_color_id is not None
@@ -198,7 +198,7 @@ class ConeSet(CapsuleSet):
         if "caps" in looks:
             raise SceneError("caps: cones have flat ends; leave it out")
         super().__init__(starts, ends, 1.0, color, end_color, names=names, **looks)
-        where = Where("", names_by(names), self.noun, self.start.where.unit)
+        where = Where("", check_part_names(names), self.noun, self.start.where.unit)
         first, last = (
             np.asarray(check_radius(value, self.count, where, part, zero=True), np.float64)
             for part, value in (("radius", radius), ("end_radius", end_radius))
@@ -251,7 +251,7 @@ class EllipsoidSet(SolidSet):
         self, centers: Any, semi_axes: Any, orientation: Any = None, color: Any = None, *,
         names: Mapping[str, str] | None = None, **looks: Any,
     ) -> None:  # fmt: skip
-        names = names_by(names)
+        names = check_part_names(names)
         where = Where("", names, self.noun, unit_of(centers))
         self.start: SphereSet = Balls(self.noun, centers, 1.0, color, names=names, **looks)
         axes = check_rows(semi_axes, "semi_axes", 3, self.count, where)

@@ -9,9 +9,9 @@ from functools import partial
 from os import PathLike
 from typing import Any
 
-from raytracer.config.arguments import mapping, text, whole
-from raytracer.config.errors import SceneError, shown_value
-from raytracer.config.field_types import TEXT, Integer, Kind, Text, Truth
+from raytracer.config.arguments import check_mapping, check_text, check_whole
+from raytracer.config.errors import SceneError, quote_value
+from raytracer.config.field_types import TEXT, FieldType, Integer, Text, Truth
 from raytracer.config.fields import Defined, check_fields, setting
 from raytracer.files.access import path_of
 
@@ -25,9 +25,11 @@ SINGLE = {"radius": "radii", "diameter": "diameters", "color": "colors"}
 """Other words for some parts."""
 
 
-FRAME = Kind(
-    {int: {"type": "integer"}}, partial(whole, low=-MAX_FRAMES, high=MAX_FRAMES), metavar="INTEGER"
-)  # fmt: skip
+FRAME = FieldType(
+    {int: {"type": "integer"}},
+    partial(check_whole, low=-MAX_FRAMES, high=MAX_FRAMES),
+    metavar="INTEGER",
+)
 
 
 def _column_names(value: Any, name: str) -> dict[str, str]:
@@ -36,15 +38,15 @@ def _column_names(value: Any, name: str) -> dict[str, str]:
         pairs = [each.partition("=") for each in re.split(r",(?=\s*\w+=)", value)]
         given = {part.strip(): column.strip() for part, _, column in pairs}
         if "" in given.values():
-            raise SceneError(f"{name}: {shown_value(value)} is not of the form x=NAME,radius=NAME")
-    names = {SINGLE.get(k, k): each for k, each in mapping(given, name).items()}
+            raise SceneError(f"{name}: {quote_value(value)} is not of the form x=NAME,radius=NAME")
+    names = {SINGLE.get(k, k): each for k, each in check_mapping(given, name).items()}
     check_fields(names, PARTS, name)
-    return {key: text(each, f"{name}.{key}") for key, each in names.items()}
+    return {key: check_text(each, f"{name}.{key}") for key, each in names.items()}
 
 
-FILE_PATH = Kind({str: TEXT}, lambda value, name, **_: path_of(value, name), metavar="FILE")
+FILE_PATH = FieldType({str: TEXT}, lambda value, name, **_: path_of(value, name), metavar="FILE")
 
-COLUMN_NAMES = Kind(
+COLUMN_NAMES = FieldType(
     {dict: {
         "type": "object", "additionalProperties": False,
         "properties": dict.fromkeys((*PARTS, *SINGLE), TEXT),

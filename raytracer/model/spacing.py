@@ -40,9 +40,9 @@ QUERIES = 32  # number of particles whose neighbours are searched
 def default_radius(count: int, centers: Callable[[], NDArray[Any]], closed: bool = False) -> float:
     """Return the radius of particles without one; centers: returns (count, 3), if they are needed.
     closed: as for `local_spacing`."""
-    from raytracer.config.inferred import inferred
+    from raytracer.config.inferred import current_defaults
 
-    return inferred().radius(lambda: local_spacing(centers(), closed) * TOUCHING, count > 0)
+    return current_defaults().radius(lambda: local_spacing(centers(), closed) * TOUCHING, count > 0)
 
 
 def local_spacing(centers: NDArray[Any], closed: bool = False) -> float:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.arguments import mapping, of_kind, one_of, text
-from raytracer.config.errors import SceneError, counted, shown_value
-from raytracer.config.field_types import loaded
+from raytracer.config.arguments import check_kind, check_mapping, check_text, check_word
+from raytracer.config.errors import SceneError, pluralize, quote_value
+from raytracer.config.field_types import import_name
 from raytracer.config.warning import warn
 from raytracer.model.arrays import (
     Where,
@@ -157,13 +157,13 @@ class SphereSet:
         opacity: Any = None,
         velocity: Any = None,
     ) -> None:
-        color_space = one_of(color_space, "color_space", COLOR_SPACES)
+        color_space = check_word(color_space, "color_space", COLOR_SPACES)
         if not isinstance(material, (str, *MATERIALS.values())):
-            raise SceneError(f"material: {shown_value(material)} is neither a Material nor a name")
+            raise SceneError(f"material: {quote_value(material)} is neither a Material nor a name")
         if transform is not None:
-            of_kind(transform, "transform", Transform)
-        source = text(source, "source")
-        named = dict(mapping({} if names is None else names, "names"))
+            check_kind(transform, "transform", Transform)
+        source = check_text(source, "source")
+        named = dict(check_mapping({} if names is None else names, "names"))
         where = Where(source, named, self.noun, unit_of(centers))
         self.where = where
         there = left_there(centers, "positions", None, "centers", where)
@@ -188,7 +188,7 @@ class SphereSet:
         self.source = source
         self.file = file
         if labels is not None:
-            of_kind(labels, "labels", loaded("raytracer.model.particle_labels:Labels"))
+            check_kind(labels, "labels", import_name("raytracer.model.particle_labels:Labels"))
         self.labels = labels
         self.bonding: SetStyle | None = None
         self.plain_radius: NDArray[np.floating[Any]] | float | None = None
@@ -362,7 +362,7 @@ class SphereSet:
 
     def __repr__(self) -> str:
         origin = f" from {self.source}" if self.source else ""
-        return f"<SphereSet: {counted(self.count, 'sphere')}{origin}>"
+        return f"<SphereSet: {pluralize(self.count, 'sphere')}{origin}>"
 
 
 class Balls(SphereSet):
@@ -379,13 +379,13 @@ def _given(
     """Return the columns given as arrays, each with a row per sphere, and what they are, if one of
     them has a unit."""
     given, units = dict[str, NDArray[Any]](), dict[str, str]()
-    for name, values in mapping({} if columns is None else columns, "columns").items():
-        place = f"columns[{shown_value(name)}]"
+    for name, values in check_mapping({} if columns is None else columns, "columns").items():
+        place = f"columns[{quote_value(name)}]"
         unit = unit_of(values)
         units[name] = "" if unit is None else str(unit)
         array = as_array(values, place, where, unit)
         if array.ndim not in (1, 2) or len(array) != count:
-            raise where.wrong(place, f"has shape {array.shape} for {counted(count, 'sphere')}")
+            raise where.wrong(place, f"has shape {array.shape} for {pluralize(count, 'sphere')}")
         given[name] = array
     if not any(units.values()):
         return given, None
@@ -443,7 +443,7 @@ def opacities_of(value: Any, count: int, where: Where) -> float | NDArray[np.flo
     """Return opacities from 0 to 1 as one number, or as float32 (N,)."""
     array = floats(value, "opacity", where)
     if array.ndim > 1 or (array.ndim == 1 and len(array) != count):
-        raise where.wrong("opacity", f"has shape {array.shape} for {counted(count, where.noun)}")
+        raise where.wrong("opacity", f"has shape {array.shape} for {pluralize(count, where.noun)}")
     least, most = extremes(array.reshape(-1))
     if not (least >= 0.0 and most <= 1.0):
         row = int(np.argmin(((array >= 0.0) & (array <= 1.0)).ravel()))
@@ -461,7 +461,7 @@ def _check_count(colors: int, count: int, where: Where) -> None:
 def _rgba(color: Any, color_space: str, where: Where, row: int | None = None) -> tuple[float, ...]:
     """Return the numbers of one colour, which may be that of a row of a list."""
     if isinstance(color, str) and color_space == "linear":
-        raise where.wrong("color", f"{shown_value(color)} is sRGB, but color_space is linear")
+        raise where.wrong("color", f"{quote_value(color)} is sRGB, but color_space is linear")
     try:
         return parse_rgba(color)
     except SceneError as error:

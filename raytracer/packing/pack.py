@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer._native import core
-from raytracer.config.errors import SceneError, naming
+from raytracer.config.errors import SceneError, prefix_errors
 from raytracer.config.warning import warn
 from raytracer.model.arrays import aligned, check_centers, check_radius, quiet
 from raytracer.model.camera import Camera
@@ -97,7 +97,7 @@ def pack_with_camera(
             environment stay the same.
         pose: the camera then; None leaves the view as it was.
     """
-    with naming(scene.source):
+    with prefix_errors(scene.source):
         settings = settings or scene.render
         sets = [s for s in scene.spheres if s.count]
         solid_sets = [s for s in scene.solids if s.count]
@@ -236,7 +236,7 @@ def retake(buffers: SceneBuffers, scene: Scene, settings: RenderSettings, pose: 
     if scene.environment is not None and scene.background.up is None:
         # The environment does not turn with the camera's up axis.
         scene = replace(scene, background=replace(scene.background, up=(x, y, z)))
-    with naming(scene.source):
+    with prefix_errors(scene.source):
         return _view(buffers, scene, settings, pose, up)
 
 
@@ -515,7 +515,7 @@ def _place_rows(spheres: SphereSet, rows: slice, space: Space, out: Columns) -> 
             OutOfRangeError,  # late: few scenes have such spheres
         )
 
-        with naming(spheres.source):
+        with prefix_errors(spheres.source):
             raise OutOfRangeError(f"sphere {rows.start + wrong}")
 
 

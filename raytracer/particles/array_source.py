@@ -12,7 +12,7 @@ from typing import IO, Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import DataFileError, shown
+from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile
 from raytracer.model import particle_names as naming
 from raytracer.model import quantities
@@ -102,7 +102,7 @@ class ArraySource(ColumnSource):
                 values = np.datetime_as_string(values)
             values = values if values.dtype.kind == "S" else texts_of(values)
         elif values.dtype.kind not in "iufb":
-            raise self.error(f"{self.noun} '{shown(name)}' does not hold numbers")
+            raise self.error(f"{self.noun} '{quote(name)}' does not hold numbers")
         values = values if frame is None else values[frame]
         order = values.dtype.newbyteorder("=")
         return values if values.dtype.isnative else values.astype(order)
@@ -223,7 +223,7 @@ class ObjectSource(ArraySource):
         times = quantities.factor(entry.quantity, "" if unit is None else unit)
         if times is None:
             problem = quantities.not_convertible(entry.quantity, unit)
-            raise self.error(f"{self.noun} '{shown(name)}' {problem}, as the coordinates")
+            raise self.error(f"{self.noun} '{quote(name)}' {problem}, as the coordinates")
         return Entry(
             np.dtype(float), entry.shape, lambda: np.asarray(entry.read()) * times, str(unit), unit
         )
@@ -261,7 +261,7 @@ class LibraryFile(ObjectSource):
         if not self.has_coordinates:
             raise self.error(
                 "has atoms without coordinates: render their trajectory with --topology "
-                f"{shown(self.name)}"
+                f"{quote(self.name)}"
             )
         return super().particles(names)
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import DataFileError, shown, suggestion
+from raytracer.config.errors import DataFileError, quote, suggest
 from raytracer.model import particle_names as naming
 from raytracer.model.particle_source import Particles, ParticleSource, of
 
@@ -112,8 +112,8 @@ def placed(source: ParticleSource, redshift: str = "") -> ParticleSource:
         if not angles:
             raise no_angles(source)
         if redshift not in numbers:
-            hint = suggestion(redshift, numbers)
-            raise source.error(f"there is no column of numbers '{shown(redshift)}'; {hint}")
+            hint = suggest(redshift, numbers)
+            raise source.error(f"there is no column of numbers '{quote(redshift)}'; {hint}")
     elif not angles or has_places:
         return source
     others = [name for name in numbers if name not in angles]
@@ -214,7 +214,7 @@ class Celestial(ParticleSource):
         """Return the factor of the unit of an angle. Raises DataFileError for an unknown one."""
         if (factor := _DEGREES.get(self.columns[name].unit.lower())) is None:
             raise self.error(
-                f"the unit '{shown(self.columns[name].unit)}' of '{shown(name)}' is unknown: one "
+                f"the unit '{quote(self.columns[name].unit)}' of '{quote(name)}' is unknown: one "
                 f"of {', '.join(filter(None, _DEGREES))}"
             )
         return factor
@@ -224,7 +224,7 @@ class Celestial(ParticleSource):
         degrees = given[:, :2] * [self._degrees(name) for name in self._angles]
         if np.any(np.abs(degrees[:, 1]) > 90.0):
             raise self.error(
-                f"'{shown(self._angles[1])}' is beyond 90 degrees: give --columns "
+                f"'{quote(self._angles[1])}' is beyond 90 degrees: give --columns "
                 "x=NAME,y=NAME,z=NAME"
             )
         lon, lat = np.radians(degrees).T
@@ -236,12 +236,12 @@ class Celestial(ParticleSource):
 
     def _told(self, left: int) -> str:
         far = self.far
-        lon, lat = (f"'{shown(name)}'" for name in self._angles)
+        lon, lat = (f"'{quote(name)}'" for name in self._angles)
         text = f"{lon} and {lat}, on the unit sphere: there is no distance"
-        if name := shown(self._redshift):
+        if name := quote(self._redshift):
             text += f" (--columns redshift={name} makes '{name}' one: {REDSHIFT.told})"
         if far.name:
-            unit = f", in {shown(far.unit)}" if far.unit else ""
-            text = f"{lon}, {lat} and '{shown(far.name)}' (distance: {far.formula}{unit})"
+            unit = f", in {quote(far.unit)}" if far.unit else ""
+            text = f"{lon}, {lat} and '{quote(far.name)}' (distance: {far.formula}{unit})"
         what = f"; rows without a {'positive ' if far.is_inverse else ''}value are left out"
         return f"{self.name}: positions are from {text}" + (f"{what}: {left:,}" if left else "")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import DataFileError, SceneError, shown, suggestion
+from raytracer.config.errors import DataFileError, SceneError, quote, suggest
 from raytracer.model import particle_names as naming
 from raytracer.model.arrays import blocks, distinct
 from raytracer.model.colors import color_numbers, parse_color
@@ -68,7 +68,7 @@ class ColumnSource(ParticleSource):
         if np.shape(centers := _centers(values, self.name))[1:] == (2,):
             centers = np.pad(centers, ((0, 0), (0, 1)))
             self.note(
-                f"'{shown(parts['centers'])}' has two numbers per particle, so all have z = 0"
+                f"'{quote(parts['centers'])}' has two numbers per particle, so all have z = 0"
             )
         result = Particles(self.name, centers, values.get("radius"), notes=self._unused(parts),
                            extra={name: arrays[name] for name in self.also})  # fmt: skip
@@ -125,16 +125,16 @@ class ColumnSource(ParticleSource):
             if not unit or unit == known[first]:
                 continue
             ratio = naming.length_ratio(unit, known[first])
-            names = f"'{shown(parts[part])}'", f"'{shown(parts[first])}'"
+            names = f"'{quote(parts[part])}'", f"'{quote(parts[first])}'"
             if ratio is not None and ratio != 1.0:
                 values[part] = values[part] * ratio
                 self.note(
-                    f"{names[0]} is converted to {shown(known[first])}, the unit of {names[1]}"
+                    f"{names[0]} is converted to {quote(known[first])}, the unit of {names[1]}"
                 )
             elif ratio is None and naming.is_unit(unit) and naming.is_unit(known[first]):
                 self.note(
-                    f"{names[0]} and {names[1]} have different units, {shown(unit)} and "
-                    f"{shown(known[first])}, and are not converted: convert one in the file"
+                    f"{names[0]} and {names[1]} have different units, {quote(unit)} and "
+                    f"{quote(known[first])}, and are not converted: convert one in the file"
                 )
         same = (unit and (unit == known[first] or naming.length_ratio(unit, known[first]))
                 for part, unit in known.items() if part not in SIZES)  # fmt: skip
@@ -149,7 +149,7 @@ class ColumnSource(ParticleSource):
         which, what = "some particles", "they get the median of the others"
         if not len(known):
             which, what = "particles", "their radius follows from their distances"
-        self.note(f"'{shown(name)}' of {which} is 0: {what}, unless --radius sets one", "radius")
+        self.note(f"'{quote(name)}' of {which} is 0: {what}, unless --radius sets one", "radius")
         return np.where(radius > 0.0, radius, np.median(known)) if len(known) else None
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
@@ -160,8 +160,8 @@ class ColumnSource(ParticleSource):
             if key == "redshift":
                 raise no_angles(self)
             if name not in self.names:
-                hint = suggestion(name, self.names)
-                raise self.error(f"there is no {self.noun} named '{shown(name)}'; {hint}")
+                hint = suggest(name, self.names)
+                raise self.error(f"there is no {self.noun} named '{quote(name)}'; {hint}")
             chosen[_PARTS.get(key, key)] = name
         for part, name in chosen.items():
             self._require_shape(part, name)
@@ -193,7 +193,7 @@ class ColumnSource(ParticleSource):
         """Refuse a column with a wrong number of values per sphere for its part."""
         possible, what = _SHAPES.get(part, (((),), "one number per sphere"))
         if self.columns[name].shape not in possible:
-            raise DataFileError(f"{self.where}: the {self.noun} '{shown(name)}' must have {what}")
+            raise DataFileError(f"{self.where}: the {self.noun} '{quote(name)}' must have {what}")
 
     def labels(self, name: str, values: NDArray[Any]) -> Labels:
         """Return the labels of particles from texts or integers, (N,)."""
@@ -224,7 +224,7 @@ class ColumnSource(ParticleSource):
                 kind, shape, _ = columns[named]
                 held = f"{kind or 'number'}s{f' of shape {shape}' if shape else ''}"
                 raise self.error(
-                    f"{self.noun} '{shown(named)}' cannot be the {axis} coordinate: it holds {held}"
+                    f"{self.noun} '{quote(named)}' cannot be the {axis} coordinate: it holds {held}"
                 )
             if usual is None and axis == "z" and not any(map(_may_be_z, self.names)):
                 self.note(f"there is no {self.noun} z, so all particles have z = 0")
@@ -254,7 +254,7 @@ class ColumnSource(ParticleSource):
 
     def _set_color(self, result: Particles, values: NDArray[Any], name: str) -> None:
         if self.columns[name].kind != "text":
-            result.color = color_numbers(values, wrong_colors(result.source, f"'{shown(name)}'"))
+            result.color = color_numbers(values, wrong_colors(result.source, f"'{quote(name)}'"))
             return
         texts, result.color_id = label_ids(values, result.source)
         colors = []
@@ -263,7 +263,7 @@ class ColumnSource(ParticleSource):
                 colors.append(parse_color(text.strip(' "')))
             except SceneError as error:
                 row = self.first_line + int(np.argmax(result.color_id == index))
-                place = f"line {row}, column '{shown(name)}'"
+                place = f"line {row}, column '{quote(name)}'"
                 raise DataFileError(f"{result.source}: {place}: {error}") from None
         result.color = np.array(colors, np.float64).reshape(-1, 3)
 

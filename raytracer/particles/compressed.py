@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, cast
 
-from raytracer.config.errors import DataFileError, shown
+from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile, copied, reading
 from raytracer.system.memory import size_text
 from raytracer.system.resources import available_memory
@@ -114,7 +114,7 @@ def _member(file: OpenFile) -> str:
     if all(name.endswith(".npy") for name in names):
         return ""
     if len(names) > 1:
-        listed = ", ".join(shown(name) for name in names[:3]) + ", ..." * (len(names) > 3)
+        listed = ", ".join(quote(name) for name in names[:3]) + ", ..." * (len(names) > 3)
         raise DataFileError(f"{file.source}: is an archive of {len(names):,} files ({listed}): "
                             "unpack it and name one")  # fmt: skip
     return names[0]

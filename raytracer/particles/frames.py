@@ -21,7 +21,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import DataFileError, counted, shown
+from raytracer.config.errors import DataFileError, pluralize, quote
 from raytracer.files.access import OpenFile, copied
 from raytracer.files.output import own_cache, read_cached, temporary
 from raytracer.model.particle_source import Moment, ParticleSource
@@ -69,8 +69,8 @@ def at_frame(
     rest = "" if source.surrounded else first_line_from(content, int(starts[-1])).strip()
     if rest:
         piece.notes.append(("", (  # as in a file being written
-            f"{content.source}: frame {count} is incomplete and left out, from '{shown(rest, 40)}' "
-            f"on; there are {counted(count, 'complete frame')}"
+            f"{content.source}: frame {count} is incomplete and left out, from '{quote(rest, 40)}' "
+            f"on; there are {pluralize(count, 'complete frame')}"
         )))  # fmt: skip
     return piece
 
@@ -124,7 +124,7 @@ def checked(frame: int, count: int, name: str) -> int:
         raise DataFileError(f"{name}: holds no frames")
     which = f", 0 to {count - 1:,}, or -{count:,} to -1 from the end" if count > 1 else ", number 0"
     raise DataFileError(
-        f"{name}: there is no frame {frame:,}: it has {counted(count, 'frame')}{which}"
+        f"{name}: there is no frame {frame:,}: it has {pluralize(count, 'frame')}{which}"
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.config.errors import shown
+from raytracer.config.errors import quote
 
 MAX_OBJECTS = 10_000  # most groups and datasets that are examined
 MAX_LINKS = 16  # most soft links of a path that are followed
@@ -79,7 +79,7 @@ def values_of(dataset: Any, frame: int | None = None) -> Any:
     """Return the values of a dataset of h5py, or of an item along its first axis, in the byte order
     of the machine. Raises ValueError: they are in other files, or there is no such frame."""
     stored = dataset.id.get_create_plist()
-    name = shown(dataset.name.strip("/"))
+    name = quote(dataset.name.strip("/"))
     if stored.get_layout() == VIRTUAL or stored.get_external_count() > 0:
         raise ValueError(f"'{name}' is stored in other files, which are not read")
     if frame is not None and frame >= len(dataset):
@@ -107,7 +107,7 @@ def _unknown_filter(layout: Any) -> str:
         number, _, _, name = layout.get_filter(row)
         if not h5z.filter_avail(number):
             words = text_of(name).partition(";")[0].removeprefix("HDF5 ").removesuffix(" filter")
-            return shown(words) or f"filter {number}"
+            return quote(words) or f"filter {number}"
     return ""
 
 
@@ -132,4 +132,4 @@ def unit_of(dataset: Any) -> str:
     """Return the unit that an attribute states, or ""."""
     attributes = getattr(dataset, "attrs", {})
     name = next((name for name in ("unit", "units") if name in attributes), None)
-    return "" if name is None else shown(text_of(attributes[name]), 20)
+    return "" if name is None else quote(text_of(attributes[name]), 20)

@@ -26,8 +26,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from raytracer.config.errors import NO_MEMORY, DataFileError, MemoryNeedError, UserError, shown
-from raytracer.config.warning import collected, warn
+from raytracer.config.errors import NO_MEMORY, DataFileError, MemoryNeedError, UserError, quote
+from raytracer.config.warning import collect_warnings, warn
 from raytracer.files import inputs, sandbox
 from raytracer.files.access import OpenFile, reading, reopened, require_file
 from raytracer.files.references import folders_of, require_no_reference
@@ -284,7 +284,7 @@ def _ending(code: int) -> str:
 
 def _no_start(why: str) -> UserError:
     return UserError(
-        f"the process in which libraries read files cannot start ({shown(why, 200)}): see whether "
+        f"the process in which libraries read files cannot start ({quote(why, 200)}): see whether "
         f"'{sys.executable} -c \"import raytracer\"' works, and whether memory or processes are "
         "limited here"
     )
@@ -396,7 +396,7 @@ def time_limit(size: int) -> float | None:
     seconds = moment_of(text)
     if seconds is None or seconds.value < 0.0:
         raise UserError(
-            f"{TIMEOUT_VARIABLE}: '{shown(text, 40)}' is not a number of seconds, 0 or above"
+            f"{TIMEOUT_VARIABLE}: '{quote(text, 40)}' is not a number of seconds, 0 or above"
         )
     return seconds.value or None
 
@@ -487,7 +487,7 @@ class _Server:
         value, error = None, None
         if operation == "open":
             _, (_, self._name, _, self._what, _), *_ = arguments
-        with collected() as warnings:
+        with collect_warnings() as warnings:
             try:
                 with reading(self._name, self._what):
                     value = getattr(self, operation)(*arguments)
@@ -495,7 +495,7 @@ class _Server:
                 error = problem.with_traceback(None)
                 error.__cause__ = error.__context__ = None
             except BaseException as problem:  # chemfiles' is not an Exception
-                why = shown(str(problem), 160)
+                why = quote(str(problem), 160)
                 error = DataFileError(f"{self._name}: cannot be read as {self._what} ({why})")
         if isinstance(error, MemoryNeedError) and str(error).endswith(NO_MEMORY) and self.limit:
             error = MemoryNeedError(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import shown
+from raytracer.config.errors import quote
 from raytracer.model import particle_names as naming
 from raytracer.model.particle_source import Moment, ParticleSource, moment_of, of
 from raytracer.particles.celestial import Celestial
@@ -86,7 +86,7 @@ def framed(source: ParticleSource, state: Any = None) -> ParticleSource:
         return LongTable(source, made)
     times, _ = _numbered(values[clocks[0]])
     if 1 < len(times) <= len(values[clocks[0]]) / 2:
-        name = shown(clocks[0])
+        name = quote(clocks[0])
         quoted = name if name.isidentifier() else f"`{name}`"
         source.note(
             f"rows with {len(times):,} values of '{name}' are shown together: for one give "
@@ -143,7 +143,7 @@ class LongTable(ColumnSource):
         super().__init__(table.file, table.variant)
         self.table, self._of = table, trajectory
         self.format, self.notes = table.format, table.notes
-        clock, identity = shown(trajectory.clock), shown(trajectory.identity)
+        clock, identity = quote(trajectory.clock), quote(trajectory.identity)
         self.note(
             f"rows with the same '{clock}' are a frame, since each '{identity}' recurs; rename "
             "that column to draw all rows at once"

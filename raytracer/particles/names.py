@@ -14,7 +14,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from raytracer.config.errors import UserError
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from raytracer.files.access import OpenFile, opened, reading
 from raytracer.model.data_file import DataFile
 from raytracer.model.particle_labels import Labels, words_of_types
@@ -110,7 +110,7 @@ def _names(
     if key not in _kept:
         found: dict[str, None] = {}
         failed = 0
-        with collected(), suppress(UserError):
+        with collect_warnings(), suppress(UserError):
             for source in _sources(file, stream, series, is_needed):
                 if failed > MAX_FAILED:
                     break

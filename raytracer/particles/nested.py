@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import shown
+from raytracer.config.errors import quote
 from raytracer.model import particle_names as naming
 from raytracer.model.particle_source import Notes
 from raytracer.particles.array_source import ArraySource, are_frames, is_across, texts
@@ -77,7 +77,7 @@ class NestedSource(ArraySource):
         unused = [name for name in several if name != key]
         if unused:
             self.note(
-                f"the matrix '{shown(key)}' is taken as the particles, not {naming.listed(unused)}"
+                f"the matrix '{quote(key)}' is taken as the particles, not {naming.listed(unused)}"
             )
         self.notes += told_of_rows(self.name, columns)
         return columns

@@ -11,9 +11,9 @@ from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from raytracer.config.arguments import function, items, text
-from raytracer.config.errors import SceneError, UserError, shown, shown_value
-from raytracer.config.field_types import Kind
+from raytracer.config.arguments import check_function, check_items, check_text
+from raytracer.config.errors import SceneError, UserError, quote, quote_value
+from raytracer.config.field_types import FieldType
 from raytracer.config.fields import Defined, setting
 from raytracer.config.warning import warn
 
@@ -52,29 +52,29 @@ Read = Callable[[IO[bytes], int], ParticleFrame | Mapping[str, Any]]
 
 
 def _check_read(value: Any, name: str) -> Read:
-    read = function(value, name)
+    read = check_function(value, name)
     if read is None:
         raise SceneError(f"{name}: None is not a function")
     return read
 
 
 def _check_name(value: Any, name: str) -> str:
-    if not (word := text(value, name).strip()):
+    if not (word := check_text(value, name).strip()):
         raise SceneError(f"{name}: is empty")
-    return shown(word)
+    return quote(word)
 
 
 def _check_suffixes(value: Any, name: str) -> tuple[str, ...]:
-    suffixes = [text(each, f"{name}[{i}]") for i, each in enumerate(items(value, name))]
+    suffixes = [check_text(each, f"{name}[{i}]") for i, each in enumerate(check_items(value, name))]
     for each in suffixes:
         if each[:1] != "." or "." in each[1:] or len(each) < 2 or each != each.lower():
-            raise SceneError(f"{name}: {shown_value(each)} is not an ending in lower case, '.abc'")
+            raise SceneError(f"{name}: {quote_value(each)} is not an ending in lower case, '.abc'")
     return tuple(suffixes)
 
 
 def _check_magic(value: Any, name: str) -> bytes:
     if not isinstance(value, bytes):
-        raise SceneError(f"{name}: {shown_value(value)} are not bytes")
+        raise SceneError(f"{name}: {quote_value(value)} are not bytes")
     return value
 
 
@@ -95,11 +95,11 @@ class ParticleFormat(Defined, place="ParticleFormat"):
         summary: One sentence for `raytracer info --formats`.
     """
 
-    name: str = setting(MISSING, Kind({str: {}}, _check_name, noun="text"))
-    read: Read = setting(MISSING, Kind({}, _check_read, noun="a function"))
-    suffixes: tuple[str, ...] = setting((), Kind({list: {}}, _check_suffixes, noun="endings"))
-    magic: bytes = setting(b"", Kind({bytes: {}}, _check_magic, noun="bytes"))
-    summary: str = setting("", Kind({str: {}}, text, noun="text"))
+    name: str = setting(MISSING, FieldType({str: {}}, _check_name, noun="text"))
+    read: Read = setting(MISSING, FieldType({}, _check_read, noun="a function"))
+    suffixes: tuple[str, ...] = setting((), FieldType({list: {}}, _check_suffixes, noun="endings"))
+    magic: bytes = setting(b"", FieldType({bytes: {}}, _check_magic, noun="bytes"))
+    summary: str = setting("", FieldType({str: {}}, check_text, noun="text"))
 
 
 class Plugin(NamedTuple):
@@ -116,7 +116,7 @@ class Plugin(NamedTuple):
 
 
 def title_of(name: str, package: str) -> str:
-    return f"format '{shown(name)}' of the package {package}"
+    return f"format '{quote(name)}' of the package {package}"
 
 
 def installed() -> list[Plugin]:
@@ -128,7 +128,7 @@ def installed() -> list[Plugin]:
     found = list[Plugin]()
     for entry in entry_points(group=GROUP):
         about = entry.dist
-        package = "?" if about is None else shown(f"{about.name} {about.version}")
+        package = "?" if about is None else quote(f"{about.name} {about.version}")
         try:
             form = entry.load()
             if not isinstance(form, ParticleFormat):
@@ -139,7 +139,7 @@ def installed() -> list[Plugin]:
                 f"{type(problem).__name__}: {problem}"
             )  # fmt: skip
             title = title_of(entry.name, package)
-            warn(f"{title}: cannot be used ({shown(why, 200)}): update or uninstall the package")
+            warn(f"{title}: cannot be used ({quote(why, 200)}): update or uninstall the package")
     return sorted(found, key=lambda each: (each.package, each.name))
 
 

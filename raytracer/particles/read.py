@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import DataFileError, UserError, shown
-from raytracer.config.inferred import inferred
+from raytracer.config.errors import DataFileError, UserError, quote
+from raytracer.config.inferred import current_defaults
 from raytracer.files.access import OpenFile, opened, reading
 from raytracer.model.arrays import Where, check_centers, first_not_finite
 from raytracer.model.data_file import DataFile
@@ -266,7 +266,7 @@ def spheres_of(source: ParticleSource, names: Mapping[str, str]) -> Particles:
     elif source.units and source.units not in LAMMPS_STYLES:
         styles = f"{', '.join(LAMMPS_STYLES[:-1])} or {LAMMPS_STYLES[-1]}"
         result.notes.append(("", (
-            f"{result.source}: the units '{shown(source.units, 40)}' are none of LAMMPS, so "
+            f"{result.source}: the units '{quote(source.units, 40)}' are none of LAMMPS, so "
             f"lengths are not converted: write {styles} in the file"
         )))  # fmt: skip
     result.may_be_ellipsoids = any(name in source.columns for name in ORIENTED)
@@ -333,7 +333,9 @@ def _are_far_apart(result: Particles, labels: Labels, radii: NDArray[np.float64]
     bond /= result.angstroms or 1.0
     centers = check_centers(result.centers, Where(result.source, result.names))
     name = result.source.partition(": frame ")[0]
-    return inferred().truth(f"beads of {name}", lambda: nearest_distance(centers) > APART * bond)
+    return current_defaults().truth(
+        f"beads of {name}", lambda: nearest_distance(centers) > APART * bond
+    )
 
 
 def _to_angstrom(result: Particles, unit: float) -> None:

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from raytracer.config.errors import DataFileError, shown, suggestion
+from raytracer.config.errors import DataFileError, quote, suggest
 from raytracer.config.warning import warn
 from raytracer.files.access import OpenFile
 
@@ -390,10 +390,10 @@ def stated(suffix: str) -> Format:
     if form := by_suffix(suffix) or added_by_suffix(suffix):
         return form
     added = (each for form in added_formats() for each in form.suffixes)
-    hint = suggestion(suffix[1:], [each[1:] for each in (*SUFFIXES, *added)])
+    hint = suggest(suffix[1:], [each[1:] for each in (*SUFFIXES, *added)])
     if suffix in PICTURES:
         hint = "it is one of pictures, as in '--output NAME.jpg', and this option is for data"
-    raise DataFileError(f"format: '{shown(suffix[1:])}' is not the ending of a format; {hint}")
+    raise DataFileError(f"format: '{quote(suffix[1:])}' is not the ending of a format; {hint}")
 
 
 def by_magic(start: bytes) -> Format | None:
@@ -471,7 +471,7 @@ def format_of(file: OpenFile, suffix: str) -> Format:
             f"supported are {', '.join(SUFFIXES[:MAX_SUFFIXES])} and "
             f"{len(SUFFIXES) - MAX_SUFFIXES} others; if it is one of them, use --format SUFFIX"
         )
-    what = f"ending in '{shown(suffix)}'" if suffix else "without an ending"
+    what = f"ending in '{quote(suffix)}'" if suffix else "without an ending"
     raise DataFileError(f"{file.source}: files {what} cannot be read; {way}")
 
 

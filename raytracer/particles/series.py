@@ -11,7 +11,7 @@ from fnmatch import translate
 from pathlib import Path
 from typing import NamedTuple
 
-from raytracer.config.errors import DataFileError, shown
+from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import is_file
 from raytracer.model.data_file import CASE
 from raytracer.particles.compressed import SUFFIXES as COMPRESSED
@@ -64,7 +64,7 @@ def series_of(path: str | Path, folders: bool = True) -> Series | None:
         if files := _matching(Path(name)):
             return Series(name, files, inner)
     if patterns:
-        raise DataFileError(f"{shown(patterns[-1][0], 200)}: no file matches this pattern")
+        raise DataFileError(f"{quote(patterns[-1][0], 200)}: no file matches this pattern")
     return None
 
 
@@ -81,7 +81,7 @@ def _clouds(path: Path) -> list[Path]:
         return []
     clouds = sorted({each.parent.name for each in found})
     if len(clouds) != 1:
-        held = f"several clouds ({', '.join(map(shown, clouds))})" if clouds else "no cloud"
+        held = f"several clouds ({', '.join(map(quote, clouds))})" if clouds else "no cloud"
         raise DataFileError(
             f"{path}: the case has {held} at TIME/lagrangian/CLOUD/positions: name such a file, "
             "after reconstructPar if the case is decomposed"

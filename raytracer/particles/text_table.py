@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer._native import core
-from raytracer.config.errors import DataFileError, shown
+from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import MAX_LINE_BYTES, OpenFile
 from raytracer.model.particle_source import Column, Particles, more_frames
 from raytracer.particles.columns import ColumnSource
@@ -246,9 +246,9 @@ def _number(name: str, cell: Cell, text: str, split: str, place: int) -> float:
     if cell.kind == Kind.OPTIONAL and (text in BLANK or split == FIXED):
         return nan
     column = "xyz"[place] if cell.repeat == 3 else name
-    what = "there is no value" if text in BLANK else f"'{shown(text, 40)}' is not a number"
+    what = "there is no value" if text in BLANK else f"'{quote(text, 40)}' is not a number"
     what += "; the columns of this format have fixed places" if split == FIXED else ""
-    raise ValueError(f", column '{shown(column)}': {what}")
+    raise ValueError(f", column '{quote(column)}': {what}")
 
 
 def cells_of(line: str, separator: str | None) -> list[str]:
@@ -317,7 +317,7 @@ def whole(values: NDArray[np.float64], source: str, name: str) -> NDArray[np.int
         bad = values[~(np.abs(values) <= EXACT)][0]
         what = f"is beyond the range of integers, {-EXACT:,} to {EXACT:,}"
         problem = what if np.isfinite(bad) else "is not an integer"
-        raise DataFileError(f"{source}: '{shown(name)}': {bad:.16g} {problem}")
+        raise DataFileError(f"{source}: '{quote(name)}': {bad:.16g} {problem}")
     return values.astype(np.int64)
 
 
@@ -375,7 +375,7 @@ class TextSource(ColumnSource):
             if not re.match(self.next_frame, line):
                 note = (
                     f"{self.name}: {self.announced} {self.atoms} atoms; further lines are ignored, "
-                    f"the first is '{shown(line)}'"
+                    f"the first is '{quote(line)}'"
                 )
             result.notes.append(("", note))
         return result

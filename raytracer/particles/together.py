@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import DataFileError, shown
+from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile, is_file, opened
 from raytracer.files.references import part_of
 from raytracer.model import particle_names as naming
@@ -113,11 +113,11 @@ class Together(ColumnSource):
         further = {name for each in self.sets.values() for name in each.columns} - {*self.columns}
         for part in ("radius", "diameter", "color"):
             if name := naming.usual(part, further):
-                self.note(f"'{shown(name)}' is not used, since not all sets have it", part)
+                self.note(f"'{quote(name)}' is not used, since not all sets have it", part)
         if len(self.sets) > 1:
             counts = zip(self.sets, self._counts, strict=True)
-            held = ", ".join(f"{shown(name)} ({count:,})" for name, count in counts)
-            alone = f"{shown(self.file.path.name)}:{shown(next(iter(self.sets)))}"
+            held = ", ".join(f"{quote(name)} ({count:,})" for name, count in counts)
+            alone = f"{quote(self.file.path.name)}:{quote(next(iter(self.sets)))}"
             result.notes.append(("", (
                 f"{self.name}: its sets of particles are drawn together: {held}; for one alone, "
                 f"append it after a colon, as in '{alone}'"
@@ -196,7 +196,7 @@ class Snapshot(ColumnSource):
             lacking = (name for name in names if name not in self.optional
                        and part.columns.get(name) != self.columns[name])  # fmt: skip
             if name := next(lacking, None):
-                raise part.error(f"has no {self.noun} '{shown(name)}', unlike {self.name}")
+                raise part.error(f"has no {self.noun} '{quote(name)}', unlike {self.name}")
             parts.append(part.load_own(names))
         return {name: np.concatenate([part[name] for part in parts]) for name in names}
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.backends.base import Device, DeviceFilm, ProgressCall
-from raytracer.config.errors import UserError, naming
+from raytracer.config.errors import UserError, prefix_errors
 from raytracer.config.warning import warn
 from raytracer.film.film import Crop, Film
 from raytracer.film.noise import TileNoise, most_around
@@ -63,7 +63,7 @@ class FilmAreas:
         self._shape = height, width
         self.there = self.host.pixel_counts()[::TILE, ::TILE].astype(np.int64)
         if self.host.counts is not None and not np.array_equal(self._counts(), self.host.counts):
-            with naming(self.host.source):
+            with prefix_errors(self.host.source):
                 raise UserError(
                     f"counts: differ within tiles of {TILE}x{TILE} pixels: add to a film of a "
                     "render with a noise level, or render anew"

@@ -17,9 +17,9 @@ from raytracer.appearance.coloring.by_scale import by_scale
 from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.appearance.coloring.style import SetStyle, StyleSettings
 from raytracer.backends.base import Device, DeviceFilm
-from raytracer.config.arguments import items, of_kind, text, whole
-from raytracer.config.errors import SceneError, UserError, counted
-from raytracer.config.fields import check_names, takes
+from raytracer.config.arguments import check_items, check_kind, check_text, check_whole
+from raytracer.config.errors import SceneError, UserError, pluralize
+from raytracer.config.fields import accept_settings, check_names
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.film.aovs import check_aovs
 from raytracer.film.film import Film
@@ -94,7 +94,7 @@ class LiveScene:
             which are made from the particles and do not follow them.
     """
 
-    @takes(RenderSettings, VIEW_SETTINGS, STYLE)
+    @accept_settings(RenderSettings, VIEW_SETTINGS, STYLE)
     def __init__(
         self,
         scene: object,
@@ -305,7 +305,7 @@ class LiveScene:
         colors = len(spheres.color) if ids is None else len(ids)
         if colors != spheres.count and (colors > 1 or ids is not None):
             raise SceneError(
-                f"positions: {counted(spheres.count, 'sphere')} in place of {colors:,} with "
+                f"positions: {pluralize(spheres.count, 'sphere')} in place of {colors:,} with "
                 "different colours: give colors or values too"
             )
         pack.place([spheres.changed(source="")], self._kept[1].space)  # not of its file
@@ -389,7 +389,7 @@ class LiveScene:
             UserError: an argument is wrong, or a sphere of the arrays of a GPU that `update` was
                 given; only the first picture after it raises this.
         """
-        names = [text(name, "aovs") for name in items(aovs, "aovs")]
+        names = [check_text(name, "aovs") for name in check_items(aovs, "aovs")]
         variables = check_aovs(",".join(names))
         with self._lock, self._rendered(samples, camera, refit_camera) as job:
             film = Film.blank(*job.view.size)
@@ -554,7 +554,7 @@ class LiveScene:
             size = arrays.aligned(sizes) if is_row else arrays.check_radius(sizes, count, WHERE)
             moved = moved.changed(radius=size)
         if count != spheres.count:
-            others = f"{counted(count, 'sphere')} in place of {spheres.count:,} with different"
+            others = f"{pluralize(count, 'sphere')} in place of {spheres.count:,} with different"
             if radii is None and isinstance(spheres.radius, np.ndarray):
                 raise SceneError(f"positions: {others} radii: give radii too")
             if isinstance(spheres.opacity, np.ndarray):
@@ -566,7 +566,7 @@ class LiveScene:
             numbers, space = arrays.as_array(values, VALUES, WHERE, unit), "linear"
             if numbers.shape != (count,):
                 shape = numbers.shape
-                raise SceneError(f"values: has shape {shape} for {counted(count, 'sphere')}")
+                raise SceneError(f"values: has shape {shape} for {pluralize(count, 'sphere')}")
             colored = SetColors(self._scale_of(lambda: values).rgb(numbers))
         elif colors is not None:
             colored = colors_of(colors, None, space, count, WHERE)
@@ -671,10 +671,10 @@ class LiveScene:
             raise wrong
         settings = self._open().settings
         if samples is not None:
-            count = whole(samples, "samples", 1, MAX_NUMBER)
+            count = check_whole(samples, "samples", 1, MAX_NUMBER)
             settings = replace(settings, samples=count, noise=None)
         if camera is not None:
-            camera = of_kind(camera, "camera", Camera)
+            camera = check_kind(camera, "camera", Camera)
         if refit:
             camera = replace(camera or self.camera, fit=self._fit, height=None)
         if camera is not None:
@@ -704,12 +704,13 @@ def _moving_set(scene: Scene, number: int | None) -> int:
     if not scene.spheres:
         raise SceneError("scene: has no set of spheres")
     if number is not None:
-        place = whole(number, "set", 0, len(scene.spheres) - 1)
+        place = check_whole(number, "set", 0, len(scene.spheres) - 1)
     elif len(filled) == 1 or len(scene.spheres) == 1:
         place = (*filled, 0)[0]
     else:
         raise SceneError(
-            f"set: the scene has {counted(len(filled), 'set')} of spheres: give the number of the "
+            f"set: the scene has {pluralize(len(filled), 'set')} of spheres: give the number of "
+            "the "
             f"one that moves, 0 to {len(scene.spheres) - 1}"
         )
     made = [each for each in scene.solids if each.count and (each.are_bonds or each.made_for)]

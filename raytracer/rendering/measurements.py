@@ -18,7 +18,7 @@ from raytracer.appearance.coloring.expression import Texts
 from raytracer.appearance.columns import shared_names, shared_values
 from raytracer.appearance.glyphs.shared import placed, radii_of
 from raytracer.config.errors import SceneError, UserError
-from raytracer.config.fields import check_names, split, takes
+from raytracer.config.fields import accept_settings, check_names, split_settings
 from raytracer.files import output
 from raytracer.files.access import path_of
 from raytracer.model.scene import Scene
@@ -101,7 +101,7 @@ def checked_path(path: str | PathLike[str]) -> Path:
     return target
 
 
-@takes(MeasureSettings, SourceSettings, VIEW_SETTINGS, STYLE)
+@accept_settings(MeasureSettings, SourceSettings, VIEW_SETTINGS, STYLE)
 def measure(
     scene: object,
     *,
@@ -129,7 +129,7 @@ def measure(
         TypeError: there is no argument of that name.
     """
     check_names(measure, settings)
-    own, others = split(settings, MeasureSettings)
+    own, others = split_settings(settings, MeasureSettings)
     chosen = MeasureSettings(**own)
     count, ball = chosen.samples, chosen.probe
     traced: dict[str, Any] = {

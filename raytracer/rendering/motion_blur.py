@@ -19,7 +19,7 @@ from hashlib import blake2b
 import numpy as np
 
 from raytracer.backends.base import Bands, Device, DeviceFilm, DeviceScene, ProgressCall
-from raytracer.config.errors import UserError, naming
+from raytracer.config.errors import UserError, prefix_errors
 from raytracer.model.motion import at_time
 from raytracer.model.scene import Scene
 from raytracer.model.sphere_set import SphereSet
@@ -69,7 +69,7 @@ class MotionBlur:
         self._scene, self._buffers = scene, buffers
         self._shutter, self._space = scene.camera.shutter, buffers.space
         self._in_place = device_scene.can_update and _moves_in_place(scene, buffers)
-        with naming("camera.shutter"):
+        with prefix_errors("camera.shutter"):
             for end in (-0.5, 0.5):
                 moved = at_time(scene, end * self._shutter)
                 place(ball_sets(moved), self._space)

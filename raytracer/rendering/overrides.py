@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from raytracer.appearance.coloring import SETTINGS
-from raytracer.config.fields import split
+from raytracer.config.fields import split_settings
 from raytracer.model.settings import RenderSettings
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class SceneOverrides:
         """Check and sort the settings of a call; None is ignored. Raises UserError."""
         if isinstance(settings, SceneOverrides):
             return settings
-        render, others = split(settings or {}, RenderSettings)
+        render, others = split_settings(settings or {}, RenderSettings)
         given = {name: value for name, value in others.items() if value is not None}
         style = {name: given.pop(name) for name in SETTINGS if name in given}
         if isinstance(annotations, Mapping) and annotations:

@@ -17,11 +17,18 @@ import numpy as np
 from raytracer._version import __version__
 from raytracer.appearance.coloring import STYLE
 from raytracer.backends.select import select
-from raytracer.config.arguments import function, items, of_kind, real, text, whole
-from raytracer.config.errors import UserError, counted, naming
-from raytracer.config.fields import check_names, definitions, takes
+from raytracer.config.arguments import (
+    check_function,
+    check_items,
+    check_kind,
+    check_real,
+    check_text,
+    check_whole,
+)
+from raytracer.config.errors import UserError, pluralize, prefix_errors
+from raytracer.config.fields import accept_settings, check_names, find_definitions
 from raytracer.config.tone_settings import ToneSettings
-from raytracer.config.warning import collected, warn
+from raytracer.config.warning import collect_warnings, warn
 from raytracer.film.aovs import GUIDE_RAYS, GUIDES, channels, check_aovs, traced
 from raytracer.film.film import (
     Crop,
@@ -70,7 +77,7 @@ NO_SPHERES = "the scene has no spheres: the picture shows the background alone"
 NO_SPHERE = constant("kNoSphere")  # FirstHit.id
 
 
-@takes(SourceSettings, RenderSettings, VIEW_SETTINGS, STYLE)
+@accept_settings(SourceSettings, RenderSettings, VIEW_SETTINGS, STYLE)
 def render(
     scene: object,
     *,
@@ -121,17 +128,17 @@ def render(
         TypeError: there is no argument of that name.
     """
     check_names(render, settings)
-    names = [] if aovs is None else items(aovs, "aovs")
-    variables = check_aovs(",".join(text(name, "aovs") for name in names))
+    names = [] if aovs is None else check_items(aovs, "aovs")
+    variables = check_aovs(",".join(check_text(name, "aovs") for name in names))
     if film is not None:
-        of_kind(film, "film", Film)
+        check_kind(film, "film", Film)
     bloom = ToneSettings.of(tone).bloom > 0
     if not isinstance(progress, bool):
-        function(progress, "progress")
-    seconds = None if time is None else real(time, "time", 0.0, above=True)
+        check_function(progress, "progress")
+    seconds = None if time is None else check_real(time, "time", 0.0, above=True)
     source, given = Source.taken(scene, settings)
     if first_sample is not None:
-        first_sample = whole(first_sample, "first_sample")
+        first_sample = check_whole(first_sample, "first_sample")
     output = memory.Need(aov_channels=channels(variables), bloom=bloom)
     with (
         prepare(
@@ -151,7 +158,7 @@ def render(
     def seen() -> tuple[Scene, NDArray[np.uint32]]:
         """Return the scene of the picture, prepared again without motion blur, and the numbers of
         what its pixels show."""
-        with collected(), prepare(
+        with collect_warnings(), prepare(
             source, given, backend=backend, crop=crop, threads=threads, annotations=annotations,
             keep=True, blurs=False,
         ) as made:  # fmt: skip
@@ -214,8 +221,8 @@ def prepare(
     with stage("load", "loading the scene"):
         loaded, plan = load_applied(source, settled, values, blurs)
     counts, settings, tone = loaded.counts(), loaded.render, loaded.tone
-    spheres = ", ".join(counted(count, noun) for noun, count in counts.items())
-    with naming(loaded.source):
+    spheres = ", ".join(pluralize(count, noun) for noun, count in counts.items())
+    with prefix_errors(loaded.source):
         moving = loaded if any(each.keys for each in loaded.spheres) else None
         need = memory_of or memory.Need()
         need = replace(need, moves=need.moves or moving is not None, threads=threads)
@@ -428,7 +435,7 @@ class Job:
         """Refuse a film of another picture, and samples without a number. Raises UserError."""
         digest = film.metadata.get("digest", self.digest)
         if film.samples and digest != self.digest:
-            with naming(film.source):
+            with prefix_errors(film.source):
                 raise UserError(
                     "the film is of another picture: scene, camera, settings or version differ, or "
                     "it is of a live scene; render with what made it, or start a new film"
@@ -516,7 +523,7 @@ class Job:
         scene, buffers = copy(self.kept[0]), self.kept[1]
         settings, scene.camera = self.settings, camera
         space, aspect = buffers.space, settings.width / settings.height
-        with naming(scene.source):
+        with prefix_errors(scene.source):
             balls = pack.place(pack.ball_sets(scene), space) if have_moved else buffers.balls
             around = surroundings(self.plan if camera.fit else None, *self.view.size)
             pose, camera = posed(camera, balls, space, aspect, pack.with_boxes(scene, around))
@@ -588,12 +595,12 @@ def _styled(
     """Apply colours by data and a selection; `opacity` of all particles, or None."""
     from raytracer.appearance.coloring.apply import styled
 
-    named = (name for name in definitions(type(style)) if getattr(style, name) is not None)
+    named = (name for name in find_definitions(type(style)) if getattr(style, name) is not None)
     _check_particles(scene, next(named, ""))
     for name in ("color_by", "palette"):
         if has_color and getattr(style, name) is not None:
             raise UserError(f"color: give either color, one colour for all, or {name}")
-    with naming(scene.source):
+    with prefix_errors(scene.source):
         return styled(scene, style, opacity=opacity)
 
 
@@ -621,7 +628,7 @@ def _with_glyphs(scene: Scene) -> Scene:
         return scene
     from raytracer.appearance.glyphs.make import with_glyphs
 
-    with naming(scene.source):
+    with prefix_errors(scene.source):
         return with_glyphs(scene)
 
 
@@ -704,7 +711,7 @@ def plan_of(scene: Scene, values: Mapping[str, Any] | None = None) -> Plan | Non
         return None
     from raytracer.annotations import plan
 
-    with naming(scene.source):
+    with prefix_errors(scene.source):
         return plan.plan_of(scene, scene.render, scene.annotations, values)
 
 

@@ -11,10 +11,19 @@ from math import hypot, radians, tan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raytracer.config.arguments import items, of_kind
-from raytracer.config.errors import DataFileError, SceneError, UserError, naming, shown_value
-from raytracer.config.field_types import AnyOf, Axis, Choice, Kind, Text, Truth, Vector3, loaded
-from raytracer.config.fields import Defined, definitions, setting
+from raytracer.config.arguments import check_items, check_kind
+from raytracer.config.errors import DataFileError, SceneError, UserError, prefix_errors, quote_value
+from raytracer.config.field_types import (
+    AnyOf,
+    Axis,
+    FieldType,
+    Text,
+    Truth,
+    Vector3,
+    WordChoice,
+    import_name,
+)
+from raytracer.config.fields import Defined, find_definitions, setting
 from raytracer.files.access import is_file, is_path, opened, require_file
 from raytracer.model.background import Background, Ground
 from raytracer.model.camera import Camera
@@ -64,7 +73,7 @@ def _camera_of(name: str) -> Camera:
     path = Path(name)
     suffix = path.suffix.lower()
     if suffix in SCENE_SUFFIXES:
-        with opened(path, error=SceneError) as file, naming(file.source):
+        with opened(path, error=SceneError) as file, prefix_errors(file.source):
             values = read_table(file, suffix).get("camera")
             if values is None:
                 raise SceneError("has no table [camera]")
@@ -79,12 +88,12 @@ def _camera_of(name: str) -> Camera:
         ) from None
 
 
-CAMERA = Kind({}, _camera, metavar="FILE")
+CAMERA = FieldType({}, _camera, metavar="FILE")
 
 
 def _lights(value: Any, name: str) -> Any:
-    known = tuple(loaded("raytracer.model.lights:LIGHTS").values())
-    return tuple(of_kind(each, name, known) for each in items(value, name))
+    known = tuple(import_name("raytracer.model.lights:LIGHTS").values())
+    return tuple(check_kind(each, name, known) for each in check_items(value, name))
 
 
 OF_CAMERA = (
@@ -99,7 +108,7 @@ FIELDS_OF_MESH = ("color", "opacity", "smooth", "material", "color_space")
 REPEATED = ("polyhedra", "isosurface")  # glyphs of several pairs or levels: options may repeat
 
 
-def _glyph(name: str) -> Kind:
+def _glyph(name: str) -> FieldType:
     """Return the kind of one of the `GLYPHS`."""
     metavar, options = f"{GLYPHS[name].upper()}[,NAME=VALUE,...]", {}
     if name == "ribbons":  # one of the command's `SWITCHES`
@@ -120,7 +129,7 @@ def _meshes(value: Any, name: str) -> list[Mesh]:
     from raytracer.model.mesh import Mesh
 
     is_one = isinstance(value, Mesh) or is_path(value)
-    rows = [value] if is_one else items(value, name)
+    rows = [value] if is_one else check_items(value, name)
     return [row if isinstance(row, Mesh) else _mesh(row, name) for row in rows]
 
 
@@ -130,17 +139,17 @@ def _mesh(value: Any, name: str) -> Mesh:
     from raytracer.scene_files import tables
 
     if not is_path(value):
-        raise SceneError(f"{name}: {shown_value(value)} is neither a Mesh nor the name of a file")
+        raise SceneError(f"{name}: {quote_value(value)} is neither a Mesh nor the name of a file")
     file, *rest = parts_of(str(value))
-    placed = definitions(Transform)
+    placed = find_definitions(Transform)
     known = {key: tables.MESHES.keys[key] for key in FIELDS_OF_MESH} | dict(placed)
     given = fields_of(",".join(rest), known, name) if rest else {}
-    with naming(name):
+    with prefix_errors(name):
         transform = {key: given.pop(key) for key in placed if key in given}
         return Mesh.from_file(file, **given, transform=Transform(**transform))
 
 
-MESH = Kind(
+MESH = FieldType(
     {}, _meshes, metavar="FILE[,NAME=VALUE,...]",
     # None, where there are none, keeps those of the scene
     options={"multiple": True, "callback": lambda *given: given[2] or None},
@@ -198,12 +207,12 @@ class ViewSettings(Defined):
             opacity, smooth, material, scale, rotate and translate; may be repeated.
     """
 
-    view: str | None = setting(None, Choice(VIEWS, "view"))
+    view: str | None = setting(None, WordChoice(VIEWS, "view"))
     up: Triple | str | None = setting(None, Axis(AXES))
     ortho: bool | None = setting(None, Truth())
     zoom: float | None = setting(None, ZOOM)
     look_at: Triple | None = setting(None, Vector3())
-    fit: bool | str | None = setting(None, AnyOf(Truth(), Choice(FITS)))
+    fit: bool | str | None = setting(None, AnyOf(Truth(), WordChoice(FITS)))
     camera: Camera | None = setting(None, CAMERA)
     background: Color | Background | None = setting(
         None,
@@ -212,7 +221,7 @@ class ViewSettings(Defined):
     transparent: bool | None = setting(None, Truth())
     ground: bool | float | str | Ground | None = setting(None, GROUND)
     shadow_catcher: bool | None = setting(None, Truth())
-    lights: Sequence[Light] | None = setting(None, Kind({}, _lights))
+    lights: Sequence[Light] | None = setting(None, FieldType({}, _lights))
     radius: float | str | None = setting(None, Expression())
     color: Color | None = setting(None, ColorValue())
     opacity: float | str | None = setting(None, Share())
@@ -336,7 +345,7 @@ class ViewSettings(Defined):
             return Around(color=name)
         if not is_file(name):
             raise SceneError(
-                f"environment: {shown_value(name)} is neither a colour nor the file of an image"
+                f"environment: {quote_value(name)} is neither a colour nor the file of an image"
             )
         require_file(name, f"environment: {name}", SceneError)  # which is an input from now on
         return Around(image=name)
@@ -389,7 +398,7 @@ class ViewSettings(Defined):
         return [*known, *(self.mesh or ())]  # type: ignore[misc]  # checked: a list
 
     def _changed_glyph(self, name: str, now: Any) -> Any:
-        kind: Any = definitions(ViewSettings)[name].kind
+        kind: Any = find_definitions(ViewSettings)[name].kind
         return kind.changed(now, getattr(self, name))
 
 

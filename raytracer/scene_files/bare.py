@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.inferred import inferred
+from raytracer.config.inferred import current_defaults
 from raytracer.model.arrays import Where, check_centers
 from raytracer.model.background import Background
 from raytracer.model.camera import Camera
@@ -55,7 +55,7 @@ def defaults_of(data: Particles) -> dict[str, Any]:
     box, centers = data.box, data.centers
     if box is None or not isinstance(centers, np.ndarray):  # an array of a GPU is not read
         return made
-    if inferred().truth("box", lambda: is_filled(box, centers), len(centers) > 0):
+    if current_defaults().truth("box", lambda: is_filled(box, centers), len(centers) > 0):
         from raytracer.model.annotations import PLAIN_BOX, Annotations
 
         made["annotations"] = Annotations(box=PLAIN_BOX)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.arguments import one_of, whole
+from raytracer.config.arguments import check_whole, check_word
 from raytracer.config.errors import OutputError
 from raytracer.files import output
 from raytracer.files.access import path_of
@@ -56,9 +56,9 @@ def build(name: str, count: int | None = None, seed: int | None = None) -> list[
 
     count: number of spheres; some generators round it to whole levels or blocks. Raises UserError.
     """
-    generator = GENERATORS[one_of(name, "generate", GENERATORS, "generator")]
-    count = whole(generator.count if count is None else count, "count", 1, MAX_WORD)
-    seed = whole(1 if seed is None else seed, "seed", 0, MAX_WORD)
+    generator = GENERATORS[check_word(name, "generate", GENERATORS, "generator")]
+    count = check_whole(generator.count if count is None else count, "count", 1, MAX_WORD)
+    seed = check_whole(1 if seed is None else seed, "seed", 0, MAX_WORD)
     remedy = "use fewer spheres, or a machine with more memory"
     require_room(f"{count:,} spheres", (generator.memory or SPHERE) * count, "to be made", remedy)
     module = import_module(f"raytracer.scene_files.generators.{name}")
@@ -83,7 +83,7 @@ def arrays(
     (N, 3) float32, radii (N,) float32, colors (N, 3) uint8 sRGB. Raises UserError."""
     base, _, wanted = name.partition("/")
     parts = {part.name: part for part in build(base, count, seed)}
-    chosen = [one_of(wanted, name, parts, "part")] if wanted else parts
+    chosen = [check_word(wanted, name, parts, "part")] if wanted else parts
     _, centers, radii, colors = join([parts[each] for each in chosen])
     return {"centers": centers, "radii": radii, "colors": colors}
 

@@ -17,13 +17,13 @@ from raytracer.config.errors import (
     DataFileError,
     SceneError,
     UserError,
-    naming,
-    shown,
-    suggestion,
+    prefix_errors,
+    quote,
+    suggest,
 )
-from raytracer.config.field_types import loaded
-from raytracer.config.inferred import making_set
-from raytracer.config.warning import collected, warn
+from raytracer.config.field_types import import_name
+from raytracer.config.inferred import name_set
+from raytracer.config.warning import collect_warnings, warn
 from raytracer.files.access import OpenFile, load_json, load_toml, opened, path_of, reading
 from raytracer.model.elements import Element, symbol_of, table
 from raytracer.model.key_types import PAIRS
@@ -110,7 +110,7 @@ def load_file(
     file = source.file(frame)
     with (
         opened(file.path, error=SceneError, standard_input=True) as stream,
-        naming(stream.source),
+        prefix_errors(stream.source),
     ):
         suffix = scene_suffix(stream, file.ending)
         if suffix:
@@ -134,7 +134,7 @@ def load_file(
             return _mesh_alone(file.path)
         from raytracer.scene_files.bare import defaults_of, set_radii  # late: not for scene files
 
-        with making_set("spheres"):
+        with name_set("spheres"):
             data = read(file, source.arrays, wanted=wanted_of(columns), stream=stream,
                         all_names=_all_names(beside))  # fmt: skip
             if data.is_empty and (frame is None or source.count_frames() == 1):
@@ -242,7 +242,7 @@ def read_table(file: OpenFile, suffix: str) -> dict[str, Any]:
         try:
             table = load_json(text, file.source, SceneError) if is_json else load_toml(text)
         except ValueError as error:
-            place = shown(str(error), 160)
+            place = quote(str(error), 160)
             raise SceneError(f"{file.source}: is not {form}: {place}") from None
     if not isinstance(table, dict):
         raise SceneError(f"{file.source}: does not hold an object; it must begin with '{{'")
@@ -265,7 +265,7 @@ def parts_of(values: Values, file: str) -> Values:
         SCENE,  # late: particle files need none of its definitions
     )
 
-    with naming(file):
+    with prefix_errors(file):
         parts: Values = SCENE.checked(values, "")
     return parts
 
@@ -300,9 +300,9 @@ class _Composer:
                 file = str(self.path.parent / file)
                 parts[name] = replace(parts[name], **{FILES[name]: file})
         if drawn := {name: parts.pop(name) for name in ANNOTATIONS if name in parts}:
-            parts["annotations"] = loaded(PARTS["annotations"])(**drawn)
+            parts["annotations"] = import_name(PARTS["annotations"])(**drawn)
         if glyphs := [parts[name] for name in GLYPHS if name in parts]:
-            self.wanted += loaded("raytracer.appearance.glyphs.settings:columns_of")(glyphs)
+            self.wanted += import_name("raytracer.appearance.glyphs.settings:columns_of")(glyphs)
         for kind in SETS:
             made = (self.make_set(kind, *each) for each in enumerate(parts.get(kind, ())))
             parts[kind] = [each for each in made if each is not None]
@@ -316,7 +316,7 @@ class _Composer:
             each.count for kind in SETS for each in parts[kind]
         )):  # fmt: skip
             self.check_empty(may_be_empty)
-        with naming(str(self.path)):
+        with prefix_errors(str(self.path)):
             if self.problems:
                 raise SceneError(*self.problems)
             if any(self.styles):
@@ -370,14 +370,14 @@ class _Composer:
             )
         elif files := [values["file"] for values in self.sets if "file" in values]:
             self.problems.append(
-                f"has no spheres: {shown(files[0])} holds no particles, so there is nothing to show"
+                f"has no spheres: {quote(files[0])} holds no particles, so there is nothing to show"
             )
 
     def check_elements(self) -> None:
         for name, element in self.elements.items():
             if element.radius is None and name not in self.labels and symbol_of(name) is None:
                 self.problems.append(
-                    f"elements.{shown(name)}: is not an element ({suggestion(name, table())}), "
+                    f"elements.{quote(name)}: is not an element ({suggest(name, table())}), "
                     "and no file has such a label"
                 )
 
@@ -386,7 +386,7 @@ class _Composer:
         place = f"{kind}[{index}]"
         try:
             check_sources(kind, place, values)
-            with making_set(place):
+            with name_set(place):
                 if kind == "spheres":
                     return self.spheres(place, values)
                 return self.solids(kind, place, values)
@@ -415,7 +415,7 @@ class _Composer:
         if "generate" in values:
             from raytracer.scene_files.generate import arrays
 
-            with naming(f"{place}.generate"):
+            with prefix_errors(f"{place}.generate"):
                 made = arrays(**values["generate"])
             stated = {"radius": made["radii"], "color": made["colors"]} | given
             given = {"centers": made["centers"], **stated}
@@ -543,8 +543,8 @@ def _inline(kind: str, place: str, values: Values) -> Any:
     if kind == "spheres":
         given = {"centers": given["centers"], **_arguments(given)}
     try:
-        with collected() as notes:
-            made = loaded(SETS[kind][0])(**given, names=names)
+        with collect_warnings() as notes:
+            made = import_name(SETS[kind][0])(**given, names=names)
     except UserError as error:
         raise SceneError(f"{place}.{error}") from None
     for note in notes:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import DataFileError, shown
+from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile, opened
 from raytracer.model.colors import color_numbers
 from raytracer.particles.array_source import library
@@ -50,7 +50,7 @@ def arrays_of(path: Path, kind: str) -> Arrays:
         what = MESHES.get(path.suffix.lower())
         if what is None:
             raise DataFileError(
-                f"{path}: the ending '{shown(path.suffix)}' is not that of a mesh "
+                f"{path}: the ending '{quote(path.suffix)}' is not that of a mesh "
                 f"({', '.join(MESHES)}): convert the file"
             )
         with opened(path) as file:
@@ -70,7 +70,7 @@ def arrays_of(path: Path, kind: str) -> Arrays:
     for key, names in known.items():
         values = [table[name] for name in names]
         if any(value.dtype.kind not in "fiu" for value in values):
-            raise DataFileError(f"{path}: {shown(names[0])} does not hold numbers")
+            raise DataFileError(f"{path}: {quote(names[0])} does not hold numbers")
         arrays[key] = values[0] if len(values) == 1 else np.stack(values, axis=1)
         if key in COLORS:
             arrays[key] = color_numbers(arrays[key], wrong_colors(str(path), ", ".join(names)))

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from raytracer.config.arguments import text
+from raytracer.config.arguments import check_text
 from raytracer.config.errors import DataFileError, SceneError, UserError
-from raytracer.config.fields import split
+from raytracer.config.fields import split_settings
 from raytracer.files.access import STANDARD_INPUT, is_path, path_of, require_file
 from raytracer.model.data_file import DataFile, split_inner
 from raytracer.model.source_settings import SourceSettings
@@ -36,7 +36,7 @@ class Source:
     @classmethod
     def taken(cls, scene: object, settings: Mapping[str, Any]) -> "tuple[Source, dict[str, Any]]":
         """Return the source for a scene and the settings of a call, and the other settings."""
-        own, others = split(settings, SourceSettings)
+        own, others = split_settings(settings, SourceSettings)
         return cls.of(scene, **own), others
 
     @classmethod
@@ -126,7 +126,7 @@ def ending_of(name: str) -> str:
     """Return a stated format as an ending: ".xyz" for "xyz". Raises DataFileError."""
     from raytracer.particles.registry import stated
 
-    ending = f".{text(name, 'format').lower().removeprefix('.')}"
+    ending = f".{check_text(name, 'format').lower().removeprefix('.')}"
     if ending in MESH_SUFFIXES:
         raise DataFileError(
             f"format: a mesh is known by the ending of its name: call the file NAME{ending}"

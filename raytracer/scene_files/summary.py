@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.appearance.columns import Columns
-from raytracer.config.errors import DataFileError, MemoryNeedError, shown
+from raytracer.config.errors import DataFileError, MemoryNeedError, quote
 from raytracer.config.warning import warn
 from raytracer.files.access import opened
 from raytracer.model.data_file import DataFile
@@ -128,7 +128,7 @@ def _range(values: NDArray[Any]) -> dict[str, Any]:
         return {}
     if values.dtype.kind in "SU":
         known = np.unique(values)
-        texts = [shown(text_of(each)) for each in known[:MAX_TEXTS]]
+        texts = [quote(text_of(each)) for each in known[:MAX_TEXTS]]
         return {"values": len(known), "texts": texts}
     if values.dtype.kind not in "iuf":
         return {}

@@ -9,21 +9,21 @@ from functools import partial
 from typing import Any
 
 from raytracer.appearance.coloring import OF_SETS, STYLE
-from raytracer.config.arguments import one_of
+from raytracer.config.arguments import check_word
 from raytracer.config.field_types import (
     TEXT,
     AnyOf,
-    Choice,
+    FieldType,
     Integer,
-    Kind,
     Number,
     Numbers,
     Schema,
     Text,
     Truth,
     Vector3,
+    WordChoice,
 )
-from raytracer.config.fields import Borrowed, Definition, definitions
+from raytracer.config.fields import Borrowed, Definition, find_definitions
 from raytracer.model.camera import CAMERA_TYPES, Camera
 from raytracer.model.colors import COLOR_SPACES, RGB
 from raytracer.model.elements import Element, table
@@ -52,7 +52,7 @@ from raytracer.model.settings import MAX_SEED
 from raytracer.model.source_settings import COLUMN_NAMES, SourceSettings
 
 
-def _key(kind: Kind, summary: str = "", default_text: str = "", **options: Any) -> Definition:
+def _key(kind: FieldType, summary: str = "", default_text: str = "", **options: Any) -> Definition:
     """Return the definition of an optional key that only files have."""
     return Definition(kind, summary, default_text=default_text, **{"default": None} | options)
 
@@ -63,7 +63,10 @@ def _type(
     """Return the keys of one type of object, and `type`, which is optional for the default type."""
     keys_of_type = {n: key for n, key in keys.items() if n != "type" and key.variant in ("", name)}
     options = {"default": name} if name == default else {}
-    return {**keys_of_type, "type": Definition(Choice([name]), f"Type of the {noun}.", **options)}
+    return {
+        **keys_of_type,
+        "type": Definition(WordChoice([name]), f"Type of the {noun}.", **options),
+    }
 
 
 def _made(kind: Any, **fields: Any) -> Any:
@@ -79,7 +82,7 @@ def _variants(noun: str, kinds: Mapping[str, Any], default: str = "") -> Variant
         name: Table(
             f"{name.capitalize()}{noun.capitalize()}",
             f"{'An' if name[0] in 'aeiou' else 'A'} {name} {noun}.",
-            _type(noun, name, definitions(kind), default),
+            _type(noun, name, find_definitions(kind), default),
             partial(_made, kind),
         )
         for name, kind in kinds.items()
@@ -103,7 +106,7 @@ GENERATE = Table(
 
 TRANSFORM = _key(Table.of("raytracer.model.transform:Transform"), "Placement of the set.")
 
-COLOR_SPACE = _key(Choice(COLOR_SPACES), "Colour space of the numbers.", default="srgb")
+COLOR_SPACE = _key(WordChoice(COLOR_SPACES), "Colour space of the numbers.", default="srgb")
 
 SPHERES = Table(
     "Spheres",
@@ -115,7 +118,9 @@ SPHERES = Table(
             "Data file instead, relative to the scene file: a table, arrays, atoms, ...; a "
             "pattern, `snap_*.h5`, for a series of files with one frame each.",
         ),
-        **{name: definitions(SourceSettings)[name] for name in ("topology", "frame", "format")},
+        **{
+            name: find_definitions(SourceSettings)[name] for name in ("topology", "frame", "format")
+        },
         "generate": _key(GENERATE, "A generator instead of data."),
         "arrays": _key(
             COLUMN_NAMES,
@@ -126,7 +131,7 @@ SPHERES = Table(
             "by usual names",
         ),
         "labels": _key(
-            Choice(("elements", "types")),
+            WordChoice(("elements", "types")),
             "Meaning of the labels in a file of atoms.",
             "by the labels",
         ),
@@ -170,7 +175,9 @@ SPHERES = Table(
 )
 
 
-def _pair(one: str, kind: Kind, text: str, noun: str, default: str = "") -> dict[str, Definition]:
+def _pair(
+    one: str, kind: FieldType, text: str, noun: str, default: str = ""
+) -> dict[str, Definition]:
     """Return the keys for one value for all solids of a set, and for one per solid."""
     return {
         one: _key(kind, f"{text} of all {noun}s of the set.", default),
@@ -192,7 +199,7 @@ def _end_colors(noun: str) -> dict[str, Definition]:
     text = "Colour of the half at the end"
     return {
         **_pair("end_color", SetColor(), text, noun, default),
-        "color_change": _key(Choice(("sharp", "smooth")), change, default="sharp"),
+        "color_change": _key(WordChoice(("sharp", "smooth")), change, default="sharp"),
     }
 
 
@@ -215,7 +222,7 @@ CAPSULES = Table(
     {
         **_ends("Start points", "End points"),
         **_pair("radius", Number(0.0, above=True), "Radius", "capsule"),
-        "caps": _key(Choice(("round", "flat")), "Shape of the ends.", default="round"),
+        "caps": _key(WordChoice(("round", "flat")), "Shape of the ends.", default="round"),
         **_end_colors("capsule"),
         **_of_solids("capsule"),
     },
@@ -275,7 +282,7 @@ MESHES = Table(
 
 
 def _symbol(value: Any, name: str) -> str:
-    return one_of(value, name, table(), "element")
+    return check_word(value, name, table(), "element")
 
 
 def _element(element: str = "", radius: float | None = None, color: RGB | None = None) -> Element:
@@ -287,7 +294,9 @@ ELEMENT = Table(
     "Element",
     "Radius and colour of an element, or of another label, in files of atoms.",
     {
-        "element": _key(Kind({str: TEXT}, _symbol), "Symbol of the element that a label means."),
+        "element": _key(
+            FieldType({str: TEXT}, _symbol), "Symbol of the element that a label means."
+        ),
         "radius": _key(
             Number(0.0, above=True), "Radius in the file's unit of length.", "the element's"
         ),

@@ -18,7 +18,7 @@ from raytracer.config.errors import (
     MemoryNeedError,
     RaytracerError,
     SceneError,
-    shown_value,
+    quote_value,
 )
 
 LIBRARY = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"  # file of the driver
@@ -50,7 +50,7 @@ def stream_handle(stream: Any) -> int:
         number = -1
     if isinstance(stream, (bool, str, float)) or number < 0:
         raise SceneError(
-            f"stream: {shown_value(stream)} is not a CUDA stream; give its handle, or a stream of "
+            f"stream: {quote_value(stream)} is not a CUDA stream; give its handle, or a stream of "
             "CuPy, PyTorch, Warp or Numba"
         )
     return number or LEGACY_STREAM

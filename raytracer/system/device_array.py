@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from raytracer._native import core
-from raytracer.config.errors import SceneError, shown, type_name
+from raytracer.config.errors import SceneError, quote, type_name
 from raytracer.system import cuda_driver
 from raytracer.system.cuda_driver import LEGACY_STREAM, order, stream_handle
 
@@ -178,7 +178,7 @@ def device_array(value: Any, name: str = "", stream: Any = None) -> DeviceArray 
         except Exception as error:  # whatever a foreign object raises
             problem = error
     if problem is not None:
-        text = shown(str(problem).split("\n")[0], 200)
+        text = quote(str(problem).split("\n")[0], 200)
         raise SceneError(f"{place}the {type_name(value)} cannot be read as an array: {text}")
     return None
 

@@ -15,7 +15,7 @@ from operator import index
 from typing import TYPE_CHECKING
 
 from raytracer._native import core
-from raytracer.config.errors import UserError, shown_value
+from raytracer.config.errors import UserError, quote_value
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -99,9 +99,9 @@ def thread_count(threads: int = 0) -> int:
     try:
         threads = index(threads)
     except Exception:  # whatever a foreign object raises
-        raise UserError(f"threads: {shown_value(threads)} is not a whole number") from None
+        raise UserError(f"threads: {quote_value(threads)} is not a whole number") from None
     if threads < 0:
-        raise UserError(f"threads = {shown_value(threads)}: give 1 or more, or 0 for every core")
+        raise UserError(f"threads = {quote_value(threads)}: give 1 or more, or 0 for every core")
     if threads:
         return min(threads, MAX_THREADS * _usable_cores())
     value = os.environ.get(THREADS_VARIABLE, "").strip()
@@ -109,7 +109,7 @@ def thread_count(threads: int = 0) -> int:
         return _usable_cores()
     if not value.isdecimal() or len(value) > 9 or int(value) == 0:
         raise UserError(
-            f"{THREADS_VARIABLE}={shown_value(value)}: set it to a whole number of at least 1"
+            f"{THREADS_VARIABLE}={quote_value(value)}: set it to a whole number of at least 1"
         )
     return min(int(value), MAX_THREADS * _usable_cores())
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from raytracer.config.errors import DataFileError, SceneError, UserError, shown
+from raytracer.config.errors import DataFileError, SceneError, UserError, quote
 from raytracer.files.access import STANDARD_INPUT, is_file, opened
 from raytracer.model.animation import AnimationSettings
 from raytracer.model.data_file import split_inner
@@ -139,7 +139,7 @@ class FileSource(FrameSource):
                     self._data += _files_of(folder / each[key])
         several = {each["file"]: count for each, count in moving(sets, folder)}
         if len(set(several.values())) > 1:
-            listed = ", ".join(f"{shown(name)} {count:,}" for name, count in several.items())
+            listed = ", ".join(f"{quote(name)} {count:,}" for name, count in several.items())
             raise SceneError(
                 f"{self.name}: its files have different numbers of frames ({listed}): set "
                 "frame = NUMBER in the sets that stand still"
@@ -276,7 +276,7 @@ def chosen_frames(text: str | None, count: int, name: str) -> list[int]:
         numbers = []
     if not 1 <= len(numbers) <= 3 or numbers == [None] or (len(numbers) == 3 and numbers[2] == 0):
         raise UserError(
-            f"frames: '{shown(text, 40)}' is not START:END:STEP, such as 0:500:5 or ::10, or the "
+            f"frames: '{quote(text, 40)}' is not START:END:STEP, such as 0:500:5 or ::10, or the "
             "number of a frame"
         )
     if len(numbers) == 1 and numbers[0] is not None:
@@ -284,5 +284,5 @@ def chosen_frames(text: str | None, count: int, name: str) -> list[int]:
     frames = list(range(count))[slice(*numbers)]
     if not frames:
         there = "1 frame" if count == 1 else f"{count:,} frames, 0 to {count - 1:,}"
-        raise DataFileError(f"{name}: there is no frame in {shown(text, 40)}: it has {there}")
+        raise DataFileError(f"{name}: there is no frame in {quote(text, 40)}: it has {there}")
     return frames

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.appearance.glyphs.shared import jumps, rows_by_id, taken
-from raytracer.config.errors import DataFileError, SceneError, counted
-from raytracer.config.warning import collected
+from raytracer.config.errors import DataFileError, SceneError, pluralize
+from raytracer.config.warning import collect_warnings
 from raytracer.files.access import STANDARD_INPUT
 from raytracer.model.motion import Keys
 from raytracer.model.particle_source import Box
@@ -71,7 +71,7 @@ def check_alike(one: Track, other: Track) -> None:
     """Refuse frames without ids whose numbers of particles differ. Raises DataFileError."""
     if one.total is not None and other.total is not None and one.total != other.total:
         raise DataFileError(
-            f"{one.name} has {counted(one.total, 'particle')} without ids and {other.name} has "
+            f"{one.name} has {pluralize(one.total, 'particle')} without ids and {other.name} has "
             f"{other.total:,}, so they cannot be followed: leave smoothing, unwrap and shutter "
             "out, or write a column of ids"
         )
@@ -283,7 +283,7 @@ class FrameKeys:
         return Keys(tuple(map(float, times)), offsets)
 
     def _read(self, frame: int) -> list[Track]:
-        with collected():  # what is wrong with the shown frame was said
+        with collect_warnings():  # what is wrong with the shown frame was said
             return tracks_of(self._source, frame)[1]
 
 

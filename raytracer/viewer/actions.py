@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from inspect import Signature, signature
 from typing import Any, TypeVar, get_args
 
-from raytracer.config.arguments import real, text, truth, whole
-from raytracer.config.errors import UserError, shown, suggestion
+from raytracer.config.arguments import check_real, check_text, check_truth, check_whole
+from raytracer.config.errors import UserError, quote, suggest
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -19,10 +19,15 @@ MAX_NUMBER = 1e6  # that an action takes: enough for any drag or wheel, with a f
 
 
 def _number(value: Any, name: str) -> float:
-    return real(real(value, name), name, -MAX_NUMBER, MAX_NUMBER)
+    return check_real(check_real(value, name), name, -MAX_NUMBER, MAX_NUMBER)
 
 
-CHECKS: dict[type, Callable[..., Any]] = {float: _number, int: whole, bool: truth, str: text}
+CHECKS: dict[type, Callable[..., Any]] = {
+    float: _number,
+    int: check_whole,
+    bool: check_truth,
+    str: check_text,
+}
 """Checks of arguments by their annotation, which may also allow None."""
 
 
@@ -44,7 +49,7 @@ class Action:
             given = self.signature.bind(None, *values, **named).arguments
         except TypeError as error:
             known = ", ".join(self.parameters) or "none"
-            why = shown(str(error), 100)
+            why = quote(str(error), 100)
             raise UserError(f"{self.name}: {why}; its arguments: {known}") from None
         for name in self.parameters:
             stated = self.signature.parameters[name].annotation
@@ -76,4 +81,4 @@ def named(name: str) -> Action:
     """Return the action of a name, with hyphens or underscores. Raises UserError."""
     if (known := ACTIONS.get(name.replace("_", "-"))) is not None:
         return known
-    raise UserError(f"there is no action '{shown(name)}'; {suggestion(name, ACTIONS)}")
+    raise UserError(f"there is no action '{quote(name)}'; {suggest(name, ACTIONS)}")

@@ -12,8 +12,8 @@ from typing import Any
 from raytracer.appearance.coloring import OF_SCALE
 from raytracer.appearance.coloring.style import SCALES, StyleSettings
 from raytracer.appearance.glyphs.vectors import names_of
-from raytracer.config.arguments import one_of
-from raytracer.config.errors import UserError, shown
+from raytracer.config.arguments import check_word
+from raytracer.config.errors import UserError, quote
 from raytracer.config.tone_settings import CURVES
 from raytracer.film.denoise import require_denoiser
 from raytracer.model.bond_settings import STYLES
@@ -109,11 +109,11 @@ class Choice:
             value = str(value or "").strip() or None
         elif value is not None and self.kind == "choice":
             words = [each for each in self.values(session) if isinstance(each, str)]
-            one_of(value, self.name, words, self.label.lower())
+            check_word(value, self.name, words, self.label.lower())
         self.put(session, self.setting, value)
         words_of: dict[Value, str] = {None: self.none, True: "yes", False: "no"}
         said = words_of.get(value) or value or "none"
-        session.notify(f"{self.name.replace('-', ' ')}: {shown(str(said), MAX_LETTERS)}")
+        session.notify(f"{self.name.replace('-', ' ')}: {quote(str(said), MAX_LETTERS)}")
 
     def step(self, session: Session, step: int) -> None:
         """Set the following value, or with `step` -1 the one before."""
@@ -340,7 +340,7 @@ def ask(session: Session, what: str) -> None:
     """Have a value typed: the `size` of a PNG, a condition to `select`, or a choice by its name."""
     examples = {choice.name: choice.example for choice in CHOICES if choice.example}
     examples |= {"select": "z > 3 and type == 'O', every 10, ...", "size": "3840x2160 64"}
-    one_of(what, "ask: what", sorted(examples), "value")
+    check_word(what, "ask: what", sorted(examples), "value")
     hint, default = examples[what], ""
     answer: Callable[[str], None] = partial(session.do, what)
     if what == "size":

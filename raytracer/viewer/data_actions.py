@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.arguments import one_of, real
-from raytracer.config.errors import UserError, counted
+from raytracer.config.arguments import check_real, check_word
+from raytracer.config.errors import UserError, pluralize
 from raytracer.model.scene import Scene
 from raytracer.model.sphere_set import SphereSet
 from raytracer.viewer import orbit_camera
@@ -103,7 +103,7 @@ def _of_picks(session: Session) -> Chosen | None:
 
 def _select(session: Session, chosen: Chosen | None) -> None:
     count = 0 if chosen is None else int(np.count_nonzero(chosen.mask(_plain(session))))
-    session.notify(f"{counted(count, 'particle')} selected" if count else "nothing is selected")
+    session.notify(f"{pluralize(count, 'particle')} selected" if count else "nothing is selected")
     chosen = chosen if count else None
     if chosen is not session.content.selection:
         _change(session, selection=chosen)
@@ -154,14 +154,14 @@ def slice_(
     if axis is None:
         _change(session, "no slice", slice=None)
         return
-    one_of(axis, "slice: axis", AXES, "axis")
+    check_word(axis, "slice: axis", AXES, "axis")
     now = session.content.slice
     if now is None or now.axis != axis:
         toward = session.view.pose.axes.forward[AXES.index(axis)]
         now = Slice(axis, keep=KEPT_SIDES[bool(toward > 0.0)])
     at = now.position if position is None else position
-    at = real(at, "slice: position", 0.0, 1.0)
-    side = one_of(keep or now.keep, "slice: keep", KEPT_SIDES, "side")
+    at = check_real(at, "slice: position", 0.0, 1.0)
+    side = check_word(keep or now.keep, "slice: keep", KEPT_SIDES, "side")
     _change(session, f"slice: {axis}, what is {side} {at:.0%}", slice=Slice(axis, at, side))
 
 

@@ -14,12 +14,12 @@ from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.appearance.glyphs.make import particle_opacities
 from raytracer.appearance.glyphs.ribbons import atoms_kept
 from raytracer.backends.base import Device
-from raytracer.config.arguments import function, truth
+from raytracer.config.arguments import check_function, check_truth
 from raytracer.config.errors import ClosedError, DataFileError, UserError
-from raytracer.config.fields import check_names, takes
-from raytracer.config.inferred import InferredDefaults, inferring
+from raytracer.config.fields import accept_settings, check_names
+from raytracer.config.inferred import InferredDefaults, infer_defaults
 from raytracer.config.tone_settings import ToneSettings
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from raytracer.model.annotations import Annotations
 from raytracer.model.scene import Scene
 from raytracer.model.settings import AUTO, RenderSettings
@@ -45,7 +45,7 @@ MORE_FRAMES = "the first is shown: for another one give --frame"  # useless besi
 class Frames:
     """The frames of a source, with the checked settings of a view; thread-safe."""
 
-    @takes(SourceSettings, RenderSettings, ViewSettings, STYLE)
+    @accept_settings(SourceSettings, RenderSettings, ViewSettings, STYLE)
     def __init__(
         self,
         scene: object,
@@ -63,8 +63,8 @@ class Frames:
         """Check the arguments of a call of `caller`, which are those of `raytracer.preview`. Raises
         UserError, and TypeError for an argument that it does not have."""
         for name, value in (("watch", watch), ("adaptive", adaptive)):
-            truth(value, name)
-        function(notice, "notice")
+            check_truth(value, name)
+        check_function(notice, "notice")
         thread_count(threads)
         ToneSettings.of(tone)
         check_names(Frames.__init__, settings, caller)
@@ -91,7 +91,7 @@ class Frames:
 
     def first(self, notice: Notice | None, device: Device | None = None) -> LoadedScene:
         """Load the first frame, as `raytracer render` does; device None: that of the settings."""
-        with self._lock, inferring(self._inferred):
+        with self._lock, infer_defaults(self._inferred):
             loaded = LoadedScene.load(
                 self.source, self.overrides, device or self.backend, self.threads, notice,
                 self.annotations,
@@ -101,7 +101,7 @@ class Frames:
         style = {k: self.overrides[k] for k in SETTINGS if self.overrides.get(k) is not None}
         if not style:
             if scene.shape is not None:  # of which some particles are ellipsoids
-                with collected():  # the same warnings
+                with collect_warnings():  # the same warnings
                     loaded.plain = self._loaded(self.initial)
             elif scene.ribbons is None and not particle_opacities(scene):
                 self._plain = self.initial, scene
@@ -127,7 +127,7 @@ class Frames:
         self, content: Content, like: LoadedScene, step: Notice | None = None, anew: bool = False
     ) -> LoadedScene:
         """Load a frame with a content on the device of another scene; anew: of changed files."""
-        with self._lock, collected() as warnings:
+        with self._lock, collect_warnings() as warnings:
             if anew:
                 self._plain, self.source = None, replace(self.source, counted={})
                 if content == Content(self.initial):
@@ -171,7 +171,7 @@ class Frames:
     def _loaded(self, frame: int | None) -> Scene:
         """Return a frame with its original colours and all particles; the latest is cached."""
         if self._plain is None or self._plain[0] != frame:
-            with inferring(self._inferred):
+            with infer_defaults(self._inferred):
                 if self.source.path is not None:
                     scene = load_source(self.source, frame)
                 else:
@@ -189,7 +189,7 @@ class Frames:
         inferred = self._colors[1]
         if inferred.is_frozen and (colored := colored_there(content, plain, self._scale)):
             return colored, None
-        with inferring(inferred):
+        with infer_defaults(inferred):
             scene, numbers = apply(content, plain)
         inferred.is_frozen = True
         self._scale = scene.color_scales[-1] if scene.color_scales else None

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.backends.base import Device
-from raytracer.config.errors import TEXT_LETTERS, shown
-from raytracer.config.warning import collected
+from raytracer.config.errors import TEXT_LETTERS, quote
+from raytracer.config.warning import collect_warnings
 from raytracer.model.annotations import Annotations
 from raytracer.model.scene import Scene
 from raytracer.model.simulation_box import triple
@@ -84,7 +84,7 @@ class LoadedScene:
     ) -> Self:
         """Load, pack, build and upload a scene; arguments as for `rendering.pipeline.prepare`."""
         source = Source.of(source)
-        with collected() as warnings:
+        with collect_warnings() as warnings:
             job = prepare(
                 source, overrides, backend=backend, threads=threads, notice=notice, keep=True,
                 memory_of=Need(window=True), annotations=annotations, blurs=False,
@@ -100,7 +100,7 @@ class LoadedScene:
     def followed(self, scene: Scene, overrides: SceneOverrides) -> Self | None:
         """Return another state of the scene in the same memory; None: it has to be packed anew.
         Nothing is packed, and the memory of the device changes when it is shown (`take_over`)."""
-        with collected() as warnings:
+        with collect_warnings() as warnings:
             job = followed(self.job, scene, overrides)
         if job is None or job.kept is None:
             return None
@@ -133,7 +133,7 @@ class LoadedScene:
     @property
     def name(self) -> str:
         """Name for display: of the file, or the title."""
-        return shown(self.path.name if self.path else self.scene.title or "scene")
+        return quote(self.path.name if self.path else self.scene.title or "scene")
 
     @property
     def stem(self) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.appearance.describe import describe
-from raytracer.config.errors import RaytracerError, fitted
+from raytracer.config.errors import RaytracerError, truncate
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.model.scene import Scene
 from raytracer.rendering.pipeline import Job
@@ -24,7 +24,7 @@ def sentence_of(error: BaseException, what: str) -> str:
     if isinstance(error, RaytracerError):
         return str(error)
     text = " ".join([type(error).__name__, *str(error).split()])
-    return fitted(f"{what} ({'not enough memory' if isinstance(error, MemoryError) else text})")
+    return truncate(f"{what} ({'not enough memory' if isinstance(error, MemoryError) else text})")
 
 
 @dataclass(frozen=True, eq=False)

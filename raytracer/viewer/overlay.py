@@ -11,7 +11,7 @@ import pyglet
 from numpy.typing import NDArray
 from pyglet import shapes
 
-from raytracer.config.errors import counted
+from raytracer.config.errors import pluralize
 from raytracer.viewer import panel
 from raytracer.viewer.controls import help_pages
 from raytracer.viewer.messages import Frame
@@ -247,7 +247,7 @@ def status(session: Session, rate: float, way: str) -> list[str]:
     """Return the lines of the status text: scene, progress, tone; device and rates if TECHNICAL.
     rate: frames per second. way: how frames reach the window."""
     counts, frame, tone = session.loaded_scene.scene.counts(), session.frame, session.tone
-    there = ", ".join(counted(count, noun) for noun, count in counts.items())
+    there = ", ".join(pluralize(count, noun) for noun, count in counts.items())
     lines = [f"{session.loaded_scene.name}   {there}"]
     if frame is not None:
         lines.append(_progress(frame))
@@ -265,7 +265,7 @@ def status(session: Session, rate: float, way: str) -> list[str]:
 def _progress(frame: Frame) -> str:
     samples = frame.request.samples
     if frame.finished:
-        return counted(samples, "sample", " per pixel, finished")
+        return pluralize(samples, "sample", " per pixel, finished")
     if frame.draft or frame.size != frame.request.size:
         return "quick draft, samples follow"
     return f"{frame.samples} of {samples} samples per pixel"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from raytracer.config.errors import shown as quoted
+from raytracer.config.errors import quote as quoted
 from raytracer.viewer import data_actions, picking
 from raytracer.viewer.choices import CHOICES, COLOUR, LOOK, MAX_LETTERS, SOLIDS, Choice
 from raytracer.viewer.controls import key_of

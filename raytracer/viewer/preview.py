@@ -13,9 +13,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Unpack
 
 from raytracer.appearance.coloring import STYLE
-from raytracer.config.arguments import function, truth, whole
-from raytracer.config.errors import ClosedError, DisplayError, shown
-from raytracer.config.fields import check_names, takes
+from raytracer.config.arguments import check_function, check_truth, check_whole
+from raytracer.config.errors import ClosedError, DisplayError, quote
+from raytracer.config.fields import accept_settings, check_names
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.config.warning import warn
 from raytracer.files import output
@@ -81,7 +81,7 @@ class PreviewResult:
         }
 
 
-@takes(SourceSettings, RenderSettings, VIEW_SETTINGS, STYLE)
+@accept_settings(SourceSettings, RenderSettings, VIEW_SETTINGS, STYLE)
 def preview(
     scene: object,
     *,
@@ -130,10 +130,10 @@ def preview(
             before the scene was loaded.
     """
     check_names(preview, settings)
-    truth(interop, "interop")
-    function(say, "say")
+    check_truth(interop, "interop")
+    check_function(say, "say")
     if offscreen is not None:
-        offscreen = whole(offscreen, "offscreen", 0)
+        offscreen = check_whole(offscreen, "offscreen", 0)
     frames = Frames(
         scene, backend=backend, threads=threads, tone=tone, annotations=annotations, watch=watch,
         adaptive=adaptive, notice=notice, **settings,
@@ -148,7 +148,7 @@ def preview(
             undo.callback(window.close)
         else:
             path, stated = frames.source.path, frames.overrides
-            name = shown(path.name) if path else "the scene"
+            name = quote(path.name) if path else "the scene"
             size = stated.get("width") or START.width, stated.get("height") or START.height
             window = open_window(size, f"{name} - raytracer", False)
             undo.callback(window.close)
@@ -215,7 +215,7 @@ def open_display(offscreen: bool) -> Any:
         if not offscreen and name:
             # pyglet names no display where it takes that of the environment
             why = why.replace('"None"', f'"{name}"')
-            what = f"the display {shown(name)} does not answer ({shown(why, 200)})"
+            what = f"the display {quote(name)} does not answer ({quote(why, 200)})"
             need = " with libgl1 libx11-6"
         elif not offscreen:
             what, need = "there is no display: DISPLAY is not set", ""

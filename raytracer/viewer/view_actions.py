@@ -6,7 +6,7 @@ from functools import partial
 from math import hypot
 from typing import Any
 
-from raytracer.config.arguments import one_of, real
+from raytracer.config.arguments import check_real, check_word
 from raytracer.config.errors import UserError
 from raytracer.config.tone_settings import MAX_STOPS
 from raytracer.model.views import VIEWS, looking
@@ -137,13 +137,13 @@ def view(session: Session, name: str) -> None:
     elif name and name in DIGITS:
         raise UserError(f"view {name} is not saved yet: Ctrl {name} saves it")
     else:
-        one_of(name, "view: name", [*VIEWS, *DIGITS], "view")
+        check_word(name, "view: name", [*VIEWS, *DIGITS], "view")
 
 
 @action()
 def keep_view(session: Session, name: str) -> None:
     """Save the current view under a digit from 1."""
-    session.views[one_of(name, "keep-view: name", DIGITS, "digit")] = (
+    session.views[check_word(name, "keep-view: name", DIGITS, "digit")] = (
         session.view, session.space
     )  # fmt: skip
     session.notify(f"view {name} is saved")
@@ -255,7 +255,7 @@ def _require_frames(session: Session) -> None:
 @action()
 def set_speed(session: Session, factor: float) -> None:
     """Set the speed relative to 10 frames per second."""
-    session.time.speed = real(factor, "set-speed: factor", 0.01, 100.0)
+    session.time.speed = check_real(factor, "set-speed: factor", 0.01, 100.0)
     session.notify(f"at most {FRAME_RATE * session.time.speed:g} frames per second")
 
 

@@ -13,7 +13,7 @@ from PIL import Image as Pillow
 
 import raytracer
 from raytracer.animation import frames
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from support.movies import FRAMES, SMALL, assert_same_movie
 
 
@@ -162,7 +162,10 @@ def test_an_input_that_is_replaced_while_the_movie_is_made(
                 path.with_suffix(".new").write_text(moved(path, 9))
                 path.with_suffix(".new").replace(path)
 
-    with collected(), pytest.raises(raytracer.UserError, match="was replaced while the movie"):
+    with (
+        collect_warnings(),
+        pytest.raises(raytracer.UserError, match="was replaced while the movie"),
+    ):
         raytracer.animate(scene, **SMALL).save(tmp_path / suffix, progress=other)
     assert not (tmp_path / "a.gif").exists()
 
@@ -175,7 +178,7 @@ def test_an_input_that_grows_is_the_same(trajectory: Path, tmp_path: Path) -> No
         with trajectory.open("a") as file:
             file.write(text[: len(text) // 2])
 
-    with collected():
+    with collect_warnings():
         raytracer.animate(trajectory, **SMALL).save(tmp_path / "a.gif", progress=grow)
     assert_same_movie(tmp_path / "a.gif", tmp_path / "whole.gif")
 
@@ -218,7 +221,7 @@ def test_no_input_is_removed(resume: bool, tmp_path: Path) -> None:
     np.savez(path, positions=positions, radii=np.full(4, 0.2))
     before = path.read_bytes()
     raytracer.animate(path, **SMALL).save(tmp_path / "a.gif", resume=resume)
-    with collected():
+    with collect_warnings():
         series = raytracer.animate(folder / "0000*.npz", turntable=9, fps=2, duration=1, **SMALL)
         series.save(tmp_path / "a.gif", resume=resume)
     assert path.read_bytes() == before

@@ -18,7 +18,7 @@ from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.appearance.columns import length_unit
 from raytracer.commands.cli import main
 from raytracer.config.errors import SceneError
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from raytracer.drawing import fonts
 from raytracer.drawing.fonts import FONT, font, missing, width
 from raytracer.drawing.shapes import Text
@@ -356,7 +356,7 @@ def test_a_scale_bar_has_the_unit_of_the_file(
     path = tmp_path / name
     path.write_text(text)
     assert length_unit(raytracer.load(path).spheres) == unit
-    with collected():
+    with collect_warnings():
         image = raytracer.render(path, annotations={"scale_bar": True}, **QUICK)
         stated = raytracer.render(path, annotations={"scale_bar": {"unit": "pc"}}, **QUICK)
         none = raytracer.render(path, annotations={"scale_bar": {"unit": ""}}, **QUICK)
@@ -404,7 +404,7 @@ def test_letters_that_the_font_lacks_are_from_a_font_of_the_system(tmp_path: Pat
     assert second.x == pytest.approx(first.x + font(20.0).getlength("a"))
     wanted = font(20.0, second.path).getmask(known)
     assert bytes(wanted) != bytes(font(20.0).getmask("\uffff"))
-    with collected() as said:
+    with collect_warnings() as said:
         image = picture(Annotations(texts=[raytracer.TextLabel(f"{known} \U000e1234\ue123")]))
     assert said == []  # private and unassigned characters are not printed
     with warnings.catch_warnings():
@@ -422,7 +422,7 @@ def test_letters_of_no_font_are_named(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(fonts, "_system_fonts", lambda _: [])
     fonts._font_of.cache_clear()
     label = raytracer.TextLabel("温度 x² é 温 T")
-    with collected() as said:
+    with collect_warnings() as said:
         image = picture(Annotations(texts=[label, label]))
     assert said == [
         "no font of this system has the characters 温度, which are drawn as boxes: install one "

@@ -14,9 +14,9 @@ from raytracer.appearance.coloring.style import StyleSettings
 from raytracer.appearance.glyphs.arrows import HEAD_SHARE, NEIGHBOURS, SLENDER
 from raytracer.appearance.glyphs.make import particle_opacities, with_faded_particles
 from raytracer.config.errors import UserError
-from raytracer.config.field_types import loaded
-from raytracer.config.fields import definitions
-from raytracer.config.warning import collected
+from raytracer.config.field_types import import_name
+from raytracer.config.fields import find_definitions
+from raytracer.config.warning import collect_warnings
 from raytracer.model.particle_source import Box
 from raytracer.model.parts import GLYPHS
 from raytracer.model.scene import Scene
@@ -469,7 +469,7 @@ def test_superellipsoids_are_said_to_be_drawn_as_ellipsoids(block: int, tmp_path
         "id x y z shapex shapey shapez quatw quati quatj quatk block1 block2",
         [f"1 1 1 1 2 2 2 1 0 0 0 2 {block}", "2 5 5 5 2 2 2 1 0 0 0 2 2"],
     ))  # fmt: skip
-    with collected() as said:
+    with collect_warnings() as said:
         assert made(raytracer.load(tmp_path / "a.dump")).counts()["ellipsoid"] == 2
     assert said == [
         f"{tmp_path / 'a.dump'}: superellipsoids (block1, block2) are drawn as ellipsoids"
@@ -499,9 +499,9 @@ def test_made_again_glyphs_are_not_added_twice() -> None:
 @pytest.mark.parametrize("name", GLYPHS)
 def test_a_glyph_that_has_an_opacity_of_the_particles_applies_it(name: str) -> None:
     """Also one that is new; ribbons fade only the atoms that they show."""
-    kind = loaded(f"raytracer.appearance.glyphs.settings:{name.capitalize()}")
-    is_stated = "particles" in definitions(kind) and name != "ribbons"
-    settings: Any = {name: kind(particles=0.25)} if "particles" in definitions(kind) else {}
+    kind = import_name(f"raytracer.appearance.glyphs.settings:{name.capitalize()}")
+    is_stated = "particles" in find_definitions(kind) and name != "ribbons"
+    settings: Any = {name: kind(particles=0.25)} if "particles" in find_definitions(kind) else {}
     scene = Scene([SphereSet(np.eye(3), 0.2)], **settings)
     assert particle_opacities(scene) == [0.25] * is_stated
     if is_stated:

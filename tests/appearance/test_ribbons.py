@@ -24,7 +24,7 @@ from raytracer.appearance.glyphs.ribbon_surface import (
     ribbon_surface,
     spline_controls,
 )
-from raytracer.config.inferred import InferredDefaults, inferring
+from raytracer.config.inferred import InferredDefaults, infer_defaults
 from raytracer.rendering.overrides import SceneOverrides
 from raytracer.rendering.pipeline import load_applied
 from raytracer.scene_files.source import Source
@@ -341,7 +341,7 @@ def test_structures_have_the_same_colors_in_all_frames(tmp_path: Path) -> None:
     defaults = InferredDefaults()
     made = []
     for frame in (0, 1):
-        with inferring(defaults):
+        with infer_defaults(defaults):
             overrides = SceneOverrides.of({"ribbons": True})
             made.append(load_applied(Source(path, frame), overrides)[0])
         defaults.is_frozen = True

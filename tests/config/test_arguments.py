@@ -24,8 +24,8 @@ from raytracer import (
     UserError,
 )
 from raytracer.commands.cli import program
-from raytracer.config.errors import suggestion
-from raytracer.config.fields import definitions
+from raytracer.config.errors import suggest
+from raytracer.config.fields import find_definitions
 from raytracer.config.synonyms import NAMES
 from raytracer.files.access import path_of
 from raytracer.model.key_types import ColorRule
@@ -177,7 +177,7 @@ def test_every_setting_is_an_option_with_its_range(kind: Any, command: str) -> N
     known = program.get_command(click.Context(program), command)
     assert known is not None
     options = {param.name: param for param in known.params}
-    for name, definition in definitions(kind).items():
+    for name, definition in find_definitions(kind).items():
         option = options[name]
         assert isinstance(option, click.Option)
         assert option.opts[0] == definition.option_name
@@ -229,10 +229,10 @@ def test_override_keeps_what_is_none() -> None:
 
 
 def test_a_suggestion_lists_what_there_is_where_nothing_is_near() -> None:
-    assert suggestion("colour", ["color", "radius"]) == "did you mean 'color'?"
-    assert suggestion("zzz", ["color", "radius"]) == "known are color, radius"
-    assert suggestion("zzz", [str(number) for number in range(20)]).endswith("10, 11, ...")
-    assert suggestion("zzz", []) == "none is known here"
+    assert suggest("colour", ["color", "radius"]) == "did you mean 'color'?"
+    assert suggest("zzz", ["color", "radius"]) == "known are color, radius"
+    assert suggest("zzz", [str(number) for number in range(20)]).endswith("10, 11, ...")
+    assert suggest("zzz", []) == "none is known here"
 
 
 def test_synonyms_are_written_as_they_are_looked_up() -> None:

@@ -21,7 +21,7 @@ from raytracer import (
     Scene,
     SphereSet,
 )
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from raytracer.model.lights import Ambient
 from raytracer.packing.lighting import emitter_reach
 
@@ -149,7 +149,7 @@ def test_a_camera_inside_sees_the_colour(backend: str, name: str) -> None:
 def test_what_gives_no_light_is_said(name: str, integrator: str) -> None:
     """Once for each kind of solid; spheres are sampled as lights everywhere."""
     scene = shown(DOMES[name](**emitting(1.0)), DOMES[name](**emitting(1.0)))
-    with collected() as told:
+    with collect_warnings() as told:
         shoot(scene, integrator, 0, backend="cpu", samples=1)
     dark = name != "sphere" and integrator != "path"
     assert ["that emit light illuminate others only with path tracing" in x for x in told] == (

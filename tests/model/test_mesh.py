@@ -12,7 +12,7 @@ import raytracer
 from raytracer import Mesh, UserError, load
 from raytracer.commands.cli import main
 from raytracer.config.errors import SceneError
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from raytracer.packing.pack import pack
 from reference import triangles
 from reference.scene import unit
@@ -360,7 +360,7 @@ def test_vertices_of_a_mesh_in_ply_are_particles_with_a_note(tmp_path: Path) -> 
     rows = "0 0 0\n1 0 0\n0 1 0\n"
     for faces, text in ((1, "3 0 1 2\n"), (0, "")):
         path = write(tmp_path / f"{faces}.ply", head.format(faces) + rows + text)
-        with collected() as warnings:
+        with collect_warnings() as warnings:
             assert load(path).count == 3
         assert any("mesh of 1 face, give --mesh 1.ply" in each for each in warnings) == bool(faces)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from raytracer import Camera, RenderSettings, Scene
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from raytracer.model.extent import Doubles, Numbers, _maxima
 from raytracer.packing.buffers import Columns, SceneBuffers, Spheres
 from raytracer.packing.framing import MARGIN
@@ -145,7 +145,7 @@ NEAR = np.random.default_rng(11).normal(size=(500, 3))
 
 def views(centers: Any, radius: Any, kind: str = "perspective") -> tuple[Any, Any, list[str]]:
     """The fitted camera, the one that frames everything, and what was warned of."""
-    with collected() as found:
+    with collect_warnings() as found:
         near = packed(centers, radius, Camera(type=kind), 96, 64)
     every = packed(centers, radius, Camera(type=kind, fit="all"), 96, 64)
     return near, every, found
@@ -259,7 +259,7 @@ def test_the_bulk_leaves_out_what_halves_the_picture(
     rng = np.random.default_rng(9)
     inner = shell(2000, 1.0) * rng.uniform(0, 1, (2000, 1)) ** (1 / 3)
     centers = np.concatenate([inner, shell(far, distance)])
-    with collected() as warnings:
+    with collect_warnings() as warnings:
         found = packed(centers, 0.01, Camera(fit="bulk"), 160, 90)
         alone = packed(inner, 0.01, Camera(fit="bulk"), 160, 90)
     if not left_out:
@@ -274,7 +274,7 @@ def test_the_bulk_leaves_out_what_halves_the_picture(
 
 def test_the_bulk_of_few_spheres_is_all_of_them() -> None:
     centers = np.concatenate([shell(50, 1.0), [[0.0, 5.0, 0.0]]])
-    with collected() as warnings:
+    with collect_warnings() as warnings:
         packed(centers, 0.1, Camera(fit="bulk"), 160, 90)
     assert not warnings
 

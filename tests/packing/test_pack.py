@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer import Background, Camera, Material, Scene, SphereSet
 from raytracer.config.errors import SceneError
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from raytracer.model.colors import srgb_to_linear
 from raytracer.model.render_space import Space
 from raytracer.model.transform import Transform
@@ -214,7 +214,7 @@ def test_the_height_of_the_middle_above_the_surface(radius: float, gap: float) -
 
 
 def test_a_sphere_around_everything_stays_as_it_is() -> None:
-    with collected() as warnings:
+    with collect_warnings() as warnings:
         buffers = packed(((0.0, 0.0, 0.0), 4e8))
     assert len(buffers.large) == 0
     assert not warnings
@@ -224,7 +224,7 @@ def test_surfaces_beyond_the_limit_are_a_warning() -> None:
     """Specks in two places, of which only one is the middle."""
     specks = raytracer.SphereSet([[0.0, 0.0, 1.0], [0.0, 0.0, -1.0], [0.0, 0.0, 1.0]], 1e-7)
     balls = raytracer.SphereSet([[0.0, 0.0, 0.0], [0.0, -1.0, -1.0]], 1.0)
-    with collected() as warnings:
+    with collect_warnings() as warnings:
         buffers = pack(raytracer.Scene(spheres=[specks, balls]))
     assert buffers.large_id.tolist() == [3]
     assert len(warnings) == 1
@@ -236,14 +236,14 @@ def test_surfaces_beyond_the_limit_are_a_warning() -> None:
 def test_other_solids_beyond_the_limit_are_a_warning(size: float, warned: bool) -> None:
     small = raytracer.SphereSet([[0.0, 1.0, 0.0]], 1.0)
     wide = raytracer.EllipsoidSet([[0.0, -size, 0.0]], (size, size, size))
-    with collected() as warnings:
+    with collect_warnings() as warnings:
         pack(raytracer.Scene(spheres=[small], ellipsoids=[wide]))
     assert any("number 1, a solid" in each for each in warnings) == warned
 
 
 def test_at_most_sixteen() -> None:
     walls = [((-1e7 - k, 0.0, 0.0), 1e7) for k in range(MAX_LARGE + 4)]
-    with collected() as warnings:
+    with collect_warnings() as warnings:
         buffers = packed(*walls)
     assert len(buffers.large) == MAX_LARGE
     assert (np.diff(buffers.large_id) > 0).all()
@@ -268,7 +268,7 @@ BELOW = 2.0**24
 def test_planes_that_leave_a_part_of_a_large_sphere(clip: dict[str, str], described: int) -> None:
     small = raytracer.SphereSet([[0.0, 1.0, 0.0], [3.0, 1.0, -0.5]], 1.0)
     large = raytracer.SphereSet([[0.0, -BELOW, 0.0]], BELOW)
-    with collected() as warnings:
+    with collect_warnings() as warnings:
         buffers = pack(raytracer.Scene(spheres=[small, large], clip=raytracer.Clip(**clip)))
     assert len(buffers.large) == described
     assert not warnings

@@ -9,7 +9,7 @@ import pytest
 
 from raytracer import Scene, load
 from raytracer.config.errors import DataFileError
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from raytracer.particles.locate import locate
 from raytracer.particles.read import read
 from raytracer.particles.registry import by_content
@@ -37,7 +37,7 @@ def test_velocities_of_trr(tmp_path: Path) -> None:
     head = struct.pack(">iii12s", 1993, 13, 12, b"GMX_trn_file") + sizes + bytes(8)
     rows = [(factor * points).astype(">f4").tobytes() for factor in (1.0, 2.0, 3.0)]
     path = write(tmp_path / "a.trr", head + b"".join(rows))
-    with collected():
+    with collect_warnings():
         columns = load(path).columns
     np.testing.assert_allclose(columns["velocity"], 20.0 * points)  # angstrom in a picosecond
     without = struct.pack(">13i", 0, 0, 0, 0, 0, 0, 0, 0, 24, 24, 2, 0, 0)
@@ -123,7 +123,7 @@ def test_structures_are_recognised_under_any_name(form: str, name: str, tmp_path
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of writers that name no residues
         io.write(tmp_path / name, atoms, format=form, **settings)
-    with collected():
+    with collect_warnings():
         found = read(locate(tmp_path / name, None))
     expected = sorted(map(tuple, np.round(atoms.positions % 5.64, 3).tolist()))
     assert sorted(map(tuple, np.round(found.centers % 5.64, 3).tolist())) == expected
@@ -216,6 +216,6 @@ def test_points_with_three_decimals(tmp_path: Path, ending: str, form: str, head
         return  # the first line of an XYZ file is a number
     points = np.round(np.random.default_rng(1).uniform(-9.0, 9.0, (12, 3)), 3)
     text = head + "".join(form.format(*point) + "\n" for point in points)
-    with collected():
+    with collect_warnings():
         found = read(write(tmp_path / f"a.{ending}", text)).centers
     np.testing.assert_array_equal(found, points)

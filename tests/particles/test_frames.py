@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.commands.cli import main
-from raytracer.config.inferred import InferredDefaults, inferring
-from raytracer.config.warning import collected
+from raytracer.config.inferred import InferredDefaults, infer_defaults
+from raytracer.config.warning import collect_warnings
 from raytracer.files.access import opened
 from raytracer.particles import compressed, frames, lines
 from raytracer.particles.read import frame_count
@@ -334,7 +334,7 @@ def test_a_half_frame_before_smaller_ones_and_other_text(tmp_path: Path) -> None
     assert frame_count(path) == 5
     left = r"frame 5 is incomplete and left out, from 'and so on' on; there are 5 complete frames"
     for k in (0, 2, 3):
-        with collected() as said:
+        with collect_warnings() as said:
             np.testing.assert_array_equal(centers(path, k), points_of(k))
         assert any(re.search(left, each) for each in said)
         ignored = "further lines are ignored, the first is 'Killed by signal 9'"
@@ -428,7 +428,7 @@ def test_each_set_keeps_the_radius_of_its_own_first_frame(
     held = InferredDefaults()
     loaded = []
     for frame in (0, 1):
-        with inferring(held):
+        with infer_defaults(held):
             loaded.append(raytracer.load(path, frame))
     first, second = ([radius_of(s) for s in scene.spheres] for scene in loaded)
     assert first == second == [radius_of(s) for s in alone[0].spheres]

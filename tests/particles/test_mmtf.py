@@ -7,7 +7,7 @@ import pytest
 
 import raytracer
 from raytracer.commands.cli import main
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from raytracer.files.access import opened
 from raytracer.model.data_file import DataFile
 from raytracer.particles.read import frame_source
@@ -46,7 +46,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_atoms_are_the_deposited_ones(name: str, path: Path) -> None:
     assemblies, has_copies = ASSEMBLIES[name]
     write_mmtf(path, CHAINS, assemblies=assemblies)
-    with collected() as told:
+    with collect_warnings() as told:
         scene = raytracer.load(path)
     np.testing.assert_allclose(scene.spheres[0].centers, PLACES, atol=1e-6)
     assert scene.columns["residue_id"].tolist() == [1, 1, 2, 3]
@@ -57,7 +57,7 @@ def test_of_every_model(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Said once, by a movie and by `info`."""
     assemblies = [[(range(6), IDENTITY), (range(6), MOVED)]]
     write_mmtf(path, CHAINS, models=3, assemblies=assemblies)
-    with collected():
+    with collect_warnings():
         for frame in range(3):
             found = raytracer.load(path, frame).spheres[0].centers
             np.testing.assert_allclose(found, PLACES + np.array([0, 0, 5 * frame]), atol=1e-6)
@@ -75,13 +75,17 @@ def test_bonds_are_among_the_atoms_that_are_shown(path: Path) -> None:
     assemblies = [[((0, 1), IDENTITY), ((0, 1), MOVED)]]
     for locations, pairs in (("", [[0, 3], [1, 2]]), ("  B ", [[0, 3], [1, 2]])):
         write_mmtf(path, CHAINS, assemblies=assemblies, bonds=[(1, 2), (0, 3)], locations=locations)
-        with opened(path) as stream, frame_source(DataFile(path), stream) as source, collected():
+        with (
+            opened(path) as stream,
+            frame_source(DataFile(path), stream) as source,
+            collect_warnings(),
+        ):
             assert source.bonds is not None
             assert sorted(map(sorted, source.bonds.tolist())) == pairs
     atoms = [("N", "N", (0.0, 0.0, 0.0)), ("N", "N", (0.3, 0.0, 0.0)), ("CA", "C", (1.5, 0.0, 0.0))]
     chains = [[("ALA", atoms), *CHAINS[1]]]
     write_mmtf(path, chains, locations="AB  ", bonds=[(1, 3), (2, 3)])
-    with opened(path) as stream, frame_source(DataFile(path), stream) as source, collected():
+    with opened(path) as stream, frame_source(DataFile(path), stream) as source, collect_warnings():
         assert source.bonds is not None
         assert source.bonds.tolist() == [[1, 2]]
 
@@ -90,7 +94,7 @@ def test_first_locations_are_shown(path: Path) -> None:
     """As by PDB and mmCIF."""
     atoms = [("N", "N", (0.0, 0.0, 0.0)), ("N", "N", (0.3, 0.0, 0.0)), ("CA", "C", (1.5, 0.0, 0.0))]
     write_mmtf(path, [[("ALA", atoms)]], locations="AB ")
-    with collected() as told:
+    with collect_warnings() as told:
         scene = raytracer.load(path)
     expected = np.array([[0.0, 0.0, 0.0], [1.5, 0.0, 0.0]])
     np.testing.assert_allclose(scene.spheres[0].centers, expected, atol=1e-6)
@@ -112,7 +116,7 @@ def test_residues_in_one_place(
         for k, name in enumerate(names)
     ]
     write_mmtf(path, [residues], locations=locations, numbers=[52, 52])
-    with collected() as told:
+    with collect_warnings() as told:
         scene = raytracer.load(path)
     assert np.asarray(scene.spheres[0].centers)[:, 0].tolist() == kept
     assert ["alternate locations" in each for each in told] == [True] * (len(kept) < 4)

@@ -11,7 +11,7 @@ import raytracer
 from raytracer import load
 from raytracer.commands.cli import main
 from raytracer.config.errors import UserError
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from raytracer.files import inputs
 from raytracer.model.data_file import DataFile
 from raytracer.model.elements import find
@@ -259,7 +259,7 @@ def test_shapes_of_gsd(
     for made in (frame, *stored[:1]):
         pictures = []
         for value in (path, made):
-            with collected() as said:
+            with collect_warnings() as said:
                 scene = load(path, 0) if value is path else Scene.from_object(value)
                 pictures.append(apply_overrides(scene, SceneOverrides.of({}, None)))
             assert [note in each for each in said] == [True] * bool(note)
@@ -272,13 +272,13 @@ def test_shapes_of_gsd(
             if diameters is not None:
                 np.testing.assert_allclose(spheres.radius, 0.5 * np.array(diameters))
             np.testing.assert_array_equal(spheres.radius, pictures[0].spheres[0].radius)
-        with collected():
+        with collect_warnings():
             images = [raytracer.render(each, width=32, height=24, samples=1, frame=number)
                       for each, number in ((path, 0), (made, None))]  # fmt: skip
         one, other = (image.pixels() for image in images)
         np.testing.assert_array_equal(one, other)
     if axes is not None:
-        with collected():
+        with collect_warnings():
             (eggs,) = apply_overrides(load(path, 1), SceneOverrides.of({}, None)).ellipsoids
         np.testing.assert_allclose(eggs.semi_axes, axes[:1])
 

@@ -10,7 +10,7 @@ import pytest
 import raytracer
 from raytracer.animation.shots import Renderer
 from raytracer.config.inferred import FIRST_PLACE
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from raytracer.model.particle_labels import type_color
 from raytracer.particles import names
 from raytracer.rendering.overrides import SceneOverrides
@@ -112,7 +112,7 @@ def test_types_keep_their_colours(kind: str, style: dict[str, Any], tmp_path: Pa
     """Alone, as `render --frame` reads them in any order, and in a movie."""
     path = SOURCES[kind](tmp_path)
     overrides = SceneOverrides.of(style)
-    with collected():
+    with collect_warnings():
         for frame in (3, 0, -1, 2, 1, None):
             found = apply_overrides(raytracer.load(path, frame), overrides)
             assert colors_of(found) == right(FRAMES[frame or 0])
@@ -136,7 +136,7 @@ def test_categories_keep_their_colours(by: str, tmp_path: Path) -> None:
     overrides = SceneOverrides.of(style)
     palette = [(31, 119, 180), (255, 127, 14), (44, 160, 44), (214, 39, 40)]  # of matplotlib
     known = {f"Q{n}": np.array(c) / 255.0 for n, c in zip(order, palette, strict=True)}
-    with collected():
+    with collect_warnings():
         for frame in (3, 0, 4, 2, 1):
             found = apply_overrides(raytracer.load(path, frame), overrides)
             assert colors_of(found) == right(FRAMES[frame], known)
@@ -149,7 +149,7 @@ def test_categories_keep_their_colours(by: str, tmp_path: Path) -> None:
 def test_letters_are_types_in_all_frames_if_they_are_in_one(tmp_path: Path) -> None:
     """A, B, C are types; B and C alone would be boron and carbon."""
     path = write(tmp_path / "a.xyz", xyz([("A", "B", "C"), ("B", "C"), ("C", "B")]))
-    with collected():
+    with collect_warnings():
         for frame in range(3):
             spheres = raytracer.load(path, frame).spheres[0]
             found = colors_of(raytracer.load(path, frame))
@@ -162,7 +162,7 @@ def test_files_that_are_shown_together_share_the_colours_of_types(tmp_path: Path
     other = write(tmp_path / "b.xyz", xyz([("Q4", "Q9")] * 5))
     known = {name: type_color(k) for k, name in enumerate(("Q1", "Q2", "Q3", "Q4", "Q9"))}
     scene = write(tmp_path / "a.toml", '[[spheres]]\nfile = "a.xyz"\n[[spheres]]\nfile = "b.xyz"\n')
-    with collected():
+    with collect_warnings():
         for frame in (0, 3, 4):
             expected = right((*FRAMES[frame], "Q4", "Q9"), known)
             assert colors_of(raytracer.load([one, other], frame)) == expected
@@ -174,7 +174,7 @@ def test_types_of_a_long_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(names, "MAX_BYTES", 10)
     path = write(tmp_path / "a.xyz", xyz(FRAMES))
     seen: dict[str, tuple[float, ...]] = {}
-    with collected():
+    with collect_warnings():
         for frame in (4, 2, 1, 0, 3, None):
             for name, color in colors_of(raytracer.load(path, frame)).items():
                 assert seen.setdefault(name, color) == color
@@ -187,5 +187,5 @@ def test_types_of_a_long_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_broken_frames_have_no_names(tmp_path: Path) -> None:
     text = xyz(FRAMES[:2]) + "2\nc\nQ0 0 0\nQ0 0 0 0\n" + xyz(FRAMES[2:])
     path = write(tmp_path / "a.xyz", text)
-    with collected():
+    with collect_warnings():
         assert colors_of(raytracer.load(path, -1)) == right(FRAMES[-1])

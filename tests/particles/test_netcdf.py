@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from raytracer import load
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from raytracer.particles.locate import locate
 from raytracer.particles.read import frame_count, read
 from support.particle_files import complaint, write
@@ -49,7 +49,7 @@ def test_a_trajectory_in_netcdf(tmp_path: Path, version: int) -> None:
     assert first.box is not None
     assert np.diag(first.box.edges).tolist() == [10.0, 11.0, 12.0]
     assert (first.time, last.time) == ((1.0, "ps"), (2.0, "ps"))
-    with collected():
+    with collect_warnings():
         scene = load(path, columns=["type", "speed"])
     assert scene.columns["type"].tolist() == [0, 1, 2, 0, 1, 2, 0]
     speeds = np.linalg.norm(20.0 * POINTS.astype("f4"), axis=1)  # by its scale_factor

@@ -11,7 +11,7 @@ import pytest
 
 import raytracer
 from raytracer.commands.cli import main
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from raytracer.model.data_file import DataFile
 from raytracer.particles import isolated
 from raytracer.particles.read import read, source_of
@@ -67,7 +67,7 @@ def test_frames_are_those_with_positions(
     last_box = 10 if name.startswith("last step") else steps[-1]
     assert found.box.edges[2][2] == pytest.approx(10.0 * (9 + last_box))
     said = f"{len(steps)} frames with positions counted from 0"
-    with collected() as told:
+    with collect_warnings() as told:
         raytracer.load(path, frame=-1)
     assert sum(said in each for each in told) == (name not in WITHOUT_OTHERS)
     with pytest.raises(raytracer.UserError, match=f"it has {len(steps)} frames"):
@@ -109,7 +109,7 @@ def test_a_movie_says_once_what_it_leaves_out(
 @pytest.mark.parametrize("cut", [1, 100])
 def test_an_incomplete_frame_set_is_left_out(cut: int, path: Path) -> None:
     path.write_bytes(every(6, 3, {POSITIONS: range(6)})[:-cut])
-    with collected() as told:
+    with collect_warnings() as told:
         assert len(raytracer.animate(path)) == 3
         raytracer.load(path)
     assert sum("its last frame set is incomplete and left out" in each for each in told) == 1
@@ -169,7 +169,7 @@ def test_frames_of_trr(frames: str, steps: list[int], kind: str, path: Path) -> 
         assert found.time.value == step
     with pytest.raises(raytracer.UserError, match=f"it has {len(steps)} frame"):
         raytracer.load(path, frame=len(steps))
-    with collected() as told:
+    with collect_warnings() as told:
         raytracer.load(path)
     said = f"left out: {len(steps)} frame"
     assert sum(said in each for each in told) == (len(steps) < len(frames.split()))

@@ -12,7 +12,7 @@ from PIL import Image
 
 import raytracer
 from raytracer import Clip
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from raytracer.model.clip import half_spaces
 from reference.scene import View, camera_rays
 
@@ -225,7 +225,7 @@ def test_large_balls_that_planes_cut(backend: str, decade: int, below: bool, rem
     centers, radii = balls(decade)
     scene = scene_of(centers, radii, clip, False)
     scene.spheres.append(raytracer.SphereSet([middle], radius, "white"))
-    with collected() as warnings:
+    with collect_warnings() as warnings:
         hit = check(Cut(clip, centers, radii, large), scene, backend)
     assert not warnings
     assert (hit == 40).sum() > 300

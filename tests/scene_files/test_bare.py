@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer import Annotations, Scene, SimulationBox, UserError
 from raytracer.commands.cli import main
-from raytracer.config.inferred import InferredDefaults, inferring
+from raytracer.config.inferred import InferredDefaults, infer_defaults
 from raytracer.model.annotations import PLAIN_BOX
 from raytracer.model.particle_source import Box
 from raytracer.model.spacing import local_spacing
@@ -144,9 +144,9 @@ def test_the_first_frame_decides_on_the_box(tmp_path: Path) -> None:
     path = trajectory(tmp_path / "a.xyz", lattice(), lattice() * 0.3 + 2.0)
     assert box_shown(raytracer.load(path, 1)) is None
     defaults = InferredDefaults()
-    with inferring(defaults):
+    with infer_defaults(defaults):
         first = raytracer.load(path, 0)
-    with inferring(defaults):
+    with infer_defaults(defaults):
         second = raytracer.load(path, 1)
     assert box_shown(first) is box_shown(second) is PLAIN_BOX
 

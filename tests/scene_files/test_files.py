@@ -11,7 +11,7 @@ import raytracer
 from raytracer import load
 from raytracer.commands.cli import main
 from raytracer.config.errors import DataFileError, UserError
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from raytracer.files import access
 from raytracer.model.particle_labels import type_color
 from raytracer.model.scene import Scene
@@ -153,7 +153,7 @@ def test_files_with_different_units(
 ) -> None:
     files = [write(tmp_path / f"{place}.csv", f"{line}\n1,2,3\n2,3,4\n")
              for place, line in enumerate((names, other))]  # fmt: skip
-    with collected() as warnings:
+    with collect_warnings() as warnings:
         load(files)
     sentence = "different units of length"
     assert any(sentence in each for each in warnings) == is_warned
@@ -173,7 +173,7 @@ def given(text: str, monkeypatch: pytest.MonkeyPatch) -> Scene:
     """Return the scene of standard input, whose copy a process keeps."""
     monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
     monkeypatch.setattr(access, "_spooled", [])
-    with collected():
+    with collect_warnings():
         return load("-")
 
 

@@ -12,7 +12,7 @@ import raytracer
 from raytracer import RaytracerWarning, Scene, load
 from raytracer.commands.cli import main
 from raytracer.config.errors import UserError
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from raytracer.model.elements import find
 from raytracer.model.particle_labels import type_color
 from raytracer.model.sphere_set import SphereSet
@@ -26,7 +26,7 @@ XYZ = "4\n{comment}\n{0} 0 0 0\n{1} 2 0 0\n{2} 0 2 0\n{3} 0 0 2\n"
 
 def loaded(path: Path) -> tuple[Scene, list[str]]:
     """A scene and its warnings."""
-    with collected() as found:
+    with collect_warnings() as found:
         return load(path), found
 
 
@@ -66,7 +66,7 @@ def test_columns_without_a_name(tmp_path: Path, comment: str, row: str, words: s
     assert [re.search(words, each) is not None for each in found] == ([True] if words else [])
     if words:
         write(tmp_path / "a.xyz", text * 3)
-        with collected() as said:
+        with collect_warnings() as said:
             images = list(raytracer.animate(tmp_path / "a.xyz", width=8, height=8, samples=1))
         assert (len(images), len(said)) == (3, 1)
 

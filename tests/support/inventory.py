@@ -144,11 +144,11 @@ def python() -> Iterator[str]:
 
 
 def _members_of(public: type, path: str) -> Iterator[str]:
-    from raytracer.config.fields import Defined, definitions
+    from raytracer.config.fields import Defined, find_definitions
 
     fields = getattr(public, "__dataclass_fields__", {})
     if issubclass(public, Defined):
-        fields = definitions(public)
+        fields = find_definitions(public)
     yield from (f"{path}.{name}" for name in fields if not name.startswith("_"))
     own = [each for each in public.__mro__ if each.__module__.startswith("raytracer")]
     if own and not issubclass(public, Exception):
@@ -162,11 +162,11 @@ def _members_of(public: type, path: str) -> Iterator[str]:
 
 def _parameters_of(function: Callable[..., Any], path: str) -> Iterator[str]:
     """Yield parameters; those of settings are fields of the classes that the function takes."""
-    from raytracer.config.fields import SETTINGS, definitions, taken_by
+    from raytracer.config.fields import SETTINGS, accepted_settings, find_definitions
 
     function = getattr(function, "__func__", function)
-    settings = taken_by(function) if SETTINGS in getattr(function, "__dict__", {}) else ()
-    yield from (f"{path}({name})" for kind in settings for name in definitions(kind))
+    settings = accepted_settings(function) if SETTINGS in getattr(function, "__dict__", {}) else ()
+    yield from (f"{path}({name})" for kind in settings for name in find_definitions(kind))
     for name, each in inspect.signature(function).parameters.items():
         is_own = name not in ("self", "cls") and not name.startswith("_")
         if is_own and each.kind is not inspect.Parameter.VAR_KEYWORD:

@@ -10,7 +10,7 @@ import pytest
 from raytracer import load
 from raytracer.commands.cli import main
 from raytracer.config.errors import UserError
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -47,7 +47,7 @@ def dump(
 def complaint(path: Path) -> str:
     """Load a file as the program does, and describe its last sphere; give the sentence, or ""."""
     try:
-        with collected():
+        with collect_warnings():
             scene = load(path)
         if scene.count:
             scene.describe(scene.count - 1)

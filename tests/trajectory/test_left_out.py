@@ -13,7 +13,7 @@ import pytest
 import raytracer
 from raytracer.animation.shots import Renderer
 from raytracer.commands.cli import main
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from raytracer.files.access import opened
 from raytracer.model.data_file import DataFile
 from raytracer.particles.read import frame_source, read
@@ -54,7 +54,7 @@ TEXTS: dict[str, Callable[..., str]] = {"a.xyz": xyz, "a.dump": dump, "a.gro": g
 def drawn(path: Path | str, **settings: Any) -> tuple[list[list[list[float]]], list[str]]:
     """The places of the spheres in each frame of a movie, and its warnings."""
     places = []
-    with collected() as said:
+    with collect_warnings() as said:
         animation = raytracer.animate(path, **SMALL, **settings)
         with Renderer(animation._plan) as renderer:
             for _ in renderer.images(animation._plan.shots, None):
@@ -83,7 +83,7 @@ def test_a_frame_without_particles_is_an_empty_picture(
     assert places == listed(*frames)
     words = f"{path}: of 3 frames, 1 holds no particles and is empty (frame {place})"
     assert said == [words]
-    with collected() as said:
+    with collect_warnings() as said:
         assert [raytracer.load(path, k).count for k in range(3)] == [len(f) for f in frames]
     assert said == [f"{path}: frame {place}: holds no particles"]
 
@@ -130,7 +130,7 @@ def test_particles_nowhere_are_left_out(
         f"{path}: of 3 frames, 1 has particles whose positions are not finite, which are left out "
         f"({lost}, frame {place})"
     ]
-    with collected() as said:
+    with collect_warnings() as said:
         scene = raytracer.load(path, place)
     assert len(said) == 1
     assert f"{len(bad)} of 2 particles" in said[0]
@@ -163,7 +163,7 @@ def test_smoothing_and_trails_go_on(tmp_path: Path) -> None:
     texts = [dump(A, 0), dump(HALF, 1, 2), dump(B, 2), dump([(NAN, 0, 0), C[1]], 3), dump(C, 4)]
     path = write(tmp_path / "a.dump", "".join(texts))
     for settings in ({"smoothing": 3}, {"unwrap": True}, {"trails": "4"}):
-        with collected() as said:
+        with collect_warnings() as said:
             assert len(list(raytracer.animate(path, **SMALL, **settings))) == 5
         assert sum("of 5 frames, 1 cannot be read" in each for each in said) == 1
 
@@ -185,7 +185,7 @@ def test_the_last_complete_frame_of_a_file_that_is_cut_anywhere(name: str, tmp_p
         path = write(tmp_path / name, "".join(frames)[:cut])
         number = int(np.searchsorted(ends, cut, side="right")) - 1
         right = [number, number + 1] if cut + 1 in ends else [number]  # but for the line end
-        with collected():
+        with collect_warnings():
             found = raytracer.load(path, -1).spheres[0].centers
         centers = np.round(np.asarray(found, float), 3).tolist()
         assert [centers] in [listed((A, B, C)[each]) for each in right], cut
@@ -200,7 +200,7 @@ def test_a_file_that_grows_while_it_is_read(name: str, tmp_path: Path) -> None:
         with opened(path) as stream:
             with path.open("a") as more:
                 more.write(frames[2][cut:] + "".join(frames) * 3 + frames[0][:-4])
-            with frame_source(DataFile(path, frame=-1), stream) as source, collected():
+            with frame_source(DataFile(path, frame=-1), stream) as source, collect_warnings():
                 values = source.particles({}).centers
         assert np.round(values, 3).tolist() == listed(B)[0]
 
@@ -225,7 +225,7 @@ def test_compressed_trajectories_that_are_cut(ending: str, share: float, tmp_pat
     cut = data[: int(share * len(data)) - (share == 1.0)]
     plain = write(tmp_path / "a.xyz", text)
     path = write(tmp_path / f"a.xyz{ending}", cut)
-    with collected() as said:
+    with collect_warnings() as said:
         found = read(DataFile(path, frame=-1))
         frame = int(found.time.value) if found.time else -1
         count = len(raytracer.animate(path))

@@ -10,7 +10,7 @@ from PIL import Image
 
 import raytracer
 from raytracer.animation.shots import Renderer
-from raytracer.config.warning import collected
+from raytracer.config.warning import collect_warnings
 from raytracer.scene_files.source import Source
 from raytracer.trajectory.source import frames_of
 from raytracer.trajectory.tracks import TrackedSource
@@ -35,7 +35,7 @@ def written(path: Path, frames: list[dict[int, float]]) -> Path:
 
 def places(source: TrackedSource, frame: int) -> dict[int, float]:
     """The places x of a frame by id."""
-    with collected():
+    with collect_warnings():
         (spheres,) = source.load(frame).spheres
     found = zip(spheres.columns["id"], spheres.centers[:, 0], strict=True)
     return {int(i): round(float(x), 5) for i, x in found}
@@ -111,7 +111,7 @@ def test_particles_keep_their_colors_by_id(tmp_path: Path) -> None:
     frames = [{i: float(i) for i in range(1, 9) if i != k} for k in range(9, 0, -1)]
     path = written(tmp_path / "a.dump", frames)
     known: dict[int, NDArray[Any]] = {}
-    with collected():
+    with collect_warnings():
         animation = raytracer.animate(path, **SMALL, color_by="id")
         with Renderer(animation._plan) as renderer:
             for shot in animation._plan.shots:

@@ -13,8 +13,8 @@ from raytracer.appearance.coloring.expression import Texts, evaluate, names_in, 
 from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.appearance.coloring.style import SetStyle, StyleSettings, columns_in
 from raytracer.appearance.columns import Columns
-from raytracer.config.errors import SceneError, shown
-from raytracer.config.inferred import making_set
+from raytracer.config.errors import SceneError, quote
+from raytracer.config.inferred import name_set
 from raytracer.model.arrays import Where, check_radius, quiet
 from raytracer.model.key_types import Expression, Share
 from raytracer.model.simulation_box import wrapped
@@ -119,7 +119,7 @@ def bonded_sets(
         plain = spheres
         if spheres.plain_radius is not None and (style is None or style.radius is None):
             plain = spheres.changed(radius=spheres.plain_radius)
-        with making_set(f"bonds[{index}]"):
+        with name_set(f"bonds[{index}]"):
             atoms, capsules = bonded(plain, bonding)
         made[index] = atoms.changed(bonding=bonding, plain_radius=plain.radius)
         if capsules is not None:
@@ -155,7 +155,7 @@ def _with_condition(spheres: SphereSet, condition: str, style: SetStyle) -> Sphe
     rows = rows_of(condition, columns, style.named("select"))
     if not len(rows):
         where = f" of {spheres.source}" if spheres.source else ""
-        problem = f"no particle{where} fulfils '{shown(condition)}'{_ranges(condition, columns)}"
+        problem = f"no particle{where} fulfils '{quote(condition)}'{_ranges(condition, columns)}"
         raise style.wrong("select", problem)
     if len(rows) == spheres.count:
         return spheres
@@ -171,7 +171,7 @@ def _ranges(condition: str, columns: Columns) -> str:
     known = [name for name in names_in(condition) if name in columns]
     for name, values in zip(known, map(columns.value, known[:MAX_SHOWN]), strict=False):
         if isinstance(values, Texts):
-            few = ", ".join(shown(each, 20) for each in values.names[:8])
+            few = ", ".join(quote(each, 20) for each in values.names[:8])
             ranges.append(f"{name} is {few}{', ...' if len(values.names) > 8 else ''}")
         elif values.dtype.kind in "iuf" and values.ndim == 1:
             low, high = limits_of((None, None), [values])
@@ -187,7 +187,7 @@ def with_values(spheres: SphereSet, name: str, value: float | str, place: str) -
     if isinstance(values, str):
         values = evaluate(values, spheres.columns, place)
         values = values.astype(np.float32) if values.dtype == bool else values
-    where = Where("", {name: f"'{shown(str(value))}'"})
+    where = Where("", {name: f"'{quote(str(value))}'"})
     try:
         read = check_radius if name == "radius" else opacities_of
         return spheres.changed(**{name: read(values, spheres.count, where)})

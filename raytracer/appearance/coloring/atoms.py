@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import SceneError, shown
+from raytracer.config.errors import SceneError, quote
 
 if TYPE_CHECKING:
     from raytracer.appearance.columns import Columns
@@ -58,7 +58,7 @@ def rows_of_atoms(text: str, columns: Columns, place: str) -> NDArray[np.intp]:
         import MDAnalysis
     except ImportError:
         raise SceneError(
-            f"{place}: '{shown(text)}' is a selection of atoms, which MDAnalysis evaluates: pip "
+            f"{place}: '{quote(text)}' is a selection of atoms, which MDAnalysis evaluates: pip "
             "install 'raytracer[mdanalysis]'"
         ) from None
     try:
@@ -68,13 +68,13 @@ def rows_of_atoms(text: str, columns: Columns, place: str) -> NDArray[np.intp]:
             words = re.sub(r"\bwaters?\b", f"({_WATER})", re.sub(r"\bchain\b", "segid", words))
             found: NDArray[np.intp] = _selected(_universe(MDAnalysis, columns), words).indices
     except RecursionError:
-        raise SceneError(f"{place}: '{shown(text)}' has too many nested selections") from None
+        raise SceneError(f"{place}: '{quote(text)}' has too many nested selections") from None
     except Exception as error:  # of the library: selections, missing attributes, numbers
-        why = shown(str(error).strip().partition("\n")[0], 160)
+        why = quote(str(error).strip().partition("\n")[0], 160)
         if lack := re.search(r"has no attribute '(\w+)'", why):
             why = f"the particles have no {lack[1]}"
         raise SceneError(
-            f"{place}: '{shown(text)}' is neither an expression nor a selection of these atoms "
+            f"{place}: '{quote(text)}' is neither an expression nor a selection of these atoms "
             f"({why})"
         ) from None
     return found

@@ -21,8 +21,8 @@ from raytracer.appearance.coloring.scale import (
 )
 from raytracer.appearance.coloring.scale_types import PALETTES, Limit
 from raytracer.appearance.coloring.style import SetStyle
-from raytracer.config.errors import SceneError, counted, naming, shown, suggestion
-from raytracer.config.inferred import inferred
+from raytracer.config.errors import SceneError, pluralize, prefix_errors, quote, suggest
+from raytracer.config.inferred import current_defaults
 from raytracer.config.warning import warn
 from raytracer.model.arrays import extremes as extremes_of
 from raytracer.model.elements import colors_of_elements, symbol_of, table
@@ -41,8 +41,8 @@ def by_scale(sets: Sequence[SphereSet], style: SetStyle) -> tuple[list[SphereSet
     if may_be_color and by.isidentifier() and sets and not any(by in s.columns for s in sets):
         from PIL.ImageColor import colormap  # late: a tenth of the time of a small render
 
-        hint = suggestion(by, [*sets[0].columns, *colormap])
-        raise style.wrong("color_by", f"'{shown(by)}' is neither a colour nor a column; {hint}")
+        hint = suggest(by, [*sets[0].columns, *colormap])
+        raise style.wrong("color_by", f"'{quote(by)}' is neither a colour nor a column; {hint}")
     values: list[Any] = []
     for spheres in sets:
         texts = texts_of(by, spheres.columns)
@@ -82,14 +82,14 @@ def _are_categories(sets: Sequence[SphereSet], style: SetStyle, values: list[Any
     if settings.range is not None or kind not in (None, "categorical"):
         setting = "color_scale" if settings.range is None else "range"
         raise style.wrong(
-            setting, f"'{shown(by)}' holds no numbers or is categorical: leave {setting} out"
+            setting, f"'{quote(by)}' holds no numbers or is categorical: leave {setting} out"
         )
     return True
 
 
 def _categorical(sets: Sequence[SphereSet], style: SetStyle, values: list[Any]) -> ColorScale:
     settings, place = style.settings, style.named("color_by")
-    names = inferred().names(place, lambda: _category_names(values, style))
+    names = current_defaults().names(place, lambda: _category_names(values, style))
     colors = settings.palette if settings.map is None else settings.map
     if isinstance(colors, str) and colors in PALETTES:
         colors = colors_of_elements(colors)
@@ -115,7 +115,7 @@ def _categorical(sets: Sequence[SphereSet], style: SetStyle, values: list[Any]) 
 def _warn_of_shared(style: SetStyle, names: int, different: int) -> None:
     if isinstance(style.settings.map, Mapping) or style.settings.palette is not None:
         return  # stated by the user, category by category
-    by, place = shown(style.settings.color_by or ""), style.named("map")
+    by, place = quote(style.settings.color_by or ""), style.named("map")
     warn(
         f"{place}: {names:,} categories of '{by}' share {different} colours: leave the map out for "
         "distinct ones, or name a map with more"
@@ -142,7 +142,7 @@ def _are_integers(names: Sequence[str]) -> bool:
 
 def _category_names(values: list[Any], style: SetStyle) -> list[str]:
     """Return the categories of all sets: numbers by value, words in order of first use."""
-    by = shown(style.settings.color_by or "")
+    by = quote(style.settings.color_by or "")
     names: dict[str, None] = {}
     for column in values:
         if isinstance(column, Texts):
@@ -209,9 +209,9 @@ def with_palette(spheres: SphereSet, style: SetStyle) -> tuple[SphereSet, ColorS
     given = {} if isinstance(palette, str) else dict(palette)
     for name in given:
         if name not in elements and name not in (*labels.names, *element_symbols(labels)):
-            names = ", ".join(map(shown, labels.names[:8]))
+            names = ", ".join(map(quote, labels.names[:8]))
             problem = "is neither an element nor a label of the particles, which are"
-            raise style.wrong("palette", f"'{shown(name)}' {problem} {names}")
+            raise style.wrong("palette", f"'{quote(name)}' {problem} {names}")
     used = {labels.names[place] for place in np.unique(labels.ids)}
     by_label = {n: c for n, c in _label_colors(spheres, elements | given).items() if n in used}
     label = "element" if all(element_symbols(labels)) else "type"
@@ -236,20 +236,20 @@ def _continuous(
         raise style.wrong("color_steps", problem)
     if are_times and (is_symmetric or kind not in ("linear", "discrete")):
         problem = "holds dates, whose scale is linear, discrete or categorical"
-        raise style.wrong("color_scale", f"'{shown(by)}' {problem}")
+        raise style.wrong("color_scale", f"'{quote(by)}' {problem}")
     wanted = _range_of(style, are_times)
-    low, high = inferred().range(place, lambda: limits_of(wanted, values))
+    low, high = current_defaults().range(place, lambda: limits_of(wanted, values))
     if not (isfinite(low) and isfinite(high)):
-        raise style.wrong("color_by", f"'{shown(by)}' has no finite values")
+        raise style.wrong("color_by", f"'{quote(by)}' has no finite values")
     if any(is_too_fine(each, low, high) for each in values):
         name = by if by.isidentifier() else f"`{by.strip('`')}`"
         raise style.wrong(
             "color_by",
-            f"'{shown(by)}' holds {TOO_FINE}: colour by '{shown(name)} - min({shown(name)})'",
+            f"'{quote(by)}' holds {TOO_FINE}: colour by '{quote(name)} - min({quote(name)})'",
         )
     if kind == "log":
         start = _log_start(low, wanted[0] is None, values, style)
-        low, _ = inferred().range(f"{place} log", lambda: (start, high))
+        low, _ = current_defaults().range(f"{place} log", lambda: (start, high))
     if is_symmetric:
         high = max(abs(low), abs(high))
         low = -high
@@ -269,7 +269,7 @@ def _range_of(style: SetStyle, are_times: bool) -> tuple[Limit, Limit]:
         is_percentile = isinstance(end, str) and end.startswith("p")
         if end is not None and not is_percentile and isinstance(end, str) != are_times:
             by, stated = (
-                shown(style.settings.color_by or ""),
+                quote(style.settings.color_by or ""),
                 end if isinstance(end, str) else f"{end:g}",
             )
             raise style.wrong(
@@ -289,13 +289,13 @@ def _seconds(end: Limit) -> Limit:
 def _log_start(low: float, is_free: bool, values: list[NDArray[Any]], style: SetStyle) -> float:
     if low > 0.0 or not is_free:
         return low
-    by, name = shown(style.settings.color_by or ""), style.named("color_scale")
+    by, name = quote(style.settings.color_by or ""), style.named("color_scale")
     least = min(float(np.min(each, initial=inf, where=each > 0)) for each in values)
     if least == inf:
         raise SceneError(f"{name}: '{by}' has no values above 0; use the scale symlog")
     if count := sum(int(np.count_nonzero(each <= 0.0)) for each in values):
         warn(
-            f"{name}: {counted(count, 'particle')} with '{by}' at or below 0 cannot be on it and "
+            f"{name}: {pluralize(count, 'particle')} with '{by}' at or below 0 cannot be on it and "
             "have the colour of missing values: the scale symlog shows them"
         )
     return least
@@ -306,7 +306,7 @@ def _scale(style: SetStyle, colors: Any, unit: str, **values: Any) -> ColorScale
     label = settings.color_label if settings.color_label is not None else settings.color_by
     unit = unit if settings.color_unit is None else settings.color_unit
     missing = settings.missing_color or MISSING
-    with naming(style.named("map").rpartition(".")[0]):
+    with prefix_errors(style.named("map").rpartition(".")[0]):
         return ColorScale(
             colors, **values, label=(label or "").strip("`"), unit=unit, missing=missing
         )

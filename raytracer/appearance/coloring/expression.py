@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.appearance.coloring.atoms import is_selection, rows_of_atoms
-from raytracer.config.errors import SceneError, counted, shown, suggestion
+from raytracer.config.errors import SceneError, pluralize, quote, suggest
 from raytracer.model.arrays import each_block
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def rows_of(condition: str, columns: Columns, place: str) -> NDArray[np.intp]:
         return rows_of_atoms(condition, columns, place)
     chosen = evaluate(condition, columns, place)
     if chosen.dtype != bool:
-        text = shown(condition)
+        text = quote(condition)
         raise SceneError(f"{place}: '{text}' is not a condition; compare it, as in '{text} > 0'")
     return np.flatnonzero(chosen)
 
@@ -154,7 +154,7 @@ def _kind(value: Any) -> str:
 
 def _text(node: ast.expr) -> str:
     try:
-        return shown(ast.unparse(node))
+        return quote(ast.unparse(node))
     except RecursionError:
         return "..."
 
@@ -221,7 +221,7 @@ class _Evaluator:
                     "expression: add a column to the file"
                 ) from None
             raise self.wrong(
-                f"'{shown(text)}' is not a valid expression; write for example z > 2 and type == 1 "
+                f"'{quote(text)}' is not a valid expression; write for example z > 2 and type == 1 "
                 "or every 10"
             ) from None
 
@@ -373,9 +373,9 @@ class _Evaluator:
             most = len(arguments) if name in ("min", "max") else least
         else:
             known = [*_FUNCTIONS, *_REDUCTIONS, *self.calls, "every 10"]
-            raise self.wrong(f"there is no function '{shown(name)}'; {suggestion(name, known)}")
+            raise self.wrong(f"there is no function '{quote(name)}'; {suggest(name, known)}")
         if not least <= len(arguments) <= most:
-            raise self.wrong(f"{name}() takes {counted(least, 'argument')}, not {len(arguments)}")
+            raise self.wrong(f"{name}() takes {pluralize(least, 'argument')}, not {len(arguments)}")
         if name in self.calls:
             return call(rows, *arguments)
         values = [self.numbers(each, rows) for each in arguments]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import SceneError, nearest, shown
+from raytracer.config.errors import SceneError, find_nearest_name, quote
 from raytracer.model.colors import srgb_to_linear
 
 NAMES = (
@@ -95,10 +95,10 @@ def _foreign(name: str) -> NDArray[np.uint8] | None:
 
 def _unknown(name: str) -> str:
     known = [*NAMES, *(each for package in _PACKAGES for each in _maps_of(package) or ())]
-    if near := nearest(name, known):
+    if near := find_nearest_name(name, known):
         hint = f"did you mean '{near}'?"
     else:
         missing = ", ".join(each for each in _PACKAGES if _maps_of(each) is None)
         more = f"; pip install 'raytracer[maps]' adds those of {missing}" if missing else ""
         hint = f"known are {', '.join(NAMES)}{more}"
-    return f"there is no colour map named '{shown(name)}'; {hint}"
+    return f"there is no colour map named '{quote(name)}'; {hint}"

@@ -13,9 +13,9 @@ from raytracer.appearance.coloring import dates, maps, ticks
 from raytracer.appearance.coloring.expression import Texts
 from raytracer.appearance.coloring.scale_types import MAP
 from raytracer.appearance.coloring.ticks import Tick
-from raytracer.config.arguments import items, text
-from raytracer.config.errors import SceneError, naming
-from raytracer.config.field_types import Choice, Integer, Number, Text, Truth
+from raytracer.config.arguments import check_items, check_text
+from raytracer.config.errors import SceneError, prefix_errors
+from raytracer.config.field_types import Integer, Number, Text, Truth, WordChoice
 from raytracer.config.fields import Defined, setting
 from raytracer.model.arrays import Where, as_array, each_block, quiet
 from raytracer.model.colors import RGB, Color, parse_color, srgb_to_linear
@@ -62,7 +62,7 @@ class ColorScale(Defined):
     """
 
     map: str | Sequence[Color] = setting("viridis", MAP)
-    kind: str = setting("linear", Choice(KINDS, "kind"))
+    kind: str = setting("linear", WordChoice(KINDS, "kind"))
     low: float = setting(0.0, Number())
     high: float = setting(1.0, Number())
     label: str = setting("", Text())
@@ -75,7 +75,9 @@ class ColorScale(Defined):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        vars(self)["names"] = tuple(text(name, "names") for name in items(self.names, "names"))
+        vars(self)["names"] = tuple(
+            check_text(name, "names") for name in check_items(self.names, "names")
+        )
         if isinstance(self.map, dict):
             raise SceneError("map: give a name, or a list of colours, one per category")
         if self.low > self.high:
@@ -114,7 +116,7 @@ class ColorScale(Defined):
 
     def _colors(self) -> NDArray[np.uint8]:
         is_named = isinstance(self.map, str)
-        with naming("map"):
+        with prefix_errors("map"):
             colors = maps.table(self.map) if isinstance(self.map, str) else _parsed(self.map)
         count = len(colors)
         if self.kind == "categorical" and not (is_named and count > 100):

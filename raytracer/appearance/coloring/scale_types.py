@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-from raytracer.config.arguments import as_text, one_of
-from raytracer.config.errors import SceneError, UserError, shown_value
-from raytracer.config.field_types import NUMBER, TEXT, Kind, Schema, array, one_of_words
+from raytracer.config.arguments import as_text, check_word
+from raytracer.config.errors import SceneError, UserError, quote_value
+from raytracer.config.field_types import NUMBER, TEXT, FieldType, Schema, array_schema, words_schema
 from raytracer.model.colors import parse_color
 from raytracer.model.key_types import COLOR
 
@@ -47,13 +47,16 @@ def _range(value: Any, name: str) -> tuple[Limit, Limit]:
         low, high = map(limit_of, ends)
     except Exception:  # whatever a foreign object raises
         raise SceneError(
-            f"{name}: {shown_value(value)} is not a range; give {ENDS}, as in 0,5 or p1,p99"
+            f"{name}: {quote_value(value)} is not a range; give {ENDS}, as in 0,5 or p1,p99"
         ) from None
     return low, high
 
 
-RANGE = Kind(
-    {list: array({"anyOf": [NUMBER, TEXT]}, 2), str: TEXT}, _range, noun=ENDS, metavar="LOW,HIGH"
+RANGE = FieldType(
+    {list: array_schema({"anyOf": [NUMBER, TEXT]}, 2), str: TEXT},
+    _range,
+    noun=ENDS,
+    metavar="LOW,HIGH",
 )
 """Ends of a range of values: numbers, percentiles, or the ends of the data."""
 
@@ -72,12 +75,12 @@ def _map(value: Any, name: str) -> Any:
         raise SceneError(f"{name}: {mistake}") from None
     except Exception:  # whatever a foreign object raises
         raise SceneError(
-            f"{name}: {shown_value(value)} is neither the name of a colour map nor a list of "
+            f"{name}: {quote_value(value)} is neither the name of a colour map nor a list of "
             "colours"
         ) from None
 
 
-MAP = Kind(
+MAP = FieldType(
     {str: TEXT, list: {"type": "array", "items": COLOR, "minItems": 1}, dict: BY_LABEL}, _map,
     noun="a name, a list of colours, or a table of colours by category", metavar="MAP",
 )  # fmt: skip
@@ -86,17 +89,17 @@ MAP = Kind(
 def _palette(value: Any, name: str) -> Any:
     parsed = _spelt(value) if isinstance(value, str) else value
     if isinstance(parsed, str):
-        return one_of(parsed, name, PALETTES, "palette")
+        return check_word(parsed, name, PALETTES, "palette")
     if not isinstance(parsed, Mapping):
         raise SceneError(
-            f"{name}: {shown_value(value)} is neither the name of a palette nor colours by "
+            f"{name}: {quote_value(value)} is neither the name of a palette nor colours by "
             "label such as O=red,H=white"
         )
     return _map(parsed, name)
 
 
-PALETTE = Kind(
-    {str: one_of_words(PALETTES), dict: BY_LABEL}, _palette, wording="a table of colours by label"
+PALETTE = FieldType(
+    {str: words_schema(PALETTES), dict: BY_LABEL}, _palette, wording="a table of colours by label"
 )
 
 

@@ -9,8 +9,8 @@ from dataclasses import MISSING, dataclass
 from raytracer.appearance.coloring import KEYS
 from raytracer.appearance.coloring.scale_types import MAP, PALETTE, RANGE, Limit
 from raytracer.config.errors import SceneError, UserError
-from raytracer.config.field_types import Choice, Integer, Number, Text, Truth
-from raytracer.config.fields import Defined, Definition, definitions, setting
+from raytracer.config.field_types import Integer, Number, Text, Truth, WordChoice
+from raytracer.config.fields import Defined, Definition, find_definitions, setting
 from raytracer.model.bond_settings import BONDS, STYLES
 from raytracer.model.colors import Color
 from raytracer.model.key_types import REPLICATE, ColorRule, ColorValue, Table
@@ -59,7 +59,7 @@ class StyleSettings(Defined):
     )
     range: tuple[Limit, Limit] | None = setting(None, RANGE, default_text="the ends of the data")
     color_scale: str | None = setting(
-        None, Choice(SCALES, "scale"), default_text="linear; categorical for texts and types"
+        None, WordChoice(SCALES, "scale"), default_text="linear; categorical for texts and types"
     )
     color_steps: int | None = setting(None, Integer(1, MAX_STEPS), default_text="5")
     color_threshold: float | None = setting(
@@ -75,7 +75,9 @@ class StyleSettings(Defined):
     wrap: bool | None = setting(None, Truth(), default_text="false")
     replicate: tuple[int, int, int] | None = setting(None, REPLICATE, default_text="one")
 
-    style: str | None = setting(None, Choice(tuple(STYLES), "style"), default_text="plain spheres")
+    style: str | None = setting(
+        None, WordChoice(tuple(STYLES), "style"), default_text="plain spheres"
+    )
     bonds: str | float | Mapping[str, float] | None = setting(
         None, BONDS, default_text="as the style says"
     )
@@ -106,7 +108,7 @@ class StyleSettings(Defined):
 
 
 def _key(name: str, required: bool) -> Definition:
-    key = copy(definitions(StyleSettings)[name])
+    key = copy(find_definitions(StyleSettings)[name])
     if required:
         key.default, key.default_text = MISSING, ""
     return key

@@ -8,8 +8,8 @@ from raytracer.appearance.glyphs import shared
 from raytracer.appearance.glyphs.settings import ANCHORS, Arrows
 from raytracer.appearance.glyphs.shared import Doubles, Glyphs
 from raytracer.appearance.glyphs.vectors import vectors_of
-from raytracer.config.errors import SceneError, shown, suggestion
-from raytracer.config.inferred import inferred
+from raytracer.config.errors import SceneError, quote, suggest
+from raytracer.config.inferred import current_defaults
 from raytracer.config.warning import warn
 from raytracer.model.render_space import affine_rows
 from raytracer.model.scene import Scene
@@ -36,16 +36,16 @@ def arrows_of(scene: Scene, arrows: Arrows) -> Glyphs:
         name = arrows.vector if isinstance(arrows.vector, str) else ",".join(arrows.vector)
         known = [name for spheres in scene.spheres for name in spheres.columns]
         raise SceneError(
-            f"arrows.vector: there is no column '{shown(name)}'; {suggestion(name, known)}"
+            f"arrows.vector: there is no column '{quote(name)}'; {suggest(name, known)}"
         )
     lengths = [np.linalg.norm(vectors, axis=1) for _, vectors in fields]
     longest = max(float(each.max(initial=0.0)) for each in lengths)
-    _, longest = inferred().range("arrows.vector", lambda: (0.0, longest))
+    _, longest = current_defaults().range("arrows.vector", lambda: (0.0, longest))
     if not longest > 0.0:
         warn("arrows: all vectors are zero, so there are no arrows")
         return Glyphs([])
     sets, scales = shared.colored([each for each, _ in fields], arrows.color, "arrows", COLOR)
-    _, size = inferred().range("arrows.scale", lambda: (0.0, _longest(sets)))
+    _, size = current_defaults().range("arrows.scale", lambda: (0.0, _longest(sets)))
     scale = arrows.scale or size / longest
     radius = arrows.radius or scale * longest / SLENDER
     solids = []

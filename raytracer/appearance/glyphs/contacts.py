@@ -14,8 +14,8 @@ from raytracer.appearance.coloring.style import StyleSettings
 from raytracer.appearance.glyphs import shared
 from raytracer.appearance.glyphs.settings import Contacts
 from raytracer.appearance.glyphs.shared import Doubles, Glyphs, Rows
-from raytracer.config.errors import DataFileError, SceneError, naming, shown, suggestion
-from raytracer.config.inferred import inferred
+from raytracer.config.errors import DataFileError, SceneError, prefix_errors, quote, suggest
+from raytracer.config.inferred import current_defaults
 from raytracer.config.warning import warn
 from raytracer.model.particle_source import ParticleSource
 from raytracer.model.scene import Scene
@@ -76,7 +76,7 @@ def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
     if not len(values):
         warn("contacts: there are no contacts between the particles shown")
         return Glyphs([])
-    _, largest = inferred().range(
+    _, largest = current_defaults().range(
         "contacts.by", lambda: (0.0, float(np.quantile(values, THIN_SHARE)))
     )
     if not largest > 0.0:
@@ -129,7 +129,7 @@ def _listed(spheres: SphereSet, contacts: Contacts) -> Pairs:
 
     assert contacts.file is not None
     path = Path(contacts.file)
-    with naming("contacts.file"):
+    with prefix_errors("contacts.file"):
         frame = _frame_of(spheres, path)
         with source_of(locate(path, frame or 0)) as source:
             names = list(source.columns)
@@ -186,7 +186,7 @@ def _id_columns(source: ParticleSource, contacts: Contacts) -> tuple[str, str]:
     for name in contacts.ids or ():
         if name not in names:
             raise SceneError(
-                f"contacts.ids: there is no column '{shown(name)}'; {suggestion(name, names)}"
+                f"contacts.ids: there is no column '{quote(name)}'; {suggest(name, names)}"
             )
     if contacts.ids is not None:
         return contacts.ids
@@ -220,7 +220,7 @@ def _rows_of(known: NDArray[Any], ids: NDArray[Any], path: Path, name: str) -> R
     """Return the rows of particles by id; -1 for particles not shown."""
     if ids.dtype.kind not in "iuf" or ids.ndim != 1 or not (ids == np.floor(ids)).all():
         raise DataFileError(
-            f"{path}: column '{shown(name)}' does not hold whole numbers: name the columns with "
+            f"{path}: column '{quote(name)}' does not hold whole numbers: name the columns with "
             "the ids in contacts.ids"
         )
     return shared.rows_by_id(known, ids)

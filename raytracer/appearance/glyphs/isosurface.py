@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from raytracer.appearance.glyphs.settings import Isosurface
 from raytracer.appearance.glyphs.shared import Glyphs
-from raytracer.config.errors import DataFileError, SceneError, naming
+from raytracer.config.errors import DataFileError, SceneError, prefix_errors
 from raytracer.files.access import opened, reading
 from raytracer.model.mesh import Mesh
 from raytracer.model.particle_source import Box
@@ -114,7 +114,7 @@ def read_cube(path: Path, periodic: bool | None = None) -> Grid:
     from ase.io import cube
 
     parse: Any = cube.read_cube
-    with naming("isosurface.file"), opened(path) as stream:
+    with prefix_errors("isosurface.file"), opened(path) as stream:
         content = unpacked(stream)
         require_room(stream.source, TEXT_BYTES * content.size)
         text = content.read(content.size).decode("latin-1")

@@ -6,7 +6,7 @@ from typing import Any
 
 from raytracer.appearance.glyphs.shared import Glyphs
 from raytracer.config.errors import SceneError
-from raytracer.config.field_types import loaded
+from raytracer.config.field_types import import_name
 from raytracer.model.annotations import IN_SCENE
 from raytracer.model.arrays import quiet
 from raytracer.model.parts import GLYPHS
@@ -24,7 +24,7 @@ def with_glyphs(scene: Scene) -> Scene:
     for name, (maker, settings) in wanted.items():
         if name in there:
             continue
-        glyphs: Glyphs = loaded(f"raytracer.appearance.glyphs.{maker}")(scene, settings)
+        glyphs: Glyphs = import_name(f"raytracer.appearance.glyphs.{maker}")(scene, settings)
         for solids in glyphs.solids:
             solids.made_for, solids.scales = name, list(glyphs.scales)
             try:

@@ -8,16 +8,16 @@ from math import inf
 from typing import Any
 
 from raytracer.appearance.coloring.style import StyleSettings, columns_in
-from raytracer.config.arguments import items
-from raytracer.config.errors import SceneError, UserError, counted
+from raytracer.config.arguments import check_items
+from raytracer.config.errors import SceneError, UserError, pluralize
 from raytracer.config.field_types import (
     TEXT,
-    Choice,
+    FieldType,
     Integer,
-    Kind,
     Number,
     Text,
     Truth,
+    WordChoice,
 )
 from raytracer.config.fields import Defined, setting
 from raytracer.model.bond_settings import LENGTH, LENGTHS, lengths
@@ -28,7 +28,7 @@ ANCHORS = {"tail": 0.0, "center": 0.5, "tip": 1.0}
 """Points of an arrow that can be at its particle, as parts of its length."""
 
 
-def _optional(kind: Kind, default_text: str = "all") -> Any:
+def _optional(kind: FieldType, default_text: str = "all") -> Any:
     return setting(None, kind, default_text=default_text)
 
 
@@ -36,7 +36,7 @@ SHARE = Number(0.0, 1.0)
 PAIR = Components(2, "the names of two columns")
 
 
-CENTER_PAIRS = Kind(
+CENTER_PAIRS = FieldType(
     {str: TEXT, **LENGTHS.plain}, partial(lengths, may_lack=True),
     noun="pairs of types such as Ti-O, or a table of their longest distances",
     metavar=LENGTHS.metavar,
@@ -44,22 +44,22 @@ CENTER_PAIRS = Kind(
 """Pairs of a central and a neighbouring type: "Ti-O", "Ti-O=2.4,Al-O", {Ti-O = 2.4}."""
 
 
-def Several(item: Kind, most: float, noun: str) -> Kind:  # noqa: N802
+def Several(item: FieldType, most: float, noun: str) -> FieldType:  # noqa: N802
     """A value or a list of at most some; "0.1,0.2" as a text."""
 
     def check(value: Any, name: str) -> tuple[Any, ...]:
         with suppress(UserError):
             return (item.checked(item.typed(value) if isinstance(value, str) else value, name),)
         if not isinstance(value, str):
-            parts = items(value, name) if hasattr(value, "__iter__") else [value]
+            parts = check_items(value, name) if hasattr(value, "__iter__") else [value]
         else:
             parts = [item.typed(part) for part in parts_of(value)]
         if not 1 <= len(parts) <= most:
-            raise SceneError(f"{name}: takes {noun}, not {counted(len(parts), 'value')}")
+            raise SceneError(f"{name}: takes {noun}, not {pluralize(len(parts), 'value')}")
         return tuple(item.checked(each, name) for each in parts)
 
     listed = {"type": "array", "items": item.schema(), "minItems": 1}
-    return Kind({**item.plain, list: listed}, check, noun=noun)
+    return FieldType({**item.plain, list: listed}, check, noun=noun)
 
 
 LEVELS = Several(Number(), inf, "a number or a list of numbers")
@@ -99,7 +99,7 @@ class Arrows(_Glyph, place="arrows"):
     color: Color | StyleSettings | None = setting(
         None, ColorRule(), default_text="the particle's; gold if all are the same"
     )
-    anchor: str = setting("tail", Choice(ANCHORS, "anchor"))
+    anchor: str = setting("tail", WordChoice(ANCHORS, "anchor"))
     every: int = setting(1, Integer(1))
     select: str | None = _optional(Text())
 
@@ -161,7 +161,7 @@ class Shape(Defined, place="shape"):
         scale: Semi-axis per unit of the columns.
     """
 
-    kind: str = setting("ellipsoid", Choice(("ellipsoid",), "shape"))
+    kind: str = setting("ellipsoid", WordChoice(("ellipsoid",), "shape"))
     axes: str | tuple[str, str, str] | None = _optional(
         Components(), "shapex, shapey, shapez; c_shape[1] to c_shape[3]; shape"
     )

@@ -12,7 +12,7 @@ from raytracer.appearance.glyphs.vectors import (
     has_axes,
     orientations_of,
 )
-from raytracer.config.errors import SceneError, shown
+from raytracer.config.errors import SceneError, quote
 from raytracer.config.warning import warn
 from raytracer.model.solids import EllipsoidSet
 from raytracer.model.sphere_set import SphereSet
@@ -60,7 +60,7 @@ def shape_of(scene: "Scene", shape: Shape) -> Glyphs:
                 transform=spheres.transform, **colors_of(spheres),
             ))  # fmt: skip
     if not solids:
-        wanted = f"'{shown(str(shape.axes))}'" if shape.axes else "shapex, c_shape[1], shape"
+        wanted = f"'{quote(str(shape.axes))}'" if shape.axes else "shapex, c_shape[1], shape"
         raise SceneError(
             f"shape.axes: no particles have the columns of ellipsoids ({wanted}): name them, "
             'such as axes = ["a", "b", "c"]'

@@ -11,7 +11,7 @@ from raytracer.appearance.coloring.expression import rows_of
 from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.appearance.coloring.style import SetStyle, StyleSettings
 from raytracer.appearance.columns import Columns
-from raytracer.config.errors import SceneError, shown
+from raytracer.config.errors import SceneError, quote
 from raytracer.model.colors import Color, linear_to_srgb, parse_color
 from raytracer.model.particle_source import Box, Column, kind_of
 from raytracer.model.render_space import affine_rows
@@ -54,7 +54,7 @@ def chosen(columns: Columns, select: str | None, every: int, place: str) -> Rows
         return np.arange(columns.count)[::every]
     rows = rows_of(select, columns, f"{place}.select")
     if not len(rows):
-        raise SceneError(f"{place}.select: nothing fulfils '{shown(select)}'")
+        raise SceneError(f"{place}.select: nothing fulfils '{quote(select)}'")
     return rows[::every]
 
 

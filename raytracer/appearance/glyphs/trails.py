@@ -11,7 +11,7 @@ from raytracer.appearance.glyphs import shared
 from raytracer.appearance.glyphs.settings import Trails
 from raytracer.appearance.glyphs.shared import Doubles, Glyphs, Rows
 from raytracer.config.errors import DataFileError, SceneError
-from raytracer.config.warning import collected, warn
+from raytracer.config.warning import collect_warnings, warn
 from raytracer.model.particle_source import Box
 from raytracer.model.scene import Scene
 from raytracer.model.solids import CapsuleSet
@@ -67,7 +67,7 @@ class _Files:
         key = (file.named, frame, status.st_size, status.st_mtime_ns)
         if key not in _kept:
             try:
-                with collected():
+                with collect_warnings():
                     data = read(file, wanted=lambda about: columns_for(["id"], about))
             except DataFileError:
                 if frame == self.shown or self.count == 1:

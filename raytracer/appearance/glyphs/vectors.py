@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from raytracer.appearance.coloring.expression import Texts, evaluate
 from raytracer.appearance.coloring.style import columns_in
 from raytracer.appearance.columns import Columns
-from raytracer.config.errors import SceneError, shown
+from raytracer.config.errors import SceneError, quote
 
 Doubles = NDArray[np.float64]
 Names = str | tuple[str, ...] | None
@@ -63,7 +63,7 @@ def rows_in(columns: Columns, names: Sequence[str], width: int, place: str) -> D
         values = columns.value(names[0])
         if isinstance(values, Texts) or values.ndim != 2 or values.shape[1] != width:
             raise SceneError(
-                f"{place}: '{shown(names[0])}' does not have {width} numbers per particle"
+                f"{place}: '{quote(names[0])}' does not have {width} numbers per particle"
             )
         return np.asarray(values, np.float64)
     parts = [np.asarray(evaluate(name, columns, place), np.float64) for name in names]
@@ -93,7 +93,7 @@ def vectors_of(columns: Columns, vector: str | tuple[str, ...], place: str) -> D
     if values is None:
         return None
     raise SceneError(
-        f"{place}: '{shown(vector)}' does not have three numbers per particle; name a vector, or "
+        f"{place}: '{quote(vector)}' does not have three numbers per particle; name a vector, or "
         "three columns"
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import DataFileError, shown
+from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile
 from raytracer.model import particle_names as naming
 from raytracer.model.colors import OPACITY
@@ -66,7 +66,7 @@ class Source(TextSource):
         self.file, self.table = tabular(file, PTX_LINES if variant == ".ptx" else 0)
         for where, line in (("above", self.table.before), ("after", self.table.after)):
             if line:
-                self.note(f"the lines {where} the rows are left out, from '{shown(line, 40)}' on")
+                self.note(f"the lines {where} the rows are left out, from '{quote(line, 40)}' on")
         self._label_column = ""  # read as text
         self._taken = ""  # the note about coordinates that nobody named
         if self.table.numbers:
@@ -197,7 +197,7 @@ class Source(TextSource):
             )  # fmt: skip
             result.notes = [note for note in result.notes if note[0] != "radius"]
             self.note(
-                f"'{shown(guess)}' is taken as the radius, {why}; for another give --radius NUMBER",
+                f"'{quote(guess)}' is taken as the radius, {why}; for another give --radius NUMBER",
                 "radius",
             )
         self.also, result.extra = wanted, {name: result.extra[name] for name in wanted}
@@ -266,7 +266,7 @@ class Source(TextSource):
     def _unused(self, chosen: Mapping[str, str]) -> Notes:
         notes = super()._unused(chosen)
         alpha = [name for name in self.names if naming.plain(name) in naming.ALPHA]
-        left = [shown(name) for name in alpha if name not in chosen.values()]
+        left = [quote(name) for name in alpha if name not in chosen.values()]
         if "r" in chosen and left:
             notes.append(("color", f"{self.name}: column '{left[0]}' is ignored; {OPACITY}"))
         return notes

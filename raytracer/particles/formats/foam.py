@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import DataFileError, shown
+from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile, is_file, opened
 from raytracer.files.references import part_of
 from raytracer.model.particle_source import moment_of
@@ -87,7 +87,7 @@ def _values(file: OpenFile) -> tuple[int, NDArray[np.float64]]:
     try:
         words = np.array(inner.replace("(", " ").replace(")", " ").split(), np.float64)
     except ValueError as problem:
-        raise DataFileError(f"{file.source}: {shown(str(problem), 80)}") from None
+        raise DataFileError(f"{file.source}: {quote(str(problem), 80)}") from None
     if found[2] == "{":  # one value for all
         words = np.tile(words, count)
     per_row = words.size // max(count, 1)

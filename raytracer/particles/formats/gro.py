@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import shown
+from raytracer.config.errors import quote
 from raytracer.files.access import OpenFile
 from raytracer.model.particle_source import (
     NANOMETRE,
@@ -41,7 +41,7 @@ class Source(ArraySource):
         self._title, count, first = file.lines(3)
         text = count.strip()
         if not (text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS):
-            raise self.error(f"line 2: '{shown(text, 40)}' is not the number of atoms")
+            raise self.error(f"line 2: '{quote(text, 40)}' is not the number of atoms")
         self._atoms = int(text)
         self._width = _width_of(first) if self._atoms else 8
 

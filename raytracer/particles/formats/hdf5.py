@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import DataFileError, shown
+from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile, load_json
 from raytracer.model import particle_names as naming
 from raytracer.model.particle_source import (
@@ -94,7 +94,7 @@ def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
     if variant:
         hint = f"; particles are in {naming.listed(list(sets))}" if sets else ""
         raise DataFileError(
-            f"{file.source}: there is no group or dataset '{shown(variant)}' in this file, and "
+            f"{file.source}: there is no group or dataset '{quote(variant)}' in this file, and "
             f"links to others are not followed{hint}"
         )
     if left and not sets:
@@ -153,14 +153,14 @@ def _without_names(file: OpenFile, root: Any, groups: Mapping[str, Any]) -> Part
               if not isinstance(each, Entry)}  # fmt: skip
     if len(alone := vectors(arrays)) == 1:
         source = Source(file, alone, root)
-        source.note(f"'{shown(alone[0])}' is taken as the coordinates")
+        source.note(f"'{quote(alone[0])}' is taken as the coordinates")
         return source
     if any(each.dtype.kind == "f" and len(each.shape) == 2 and 3 < each.shape[1] < MAX_COLUMNS
            for each in arrays.values()):  # fmt: skip
         return hdf5_tables.Source(file, "", root)
     raise DataFileError(
         f"{file.source}: no group has coordinates (N, 3) with a usual name; append the dataset "
-        f"after a colon, as in '{shown(file.path.name)}:GROUP/DATASET'"
+        f"after a colon, as in '{quote(file.path.name)}:GROUP/DATASET'"
     )
 
 

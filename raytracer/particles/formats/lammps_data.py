@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import shown, suggestion
+from raytracer.config.errors import quote, suggest
 from raytracer.files.access import MAX_LINE_BYTES, OpenFile
 from raytracer.model.elements import contradicts, symbol_of
 from raytracer.model.particle_labels import Labels
@@ -186,9 +186,7 @@ class Source(TextSource):
         cells, hint = section.first.partition("#")[0].split(), section.hint.split()
         style = hint[0] if hint and (hint[0] in STYLES or len(hint) == 1) else _style_of(cells)
         if style not in STYLES:  # other words are a comment
-            raise self.error(
-                f"there is no atom style '{shown(style)}'; {suggestion(style, STYLES)}"
-            )
+            raise self.error(f"there is no atom style '{quote(style)}'; {suggest(style, STYLES)}")
         names = STYLES[style]
         if cells and len(cells) < len(names):
             raise self.error(
@@ -213,7 +211,7 @@ class Source(TextSource):
                 symbols[type_] = None if label.isdecimal() else symbol_of(label)
                 if _is_bead(label, cells[1:2]):
                     self.note(
-                        f"comments in the section Masses, such as {shown(label, 40)}, are names of "
+                        f"comments in the section Masses, such as {quote(label, 40)}, are names of "
                         "beads, not of elements, since the masses are others"
                     )
                     return {}

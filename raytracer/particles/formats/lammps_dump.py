@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import shown
+from raytracer.config.errors import quote
 from raytracer.files.access import OpenFile
 from raytracer.model.particle_source import Box, Column, Moment, Particles, moment_of
 from raytracer.particles.cell import lammps_box
@@ -181,7 +181,7 @@ class Source(TextSource):
         self.announced = f"line {line + 1} states"
         text = self._lines[line].strip()
         if not (text.isascii() and text.isdecimal() and len(text) <= 18):
-            raise self.error(f"line {line + 1}: '{shown(text, 40)}' is not the number of atoms")
+            raise self.error(f"line {line + 1}: '{quote(text, 40)}' is not the number of atoms")
         return int(text)
 
     def _numbers(self, line: int) -> list[float]:
@@ -190,7 +190,7 @@ class Source(TextSource):
             return [float(word) for word in self._lines[line].split()]
         except ValueError:
             raise self.error(
-                f"line {line + 1}: '{shown(self._lines[line].strip(), 40)}' is not a line of "
+                f"line {line + 1}: '{quote(self._lines[line].strip(), 40)}' is not a line of "
                 "numbers"
             ) from None
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import DataFileError, shown
+from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile
 from raytracer.model.particle_source import Box, Moment, Particles, moment_of
 from raytracer.particles.array_source import ArraySource
@@ -91,7 +91,7 @@ class Source(ArraySource):
         self.file.file.seek(each.start + each.step * (frame or 0))
         data = self.file.file.read(prod(shape) * each.dtype.itemsize)
         if len(data) < prod(shape) * each.dtype.itemsize:
-            raise self.error(f"is incomplete: values of '{shown(name)}' are missing")
+            raise self.error(f"is incomplete: values of '{quote(name)}' are missing")
         values = np.frombuffer(data, each.dtype).reshape(shape)
         values = values.astype(each.dtype.newbyteorder("="))
         scale = each.attributes.get("scale_factor")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import DataFileError, shown
+from raytracer.config.errors import DataFileError, quote
 from raytracer.files.npz import Archive, Header, read_header
 from raytracer.model import particle_names as naming
 from raytracer.model.particle_source import Box, Particles, Value, direction_of, plain_value
@@ -77,7 +77,7 @@ class Source(ArraySource):
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         if (alone := self._alone) and {"centers", "x"}.isdisjoint(names):
             names = {**names, "centers": alone}
-            self.note(f"array '{shown(alone)}' is taken as the coordinates")
+            self.note(f"array '{quote(alone)}' is taken as the coordinates")
         chosen = super().choose(names)
         if "centers" not in chosen:
             self._guess_size(chosen)

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.config.errors import shown_value
-from raytracer.config.field_types import loaded
+from raytracer.config.errors import quote_value
+from raytracer.config.field_types import import_name
 from raytracer.files.access import OpenFile
 from raytracer.model.particle_source import Particles, moment_of
 from raytracer.particles import array_source
@@ -30,7 +30,7 @@ class FileSource(LibraryFile, arrays.Source):
     lacks_atoms = False
 
     def __init__(self, file: OpenFile, variant: str) -> None:
-        self._format: ParticleFormat = loaded(variant)
+        self._format: ParticleFormat = import_name(variant)
         array_source.confine()
         super().__init__(file, variant)
 
@@ -41,7 +41,7 @@ class FileSource(LibraryFile, arrays.Source):
         if isinstance(frame_read, Mapping):
             frame_read = ParticleFrame(frame_read)
         if not isinstance(frame_read, ParticleFrame) or not isinstance(frame_read.columns, Mapping):
-            raise self.error(f"its reader returned {shown_value(frame_read)}, not a ParticleFrame")
+            raise self.error(f"its reader returned {quote_value(frame_read)}, not a ParticleFrame")
         return frame_read, int(frame_read.frames)
 
     def read(self) -> Frame:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import counted, shown
+from raytracer.config.errors import pluralize, quote
 from raytracer.particles.array_source import ArraySource, library
 from raytracer.system.memory import require_room
 
@@ -113,7 +113,7 @@ class Source(ArraySource):
         if faces := parts["face"].count if "face" in parts else 0:
             self.note(
                 "the vertices are shown as particles; to show the mesh of "
-                f"{counted(faces, 'face')}, give --mesh {shown(self.file.path.name)}"
+                f"{pluralize(faces, 'face')}, give --mesh {quote(self.file.path.name)}"
             )
         rows = parts["vertex"].data
         native = rows.astype(rows.dtype.newbyteorder("="), copy=False)

@@ -13,7 +13,7 @@ from posixpath import join
 from typing import IO, Any
 from zipfile import BadZipFile, ZipFile
 
-from raytracer.config.errors import DataFileError, MemoryNeedError, shown, suggestion
+from raytracer.config.errors import DataFileError, MemoryNeedError, quote, suggest
 from raytracer.files.access import OpenFile, copied
 from raytracer.particles.array_source import library
 from raytracer.particles.formats import csv
@@ -58,8 +58,8 @@ class Source(csv.Source):
         if not names:
             raise DataFileError(f"{file.source}: has no sheets")
         if variant and variant not in names:
-            raise DataFileError(f"{file.source}: there is no sheet '{shown(variant)}'; "
-                                f"{suggestion(variant, names)}")  # fmt: skip
+            raise DataFileError(f"{file.source}: there is no sheet '{quote(variant)}'; "
+                                f"{suggest(variant, names)}")  # fmt: skip
         for name in [variant] if variant else names:
             text = _text_of(book, name, file)
             table = None if variant else table_of(text)
@@ -68,8 +68,8 @@ class Source(csv.Source):
         super().__init__(text)
         if len(names) > 1 and not variant:
             self.note(
-                f"has {len(names)} sheets; '{shown(name)}' is read: for another one append it "
-                f"after a colon, as in '{shown(file.path.name)}:{shown(names[-1])}'"
+                f"has {len(names)} sheets; '{quote(name)}' is read: for another one append it "
+                f"after a colon, as in '{quote(file.path.name)}:{quote(names[-1])}'"
             )
 
 
@@ -116,7 +116,7 @@ def _require_cells(file: OpenFile, sheet: str, rows: int, columns: int) -> None:
     size = CELL_MEMORY * rows * columns
     if size > memory_limit(file.size):
         raise MemoryNeedError(
-            f"{file.source}: sheet '{shown(sheet, 80)}' spans {rows:,} rows and {columns:,} "
+            f"{file.source}: sheet '{quote(sheet, 80)}' spans {rows:,} rows and {columns:,} "
             f"columns, which need about {size_text(size)} of memory with their empty cells: delete "
             "cells far from the table, or save the table as .csv"
         )

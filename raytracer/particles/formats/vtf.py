@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import shown
+from raytracer.config.errors import quote
 from raytracer.model.particle_source import Box
 from raytracer.particles.array_source import ArraySource, Frame, texts
 from raytracer.particles.cell import cell_of
@@ -52,7 +52,7 @@ class Source(ArraySource):
                     self._add_atoms(text.removeprefix(word).split() if word in KEYS
                                     else text.split())  # fmt: skip
             except (ValueError, IndexError):
-                wrong = f"line {number}: '{shown(text, 60)}' is not a line of a VTF file"
+                wrong = f"line {number}: '{quote(text, 60)}' is not a line of a VTF file"
                 raise self.error(wrong) from None
 
     def _add_atoms(self, words: list[str]) -> None:
@@ -80,7 +80,7 @@ class Source(ArraySource):
         positions = np.full((count, 3), np.nan)
         for place, row in enumerate(rows):
             if len(row) not in (3, 4):
-                raise self.error(f"'{shown(' '.join(row), 60)}' is not a line of coordinates")
+                raise self.error(f"'{quote(' '.join(row), 60)}' is not a line of coordinates")
             atom = int(row[0]) if len(row) == 4 else place
             positions[atom] = np.array(row[-3:], np.float64)
         ends = np.array(self._pairs, np.int64).reshape(-1, 2) if self._pairs else None

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import DataFileError, counted, shown
+from raytracer.config.errors import DataFileError, pluralize, quote
 from raytracer.files.access import OpenFile, load_json, opened
 from raytracer.files.references import part_of, xml_root
 from raytracer.model.particle_source import Notes, ParticleSource, moment_of
@@ -58,7 +58,7 @@ class Source(ArraySource):
             raise ValueError(said[said.index("ERR") :].partition("): ")[2])
         points: Any = data.GetPoints() if hasattr(data, "GetPointData") else None
         if not hasattr(points, "GetData"):
-            raise self.error(f"has no points: it is {shown(data.GetClassName())}")
+            raise self.error(f"has no points: it is {quote(data.GetClassName())}")
         columns = {"position": numbers(points.GetData())}
         arrays = data.GetPointData()
         for place in range(arrays.GetNumberOfArrays()):
@@ -66,7 +66,7 @@ class Source(ArraySource):
                 columns.setdefault(array.GetName(), numbers(array))
         columns, ghosts = without_ghosts(columns)
         if ghosts:
-            self.note(GHOSTS_LEFT_OUT.format(counted(ghosts, "point")))
+            self.note(GHOSTS_LEFT_OUT.format(pluralize(ghosts, "point")))
         return columns
 
     def _data(self) -> Any:
@@ -81,7 +81,7 @@ class Source(ArraySource):
             module = library("vtkmodules.vtkIOXML", self.name, "vtk")
             kind = xml_root(self.file)[1].get("type", "")
             if kind not in KINDS:  # the readers of others open files that these name
-                raise self.error(f"has no points: it is {shown(kind) or 'no XML of VTK'}")
+                raise self.error(f"has no points: it is {quote(kind) or 'no XML of VTK'}")
             reader = getattr(module, f"vtkXML{kind}Reader")()
         reader.SetFileName(self.file.name)
         reader.Update()

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import Literal
 
-from raytracer.config.errors import MemoryNeedError, shown
+from raytracer.config.errors import MemoryNeedError, quote
 from raytracer.files.access import OpenFile
 from raytracer.particles.isolated import memory_limit
 from raytracer.system.memory import size_text
@@ -51,7 +51,7 @@ def require_sizes(file: OpenFile, is_xml: bool) -> None:
     if total > limit:
         name, _ = max(arrays, key=lambda each: each[1])
         raise MemoryNeedError(
-            f"{file.source}: its arrays, mostly '{shown(name, 80)}', state {size_text(total)} of "
+            f"{file.source}: its arrays, mostly '{quote(name, 80)}', state {size_text(total)} of "
             f"values, and {file.size:,} bytes may take at most {size_text(limit)} of memory: if "
             "it is not damaged, write it without compression, or a part of it"
         )

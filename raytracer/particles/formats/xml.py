@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import shown
+from raytracer.config.errors import quote
 from raytracer.files.references import require_no_reference
 from raytracer.model import particle_names as naming
 from raytracer.model.particle_source import moment_of
@@ -44,7 +44,7 @@ class Source(ArraySource):
             columns["type"] = texts(words["type"])
         counts = {name: len(values) for name, values in columns.items()}
         if len(set(counts.values())) > 1:
-            raise self.error(f"elements differ in length: {shown(str(counts))}")
+            raise self.error(f"elements differ in length: {quote(str(counts))}")
         sizes = (
             {name.lower(): value for name, value in nodes["box"].items()} if "box" in nodes else {}
         )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import DataFileError, shown
+from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile
 from raytracer.model.elements import table as table_of_elements
 from raytracer.model.particle_source import (
@@ -79,7 +79,7 @@ class Source(TextSource):
             kind = "S" if isinstance(number(words[count]), str) else "R"
             self.note(
                 f"each atom has {len(words)} values, but {count} have a name: the others are "
-                f"ignored; name them in line 2, as in Properties={shown(stated)}:NAME:{kind}:"
+                f"ignored; name them in line 2, as in Properties={quote(stated)}:NAME:{kind}:"
                 f"{len(words) - count}"
             )
 
@@ -154,7 +154,7 @@ def read_head(file: OpenFile) -> tuple[int, str]:
     first, comment = file.lines(2)
     count = re.fullmatch(COUNT, first.strip(), re.ASCII)  # int() also accepts 1_000 and others
     if count is None:
-        text = shown(first.strip(), 40)
+        text = quote(first.strip(), 40)
         problem = f"line 1: '{text}' is not" if text else "line 1 is empty: it must be"
         raise DataFileError(f"{file.source}: {problem} the number of atoms")
     return int(count[1]), comment
@@ -170,18 +170,18 @@ def properties(pairs: Mapping[str, str], source: str) -> tuple[dict[str, str], d
     for name, kind, width in zip(words[::3], words[1::3], words[2::3], strict=False):
         is_width = width.isascii() and width.isdecimal()
         if kind not in _KINDS or not is_width or int(width[:10]) == 0:
-            wrong = shown(f"{name}:{kind}:{width}")
+            wrong = quote(f"{name}:{kind}:{width}")
             raise DataFileError(f"{start}: '{wrong}' is not name:kind:columns")
         if len(width) > 9 or first + int(width) > MAX_COLUMNS:
             raise DataFileError(f"{start} name more than {MAX_COLUMNS:,} columns")
         if name in kinds:
-            raise DataFileError(f"{start} name '{shown(name)}' twice; rename one")
+            raise DataFileError(f"{start} name '{quote(name)}' twice; rename one")
         is_text = kind in "SL"
         size = LABEL_BYTES if name in LABELS or kind == "L" else COLOR_BYTES
         cells[name] = Cell(Kind.TEXT if is_text else Kind.NUMBER, first, size * is_text, int(width))
         kinds[name], first = kind, first + int(width)
     if len(words) % 3:
-        raise DataFileError(f"{start}: '{shown(words[-1])}' lacks kind or columns")
+        raise DataFileError(f"{start}: '{quote(words[-1])}' lacks kind or columns")
     return kinds, cells
 
 
@@ -226,5 +226,5 @@ def _lattice(pairs: Mapping[str, str], source: str) -> list[float]:
     except ValueError:
         numbers = []
     if text is not None and (len(numbers) != 9 or not all(map(isfinite, numbers))):
-        raise DataFileError(f"{source}: line 2: Lattice: '{shown(text)}' is not nine numbers")
+        raise DataFileError(f"{source}: line 2: Lattice: '{quote(text)}' is not nine numbers")
     return numbers

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import DataFileError, counted
+from raytracer.config.errors import DataFileError, pluralize
 from raytracer.model import particle_names as naming
 from raytracer.model import quantities
 from raytracer.model.arrays import Where, as_array
@@ -58,8 +58,8 @@ class Source(ObjectSource):
             if arrays[name].ndim == 0:
                 sized[name] = np.full(count, arrays[name])
             elif count not in arrays[name].shape[:2]:
-                has = f"has {counted(len(arrays[name]), 'value')}"
-                raise self.error(f"array '{name}': {has} for {counted(count, 'particle')}")
+                has = f"has {pluralize(len(arrays[name]), 'value')}"
+                raise self.error(f"array '{name}': {has} for {pluralize(count, 'particle')}")
         return {
             name: each if units[name] is None else entry_of(each, units[name])
             for name, each in sized.items()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import counted
+from raytracer.config.errors import pluralize
 from raytracer.files.access import OpenFile
 from raytracer.model.particle_source import moment_of
 from raytracer.particles.array_source import (
@@ -152,7 +152,7 @@ class FileSource(LibraryFile, Source):
     def _tell_positions(self, count: int) -> None:
         self.note(
             "frames of boxes, velocities or forces without positions are left out: "
-            f"{counted(count, 'frame')} with positions counted from 0"
+            f"{pluralize(count, 'frame')} with positions counted from 0"
         )
 
     def read(self) -> Frame:

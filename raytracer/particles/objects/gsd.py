@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import shown
+from raytracer.config.errors import quote
 from raytracer.model.particle_source import moment_of
 from raytracer.particles.array_source import (
     NO_BONDS,
@@ -96,7 +96,7 @@ class Source(ObjectSource):
             self.note("particles/type_shapes is not as gsd defines it: spheres are drawn", "radius")
             return
         if others := [row for row in used if kinds[row] not in ("", *DRAWN)]:
-            listed = ", ".join(f"'{shown(names[row])}' ({shown(kinds[row])})" for row in others[:8])
+            listed = ", ".join(f"'{quote(names[row])}' ({quote(kinds[row])})" for row in others[:8])
             self.note(
                 f"shapes other than spheres and ellipsoids are drawn as spheres: those of types "
                 f"{listed}; --radius sets their radius"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.config.errors import DataFileError, counted, shown
+from raytracer.config.errors import DataFileError, pluralize, quote
 from raytracer.files.access import OpenFile
 from raytracer.model.particle_source import moment_of
 from raytracer.particles.array_source import (
@@ -71,7 +71,7 @@ class Source(ObjectSource):
                 columns[column] = values
         if "radius" in columns and (lost := int((columns["radius"] <= 0.0).sum())):
             if lost < len(atoms):  # else the file has none
-                what = f"{counted(lost, 'atom')} of {len(atoms):,} without a radius"
+                what = f"{pluralize(lost, 'atom')} of {len(atoms):,} without a radius"
                 self.note(f"has {what}: all have the radii of their elements", "radius")
             del columns["radius"]
         box = None if sizes is None else cell_of(sizes)
@@ -161,7 +161,7 @@ class FileSource(LibraryFile, Source):
         fields = re.match(PQR_ATOM, line)
         if fields is None:
             raise self.error(
-                f"line {number} is no atom of PQR: '{shown(line.strip())}'; it has record, serial "
+                f"line {number} is no atom of PQR: '{quote(line.strip())}'; it has record, serial "
                 "number, name, residue, perhaps a chain, number of the residue, x, y, z, charge "
                 "and radius"
             )

@@ -9,7 +9,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from raytracer.config.errors import SceneError, shown, shown_value, type_name
+from raytracer.config.errors import SceneError, quote, quote_value, type_name
 from raytracer.files.access import reading
 from raytracer.model.arrays import is_array, is_table
 from raytracer.model.particle_labels import MEANINGS
@@ -49,7 +49,7 @@ def read_object(
     """Return the particles of an object; arguments and errors as for `Scene.from_object`."""
     names = {} if arrays is None else COLUMN_NAMES.checked(arrays, "arrays")
     if labels is not None and labels not in MEANINGS:
-        raise SceneError(f"labels: {shown_value(labels)} is neither 'elements' nor 'types'")
+        raise SceneError(f"labels: {quote_value(labels)} is neither 'elements' nor 'types'")
     source = object_source(value, frame)
     with reading(source.name, "particles"):
         result = spheres_of(source, names)
@@ -122,7 +122,7 @@ def _known_table(value: Any) -> Any:
                     return table
     package = str(type(value).__module__).partition(".")[0]
     raise SceneError(
-        f"scene: {shown(package)}.{type_name(value)} is a table of a package that is not known: "
+        f"scene: {quote(package)}.{type_name(value)} is a table of a package that is not known: "
         "convert it to a DataFrame of pandas or polars, or to a Table of pyarrow"
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.config.errors import counted, shown
+from raytracer.config.errors import pluralize, quote
 from raytracer.model import particle_names as naming
 from raytracer.model.quantities import unit_of, without_mask, without_objects
 from raytracer.particles import celestial
@@ -39,7 +39,7 @@ class Source(ObjectSource):
                 | {"position": np.asarray(points.points)}
             )
             if ghosts:
-                self.note(GHOSTS_LEFT_OUT.format(counted(ghosts, "point")))
+                self.note(GHOSTS_LEFT_OUT.format(pluralize(ghosts, "point")))
             return Frame(columns, rows=len(columns["position"]))
         table = table.collect() if hasattr(kind, "collect") else table
         columns = dict[str, NDArray[Any]]()
@@ -60,13 +60,13 @@ def _values(series: Any) -> NDArray[Any]:
             series = series.astype(object).where(series.notna(), None)
     elif str(series.dtype) == "Null":
         return np.full(len(series), None)
-    return without_objects(np.asarray(series.to_numpy()), f"column '{shown(str(series.name))}'")
+    return without_objects(np.asarray(series.to_numpy()), f"column '{quote(str(series.name))}'")
 
 
 def _of_astropy(table: Any) -> Iterator[tuple[str, Entry]]:
     for name in table.colnames:
         values = table[name]
-        unit, place = unit_of(values), f"column '{shown(name)}'"
+        unit, place = unit_of(values), f"column '{quote(name)}'"
         read = partial(_plain, values, place)
         yield name, Entry(values.dtype, values.shape, read, str(unit or ""), unit)
 

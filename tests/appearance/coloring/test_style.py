@@ -12,8 +12,8 @@ from raytracer.appearance.coloring import SETTINGS
 from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.appearance.coloring.style import StyleSettings
 from raytracer.commands.cli import main
-from raytracer.config.fields import definitions
-from raytracer.config.warning import collected
+from raytracer.config.fields import find_definitions
+from raytracer.config.warning import collect_warnings
 from support.particle_files import dump, write
 
 XYZ = """6
@@ -62,7 +62,7 @@ def scene_file(folder: Path, text: str) -> Scene:
 
 
 def test_settings_are_those_of_the_definitions() -> None:
-    assert list(SETTINGS) == list(definitions(StyleSettings))
+    assert list(SETTINGS) == list(find_definitions(StyleSettings))
 
 
 def test_columns_of_a_dump(lammps: Path) -> None:
@@ -261,7 +261,7 @@ def test_many_categories_have_distinct_colors() -> None:
     """The first ten those of tab10; a map with fewer colours is used with a warning."""
     names = [f"T{number:02d}" for number in range(24)]
     scene = raytracer.Scene.from_arrays(np.eye(3)[[0] * 24], 0.1, columns={"q": names})
-    with collected() as said:
+    with collect_warnings() as said:
         (scale,) = scene.styled(color_by="q").color_scales
     assert said == []
     colors = np.array([color for _, color in scale.categories()])
@@ -270,7 +270,7 @@ def test_many_categories_have_distinct_colors() -> None:
     apart = np.abs(colors[:, None] - colors).max(axis=-1) + np.eye(24)
     assert apart.min() > 0.1
     for given in ("tab10", ["red", "blue"]):
-        with collected() as said:
+        with collect_warnings() as said:
             scene.styled(color_by="q", map=given)
         count = 10 if given == "tab10" else 2
         assert said == [

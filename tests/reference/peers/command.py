@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from raytracer.benchmark.report import to_json
 from raytracer.benchmark.sphere_kinds import KINDS
-from raytracer.config.arguments import real, whole
+from raytracer.config.arguments import check_real, check_whole
 from raytracer.config.errors import RaytracerError, UserError
 from raytracer.files import output
 from raytracer.model.settings import MAX_SEED
@@ -84,7 +84,7 @@ def run(
         raise UserError(f"{arguments.peer} does not do the work {unknown[0]}: choose of {known}")
     device = our_device(backend, threads)
     for number in arguments.spheres:
-        whole(number, "--spheres", 1, device.max_spheres)
+        check_whole(number, "--spheres", 1, device.max_spheres)
     width, height = arguments.size
     light = DISTANT if arguments.peer in DIRECTIONAL else LIGHT
     for kind in arguments.scene:
@@ -114,8 +114,8 @@ def main(words: Sequence[str]) -> int:
     arguments, load, results = options(words), turns.load_average(), list[turns.PeerResult]()
     seed = secrets.randbits(31) if arguments.seed is None else arguments.seed
     try:
-        whole(seed, "--seed", 0, MAX_SEED)
-        real(arguments.min_time, "--min-time", 0.0, above=True)
+        check_whole(seed, "--seed", 0, MAX_SEED)
+        check_real(arguments.min_time, "--min-time", 0.0, above=True)
         if arguments.peer == "compile":
             return compile_all()
         if arguments.save:
