@@ -21,7 +21,7 @@ from quotes import with_quotes
 
 from raytracer.benchmark.run import kernel_digest
 from raytracer.benchmark.sources import digests
-from raytracer.system.resources import kernels
+from raytracer.system.resources import kernels_folder
 
 ROOT = Path(__file__).parents[1]
 RENDERS = ROOT / "renders"
@@ -553,7 +553,7 @@ def is_today(measured: Mapping[str, str]) -> bool:
 @cache
 def digest_of(name: str) -> str:
     """Return the digest of a source of today; "" where it has gone."""
-    path = kernels().parent / name
+    path = kernels_folder().parent / name
     return digests([path])[name] if path.is_file() else ""
 
 

@@ -32,7 +32,7 @@ from raytracer.backends.kernel_sources import Kernel, discover, operations, prod
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.products.tiles import every_compilation, has_clusters, problem_of
 from raytracer.config.errors import RaytracerError
-from raytracer.system.resources import kernels
+from raytracer.system.resources import kernels_folder
 
 # sm_80 serves 8.6 and 8.9 too, sm_120 also 12.1; PTX (compute_80) serves devices of the future.
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120", compiler.PTX)
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if unknown := set(options.complete) - set(options.arch):
         print(f"--complete: {', '.join(sorted(unknown))} is not in --arch", file=sys.stderr)
         return 2
-    root: Path = options.kernels or kernels()
+    root: Path = options.kernels or kernels_folder()
     if not compiler.version():
         print(f"there is no compiler: {compiler.GET_COMPILER}", file=sys.stderr)
         return 2

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from raytracer.model.render_space import Space
 from raytracer.packing.view import View
-from raytracer.system.layout import code
+from raytracer.system.layout import enum_value
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Projection:
         origin, right, up, forward = (
             np.asarray(camera[name], np.float64) for name in ("origin", "right", "up", "forward")
         )
-        perspective = int(camera["kind"]) == code("CameraKind", "perspective")
+        perspective = int(camera["kind"]) == enum_value("CameraKind", "perspective")
         return cls(origin, right, up, forward, perspective, *view.size, space)
 
     def depth(self, points: NDArray[np.float64]) -> NDArray[np.float64]:

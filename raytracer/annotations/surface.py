@@ -16,7 +16,7 @@ from raytracer.annotations.projection import Projection
 from raytracer.backends.base import DeviceScene
 from raytracer.film.film import Crop
 from raytracer.packing.view import View
-from raytracer.system.layout import constant, dtype
+from raytracer.system.layout import kernel_constant, struct_dtype
 from raytracer.system.memory import MIB
 
 STRIP = 32 * MIB  # bytes of the first hits of a strip
@@ -24,7 +24,7 @@ FINEST, COARSEST = 4, 2  # maximum and minimum of rays per pixel and axis
 EXTENT_RAYS = 256  # maximum number of rays along a side of the picture for its range of depths
 SMALL = 1 << 19  # pixels of pictures with most rays; 16 times as many have one fewer
 
-NONE = constant("kNoSphere")
+NONE = kernel_constant("kNoSphere")
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def strips(
     fine_view = view.with_size(width, height)
     wide = ceil(margin * fine)
     left, right = max(x0 * fine - wide, 0), min(x1 * fine + wide, width)
-    rows = max(STRIP // (dtype("FirstHit").itemsize * fine * fine * max(x1 - x0, 1)), 1)
+    rows = max(STRIP // (struct_dtype("FirstHit").itemsize * fine * fine * max(x1 - x0, 1)), 1)
     for top in range(y0, y1, rows):
         bottom = min(top + rows, y1)
         above, below = max(top * fine - wide, 0), min(bottom * fine + wide, height)

@@ -24,7 +24,7 @@ from raytracer.model.simulation_box import cell_of, nearest_boxes
 from raytracer.model.solids import CapsuleSet
 from raytracer.model.sphere_set import SphereSet
 from raytracer.system.memory import require_room
-from raytracer.system.resources import thread_count
+from raytracer.system.resources import choose_thread_count
 
 TOLERANCE = 1.2
 """Longest bond, in sums of covalent radii: no known single bond is longer, and atoms without a bond
@@ -170,7 +170,7 @@ def close_pairs(
     kinds, reaches = np.ascontiguousarray(kinds, np.int32), np.ascontiguousarray(reaches)
     try:
         pairs: NDArray[np.int32] = core().close_pairs(
-            points, kinds, reaches, corners, periodic.tolist(), thread_count(0)
+            points, kinds, reaches, corners, periodic.tolist(), choose_thread_count(0)
         )
     except ValueError:
         raise SceneError(

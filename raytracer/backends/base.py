@@ -25,8 +25,8 @@ from raytracer.packing.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.packing.sphere_update import OutOfRangeError, Placer, SphereUpdate
 from raytracer.packing.view import View
 from raytracer.system.device_array import DeviceArray
-from raytracer.system.layout import constant, draft_shape, dtype
-from raytracer.system.resources import thread_count
+from raytracer.system.layout import draft_shape, kernel_constant, struct_dtype
+from raytracer.system.resources import choose_thread_count
 
 ProgressCall = Callable[[float], None]
 """Called from time to time with the fraction done, 0 to 1. What it raises stops the render."""
@@ -114,7 +114,7 @@ class DeviceScene(Closeable, ABC):
         render space. The ground has a depth, but no id."""
         hits = self._first_hits(view)
         if self._ground is not None:
-            hits["id"][hits["id"] == self._ground] = constant("kNoSphere")
+            hits["id"][hits["id"] == self._ground] = kernel_constant("kNoSphere")
         return hits
 
     def first_numbers(self, view: View) -> NDArray[np.uint32]:
@@ -325,7 +325,7 @@ class CpuScene(DeviceScene):
 
     def _first_hits(self, view: View) -> NDArray[np.void]:
         x0, y0, x1, y1 = view.crop
-        hits = np.empty((y1 - y0, x1 - x0), dtype("FirstHit"))
+        hits = np.empty((y1 - y0, x1 - x0), struct_dtype("FirstHit"))
         frame = view.through_centers().frame
         self.arrays.first_hits(view.camera, frame, _bytes_of(hits), self._threads)
         return hits
@@ -335,11 +335,11 @@ class CpuScene(DeviceScene):
         numbers = np.empty((y1 - y0, x1 - x0, 1), np.uint32)
         self.arrays.first_numbers(view.camera, view.through_centers().frame, numbers, self._threads)
         if self._ground is not None:
-            numbers[numbers == self._ground] = constant("kNoSphere")
+            numbers[numbers == self._ground] = kernel_constant("kNoSphere")
         return numbers[..., 0]
 
     def exposures(self, view: View, count: int) -> NDArray[np.void]:
-        exposures = np.zeros(count, dtype("Exposure"))
+        exposures = np.zeros(count, struct_dtype("Exposure"))
         self.arrays.exposures(view.camera, view.frame, _bytes_of(exposures), self._threads)
         return exposures
 
@@ -443,7 +443,7 @@ class CpuDevice(Device):
     pass_seconds = 0.1
 
     def __init__(self, threads: int = 0, passed_over: dict[str, str] | None = None) -> None:
-        self.threads = thread_count(threads)
+        self.threads = choose_thread_count(threads)
         self.passed_over = passed_over or {}
         self.budget = BUDGET
 

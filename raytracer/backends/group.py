@@ -32,7 +32,7 @@ from raytracer.film.film import Developed, Film
 from raytracer.packing.buffers import Bvh, Columns, DeviceRecords, SceneBuffers
 from raytracer.packing.sphere_update import SphereUpdate
 from raytracer.packing.view import View
-from raytracer.system.cuda_driver import LEGACY_STREAM, order
+from raytracer.system.cuda_driver import LEGACY_STREAM, order_streams
 from raytracer.system.device_array import DeviceArray
 
 Result = TypeVar("Result")
@@ -101,7 +101,7 @@ class GroupScene(DeviceScene):
         for name in ("positions", "radii", "colors"):
             if isinstance(each := getattr(spheres, name), DeviceArray):
                 # Arrays are copied to the host on the default stream.
-                order(LEGACY_STREAM, spheres.stream or LEGACY_STREAM, each.device or 0)
+                order_streams(LEGACY_STREAM, spheres.stream or LEGACY_STREAM, each.device or 0)
                 copies[name] = each.to_host()
         for scene in self.scenes[1:]:
             scene.update(replace(spheres, **copies))

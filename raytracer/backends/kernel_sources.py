@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from raytracer.config.errors import RaytracerError, suggest
-from raytracer.system.resources import kernels
+from raytracer.system.resources import kernels_folder
 
 PRODUCT = "cuda"  # folder of kernels/ with the production kernels
 LADDERS = "ladders"  # folder of kernels/ with a folder for each operation
@@ -213,7 +213,7 @@ class Variant(Kernel):
 
 def discover(op: str, root: Path | None = None) -> list[Variant]:
     """Return the variants of an operation, by number; raise VariantError for invalid ones."""
-    sources = _sources((root or kernels()) / LADDERS / op)
+    sources = _sources((root or kernels_folder()) / LADDERS / op)
     if not sources:
         hint = suggest(op, operations(root))
         raise VariantError(f"there is no operation {op!r} with GPU variants; {hint}")
@@ -222,7 +222,7 @@ def discover(op: str, root: Path | None = None) -> list[Variant]:
 
 def operations(root: Path | None = None) -> list[str]:
     """Return the operations with variants under kernels/ladders/, sorted."""
-    folders = sorted((root or kernels()).glob(f"{LADDERS}/*/"))
+    folders = sorted((root or kernels_folder()).glob(f"{LADDERS}/*/"))
     return [folder.name for folder in folders if _sources(folder)]
 
 
@@ -254,7 +254,7 @@ def read(path: Path) -> Variant:
 
 def product(name: str, root: Path | None = None) -> Kernel:
     """Return a production kernel by name, like "render_packet"; raise VariantError without one."""
-    path = (root or kernels()) / PRODUCT / f"{name}.cu"
+    path = (root or kernels_folder()) / PRODUCT / f"{name}.cu"
     if not path.is_file():
         hint = suggest(name, [each.stem for each in _sources(path.parent)])
         raise VariantError(f"there is no kernel {name!r} in kernels/{PRODUCT}; {hint}")
@@ -266,7 +266,7 @@ def product(name: str, root: Path | None = None) -> Kernel:
 
 def products(root: Path | None = None) -> list[Kernel]:
     """Return all production kernels, by name."""
-    return [product(path.stem, root) for path in _sources((root or kernels()) / PRODUCT)]
+    return [product(path.stem, root) for path in _sources((root or kernels_folder()) / PRODUCT)]
 
 
 def flags_of(path: Path) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from raytracer.config.errors import BackendError, quote_value
-from raytracer.system.resources import thread_count
+from raytracer.system.resources import choose_thread_count
 
 if TYPE_CHECKING:
     from raytracer.backends.base import Device
@@ -19,7 +19,7 @@ def select(name: str | Device = "auto", threads: int = 0) -> Device:
     """Return the device of a name, or one that is there."""
     from raytracer.backends.base import CpuDevice
 
-    thread_count(threads)
+    choose_thread_count(threads)
     if hasattr(name, "max_spheres"):
         return name  # type: ignore[return-value]
     if not isinstance(name, str) or (name not in NAMES and not GPUS.fullmatch(name)):

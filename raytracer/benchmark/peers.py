@@ -25,7 +25,7 @@ from raytracer.benchmark.cuda.session import Enqueue, Memory, RefusedError, Sess
 from raytracer.benchmark.op import Op
 from raytracer.config.errors import BackendError
 from raytracer.files.output import own_cache, read_cached, temporary
-from raytracer.system.resources import kernels
+from raytracer.system.resources import kernels_folder
 
 FLAGS = ("-std=c++17", "-O3", "-shared", "-Xcompiler", "-fPIC", "-Xlinker", "-Bsymbolic")
 _HEADER = re.compile(r"// (title|links|dtypes): (.+)")
@@ -48,7 +48,7 @@ class PeerFile:
 
 def peers_of(op: str, root: Path | None = None) -> list[PeerFile]:
     """Return the files of an operation, by name."""
-    return [_read(path) for path in sorted((root or kernels()).glob(f"peers/{op}/*.cu"))]
+    return [_read(path) for path in sorted((root or kernels_folder()).glob(f"peers/{op}/*.cu"))]
 
 
 def _read(path: Path) -> PeerFile:
@@ -68,7 +68,7 @@ def build(peer: PeerFile, arch: str, macros: Mapping[str, str]) -> Path:
     defined = (f"-D{name}={value}" for name, value in sorted(macros.items()))
     flags = (*FLAGS, f"-arch={arch}", *defined)
     made_by = compiler.nvcc_version(nvcc), *(os.environ.get(each, "") for each in ENVIRONMENT)
-    key = digest(include_closure(peer.path, kernels()), *made_by, *flags)
+    key = digest(include_closure(peer.path, kernels_folder()), *made_by, *flags)
     name = f"{peer.path.parent.name}-{peer.path.stem}.{arch}.{key}.so"
     try:
         folder = own_cache("peers")

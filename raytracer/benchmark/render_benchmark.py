@@ -40,7 +40,7 @@ from raytracer.packing.buffers import Bvh, SceneBuffers, build_bvh
 from raytracer.packing.pack import pack
 from raytracer.packing.view import View
 from raytracer.scene_files.load import load
-from raytracer.system.layout import code
+from raytracer.system.layout import enum_value
 
 SIZE = (1280, 720)
 CHECKED = (321, 181)  # pixels of the compared pictures; not multiples of a tile
@@ -283,7 +283,7 @@ def seen(buffers: SceneBuffers, level: str, size: tuple[int, int]) -> SceneBuffe
         view = view.through_centers()
     elif view.centered:
         gaussian = FILTER_RADII["gaussian"]
-        view = view.but(filter=code("FilterKind", "gaussian"), filter_radius=gaussian)
+        view = view.but(filter=enum_value("FilterKind", "gaussian"), filter_radius=gaussian)
     aspect = width / height / (whole.width / whole.height)
     camera = _camera(buffers.view.camera, aspect, "perspective" in parts)
     return replace(buffers, view=replace(view, camera=camera))
@@ -293,10 +293,10 @@ def _camera(camera: NDArray[np.void], aspect: float, perspective: bool) -> NDArr
     """Return the camera, or an orthographic one with the same field at the scene centre."""
     camera = camera.copy()
     camera["right"] *= np.float32(aspect)
-    if not perspective and camera["kind"][0] == code("CameraKind", "perspective"):
+    if not perspective and camera["kind"][0] == enum_value("CameraKind", "perspective"):
         # The centre of the scene is the origin of render space.
         away = max(float(-(camera["origin"][0] @ camera["forward"][0])), 0.5)
-        camera["kind"] = code("CameraKind", "orthographic")
+        camera["kind"] = enum_value("CameraKind", "orthographic")
         camera["right"] *= np.float32(away)
         camera["up"] *= np.float32(away)
     return camera
@@ -305,9 +305,9 @@ def _camera(camera: NDArray[np.void], aspect: float, perspective: bool) -> NDArr
 def _colors(buffers: SceneBuffers) -> NDArray[np.float32]:
     """Return the colour of each sphere, float32 (N, 3)."""
     mode = int(buffers.view.frame["scene"]["color_mode"][0])
-    if mode == code("ColorMode", "uniform"):
+    if mode == enum_value("ColorMode", "uniform"):
         return np.broadcast_to(buffers.color[0], (buffers.count, 3))
-    is_own = mode == code("ColorMode", "per-sphere")
+    is_own = mode == enum_value("ColorMode", "per-sphere")
     return buffers.color if is_own else buffers.color[buffers.color_id]
 
 

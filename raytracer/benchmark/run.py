@@ -31,7 +31,7 @@ from raytracer.benchmark.tone_benchmark import ToneBenchmark
 from raytracer.benchmark.tree_benchmark import BUILD, LIVE
 from raytracer.config.arguments import check_function, check_word
 from raytracer.config.errors import BackendError, UserError, suggest
-from raytracer.system.resources import kernels
+from raytracer.system.resources import kernels_folder
 
 BACKENDS = ("auto", "cpu", "cuda")
 
@@ -191,5 +191,5 @@ def kernel_digest() -> str:
     paths += [rung.path for op in operations() for rung in discover(op)]
     paths += [peer.path for op in OPERATIONS for peer in peers_of(op)]
     for path in paths:
-        closure |= include_closure(path, kernels())
+        closure |= include_closure(path, kernels_folder())
     return digest(dict(sorted(closure.items())))

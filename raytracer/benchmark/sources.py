@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from raytracer.backends.cuda.cache import digest, include_closure
-from raytracer.system.resources import kernels
+from raytracer.system.resources import kernels_folder
 
 RENDERER: dict[tuple[str, str], str] = {
     ("cpu", "direct"): "cpu/render_isa.cpp",
@@ -30,12 +30,12 @@ RENDERER: dict[tuple[str, str], str] = {
 def sources_of(backend: str, *parts: str) -> list[Path]:
     """Return the sources of parts of the renderer, each once."""
     names = [name for part in parts for name in RENDERER[backend, part].split()]
-    return [kernels() / name for name in dict.fromkeys(names)]
+    return [kernels_folder() / name for name in dict.fromkeys(names)]
 
 
 def digests(sources: Iterable[Path]) -> dict[str, str]:
     """Return the digest of each source with all that it includes, by its path in the repository."""
-    root = kernels()
+    root = kernels_folder()
     return {
         f"kernels/{path.relative_to(root).as_posix()}": digest(include_closure(path, root))
         for path in dict.fromkeys(sources)

@@ -9,7 +9,7 @@ from raytracer.backends.kernel_sources import LADDERS, Variant, read
 from raytracer.benchmark.op import Op
 from raytracer.config.errors import UserError
 from raytracer.files.access import opened, reading
-from raytracer.system.resources import kernels
+from raytracer.system.resources import kernels_folder
 
 NUMBER = 99
 SOURCE_BYTES = 1 << 24
@@ -33,7 +33,7 @@ def adopt(op: Op, path: Path, folder: Path) -> Variant:
             f'{path}: lacks the entry of {op.name}: extern "C" __global__ void {op.name}(…); '
             "kernels/README.md shows its arguments"
         )
-    shutil.copytree(kernels(), folder, ignore=_no_headers, dirs_exist_ok=True)
+    shutil.copytree(kernels_folder(), folder, ignore=_no_headers, dirs_exist_ok=True)
     target_folder = folder / LADDERS / op.name
     target_folder.mkdir(parents=True, exist_ok=True)
     for beside in path.resolve().parent.iterdir():

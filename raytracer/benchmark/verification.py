@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.benchmark.op import Arrays, Op, from_bfloat16
-from raytracer.system.resources import thread_count
+from raytracer.system.resources import choose_thread_count
 
 BLOCK = 1 << 20  # values that are compared at once
 SAMPLED = 16  # blocks, or of products rows, of a comparison that is not complete
@@ -46,7 +46,7 @@ class Expected:
             if self._projection is not None and (found := self._projection.fault(outputs["c"])):
                 return found
             blocks = list(self._blocks(complete=True))
-        with ThreadPoolExecutor(thread_count()) as pool:
+        with ThreadPoolExecutor(choose_thread_count()) as pool:
             parts = pool.map(lambda rows: self._fault_of(outputs, rows), blocks)
             return next((found for found in parts if found), "")
 

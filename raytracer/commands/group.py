@@ -77,10 +77,10 @@ def hint_of_command(name: str, known: list[str], path: str) -> str:
     from raytracer.files.access import is_file
     from raytracer.particles.registry import PICTURES, SUFFIXES
     from raytracer.scene_files.source import SCENE_SUFFIXES
-    from raytracer.system.resources import scenes
+    from raytracer.system.resources import scenes_folder
 
     suffix = Path(name).suffix.lower()
-    is_example = bool(name) and is_file(Path(str(scenes())) / f"{name}.toml")
+    is_example = bool(name) and is_file(Path(str(scenes_folder())) / f"{name}.toml")
     if is_example or suffix in (*SCENE_SUFFIXES, *SUFFIXES, *PICTURES) or is_file(Path(name)):
         use = "info" if suffix in PICTURES else "render" if "render" in known else "scene check"
         return f"did you mean `raytracer {use} {quote(name)}`?"

@@ -109,12 +109,12 @@ def scene_path(scene: str) -> Path:
     from pathlib import Path
 
     from raytracer.files.access import is_file
-    from raytracer.system.resources import scenes
+    from raytracer.system.resources import scenes_folder
 
     path = Path(scene)
     if is_file(path) or path.suffix not in ("", ".toml") or path.parent != Path():
         return path
-    example = Path(str(scenes())) / f"{path.stem}.toml"
+    example = Path(str(scenes_folder())) / f"{path.stem}.toml"
     return example if is_file(example) else path
 
 

@@ -18,7 +18,7 @@ from raytracer.config.errors import UserError, pluralize
 from raytracer.config.field_types import Number
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.config.warning import collect_warnings
-from raytracer.system.memory import Need
+from raytracer.system.memory import MemoryEstimate
 from raytracer.system.resources import peak_memory
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def check(call: Call) -> Path:
     return target
 
 
-def prepared(call: Call, crop: Crop | None, output: Need, keep: bool = False) -> Job:
+def prepared(call: Call, crop: Crop | None, output: MemoryEstimate, keep: bool = False) -> Job:
     """Load, pack and upload the scene; print its warnings, or keep them for the JSON."""
     from raytracer.rendering.pipeline import prepare
     from raytracer.system.progress import StageLine
@@ -160,7 +160,7 @@ def run(call: Call) -> None:
     unchanged = tuple(name for name in AOVS if call.film and name not in aovs)
     resumed = Film.load(call.resume, unchanged) if call.resume else None
     crop = call.crop or crop_of(resumed)
-    output = Need(
+    output = MemoryEstimate(
         bits=call.bits, aov_channels=channels([*aovs, *(resumed.aovs if resumed else ())]),
         film=Path(call.film or "").suffix.lower() or exr,
         begun=resumed is not None, bloom=bool(call.tone.get("bloom")),
@@ -222,7 +222,7 @@ def run_pixel(call: Call) -> None:
     if sample and sample[0] < 0:
         raise UserError(f"--only {x},{y},{sample[0]}: samples are counted from 0")
     # The estimate of memory counts one pixel; whether that pixel exists depends on the scene.
-    with prepared(call, (0, 0, 1, 1), Need(bits=call.bits), not sample) as job:
+    with prepared(call, (0, 0, 1, 1), MemoryEstimate(bits=call.bits), not sample) as job:
         width, height = job.settings.width, job.settings.height
         if not (0 <= x < width and 0 <= y < height):
             place = ",".join(map(str, (x, y, *sample)))

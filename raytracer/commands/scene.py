@@ -120,7 +120,7 @@ def contents_of(source: Source) -> dict[str, Any]:
     scene, file = apply_overrides(load_source(source), SceneOverrides()), str(source.scene)
     counts = scene.counts()
     total = sum(counts.values())
-    need = memory.Need(
+    need = memory.MemoryEstimate(
         total, 1, 1, appearance=packed_looks(scene), solids=total - scene.count,
         triangles=counts.get("triangle", 0),
     )  # fmt: skip

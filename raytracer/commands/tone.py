@@ -91,7 +91,7 @@ def made(call: Call, name: str, target: Path) -> dict[str, Any]:
 
     film = Film.load(name, (*GUIDES, *GUIDES.values()) if call.denoise else ())
     height, width = film.sums.shape[:2]
-    need = memory.Need(
+    need = memory.MemoryEstimate(
         0, width, height, threads=call.threads, bits=call.bits, begun=True, denoise=call.denoise,
         bloom=call.settings.bloom > 0,
     )  # fmt: skip

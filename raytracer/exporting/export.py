@@ -84,7 +84,7 @@ def export(
     with prepare(
         source, given, backend=backend, threads=threads, annotations=annotations,
         notice=notice, keep=True, hashed=False, blurs=False,
-        memory_of=memory.Need(numbered=True),  # of periodic images, too
+        memory_of=memory.MemoryEstimate(numbered=True),  # of periodic images, too
     ) as job:  # fmt: skip
         assert job.kept is not None
         figure = Figure.of(job.kept[1])

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from raytracer.backends.base import DeviceScene
 from raytracer.packing.view import View
-from raytracer.system.layout import code, dtype
+from raytracer.system.layout import enum_value, struct_dtype
 
 POINTS = 1.5e8  # of all spheres together; each is the origin of three rays
 
@@ -54,8 +54,8 @@ def sky_visibility(scene: DeviceScene, view: View, count: int) -> NDArray[np.flo
     visible_sum, open_sum = np.zeros(count, np.float32), np.zeros(count, np.float32)
     along = np.zeros((count, 3), np.float32)
     for number, direction in enumerate(even_directions(points)):
-        camera = np.zeros(1, dtype("Camera"))
-        camera["kind"] = code("CameraKind", "orthographic")
+        camera = np.zeros(1, struct_dtype("Camera"))
+        camera["kind"] = enum_value("CameraKind", "orthographic")
         camera["forward"] = -direction
         seen = view.but(sample_begin=0, sample_count=1, seed=number, ao_distance=reach)
         counts = scene.exposures(replace(seen, camera=camera), count)

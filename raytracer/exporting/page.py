@@ -36,7 +36,7 @@ from raytracer.film.film import Film
 from raytracer.model.annotations import IN_SCENE
 from raytracer.model.scene import Scene
 from raytracer.rendering.pipeline import Job, Notice
-from raytracer.system.layout import code
+from raytracer.system.layout import enum_value
 from raytracer.viewer.controls import CONTROLS
 
 MAX_BYTES = 60_000_000
@@ -68,7 +68,7 @@ def page_of(
     """
     assert job.kept is not None
     scene, buffers = job.kept
-    if int(buffers.view.camera["kind"][0]) == code("CameraKind", "panorama"):
+    if int(buffers.view.camera["kind"][0]) == enum_value("CameraKind", "panorama"):
         raise UserError("a page has no panorama camera: choose perspective or orthographic")
     more = {
         "depth of field": float(job.view.camera["lens_radius"][0]) > 0.0,
@@ -141,7 +141,7 @@ def head_of(job: Job, tone: ToneSettings, grid: Grid, spheres: int, rods: int) -
         },
         "levels": SKY_LEVELS,
         "camera": {
-            "orthographic": int(camera["kind"]) == code("CameraKind", "orthographic"),
+            "orthographic": int(camera["kind"]) == enum_value("CameraKind", "orthographic"),
             **{name: camera[name].tolist() for name in ("origin", "forward", "right", "up")},
         },
         "pivot": pivot,
@@ -169,8 +169,8 @@ def _lights(lights: NDArray[np.void]) -> list[dict[str, Any]]:
     """Return lights by their middles: areas are points, angles of directional lights are kept."""
     if len(lights) > MAX_LIGHTS:
         warn(f"the page has the first {MAX_LIGHTS} of {len(lights)} lights")
-    directional = code("LightKind", "directional")
-    square = code("Falloff", "inverse-square")
+    directional = enum_value("LightKind", "directional")
+    square = enum_value("Falloff", "inverse-square")
     return [
         {
             "directional": int(light["kind"]) == directional,
@@ -190,7 +190,7 @@ def _materials(materials: NDArray[np.void]) -> list[list[float]]:
         warn(f"the page has the first {MAX_MATERIALS} of {len(materials)} materials")
     made = []
     for material in materials[:MAX_MATERIALS]:
-        if int(material["kind"]) == code("MaterialKind", "phong"):
+        if int(material["kind"]) == enum_value("MaterialKind", "phong"):
             phong = material["phong"]
             share = 1.0 - float(phong["mirror"])
             made.append([share * float(phong["ambient"]), share * float(phong["diffuse"]),
@@ -198,7 +198,7 @@ def _materials(materials: NDArray[np.void]) -> list[list[float]]:
         else:
             roughness = max(float(material["principled"]["roughness"]), 0.1)
             made.append([1.0, 1.0, 0.2 * (1.0 - roughness), 2.0 / roughness**4])
-    if (materials["kind"][:MAX_MATERIALS] != code("MaterialKind", "phong")).any():
+    if (materials["kind"][:MAX_MATERIALS] != enum_value("MaterialKind", "phong")).any():
         warn("materials of principled are shown by Phong's model: a page has no glass and metal")
     return made
 

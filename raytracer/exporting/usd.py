@@ -19,7 +19,7 @@ from raytracer.model.colors import srgb_to_linear
 from raytracer.model.scene import Scene
 from raytracer.rendering.measurements import columns_of
 from raytracer.rendering.pipeline import Job
-from raytracer.system.resources import holding_signals
+from raytracer.system.resources import hold_signals
 
 VERTEX = "vertex"  # interpolation of values of each point
 MAX_COLUMN_PARTS = 3  # numbers of a value of a column: USD has primvars of one, two and three
@@ -28,7 +28,7 @@ MAX_COLUMN_PARTS = 3  # numbers of a value of a column: USD has primvars of one,
 def require_usd() -> None:
     """Raise InstallError if USD's own package is not installed."""
     try:
-        with holding_signals():  # its modules swallow the exceptions of handlers
+        with hold_signals():  # its modules swallow the exceptions of handlers
             from pxr import Sdf, Tf, Usd, UsdGeom, Vt  # noqa: F401
     except ImportError as error:
         raise InstallError(

@@ -30,7 +30,7 @@ from raytracer.config.errors import (
     quote_value,
 )
 from raytracer.files import inputs
-from raytracer.system.memory import size_text
+from raytracer.system.memory import format_size
 from raytracer.system.resources import is_lack_of_memory, is_lack_of_threads
 
 STANDARD_INPUT = Path("-")  # the name of standard input on the command line and in `raytracer.load`
@@ -75,7 +75,7 @@ class OpenFile:
         self.file.seek(0)
         data = self.file.read(limit + 1)
         if len(data) > limit:
-            most = size_text(limit)
+            most = format_size(limit)
             raise error(f"{self.source}: has more than {most}, the limit for a file of this kind")
         return data
 
@@ -123,7 +123,7 @@ class OpenFile:
             text.detach()
 
     def too_long(self, line: int) -> DataFileError:
-        most = size_text(MAX_LINE_BYTES)
+        most = format_size(MAX_LINE_BYTES)
         return DataFileError(f"{self.source}: line {line} has more than {most}: is it text?")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from raytracer.config.errors import UserError, quote_value, suggest
 from raytracer.model.settings import UNLIMITED
-from raytracer.system.layout import dtype
+from raytracer.system.layout import struct_dtype
 from raytracer.system.memory import HITS
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def traced(
     aovs: dict[str, NDArray[Any]] = {}
     x0, y0, x1, y1 = (end * fine for end in film.crop)
     view = view if fine == 1 else view.with_size(film.width * fine, film.height * fine)
-    rows = max(HITS // (dtype("FirstHit").itemsize * (x1 - x0) * fine), 1) * fine
+    rows = max(HITS // (struct_dtype("FirstHit").itemsize * (x1 - x0) * fine), 1) * fine
     for y in range(y0, y1 if sources else y0, rows):
         hits = first_hits(view.with_crop((x0, y, x1, min(y + rows, y1))))
         for name, source in sources.items():

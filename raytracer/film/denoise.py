@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from raytracer.config.errors import BackendError, UserError
 from raytracer.film.aovs import GUIDES
 from raytracer.film.film import Film
-from raytracer.system.resources import thread_count
+from raytracer.system.resources import choose_thread_count
 
 Pixels = NDArray[np.float32]
 
@@ -76,7 +76,7 @@ def filtered(
     images["output"] = np.empty_like(images["color"])
     with ExitStack() as stack:
         device = stack.enter_context(pyoidn.Device(pyoidn.OIDN_DEVICE_TYPE_CPU))
-        device.set_int("numThreads", thread_count(threads))
+        device.set_int("numThreads", choose_thread_count(threads))
         device.set_bool("setAffinity", False)
         device.commit()
         _check(device)

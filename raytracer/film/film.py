@@ -23,7 +23,7 @@ from raytracer.film.bloom import bloomed
 from raytracer.film.statistics import Statistics, statistics_of
 from raytracer.model.settings import MAX_SIDE
 from raytracer.system import layout
-from raytracer.system.resources import thread_count
+from raytracer.system.resources import choose_thread_count
 
 Crop = tuple[int, int, int, int]
 
@@ -335,7 +335,7 @@ def tone_arguments(
         "y0": film.y0,
         "samples": max(film.samples, 1),
         "bits": bits,
-        "curve": layout.code("ToneCurve", settings.tone),
+        "curve": layout.enum_value("ToneCurve", settings.tone),
         "dither": settings.dithers(bits),
         "exposure": 0.0 if settings.automatic else settings.exposure,
         "white": settings.white,
@@ -353,13 +353,13 @@ def tone_arguments(
             "background_top": film.backdrop.top,
         }
     # As one record, which takes a tenth of the time of field by field.
-    dtype = layout.dtype("ToneArgs")
+    dtype = layout.struct_dtype("ToneArgs")
     return np.array([tuple(values.get(name, 0) for name in dtype.names or ())], dtype)
 
 
 def empty_histogram() -> NDArray[np.void]:
     """Return the histogram of no pixels, structured (1,), dtype FilmHistogram."""
-    return np.zeros(1, layout.dtype("FilmHistogram"))
+    return np.zeros(1, layout.struct_dtype("FilmHistogram"))
 
 
 def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.void]:
@@ -368,7 +368,7 @@ def measure(film: Film, settings: ToneSettings, threads: int = 0) -> NDArray[np.
     film, settings = with_bloom(film, settings)
     histogram = empty_histogram()
     args = tone_arguments(film, settings)
-    core().measure_film(film.sums, args, histogram.view(np.uint8), thread_count(threads))
+    core().measure_film(film.sums, args, histogram.view(np.uint8), choose_thread_count(threads))
     return histogram
 
 
@@ -391,7 +391,9 @@ def develop(
     if out is None:
         out = np.empty(film.sums.shape, np.uint8 if bits == 8 else np.uint16)
     args = tone_arguments(film, settings, bits, neighbor_weight)
-    core().tone_map_film(film.sums, args, histogram.view(np.uint8), out, thread_count(threads))
+    core().tone_map_film(
+        film.sums, args, histogram.view(np.uint8), out, choose_thread_count(threads)
+    )
     return out, histogram
 
 

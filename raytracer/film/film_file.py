@@ -24,7 +24,7 @@ from raytracer.files.access import (
     silenced,
 )
 from raytracer.film.aovs import AOVS, INTEGERS
-from raytracer.system.memory import size_text
+from raytracer.system.memory import format_size
 
 if TYPE_CHECKING:
     from raytracer.files.npz import Archive
@@ -196,7 +196,7 @@ def _text_of(archive: Archive) -> str:
     """Return the metadata of a film as text. Raises DataFileError if they are damaged."""
     if archive.members["film"].file_size > MAX_METADATA:
         raise DataFileError(
-            f"{archive.source}: its metadata have more than {size_text(MAX_METADATA)}"
+            f"{archive.source}: its metadata have more than {format_size(MAX_METADATA)}"
         )
     about = archive.array("film")
     if about.shape != () or about.dtype.kind != "U":

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
-from raytracer.system.resources import busy_threads
+from raytracer.system.resources import choose_busy_threads
 
 if TYPE_CHECKING:
     import numpy as np
@@ -104,7 +104,7 @@ def _in_order(
     from collections import deque
     from concurrent.futures import Future, ThreadPoolExecutor
 
-    count = busy_threads(threads)
+    count = choose_busy_threads(threads)
     waiting: deque[Future[tuple[bytes, int]]] = deque()
     pool = ThreadPoolExecutor(count)
     try:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.config.tone_settings import ToneSettings
-from raytracer.system.layout import constant
+from raytracer.system.layout import kernel_constant
 
 # Bins of kernels/film/histogram.h: three special ones, then eight a stop from 2**-16 to 2**15.
-UNCOVERED, NON_FINITE, BLACK = map(constant, ("kBinUncovered", "kBinNonFinite", "kBinBlack"))
-FIRST, LAST, OFFSET = map(constant, ("kFirstBin", "kLastBin", "kBinOffset"))
+UNCOVERED, NON_FINITE, BLACK = map(kernel_constant, ("kBinUncovered", "kBinNonFinite", "kBinBlack"))
+FIRST, LAST, OFFSET = map(kernel_constant, ("kFirstBin", "kLastBin", "kBinOffset"))
 PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
 # The dynamic range lies between these percentiles, so that single pixels do not decide it.
 RANGE = (0.1, 99.9)

@@ -38,7 +38,7 @@ from raytracer.model.scene import Scene
 from raytracer.model.settings import RenderSettings
 from raytracer.model.simulation_box import box_of
 from raytracer.rendering.pipeline import VIEW_SETTINGS
-from raytracer.system.resources import thread_count
+from raytracer.system.resources import choose_thread_count
 from raytracer.viewer.frames import Frames
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _spared(threads: int) -> dict[str, int]:
     On two cores, simulations of one thread took 1.07 to 1.18 of the time beside a view with two
     threads, at the lowest priority too, and 1.03 to 1.07 beside one with one thread.
     """
-    return {"threads": threads or max(thread_count() - 1, 1)}
+    return {"threads": threads or max(choose_thread_count() - 1, 1)}
 
 
 class LiveView:

@@ -9,7 +9,13 @@ from mmap import mmap
 from typing import Any, NamedTuple
 
 from raytracer.config.errors import BackendError, UserError
-from raytracer.system.cuda_driver import Fence, check_status, copy_on_device, device_context, order
+from raytracer.system.cuda_driver import (
+    Fence,
+    check_status,
+    copy_on_device,
+    device_context,
+    order_streams,
+)
 from raytracer.system.device_array import DeviceArray
 
 HANDLE_BYTES = 64  # bytes of the handle of memory or an event for another process
@@ -130,7 +136,7 @@ class GpuMemory(_OnGpu):
         for start, array in starts.items():
             first, size = array.span()
             if array.stream is not None:
-                order(stream, array.stream, self.device)
+                order_streams(stream, array.stream, self.device)
             copy_on_device(self.address + start, array.address + first, size, self.device, stream)
         with device_context(self.device):
             self.complete.record(stream)

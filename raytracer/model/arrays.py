@@ -43,9 +43,9 @@ def each_block(count: int, work: Callable[[slice], None], size: int = BLOCK_ROWS
         return
     from concurrent.futures import ThreadPoolExecutor
 
-    from raytracer.system.resources import thread_count
+    from raytracer.system.resources import choose_thread_count
 
-    with ThreadPoolExecutor(min(thread_count(), 16)) as pool:
+    with ThreadPoolExecutor(min(choose_thread_count(), 16)) as pool:
         for _ in pool.map(work, blocks(count, size)):
             pass
 
@@ -125,11 +125,11 @@ def _plain_array(value: Any, part: str, where: Where, unit: Any) -> NDArray[Any]
             value, unit, lambda problem: where.wrong(part, problem + other)
         )
     if not isinstance(value, np.ndarray) and is_array(value):
-        from raytracer.system.device_array import on_host  # late: most arrays are NumPy's
+        from raytracer.system.device_array import to_host_array  # late: most arrays are NumPy's
 
         # An array of dask has the mask of what it computes.
         value = value.compute() if hasattr(type(value), "compute") else value
-        value = value if isinstance(value, np.ndarray) else on_host(value, where.place(part))
+        value = value if isinstance(value, np.ndarray) else to_host_array(value, where.place(part))
     array = quantities.without_mask(np.asanyarray(value), where.place(part))
     return quantities.without_objects(array, where.place(part))
 

@@ -15,7 +15,7 @@ from raytracer.model.colors import RGB, Color, parse_color, srgb_to_linear
 from raytracer.model.key_types import ColorValue
 from raytracer.model.render_space import MAX_COORDINATE, Space
 from raytracer.model.views import Triple
-from raytracer.system.layout import code
+from raytracer.system.layout import enum_value
 
 FALLOFFS = ("none", "inverse-square")
 """Falloff of point lights: the words of the kernels' `Falloff`."""
@@ -44,7 +44,7 @@ class _Light(Defined, place="light"):
 
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
         """Write the light into a struct of the kernels, a Light, structured ()."""
-        entry["kind"] = code("LightKind", self.type)
+        entry["kind"] = enum_value("LightKind", self.type)
         entry["shadow"] = self.shadow
         entry["color"] = self._radiance(space)
         position = getattr(self, "position", None)
@@ -109,7 +109,7 @@ class PointLight(_Light):
     def pack(self, entry: NDArray[np.void], space: Space) -> None:
         super().pack(entry, space)
         entry["extent"] = self._length("radius", space)
-        entry["falloff"] = code("Falloff", self.falloff)
+        entry["falloff"] = enum_value("Falloff", self.falloff)
         # 1 / d^2 of scene space is 1 / (d^2 scale^2) of render space.
         entry["color"] = self._radiance(space, 2 if self.falloff == "inverse-square" else 0)
 

@@ -10,7 +10,7 @@ from raytracer.config.field_types import Number
 from raytracer.config.fields import Defined, find_definitions, setting
 from raytracer.model.colors import Color, parse_color, srgb_to_linear
 from raytracer.model.key_types import ColorValue
-from raytracer.system.layout import code
+from raytracer.system.layout import enum_value
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -106,7 +106,7 @@ DEFAULT = Material.type
 def pack_material(material: AnyMaterial, entry: NDArray[np.void], scale: float = 1.0) -> None:
     """Write a material into a struct of the kernels, a Material, structured (); scale: length of a
     unit of render space, in scene units."""
-    entry["kind"] = code("MaterialKind", material.type)
+    entry["kind"] = enum_value("MaterialKind", material.type)
     parameters = entry[material.type]
     for name in find_definitions(type(material)):
         value = getattr(material, name)

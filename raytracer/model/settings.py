@@ -172,7 +172,7 @@ class RenderSettings(Defined, place="render"):
 
         scale: length of a unit of render space, in scene units.
         """
-        from raytracer.system.layout import code
+        from raytracer.system.layout import enum_value
 
         kind, distance = self.resolved_integrator, inf
         if self.ao_distance is not None:
@@ -180,12 +180,12 @@ class RenderSettings(Defined, place="render"):
         return {
             "width": self.width, "height": self.height, "seed": self.seed,
             "max_depth": self.max_depth, "shadows": self.shadows, "sample_count": self.samples,
-            "kind": code("IntegratorKind", kind),
+            "kind": enum_value("IntegratorKind", kind),
             # with another integrator no part of the picture, nor of its digest
             "ao_samples": self.ao_samples if kind == "ao" else 0,
             "ao_distance": min(distance, UNLIMITED) if kind == "ao" else 0.0,
             "clamp_indirect": self.clamp_indirect if kind == "path" else 0.0,
-            "filter": code("FilterKind", self.filter),
+            "filter": enum_value("FilterKind", self.filter),
             "filter_radius": self.resolved_filter_radius,
         }  # fmt: skip
 

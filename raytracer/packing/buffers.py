@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from raytracer._native import core
 from raytracer.model.render_space import Space
 from raytracer.packing.view import View
-from raytracer.system.layout import none_of
-from raytracer.system.resources import thread_count
+from raytracer.system.layout import empty_structs
+from raytracer.system.resources import choose_thread_count
 
 ENDLESS = math.inf
 """Radius of the record of a ground: what is below it has no other end."""
@@ -131,7 +131,7 @@ class Columns(NamedTuple):
     ) -> Reach:  # fmt: skip
         """Return how far they reach along directions, (K, 3), but `skipped`, ascending."""
         place = None if center is None else center.tolist()
-        found: Reach = core().reach(self, normals, skipped, place, limit, thread_count())
+        found: Reach = core().reach(self, normals, skipped, place, limit, choose_thread_count())
         return found
 
 
@@ -260,9 +260,9 @@ class SceneBuffers:
     # (G,): the large spheres, in the same order; the ground, a plane, is the last of them, with
     # number N. Where there is one, arrays of colours, of their ids and of material ids have a row
     # more.
-    large: NDArray[np.void] = field(default_factory=partial(none_of, "LargeSphere"))
+    large: NDArray[np.void] = field(default_factory=partial(empty_structs, "LargeSphere"))
     # (E,): the spheres that send out light; made of the others.
-    emitters: NDArray[np.void] = field(default_factory=partial(none_of, "Emitter"))
+    emitters: NDArray[np.void] = field(default_factory=partial(empty_structs, "Emitter"))
     # (N,), or (0,) where all is opaque: 65535 is opacity 1.
     opacity: NDArray[np.uint16] = field(default_factory=partial(_empty, "u2"))
     # (C, 3), render space: half of the segments of the capsules, which are with the cones and
@@ -278,7 +278,7 @@ class SceneBuffers:
     # `kernels/geom/solid.h` reads them.
     shapes: NDArray[np.float32] = field(default_factory=partial(_empty, "f4", 8))
     # (1,): the spheres are those of one cell, which is seen in each box of the lattice; or (0,).
-    images: NDArray[np.void] = field(default_factory=partial(none_of, "ImageLattice"))
+    images: NDArray[np.void] = field(default_factory=partial(empty_structs, "ImageLattice"))
 
     @property
     def centers(self) -> NDArray[np.float32]:
@@ -424,7 +424,7 @@ class SceneBuffers:
         else:
             from concurrent.futures import ThreadPoolExecutor
 
-            with ThreadPoolExecutor(min(thread_count(), DIGEST_THREADS)) as pool:
+            with ThreadPoolExecutor(min(choose_thread_count(), DIGEST_THREADS)) as pool:
                 leaves = [*pool.map(self._leaf_of_spheres, starts), *pool.map(_leaf, blocks)]
         root.update(b"".join(leaves))
         return f"{DIGEST_VERSION}-{root.hexdigest()}"
@@ -487,7 +487,7 @@ def host_tree(
 
     Without `shapes`, solids whose numbers are there count as different from each other.
     """
-    return Bvh(*core().build_bvh(columns, thread_count(threads), large_id.tolist(), shapes))
+    return Bvh(*core().build_bvh(columns, choose_thread_count(threads), large_id.tolist(), shapes))
 
 
 def _leaf(*blocks: memoryview) -> bytes:

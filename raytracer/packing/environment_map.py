@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from raytracer.config.errors import UserError
 from raytracer.model.environment import Environment
 from raytracer.model.views import Vector
-from raytracer.system.layout import dtype
+from raytracer.system.layout import struct_dtype
 from raytracer.system.memory import require_room
 
 MAX_ROWS = 1024  # of cells, half as many as columns: 5.7 per degree, 43 MiB
@@ -40,10 +40,10 @@ def pack_environment(
         "environment_light": _light_on_ground(radiance),
     }
     corners, half = density.size, (size**2 - 1) // 3
-    sky = np.zeros(corners + 2 * half + 1, dtype("EnvironmentTexel"))
+    sky = np.zeros(corners + 2 * half + 1, struct_dtype("EnvironmentTexel"))
     sky["radiance"][:corners] = radiance.reshape(-1, 3)
     sky["density"][:corners] = density.ravel()
-    fill_quads(sky[corners:].view(dtype("EnvironmentQuad")), _cells(density))
+    fill_quads(sky[corners:].view(struct_dtype("EnvironmentQuad")), _cells(density))
     return sky, fields
 
 

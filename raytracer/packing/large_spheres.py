@@ -16,7 +16,7 @@ from raytracer.config.warning import warn
 from raytracer.model.arrays import blocks
 from raytracer.model.views import Vector
 from raytracer.packing.buffers import Spheres
-from raytracer.system.layout import constant, dtype
+from raytracer.system.layout import kernel_constant, struct_dtype
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -31,7 +31,7 @@ then a seventh of the smallest radius."""
 LIMIT = 1.0e6  # the same ratio from which the ordinary form is visibly wrong
 NEAR = 1.0 / 16.0  # distance of the surface from the scene's centre, in radii, up to which it helps
 REGION = 2.0  # distance from the centre, in units of render space, within which most spheres lie
-MAX_LARGE = constant("kMaxLargeSpheres")  # every ray is tested against each
+MAX_LARGE = kernel_constant("kMaxLargeSpheres")  # every ray is tested against each
 
 
 def pack_large(
@@ -65,7 +65,7 @@ def pack_large(
             f"1e6, and above for at most {MAX_LARGE} large ones whose surface does not pass the "
             "middle of the small spheres"
         )
-    table = np.zeros(len(near), dtype("LargeSphere"))
+    table = np.zeros(len(near), struct_dtype("LargeSphere"))
     for row, (center, size) in enumerate(large[number] for number in near):
         length = sqrt(float(center @ center))
         table[row]["normal"] = [float(x) / length for x in center]
@@ -85,7 +85,7 @@ def exact(values: Any) -> Exact:
 
 def plane(up: Vector, height: float) -> NDArray[np.void]:
     """Return the half-space below a height along a unit vector, `LargeSphere`, structured (1,)."""
-    table = np.zeros(1, dtype("LargeSphere"))
+    table = np.zeros(1, struct_dtype("LargeSphere"))
     table["normal"] = [-x for x in up]
     table["height"] = -height
     return table

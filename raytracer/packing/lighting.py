@@ -17,7 +17,7 @@ from raytracer.model.settings import KEY_LIGHTS, Look, RenderSettings
 from raytracer.model.views import Vector, frame
 from raytracer.packing.buffers import DeviceColors, Spheres
 from raytracer.packing.framing import Basis
-from raytracer.system.layout import code, dtype, none_of
+from raytracer.system.layout import empty_structs, enum_value, struct_dtype
 
 MAX_DOMES = 8  # emitters around a scene, within each other, that are looked for
 
@@ -27,7 +27,7 @@ def pack_lights(
 ) -> NDArray[np.void]:
     """Return the lights in render space, structured (L,); None: those of the look, along axes."""
     lights = key_lights(settings, axes) if lights is None else lights
-    packed = np.zeros(len(lights), dtype("Light"))
+    packed = np.zeros(len(lights), struct_dtype("Light"))
     for index, (entry, light) in enumerate(zip(packed, lights, strict=True)):
         try:
             light.pack(entry, space)
@@ -93,7 +93,7 @@ def environment(background: Background, ambient: Ambient, camera: Camera | None)
     return {
         "background_bottom": srgb_to_linear(bottom),
         "background_top": srgb_to_linear(top),
-        "background_kind": code("BackgroundKind", kind),
+        "background_kind": enum_value("BackgroundKind", kind),
         "background_up": background_up(background, camera),
         "ambient": light,
     }
@@ -120,10 +120,10 @@ def pack_emitters(
     The weight of an emitter is the largest channel of radiance, times the square of the radius or
     of `emitter_reach`, if that is less. Arguments are as in `SceneBuffers`.
     """
-    is_principled = materials["kind"] == code("MaterialKind", "principled")
+    is_principled = materials["kind"] == enum_value("MaterialKind", "principled")
     emission = np.where(is_principled, materials["principled"]["emission"], np.float32(0.0))
     if not emission.any() or not spheres.size:
-        return none_of("Emitter"), {"emitter_count": 0}
+        return empty_structs("Emitter"), {"emitter_count": 0}
     color = colors.on_host if isinstance(colors, DeviceColors) else colors
     strength = emission[material_id] if len(material_id) else emission.repeat(spheres.size)
     number = np.flatnonzero(strength > 0)
@@ -131,12 +131,12 @@ def pack_emitters(
     radiance, radius = color[row] * strength[number, None], spheres[3][number]
     lit = (radiance.max(axis=1) > 0) & (radius > 0)
     if not lit.any():
-        return none_of("Emitter"), {"emitter_count": 0}
+        return empty_structs("Emitter"), {"emitter_count": 0}
     number, radiance, radius = number[lit], radiance[lit], radius[lit]
     reach = emitter_reach(spheres, number)
     weight = radiance.max(axis=1) * np.minimum(radius, reach).astype(np.float64) ** 2
     total = float(weight.sum())
-    emitters = np.zeros(len(number), dtype("Emitter"))
+    emitters = np.zeros(len(number), struct_dtype("Emitter"))
     emitters["center"] = np.stack([axis[number] for axis in spheres[:3]], axis=1)
     emitters["radius"] = radius
     emitters["radiance"] = radiance

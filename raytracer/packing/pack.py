@@ -53,8 +53,8 @@ from raytracer.packing.lighting import (
 )
 from raytracer.packing.pose import Pose, posed
 from raytracer.packing.view import View, frame_of
-from raytracer.system.layout import code, dtype, none_of
-from raytracer.system.resources import thread_count
+from raytracer.system.layout import empty_structs, enum_value, struct_dtype
+from raytracer.system.resources import choose_thread_count
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -157,12 +157,12 @@ def pack_with_camera(
             _warn_of_dark(scene, solid_sets)
         emitters, emission = pack_emitters(spheres, color, color_id, materials, of_spheres, opacity)
         is_fading = has_ground and scene.ground.fade > 0  # type: ignore[union-attr]
-        nothing = View(none_of("Camera"), none_of("Light"), materials, frame_of())
+        nothing = View(empty_structs("Camera"), empty_structs("Light"), materials, frame_of())
         view = (nothing if before is None else before.view).but(
             **emission,
-            color_mode=code("ColorMode", color_mode),
+            color_mode=enum_value("ColorMode", color_mode),
             material_count=len(materials),
-            material_mode=code("MaterialMode", "indexed" if len(material_id) else "uniform"),
+            material_mode=enum_value("MaterialMode", "indexed" if len(material_id) else "uniform"),
             has_alpha=int(len(opacity) > 0 or is_fading),
         )
         for ids in (color_id, material_id, opacity):
@@ -289,7 +289,7 @@ def _clip(clip: Clip | None, space: Space) -> dict[str, Any]:
     if clip is None:
         return {}
     cuts = clip.planes()
-    planes = np.zeros(dtype("Clip")["clip_planes"].shape).reshape(-1, 4)
+    planes = np.zeros(struct_dtype("Clip")["clip_planes"].shape).reshape(-1, 4)
     for row, (normal, offset) in zip(planes, cuts, strict=False):
         row[:3] = normal
         row[3] = (offset - float(np.dot(normal, space.center))) / space.scale
@@ -317,7 +317,7 @@ def _glass(
     settings: RenderSettings,
 ) -> dict[str, Any]:  # fmt: skip
     """Return the fields of `Frame` about light that passes through solids."""
-    principled = buffers.view.materials["kind"] == code("MaterialKind", "principled")
+    principled = buffers.view.materials["kind"] == enum_value("MaterialKind", "principled")
     parameters = buffers.view.materials["principled"]
     glass = principled & (parameters["transmission"] > 0)
     if settings.resolved_integrator != "path":
@@ -352,12 +352,12 @@ def _sky(
 
             around = Environment(color="white", intensity=look.ambient)
     if around is None:
-        return none_of("EnvironmentTexel"), {}
+        return empty_structs("EnvironmentTexel"), {}
     from raytracer.packing.environment_map import pack_environment  # late: few scenes
 
     texels, fields = pack_environment(around, background_up(scene.background, scene.camera))
     # highlights show an even map too, and paths do not find it there
-    phong = before.materials["kind"] == code("MaterialKind", "phong")
+    phong = before.materials["kind"] == enum_value("MaterialKind", "phong")
     has_highlights = bool((phong & (before.materials["phong"]["specular"] > 0)).any())
     fields["map_highlights"] = int(fields["map_even"] and has_highlights)
     fields["map_visible"] = _is_seen(around, scene.background)
@@ -508,7 +508,7 @@ def _place_rows(spheres: SphereSet, rows: slice, space: Space, out: Columns) -> 
     factor = spheres.transform.scale / space.scale
     centers, radius = (aligned(_rows(spheres, name, rows)) for name in ("centers", "radius"))
     wrong = core().place(
-        centers, radius, linear.ravel().tolist(), move.tolist(), factor, out, thread_count()
+        centers, radius, linear.ravel().tolist(), move.tolist(), factor, out, choose_thread_count()
     )
     if wrong is not None:
         from raytracer.packing.sphere_update import (
@@ -600,7 +600,7 @@ def _pack_materials(
     of_set = [used.setdefault(scene.material_of(s), len(used)) for s in sets]
     if not used:
         used[Material()] = 0
-    materials = np.zeros(len(used), dtype("Material"))
+    materials = np.zeros(len(used), struct_dtype("Material"))
     for material, index in used.items():
         pack_material(material, materials[index], scale)
     counts = [s.count if len(used) > 1 else 0 for s in sets]

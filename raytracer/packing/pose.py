@@ -13,7 +13,7 @@ from raytracer.model.render_space import Space
 from raytracer.model.views import VIEW_UP
 from raytracer.packing.buffers import Spheres
 from raytracer.packing.framing import NOTHING, Basis, Surroundings, basis, fitted
-from raytracer.system.layout import code, dtype
+from raytracer.system.layout import enum_value, struct_dtype
 
 ROUNDING = 1e-9  # largest relative error of a camera rounded to scene units; float32 has 6e-8
 MAX_FOCUS = 1e15  # largest focus distance in render space: its square is a float32
@@ -35,8 +35,8 @@ class Pose:
 
     def pack(self, aspect: float) -> NDArray[np.void]:
         """Return the camera for the kernels, structured (1,); `aspect` is width by height."""
-        packed = np.zeros(1, dtype("Camera"))
-        packed["kind"] = code("CameraKind", self.kind)
+        packed = np.zeros(1, struct_dtype("Camera"))
+        packed["kind"] = enum_value("CameraKind", self.kind)
         with np.errstate(over="ignore"):  # infinity is refused below
             packed["origin"] = self.eye
             packed["forward"] = self.axes.forward

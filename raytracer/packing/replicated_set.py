@@ -14,7 +14,7 @@ from raytracer.model.render_space import Space
 from raytracer.model.simulation_box import box_of_set
 from raytracer.model.sphere_set import SphereSet
 from raytracer.packing.buffers import ImagedSpheres, Spheres
-from raytracer.system.layout import dtype
+from raytracer.system.layout import struct_dtype
 
 if TYPE_CHECKING:
     from raytracer.model.scene import Scene
@@ -171,7 +171,7 @@ def pack_images(
     linear, _ = space.placing(images.transform)
     edges = images.edges @ linear.T
     count = cell.size
-    lattice = np.zeros(1, dtype("ImageLattice"))
+    lattice = np.zeros(1, struct_dtype("ImageLattice"))
     low, high = Subject(cell, "all").box()
     margin = MARGIN * max(float(np.abs(low).max()), float(np.abs(high).max()))
     lattice["low"], lattice["high"] = low - margin, high + margin

@@ -31,7 +31,7 @@ from raytracer.packing.buffers import (
     Spheres,
     triangle_numbers,
 )
-from raytracer.system.layout import code, dtype
+from raytracer.system.layout import enum_value, struct_dtype
 
 MAX_SOLIDS = 1 << 29  # limit of the tag bits of a record
 EVERYWHERE = 1e15  # radius of a sphere around all of render space; its square is a float32
@@ -191,7 +191,9 @@ def pack_media(
     """
     fields: dict[str, Any] = {"nested": 1}
     place = camera[0]["origin"].astype(np.float64)
-    if clip and (camera[0]["kind"] == code("CameraKind", "orthographic") or _is_cut(clip, place)):
+    if clip and (
+        camera[0]["kind"] == enum_value("CameraKind", "orthographic") or _is_cut(clip, place)
+    ):
         return fields
     count, total, ids = buffers.spheres, buffers.count, buffers.material_id
     materials = ids[:total] if len(ids) else np.zeros(total, np.int32)
@@ -207,7 +209,7 @@ def pack_media(
         radii = np.append(radii, np.full(len(others), EVERYWHERE))
     if clip:
         centers, radii = np.broadcast_to(place, centers.shape), np.full(len(radii), EVERYWHERE)
-    most = dtype("Media")["camera_solid"].shape[0]
+    most = struct_dtype("Media")["camera_solid"].shape[0]
     order = np.lexsort((numbers, priority[materials[numbers]]))[::-1][:most]
     chosen, places = np.zeros(most, np.uint32), np.zeros((most, 4))
     chosen[: len(order)] = numbers[order]
@@ -284,7 +286,7 @@ def _distances(camera: NDArray[np.void], centers: Doubles) -> Doubles:
     """Return the least distance of each point from the start of camera rays, float64 (N,)."""
     stand = camera[0]
     away = centers - stand["origin"].astype(np.float64)
-    if stand["kind"] != code("CameraKind", "orthographic"):
+    if stand["kind"] != enum_value("CameraKind", "orthographic"):
         return np.asarray(np.linalg.norm(away, axis=1) - float(stand["lens_radius"]))
     beside = []
     for name in ("right", "up"):  # a rectangle perpendicular to the view

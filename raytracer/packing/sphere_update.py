@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from raytracer.config.errors import SceneError
 from raytracer.system.device_array import DeviceArray
-from raytracer.system.layout import enum
+from raytracer.system.layout import enum_values
 
 if TYPE_CHECKING:
     from raytracer.packing.buffers import Columns, DeviceRecords
@@ -32,7 +32,9 @@ class OutOfRangeError(SceneError):
 def is_readable(name: str, array: DeviceArray, count: int, number: int | None = None) -> bool:
     """Whether kernels of a GPU, or of any, read an array where it is as this one of an update."""
     shapes = {"positions": (count, 3), "colors": (count, 3)}
-    kinds = {"colors": ("uint8", "float16", "float32", "float64")}.get(name, enum("NumberKind"))
+    kinds = {"colors": ("uint8", "float16", "float32", "float64")}.get(
+        name, enum_values("NumberKind")
+    )
     return (
         (number is None or array.device in (None, number))
         and array.shape == shapes.get(name, (count,))

@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 import numpy as np
 
 from raytracer.model.settings import UNLIMITED
-from raytracer.system.layout import code, dtype, enum, none_of, table
+from raytracer.system.layout import (
+    empty_structs,
+    enum_value,
+    enum_values,
+    load_layout,
+    struct_dtype,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +57,7 @@ class View:
     frame: NDArray[np.void]
     # Structured (M,), `EnvironmentTexel`: the corners of the environment map, row by row, then the
     # `EnvironmentQuad` of its blocks, made of them; (0,) without.
-    sky: NDArray[np.void] = field(default_factory=partial(none_of, "EnvironmentTexel"))
+    sky: NDArray[np.void] = field(default_factory=partial(empty_structs, "EnvironmentTexel"))
     draft: bool = False  # whether it is a draft whose ambient occlusion is filtered (`as_draft`)
     neighbor_weight: float = 0.0  # of a neighbouring pixel's samples in a draft; the own have 1
 
@@ -81,11 +87,11 @@ class View:
     @property
     def centered(self) -> bool:
         """Whether every sample goes through its pixel's centre (the point filter)."""
-        return self._number("filter") == code("FilterKind", "point")
+        return self._number("filter") == enum_value("FilterKind", "point")
 
     @property
     def transparent(self) -> bool:
-        return self._number("background_kind") == code("BackgroundKind", "transparent")
+        return self._number("background_kind") == enum_value("BackgroundKind", "transparent")
 
     @property
     def backdrop(self) -> Backdrop | None:
@@ -100,7 +106,7 @@ class View:
     @property
     def has_mirrors(self) -> bool:
         """Whether a material of Phong's is a mirror."""
-        phong = self.materials["kind"] == code("MaterialKind", "phong")
+        phong = self.materials["kind"] == enum_value("MaterialKind", "phong")
         return bool((phong & (self.materials["phong"]["mirror"] > 0)).any())
 
     @property
@@ -123,7 +129,7 @@ class View:
     @property
     def has_principled(self) -> bool:
         """Whether a material is not Phong's."""
-        return bool((self.materials["kind"] != code("MaterialKind", "phong")).any())
+        return bool((self.materials["kind"] != enum_value("MaterialKind", "phong")).any())
 
     @property
     def has_emitters(self) -> bool:
@@ -133,7 +139,7 @@ class View:
     @property
     def integrator(self) -> str:
         """The integrator, one of `INTEGRATORS`."""
-        words = {number: word for word, number in enum("IntegratorKind").items()}
+        words = {number: word for word, number in enum_values("IntegratorKind").items()}
         return words[self._number("kind")]
 
     @property
@@ -162,7 +168,7 @@ class View:
 
     def through_centers(self) -> View:
         """Return the view with every sample through its pixel's centre (the point filter)."""
-        return self.but(filter=code("FilterKind", "point"))
+        return self.but(filter=enum_value("FilterKind", "point"))
 
     def as_draft(self, scale: float = 1.0) -> View:
         """Return the view for a picture of one sample that is soon replaced.
@@ -172,7 +178,7 @@ class View:
         times as wide, spreads the samples over neighbouring pixels afterwards.
         """
         (radius,), draft, weight = self._values("filter_radius"), self.occlusion_rays > 0, 0.0
-        if self._number("filter") == code("FilterKind", "gaussian") and radius:
+        if self._number("filter") == enum_value("FilterKind", "gaussian") and radius:
             # of the filter one pixel from its middle; it ends at three standard deviations
             weight = exp(-4.5 / (radius * scale) ** 2)
         view = self.through_centers()
@@ -209,7 +215,7 @@ class View:
 
 def frame_of(**fields: Any) -> NDArray[np.void]:
     """Return a Frame, structured (1,), with these fields of its parts; the others are 0."""
-    frame = dtype("Frame")
+    frame = struct_dtype("Frame")
     return _with_fields(bytes(frame.itemsize), frame, fields)
 
 
@@ -228,7 +234,7 @@ def _with_fields(old: bytes, frame: np.dtype[Any], fields: dict[str, Any]) -> ND
 @cache
 def _places() -> dict[str, tuple[Struct, int, int]]:
     """Return the format, byte offset and number count of each field of a Frame's parts."""
-    structs, letters = table(), {"i4": "i", "u4": "I", "f4": "f"}
+    structs, letters = load_layout(), {"i4": "i", "u4": "I", "f4": "f"}
     return {
         field: (Struct(f"={count}{letters[kind]}"), start + offset, count)
         for _, struct, _, start in structs["Frame"][1]

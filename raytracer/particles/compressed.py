@@ -12,7 +12,7 @@ from typing import IO, Any, cast
 
 from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile, copied, reading
-from raytracer.system.memory import size_text
+from raytracer.system.memory import format_size
 from raytracer.system.resources import available_memory
 
 PIECE = 1 << 20  # bytes that are decompressed at a time
@@ -155,7 +155,7 @@ def _copy(stream: IO[bytes], file: OpenFile, ended: list[EOFError], copy: IO[byt
         if total > min(limit, max(RATIO_BYTES, MAX_RATIO * file.size)):
             what = "the free memory" if total > limit else "so it is damaged or hostile"
             raise DataFileError(
-                f"{file.source}: {file.size:,} bytes decompress to more than {size_text(total)}, "
+                f"{file.source}: {file.size:,} bytes decompress to more than {format_size(total)}, "
                 f"{what}"
             )
         copy.write(piece)

@@ -34,7 +34,7 @@ from raytracer.files.references import folders_of, require_no_reference
 from raytracer.files.sandbox import is_below
 from raytracer.model.particle_source import Particles, ParticleSource, Value, moment_of
 from raytracer.particles import array_source
-from raytracer.system.memory import MIB, require_room, size_text
+from raytracer.system.memory import MIB, format_size, require_room
 from raytracer.system.resources import available_memory, data_memory
 
 T = TypeVar("T")
@@ -216,7 +216,7 @@ class _Worker:
             )
         return DataFileError(
             f"{source}: is damaged, or not a valid {what} file, or needs more than "
-            f"{size_text(memory_limit(self._file.size))} of memory: its library {_ending(code)}"
+            f"{format_size(memory_limit(self._file.size))} of memory: its library {_ending(code)}"
         )
 
     def close(self) -> None:
@@ -500,7 +500,7 @@ class _Server:
         if isinstance(error, MemoryNeedError) and str(error).endswith(NO_MEMORY) and self.limit:
             error = MemoryNeedError(
                 f"{self._name}: reading its {self._file.size:,} bytes as {self._what} takes more "
-                f"than {size_text(self.limit)} of memory: free some, unless the file is damaged"
+                f"than {format_size(self.limit)} of memory: free some, unless the file is damaged"
             )
         read = [(each.path, each.name) for each in inputs.noted()]
         inputs.forget()

@@ -24,7 +24,7 @@ from raytracer.model.particle_source import Column, Particles, more_frames
 from raytracer.particles.columns import ColumnSource
 from raytracer.particles.lines import count_lines, first_line_from
 from raytracer.system.memory import require_room
-from raytracer.system.resources import thread_count
+from raytracer.system.resources import choose_thread_count
 
 EXACT = 1 << 53  # integers up to this size are exact in float64, the type of parsed text
 COLOR_BYTES = 32  # longest text of a colour; the longest CSS name has 20 letters
@@ -159,7 +159,7 @@ class _Table:
                 return None
             rows, used, stopped = core().parse_rows(
                 buffer[:end], layout.split, layout.columns, table, count, numbers, letters,
-                list(layout.records), layout.stop, thread_count(),
+                list(layout.records), layout.stop, choose_thread_count(),
             )  # fmt: skip
             if rows < 0:
                 return None

@@ -21,7 +21,7 @@ from raytracer.film.film import Crop, Film
 from raytracer.model.settings import RenderSettings
 from raytracer.packing.buffers import SceneBuffers
 from raytracer.packing.view import View
-from raytracer.system.layout import code
+from raytracer.system.layout import enum_value
 
 COLUMNS, ROWS = 12, 8  # number of tiles across and down the picture
 SIDE = 8  # of a tile in pixels: about as many as a packet of rays
@@ -51,7 +51,7 @@ def balanced(
 def measured_factor(device: Device, on_device: DeviceScene, view: View) -> float:
     """Return the factor of the lights of a view, from 1 to `MAX_FACTOR`."""
     (width, height) = view.size
-    view = view.but(background_kind=code("BackgroundKind", "transparent"), map_visible=0)
+    view = view.but(background_kind=enum_value("BackgroundKind", "transparent"), map_visible=0)
     tiles = []
     for crop in _crops(width, height):
         film = Film.blank(width, height, crop)

@@ -26,7 +26,7 @@ from raytracer.rendering.overrides import SceneOverrides
 from raytracer.rendering.pipeline import Job, load_applied
 from raytracer.scene_files.source import Source
 from raytracer.system.device_array import DeviceArray
-from raytracer.system.layout import code
+from raytracer.system.layout import enum_value
 
 FIXED = (
     "camera", "lights", "ambient", "background", "materials", "render", "ground", "clip",
@@ -89,7 +89,7 @@ def follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Sc
 
 def first_rows(buffers: SceneBuffers, sets: Sequence[SphereSet]) -> list[int]:
     """Return the first row of the colours of each set, and the row after the last."""
-    if buffers.view.frame["scene"]["color_mode"][0] == code("ColorMode", pack.PER_SPHERE):
+    if buffers.view.frame["scene"]["color_mode"][0] == enum_value("ColorMode", pack.PER_SPHERE):
         return _ends([each.count for each in sets])
     return _ends([len(given(each, "color")) if each.count else 0 for each in sets])
 

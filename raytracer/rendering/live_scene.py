@@ -48,10 +48,10 @@ from raytracer.rendering.pipeline import (
     surroundings,
 )
 from raytracer.rendering.view_settings import check_shutter
-from raytracer.system.cuda_driver import LEGACY_STREAM, is_captured, order, stream_handle
+from raytracer.system.cuda_driver import LEGACY_STREAM, is_captured, order_streams, stream_handle
 from raytracer.system.device_array import DeviceArray, device_array
-from raytracer.system.layout import code
-from raytracer.system.memory import Need, require_count
+from raytracer.system.layout import enum_value
+from raytracer.system.memory import MemoryEstimate, require_count
 
 if TYPE_CHECKING:
     from raytracer.keywords import Keywords
@@ -123,7 +123,7 @@ class LiveScene:
         self._is_resized = False  # whether a GPU was given radii since the last picture
         self._job: Job | None = prepare(
             scene, given, backend=backend, threads=threads, keep=True, annotations=annotations,
-            hashed=False, memory_of=Need(moves=True), blurs=False,
+            hashed=False, memory_of=MemoryEstimate(moves=True), blurs=False,
         )  # fmt: skip
         try:
             self._tone = ToneSettings.of(tone, self._job.tone)
@@ -245,7 +245,7 @@ class LiveScene:
                 "each sphere"
             )
         for number in {on_gpu[name].device or 0 for name in here if name in on_gpu}:
-            order(LEGACY_STREAM, stream, number)  # on which arrays are copied to the host
+            order_streams(LEGACY_STREAM, stream, number)  # on which arrays are copied to the host
         spheres = self._changed(**here)
         in_place = (
             self._can_move
@@ -327,7 +327,7 @@ class LiveScene:
                     "values: the first ones make the scale on the host: call update with them once "
                     "before the capture of a CUDA graph"
                 )
-            order(LEGACY_STREAM, stream, job.device.number)
+            order_streams(LEGACY_STREAM, stream, job.device.number)
         if "values" in there and self._scale_of(there["values"].to_host).is_categorical:
             del there["values"]
         return there
@@ -596,7 +596,7 @@ class LiveScene:
         is_packed = is_large or is_tabled(scene, spheres, first, buffers)
         self._can_move = job.scene.can_update and spheres.count > 0 and not is_packed
         self._has_rows = (
-            buffers.view.frame["scene"]["color_mode"][0] != code("ColorMode", pack.UNIFORM)
+            buffers.view.frame["scene"]["color_mode"][0] != enum_value("ColorMode", pack.UNIFORM)
             and len(given_array(spheres, "color")) == spheres.count
             and spheres.color_id is None
         )

@@ -27,7 +27,7 @@ from raytracer.model.source_settings import SourceSettings
 from raytracer.model.sphere_set import SphereSet
 from raytracer.rendering.pipeline import VIEW_SETTINGS, prepare
 from raytracer.scene_files.source import Source
-from raytracer.system.memory import Need
+from raytracer.system.memory import MemoryEstimate
 
 if TYPE_CHECKING:
     from raytracer.keywords import MeasureKeywords
@@ -138,7 +138,7 @@ def measure(
     source, given = Source.taken(scene, others)
     options: dict[str, Any] = {
         "backend": backend, "threads": threads, "keep": True, "hashed": False, "blurs": False,
-        "memory_of": Need(numbered=True),
+        "memory_of": MemoryEstimate(numbered=True),
     }  # fmt: skip
     with prepare(source, given | traced, **options) as job:
         assert job.kept is not None

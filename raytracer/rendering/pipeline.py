@@ -44,8 +44,8 @@ from raytracer.model.source_settings import SourceSettings
 from raytracer.rendering.overrides import SceneOverrides
 from raytracer.scene_files.source import Source
 from raytracer.system import memory
-from raytracer.system.layout import constant
-from raytracer.system.progress import called
+from raytracer.system.layout import kernel_constant
+from raytracer.system.progress import open_progress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +74,7 @@ VIEW_SETTINGS = "raytracer.rendering.view_settings:ViewSettings"
 NO_SPHERES = "the scene has no spheres: the picture shows the background alone"
 """Settings of the view, by name: they are imported where a call states one."""
 
-NO_SPHERE = constant("kNoSphere")  # FirstHit.id
+NO_SPHERE = kernel_constant("kNoSphere")  # FirstHit.id
 
 
 @accept_settings(SourceSettings, RenderSettings, VIEW_SETTINGS, STYLE)
@@ -139,7 +139,7 @@ def render(
     source, given = Source.taken(scene, settings)
     if first_sample is not None:
         first_sample = check_whole(first_sample, "first_sample")
-    output = memory.Need(aov_channels=channels(variables), bloom=bloom)
+    output = memory.MemoryEstimate(aov_channels=channels(variables), bloom=bloom)
     with (
         prepare(
             source, given, backend=backend, crop=crop, threads=threads, memory_of=output,
@@ -148,7 +148,7 @@ def render(
         job.device.film(Film.blank(*job.view.size, crop, film and film.copy())) as on_device,
     ):  # fmt: skip
         x0, y0, x1, y1 = on_device.host.crop
-        with called(progress, (x1 - x0) * (y1 - y0) * job.settings.samples) as call:
+        with open_progress(progress, (x1 - x0) * (y1 - y0) * job.settings.samples) as call:
             image = job.render(
                 on_device, first=first_sample, aovs=variables, tone=ToneSettings.of(tone, job.tone),
                 seconds=seconds, progress=call,
@@ -190,7 +190,7 @@ def prepare(
     threads: int = 0,
     notice: Notice | None = None,
     keep: bool = False,
-    memory_of: memory.Need | None = None,
+    memory_of: memory.MemoryEstimate | None = None,
     annotations: Annotations | Mapping[str, Any] | None = None,
     values: Mapping[str, Any] | None = None,
     hashed: bool = True,
@@ -224,7 +224,7 @@ def prepare(
     spheres = ", ".join(pluralize(count, noun) for noun, count in counts.items())
     with prefix_errors(loaded.source):
         moving = loaded if any(each.keys for each in loaded.spheres) else None
-        need = memory_of or memory.Need()
+        need = memory_of or memory.MemoryEstimate()
         need = replace(need, moves=need.moves or moving is not None, threads=threads)
         keeps, is_file = keep or moving is not None, source.path is not None
         with stage("pack", f"packing {spheres}"):
@@ -283,7 +283,7 @@ def _stage(notice: Notice | None, spent: dict[str, float], name: str, text: str)
 
 
 def _packed(
-    scene: Scene, need: memory.Need, crop: Crop | None, plan: Plan | None, device: Device,
+    scene: Scene, need: memory.MemoryEstimate, crop: Crop | None, plan: Plan | None, device: Device,
     keep: bool, is_file: bool,
 ) -> tuple[SceneBuffers, Camera]:  # fmt: skip
     """Return the packed scene and its fitted camera, if there is memory to render it.

@@ -90,19 +90,19 @@ _STARTS = {
 """Of the errors of cuInit: a fragment of the driver's message, and what to do."""
 
 
-def start_remedy(status: int) -> str:
+def suggest_start_remedy(status: int) -> str:
     """Return what to do if the driver does not start with this status."""
     other = "see whether `nvidia-smi` works, and restart the machine or update the NVIDIA driver"
     return _STARTS.get(status, ("", other))[1]
 
 
-def explain(message: str) -> RaytracerError:
+def explain_driver_error(message: str) -> RaytracerError:
     """Return an error with a remedy for a message of the driver."""
     text = " ".join(message.split())
     if "cuInit" in text:
         status = next((code for code, (part, _) in _STARTS.items() if part in text), 0)
         if status:
-            return BackendError(f"CUDA: {start_remedy(status)} ({text})")
+            return BackendError(f"CUDA: {suggest_start_remedy(status)} ({text})")
     if "out of memory" in text:
         return MemoryNeedError(
             f"the GPU's memory is full ({text}): stop other programs that use it, render fewer "
@@ -145,7 +145,7 @@ def check_status(status: int) -> None:
 
 
 @cache
-def _primary(device: int) -> ctypes.c_void_p:
+def _primary_context(device: int) -> ctypes.c_void_p:
     """Return the primary context of a GPU, which is kept as long as the process runs."""
     cuda, context, number = _driver(), ctypes.c_void_p(), ctypes.c_int()
     assert cuda is not None
@@ -162,7 +162,7 @@ def device_context(device: int) -> Iterator[ctypes.CDLL]:
         raise BackendError(
             "an array is on a GPU, but there is no CUDA driver: see `raytracer devices`"
         )
-    check_status(cuda.cuCtxPushCurrent_v2(_primary(device)))
+    check_status(cuda.cuCtxPushCurrent_v2(_primary_context(device)))
     try:
         yield cuda
     finally:
@@ -175,7 +175,7 @@ def _call(device: int, name: str, *arguments: Any) -> None:
         check_status(getattr(cuda, name)(*arguments))
 
 
-def device_of(address: int) -> int | None:
+def find_device(address: int) -> int | None:
     """Return the number of the GPU in whose memory an address is; None without a driver. Raises
     ValueError: it is in the memory of none."""
     if (cuda := _driver()) is None:
@@ -254,7 +254,7 @@ def is_captured(stream: int, device: int) -> bool:
     return status.value != 0
 
 
-def order(later: int, earlier: int, device: int) -> None:
+def order_streams(later: int, earlier: int, device: int) -> None:
     """Let what is queued on stream `later` of a GPU from now on wait for all of `earlier`."""
     if later == earlier:
         return

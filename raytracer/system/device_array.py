@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 from raytracer._native import core
 from raytracer.config.errors import SceneError, quote, type_name
 from raytracer.system import cuda_driver
-from raytracer.system.cuda_driver import LEGACY_STREAM, order, stream_handle
+from raytracer.system.cuda_driver import LEGACY_STREAM, order_streams, stream_handle
 
 CUDA, CUDA_MANAGED = 2, 13
 """Kinds of devices in DLPack: memory of a GPU, and memory that host and GPUs share."""
@@ -115,9 +115,9 @@ class DeviceArray:
         if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
             raise BufferError("the array is given where it is; copy it yourself")
         if stream != NO_STREAM and self.stream is not None:
-            order(stream_handle(stream), self.stream, self.device or 0)
+            order_streams(stream_handle(stream), self.stream, self.device or 0)
         place = self.address, self.shape, self.strides, self.dtype, self.__dlpack_device__()
-        return capsule_of(*place, self, max_version)
+        return make_capsule(*place, self, max_version)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """Return `to_host`, for NumPy. Raises ValueError: `copy` is False."""
@@ -169,7 +169,7 @@ def device_array(value: Any, name: str = "", stream: Any = None) -> DeviceArray 
         return value if isinstance(value, DeviceArray) else None
     place = f"{name}: " if name else ""
     problem: Exception | None = None
-    for read in (_by_dlpack, _by_interface):
+    for read in (_describe_dlpack, _describe_interface):
         try:
             if (found := read(value, stream, place)) is not None:
                 return found
@@ -183,7 +183,7 @@ def device_array(value: Any, name: str = "", stream: Any = None) -> DeviceArray 
     return None
 
 
-def on_host(value: Any, name: str = "") -> Any:
+def to_host_array(value: Any, name: str = "") -> Any:
     """Return a copy of an array on a GPU in the memory of the host, and anything else as it is;
     objects of the host with DLPack become arrays of NumPy, without a copy. Raises SceneError: as
     for `device_array`, or its package does not copy it from its device."""
@@ -211,7 +211,7 @@ def _device_kind(value: Any) -> int | None:
         return None
 
 
-def _by_dlpack(value: Any, stream: Any, place: str) -> DeviceArray | None:
+def _describe_dlpack(value: Any, stream: Any, place: str) -> DeviceArray | None:
     """Return what an object with `__dlpack__` describes, or None where it lies on no GPU."""
     if _device_kind(value) not in (CUDA, CUDA_MANAGED):
         return None
@@ -239,7 +239,7 @@ def _dtype(place: str, code: int, bits: int, lanes: int) -> np.dtype[Any]:
     raise SceneError(f"{place}has dtype {kind}, which NumPy does not have: give float32")
 
 
-def capsule_of(
+def make_capsule(
     address: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: np.dtype[Any],
     device: tuple[int, int], owner: object, max_version: tuple[int, int] | None,
 ) -> object:  # fmt: skip
@@ -259,7 +259,7 @@ def packed_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     return tuple(strides[::-1]) if shape else ()
 
 
-def _by_interface(value: Any, stream: Any, place: str) -> DeviceArray | None:
+def _describe_interface(value: Any, stream: Any, place: str) -> DeviceArray | None:
     """Return what a `__cuda_array_interface__` of version 2 or 3 describes, or None without."""
     interface = getattr(value, "__cuda_array_interface__", None)
     if interface is None:
@@ -278,7 +278,7 @@ def _by_interface(value: Any, stream: Any, place: str) -> DeviceArray | None:
         raise SceneError(f"{place}shape {shape} and strides {strides} do not describe an array")
     address, own = int(interface["data"][0] or 0), interface.get("stream")
     try:
-        device = cuda_driver.device_of(address) if 0 not in shape else 0
+        device = cuda_driver.find_device(address) if 0 not in shape else 0
     except ValueError:
         raise SceneError(f"{place}its address is not in the memory of a GPU") from None
     handle = None if own is None else int(own) or LEGACY_STREAM

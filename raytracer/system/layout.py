@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 
 @cache
-def table() -> Table:
+def load_layout() -> Table:
     structs: Table = core().layout()
     return structs
 
 
 @cache
-def dtype(name: str) -> np.dtype[Any]:
+def struct_dtype(name: str) -> np.dtype[Any]:
     """Return the dtype of a struct, for example "Camera". A field of three numbers has shape (3,);
     a field that is a struct has that struct's dtype."""
     import numpy as np
 
-    size, fields = table()[name]
+    size, fields = load_layout()[name]
     return np.dtype(
         {
             "names": [field for field, _, _, _ in fields],
@@ -42,32 +42,32 @@ def dtype(name: str) -> np.dtype[Any]:
     )
 
 
-def none_of(struct: str) -> np.ndarray[Any, np.dtype[np.void]]:
+def empty_structs(struct: str) -> np.ndarray[Any, np.dtype[np.void]]:
     """Return an empty array of a struct of the kernels, structured (0,)."""
     import numpy as np
 
-    return np.zeros(0, dtype(struct))
+    return np.zeros(0, struct_dtype(struct))
 
 
 def _format(kind: str, count: int) -> Any:
-    numbers = dtype(kind) if kind in table() else kind
+    numbers = struct_dtype(kind) if kind in load_layout() else kind
     return numbers if count == 1 else (numbers, (count,))
 
 
 @cache
-def enum(name: str) -> dict[str, int]:
+def enum_values(name: str) -> dict[str, int]:
     """Return the values of an enum by name, in order, for example of "FilterKind"."""
     enums: dict[str, dict[str, int]] = core().enums()
     return enums[name]
 
 
-def code(name: str, word: str) -> int:
+def enum_value(name: str, word: str) -> int:
     """Return a value of an enum: code("FilterKind", "box")."""
-    return enum(name)[word]
+    return enum_values(name)[word]
 
 
 @cache
-def constant(name: str) -> int:
+def kernel_constant(name: str) -> int:
     """Return a constant of the kernels by its name there, for example "kToneBins"."""
     constants: dict[str, int] = core().constants()
     return constants[name]
@@ -75,5 +75,5 @@ def constant(name: str) -> int:
 
 def draft_shape(height: int, width: int) -> tuple[int, int, int]:
     """Return the shape of the float32 planes that a draft of this size keeps of its surfaces."""
-    around = 2 * constant("kDraftMargin")
-    return constant("kDraftPlanes"), height + around, width + around
+    around = 2 * kernel_constant("kDraftMargin")
+    return kernel_constant("kDraftPlanes"), height + around, width + around

@@ -9,7 +9,7 @@ whichever is larger.
 from dataclasses import dataclass, replace
 
 from raytracer.config.errors import MemoryNeedError, UserError
-from raytracer.system.resources import available_memory, thread_count
+from raytracer.system.resources import available_memory, choose_thread_count
 
 MIB = 1 << 20
 ELSEWHERE = "use a part of it, or a machine with more memory"
@@ -39,7 +39,7 @@ SMALLER_BY = 0.9  # of both sides, until a proposed picture fits
 
 
 @dataclass(frozen=True)
-class Need:
+class MemoryEstimate:
     """The memory that a render allocates after the scene is loaded."""
 
     count: int = 0  # spheres, capsules and other solids
@@ -93,12 +93,12 @@ class Need:
             tree = (TREE + leaf + MOVING * self.moves) * self.count
             tree += TRIANGLE_LEAF * self.triangles
         render = self.appearance + tree + self.picture
-        threads = min(thread_count(self.threads), -(-self.width * self.height // 4096))
+        threads = min(choose_thread_count(self.threads), -(-self.width * self.height // 4096))
         most = max(self.packed + build + self.kept, render + self.kept, self.picture)
         return most + threads * THREAD + FIXED
 
 
-def require_host(need: Need) -> None:
+def require_host(need: MemoryEstimate) -> None:
     """Refuse a render that does not fit into the memory of this machine, container or shell, and
     propose a picture that fits."""
     available = available_memory()
@@ -113,7 +113,7 @@ def require_host(need: Need) -> None:
         remedy = f"a picture of {smaller.width}x{smaller.height} fits, or a part of it by crop"
     raise MemoryNeedError(
         f"{need.count:,} spheres at {need.width}x{need.height} need about "
-        f"{size_text(need.extra)} of memory and {size_text(available)} is free: {remedy}"
+        f"{format_size(need.extra)} of memory and {format_size(available)} is free: {remedy}"
     )
 
 
@@ -134,12 +134,12 @@ def require_room(
     free = available_memory()
     if free is not None and size > free:
         raise MemoryNeedError(
-            f"{source}: needs about {size_text(size)} of memory {purpose} and "
-            f"{size_text(free)} is free: {remedy}"
+            f"{source}: needs about {format_size(size)} of memory {purpose} and "
+            f"{format_size(free)} is free: {remedy}"
         )
 
 
-def size_text(count: float) -> str:
+def format_size(count: float) -> str:
     """Return a number of bytes with its unit: "3 MiB"."""
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if count < 1024:

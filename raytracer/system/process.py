@@ -46,7 +46,7 @@ class StreamError(RaytracerError):
     """Standard output cannot be written."""
 
 
-class _Stream(io.FileIO):
+class _StandardStream(io.FileIO):
     """Standard output, whose first error ends the command, or standard error, without errors."""
 
     failed = False
@@ -99,7 +99,7 @@ def _open_streams() -> None:
 
 def _text(number: int, old: Any) -> io.TextIOWrapper:
     """Return a text stream like the old one; characters that its encoding lacks are escaped."""
-    raw = _Stream(number, "w", closefd=False)
+    raw = _StandardStream(number, "w", closefd=False)
     return io.TextIOWrapper(
         io.BufferedWriter(raw), getattr(old, "encoding", None), "backslashreplace",
         line_buffering=number == 2 or raw.isatty(),

@@ -89,7 +89,7 @@ class ProgressBar:
     def __call__(self, fraction: float) -> None:
         elapsed = time.perf_counter() - self._start
         left = elapsed / fraction - elapsed if fraction > 0 else None
-        self._update(fraction, rate_text(fraction * self._samples / max(elapsed, 1e-9)), left)
+        self._update(fraction, format_rate(fraction * self._samples / max(elapsed, 1e-9)), left)
 
     def frames(self, done: int, total: int) -> None:
         """Show the finished frames of an animation; those of an earlier run are not timed."""
@@ -108,7 +108,7 @@ class ProgressBar:
         if self._shown is None:
             self._shown = (_Notebook if _in_notebook() else _Terminal if is_terminal() else _Log)()
         self._due = now + self._shown.interval
-        remaining = "" if left is None else f"  {clock_text(left)} left"
+        remaining = "" if left is None else f"  {format_duration(left)} left"
         self._shown.show(fraction, f"{fraction:4.0%}  {rate}{remaining}")
 
     def __enter__(self) -> Self:
@@ -161,7 +161,7 @@ class _Notebook:
         self._output.update({"text/plain": "", "text/html": ""}, raw=True)
 
 
-def called(
+def open_progress(
     progress: Callable[[float], None] | bool | None, samples: int
 ) -> AbstractContextManager[Callable[[float], None] | None]:
     """Return what is called with the fraction of `samples` that is done: a bar for True."""
@@ -170,14 +170,14 @@ def called(
     return nullcontext(progress)
 
 
-def clock_text(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Return a duration in minutes and seconds, or in hours, too: "1:02:03"."""
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
 
 
-def rate_text(rate: float, what: str = "samples") -> str:
+def format_rate(rate: float, what: str = "samples") -> str:
     for unit in ("", "k", "M"):
         if rate < 1000:
             return f"{rate:.1f} {unit}{what}/s"

@@ -37,7 +37,7 @@ UNLIMITED = 1 << 62  # limits of control groups from here on mean none; version 
 
 
 @contextmanager
-def holding_signals() -> Iterator[None]:
+def hold_signals() -> Iterator[None]:
     """Handle signals that come during a block after it: for imports of libraries that swallow what
     handlers raise."""
     if threading.current_thread() is not threading.main_thread():
@@ -74,17 +74,17 @@ def is_lack_of_threads(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and str(error).startswith("can't start new thread")
 
 
-def kernels() -> Path:
+def kernels_folder() -> Path:
     from pathlib import Path
 
-    return Path(str(_folder("kernels")))  # on disk, where compilers read them
+    return Path(str(_find_folder("kernels")))  # on disk, where compilers read them
 
 
-def scenes() -> Traversable:
-    return _folder("scenes")
+def scenes_folder() -> Traversable:
+    return _find_folder("scenes")
 
 
-def _folder(name: str) -> Traversable:
+def _find_folder(name: str) -> Traversable:
     from importlib.resources import files
 
     folder = files("raytracer") / name
@@ -93,7 +93,7 @@ def _folder(name: str) -> Traversable:
     return folder
 
 
-def thread_count(threads: int = 0) -> int:
+def choose_thread_count(threads: int = 0) -> int:
     """Return the number of threads to use, at most MAX_THREADS per core; 0 uses RAYTRACER_THREADS
     or every core that the process may use."""
     try:
@@ -114,9 +114,9 @@ def thread_count(threads: int = 0) -> int:
     return min(int(value), MAX_THREADS * _usable_cores())
 
 
-def busy_threads(threads: int = 0) -> int:
+def choose_busy_threads(threads: int = 0) -> int:
     """Return the number of threads for work that needs memory for each: at most one per core."""
-    return min(thread_count(threads), _usable_cores())
+    return min(choose_thread_count(threads), _usable_cores())
 
 
 def _usable_cores() -> int:
@@ -127,7 +127,7 @@ def _usable_cores() -> int:
 
 def peak_memory() -> int:
     # ru_maxrss begins with the value of the parent process.
-    highest = _field(_content("/proc/self/status"), b"VmHWM:")
+    highest = _field(_read_system_file("/proc/self/status"), b"VmHWM:")
     if highest is not None:
         return highest * 1024
     import resource
@@ -138,7 +138,7 @@ def peak_memory() -> int:
 
 def data_memory() -> int:
     """Return the bytes of this process that `ulimit -d` counts."""
-    return 1024 * (_field(_content("/proc/self/status"), b"VmData:") or 0)
+    return 1024 * (_field(_read_system_file("/proc/self/status"), b"VmData:") or 0)
 
 
 def available_memory(root: str | Path = "/") -> int | None:
@@ -147,26 +147,28 @@ def available_memory(root: str | Path = "/") -> int | None:
     This is the minimum over the system, all control groups of the process, and `ulimit -v` and
     `ulimit -d`, which limit address space.
     """
-    figures = [*_group_memory(root), *_left_by_shell(root)]
-    if (available := _field(_content(f"{root}/proc/meminfo"), b"MemAvailable:")) is not None:
+    figures = [*_group_memory(root), *_shell_memory(root)]
+    if (
+        available := _field(_read_system_file(f"{root}/proc/meminfo"), b"MemAvailable:")
+    ) is not None:
         figures.append(available * 1024)
     return min(figures, default=None)
 
 
-def _left_by_shell(root: str | Path) -> Iterator[int]:
+def _shell_memory(root: str | Path) -> Iterator[int]:
     import resource
 
     for limit, field in ((resource.RLIMIT_AS, b"VmSize:"), (resource.RLIMIT_DATA, b"VmData:")):
         allowed = resource.getrlimit(limit)[0]
         if allowed != resource.RLIM_INFINITY:
-            used = _field(_content(f"{root}/proc/self/status"), field) or 0
+            used = _field(_read_system_file(f"{root}/proc/self/status"), field) or 0
             yield max(allowed - used * 1024, 0)
 
 
 def _group_memory(root: str | Path) -> list[int]:
     """Return the bytes that each control group above the process leaves, versions 1 and 2."""
     figures = []
-    for line in os.fsdecode(_content(f"{root}/proc/self/cgroup")).splitlines():
+    for line in os.fsdecode(_read_system_file(f"{root}/proc/self/cgroup")).splitlines():
         _, controllers, group = line.split(":", 2)
         if not controllers:
             base, names = "sys/fs/cgroup", ("memory.max", "memory.current", b"inactive_file ")
@@ -177,23 +179,23 @@ def _group_memory(root: str | Path) -> list[int]:
             continue
         top, folder = f"{root}/{base}", f"{root}/{base}/{group.strip('/')}"
         while len(folder) >= len(top):
-            figures += _left_in_group(folder, *names)
+            figures += _group_remainder(folder, *names)
             folder = folder.rpartition("/")[0]
     return figures
 
 
-def _left_in_group(folder: str, limit: str, usage: str, cache: bytes) -> list[int]:
+def _group_remainder(folder: str, limit: str, usage: str, cache: bytes) -> list[int]:
     """Return limit less usage; droppable file pages do not count as used."""
     allowed, used = (_number(f"{folder}/{name}") for name in (limit, usage))
     if allowed is None or used is None or allowed >= UNLIMITED:
         return []
-    droppable = _field(_content(f"{folder}/memory.stat"), cache) or 0
+    droppable = _field(_read_system_file(f"{folder}/memory.stat"), cache) or 0
     return [max(allowed - used + droppable, 0)]
 
 
 def _number(path: str) -> int | None:
     """Return the number in a file; None if it is missing or "max"."""
-    text = _content(path).strip()
+    text = _read_system_file(path).strip()
     return int(text) if text.isdigit() else None
 
 
@@ -203,7 +205,7 @@ def _field(text: bytes, name: bytes) -> int | None:
     return int(found[1]) if found else None
 
 
-def _content(path: str | Path) -> bytes:
+def _read_system_file(path: str | Path) -> bytes:
     """Return the content of a file of the system; b"" if it cannot be read. `Path.read_text` takes
     several times as long, and a dozen such files are read for each data file."""
     try:

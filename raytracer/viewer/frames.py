@@ -30,7 +30,7 @@ from raytracer.rendering.pipeline import Notice, apply_overrides, load_source
 from raytracer.rendering.view_settings import ViewSettings, check_shutter
 from raytracer.scene_files.load import is_scene
 from raytracer.scene_files.source import Source
-from raytracer.system.resources import thread_count
+from raytracer.system.resources import choose_thread_count
 from raytracer.trajectory.source import LiveSource, frames_of
 from raytracer.viewer import messages
 from raytracer.viewer.content import SHAPES, Chosen, Content, Numbers, apply, colored_there
@@ -65,7 +65,7 @@ class Frames:
         for name, value in (("watch", watch), ("adaptive", adaptive)):
             check_truth(value, name)
         check_function(notice, "notice")
-        thread_count(threads)
+        choose_thread_count(threads)
         ToneSettings.of(tone)
         check_names(Frames.__init__, settings, caller)
         self.source, self.overrides = Source.taken(scene, settings)

@@ -25,7 +25,7 @@ from raytracer.rendering.following import follow, followed
 from raytracer.rendering.overrides import SceneOverrides
 from raytracer.rendering.pipeline import NO_SPHERE, Job, Notice, prepare, surroundings
 from raytracer.scene_files.source import Source
-from raytracer.system.memory import Need
+from raytracer.system.memory import MemoryEstimate
 from raytracer.viewer.content import Content, Edits
 from raytracer.viewer.orbit_camera import Giants, View, initial_view, to_all
 
@@ -87,7 +87,7 @@ class LoadedScene:
         with collect_warnings() as warnings:
             job = prepare(
                 source, overrides, backend=backend, threads=threads, notice=notice, keep=True,
-                memory_of=Need(window=True), annotations=annotations, blurs=False,
+                memory_of=MemoryEstimate(window=True), annotations=annotations, blurs=False,
             )  # fmt: skip
         job.warnings = warnings
         assert job.kept is not None

@@ -59,7 +59,9 @@ class SaveJob:
         self.fraction = 0.0
         self.writing = False  # whether all is rendered and the file is being written
         width, height = request.size
-        memory.require_room(str(path), memory.Need(0, width, height).extra, "to be rendered")
+        memory.require_room(
+            str(path), memory.MemoryEstimate(0, width, height).extra, "to be rendered"
+        )
 
     def run(self, check: Callable[[], None]) -> None:
         """Render and write the picture; `check` is called periodically while it is rendered and may

@@ -90,7 +90,7 @@ class Packing:
         from raytracer.backends.cuda.pack import decoded
 
         records, color = np.empty((count, 4), np.float32), np.empty((count, 3), np.float32)
-        info = np.empty(1, layout.dtype("PackInfo"))
+        info = np.empty(1, layout.struct_dtype("PackInfo"))
         with self.context.active() as driver:
             self.stream.synchronize()
             for array, place_of in zip((records, color, info), self.places.values(), strict=True):

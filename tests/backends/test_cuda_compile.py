@@ -15,7 +15,7 @@ from raytracer.backends.cuda.driver import architecture
 from raytracer.backends.cuda.kernel_selection import IMAGES, OF_IMAGES, PRODUCTION, every_variant
 from raytracer.backends.kernel_sources import products
 from raytracer.config.errors import BackendError
-from raytracer.system.resources import kernels
+from raytracer.system.resources import kernels_folder
 
 each_compiler = pytest.mark.usefixtures("cuda_compiler")
 
@@ -231,7 +231,7 @@ def test_architecture_that_a_compiler_does_not_know_is_said(tree: Path, source: 
 
 
 def test_variants_of_some_architectures_can_be_left_out() -> None:
-    made = compile_all.jobs(kernels(), ["sm_75", "sm_80"], complete=["sm_80"])
+    made = compile_all.jobs(kernels_folder(), ["sm_75", "sm_80"], complete=["sm_80"])
     for arch, of_each in (("sm_75", every_variant), ("sm_80", lambda _: [()])):
         for name in PRODUCTION:
             of_kernel = [job for job in made if job.arch == arch and job.kernel.name == name]

@@ -20,7 +20,7 @@ from raytracer.backends.cuda.driver import architecture, translated
 from raytracer.backends.cuda.kernel import check_layout
 from raytracer.backends.cuda.run import check_memory
 from raytracer.config.errors import BackendError, MemoryNeedError
-from raytracer.system.cuda_driver import explain
+from raytracer.system.cuda_driver import explain_driver_error
 from support.commands import python
 from support.fake_cuda import cleared
 
@@ -208,7 +208,7 @@ TABLE = {
     ],
 )
 def test_driver_errors_become_sentences(said: str, words: str) -> None:
-    error = explain(said)
+    error = explain_driver_error(said)
     assert type(error) is (MemoryNeedError if "of memory" in said else BackendError)
     assert words in str(error)
     assert said.partition(": ")[2] in str(error)
@@ -238,7 +238,7 @@ def test_a_driver_that_does_not_start_is_told_with_its_remedy(
     monkeypatch.setattr(ctypes, "CDLL", lambda _: library)
     sentence = probe.why_not()
     assert sentence is not None
-    for each in (sentence, str(explain(f"cuInit failed: {said}"))):
+    for each in (sentence, str(explain_driver_error(f"cuInit failed: {said}"))):
         assert said in each
         assert remedy in each
         assert "\n" not in each

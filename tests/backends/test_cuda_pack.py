@@ -54,14 +54,14 @@ def pack(launch: Launch) -> Pack:
     def run(update: SphereUpdate, records: Any = None, color: Any = None) -> Records:
         records = np.zeros((update.count, 4), np.float32) if records is None else records.copy()
         color = np.zeros((update.count, 3), np.float32) if color is None else color.copy()
-        info = np.full(layout.dtype("PackInfo").itemsize, 0xFF, np.uint8)
+        info = np.full(layout.struct_dtype("PackInfo").itemsize, 0xFF, np.uint8)
         arguments = pack_arguments(update, here(update))
         if update.color_map is not None:
             arguments["table"] = update.color_map.table.ctypes.data
         for name, array in (("records", records), ("color", color), ("info", info)):
             arguments[name] = array.ctypes.data
         launch(BLOCKS, THREADS, arguments)
-        return records, color, decoded(info.view(layout.dtype("PackInfo")))
+        return records, color, decoded(info.view(layout.struct_dtype("PackInfo")))
 
     return run
 

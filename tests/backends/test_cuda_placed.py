@@ -54,7 +54,7 @@ class Gpu:
         self._kernels = kernels
         monkeypatch.setattr(binding, "load", lambda: self.driver)
         monkeypatch.setattr(kernel_module.compiler, "load", lambda *_, **__: Cubin(b"", ""))  # type: ignore[attr-defined]
-        monkeypatch.setattr(pack, "order", lambda *_: None)
+        monkeypatch.setattr(pack, "order_streams", lambda *_: None)
         calls = SimpleNamespace(**copies_to_host([], self._base))
         monkeypatch.setattr(cuda_driver, "device_context", lambda _: nullcontext(calls))
         self.context = binding.primary_context(0)
@@ -64,8 +64,12 @@ class Gpu:
         return int(self.driver.memory.ctypes.data)
 
     def _run(self, _driver: FakeDriver, grid: Any, _block: Any, arguments: bytes) -> None:
-        struct = "PackArgs" if len(arguments) == layout.dtype("PackArgs").itemsize else "ReachArgs"
-        args = np.frombuffer(arguments, layout.dtype(struct)).copy()
+        struct = (
+            "PackArgs"
+            if len(arguments) == layout.struct_dtype("PackArgs").itemsize
+            else "ReachArgs"
+        )
+        args = np.frombuffer(arguments, layout.struct_dtype(struct)).copy()
         for name in ADDRESSES[struct]:
             args[name] += self._base
         if struct == "PackArgs":

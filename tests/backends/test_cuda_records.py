@@ -22,7 +22,7 @@ from raytracer.backends.cuda.scene import CudaScene
 from raytracer.packing.buffers import build_bvh
 from raytracer.packing.pack import pack
 from raytracer.system import layout
-from raytracer.system.resources import kernels
+from raytracer.system.resources import kernels_folder
 from support.fake_cuda import FakeDriver, cleared
 from support.libraries import FOR_CUDA, library
 
@@ -40,7 +40,7 @@ SCENES = {
 
 def test_the_largest_scenes_fit_the_words_of_the_kernels() -> None:
     """Numbers of primitives and nodes, and addresses, of counts that few machines can hold."""
-    headers = (kernels() / "cuda/bvh/collapse.cuh").read_text()
+    headers = (kernels_folder() / "cuda/bvh/collapse.cuh").read_text()
 
     def number(name: str) -> int:
         found = re.search(rf"\b{name} = (\d+)", headers)
@@ -100,7 +100,7 @@ def test_records_are_the_columns_row_by_row(
 
     def run(entry: str, grid: Any, block: Any, _stream: Any, arguments: bytes) -> None:
         launched.append(entry)
-        args = np.frombuffer(arguments, layout.dtype("BuildArgs"))[0]
+        args = np.frombuffer(arguments, layout.struct_dtype("BuildArgs"))[0]
         base, count = driver.memory.ctypes.data, int(args["count"] + args["apart_count"])
         if entry == "tree_records":
             places = (base + int(args["clusters"]), base + int(args["records"]), count)
@@ -109,8 +109,8 @@ def test_records_are_the_columns_row_by_row(
             records = driver.view(int(args["records"]), count * buffers.record_bytes)
             found.append(records.view(np.float32).reshape(count, -1).copy())
             place = int(args["state"]) + tree_module.PACKED_BYTES
-            result = driver.view(place, layout.dtype("TreeResult").itemsize)
-            result.view(layout.dtype("TreeResult"))["too_deep"] = 1
+            result = driver.view(place, layout.struct_dtype("TreeResult").itemsize)
+            result.view(layout.struct_dtype("TreeResult"))["too_deep"] = 1
 
     def function(entry: str) -> Any:
         return SimpleNamespace(prepare=lambda _: None, prepared_async_call=partial(run, entry))

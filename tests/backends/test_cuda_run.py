@@ -56,8 +56,8 @@ KERNEL = Kernel(
 
 def add_samples(driver: FakeDriver, grid: Any, block: Any, arguments: bytes) -> None:
     """Add a number that depends on pixel and sample to the pixels of the launch's tiles."""
-    args = np.frombuffer(arguments, layout.dtype("RenderArgs"))[0]
-    part = driver.view(*driver.symbols["c_frame"]).view(layout.dtype("Frame"))[0]["film"]
+    args = np.frombuffer(arguments, layout.struct_dtype("RenderArgs"))[0]
+    part = driver.view(*driver.symbols["c_frame"]).view(layout.struct_dtype("Frame"))[0]["film"]
     width, height = int(part["x1"] - part["x0"]), int(part["y1"] - part["y0"])
     tiles = int(args["tile_end"] - args["tile_begin"])
     assert grid[0] == -(-tiles // (block[0] // 32))
@@ -78,7 +78,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     rooms = {"Camera": 1, "Light": 4, "Material": 4, "LargeSphere": 1, "Frame": 1}
     names = ("c_camera", "c_lights", "c_materials", "c_large", "c_frame")
     sizes = {
-        name: room * layout.dtype(struct).itemsize
+        name: room * layout.struct_dtype(struct).itemsize
         for name, (struct, room) in zip(names, rooms.items(), strict=True)
     }
     fake = FakeDriver(sizes | {"c_spheres": 1024}, add_samples)
@@ -99,15 +99,15 @@ def scene(lights: int = 1, count: int = COUNT) -> tuple[SceneBuffers, Bvh]:
     zeros = np.zeros(count, np.float32)
     none = np.zeros(0, np.int32)
     frame = frame_of(width=WIDTH, height=HEIGHT, x1=WIDTH, y1=HEIGHT)
-    camera = np.ones(1, layout.dtype("Camera"))
+    camera = np.ones(1, layout.struct_dtype("Camera"))
     camera["lens_radius"] = 0.0  # a pinhole
-    materials = np.zeros(1, layout.dtype("Material"))
+    materials = np.zeros(1, layout.struct_dtype("Material"))
     buffers = SceneBuffers(
         placed=Columns(zeros, zeros, zeros, zeros),
         colors=np.ones((1, 3), np.float32),
         color_id=none,
         material_id=none,
-        view=View(camera, np.ones(lights, layout.dtype("Light")), materials, frame),
+        view=View(camera, np.ones(lights, layout.struct_dtype("Light")), materials, frame),
         space=Space((0.0, 0.0, 0.0), 1.0),
     )
     spheres = np.arange(count * 4, dtype=np.float32).reshape(count, 4)
@@ -284,7 +284,7 @@ MISFITS: dict[str, tuple[dict[str, Any], dict[str, int]]] = {
     "lights": ({}, {"light_count": 2}),
     "lights: fewer": ({}, {"light_count": -1}),
     "materials: fewer": ({}, {"material_count": 2}),
-    "materials: fewer than": ({"materials": np.zeros(0, layout.dtype("Material"))}, {}),
+    "materials: fewer than": ({"materials": np.zeros(0, layout.struct_dtype("Material"))}, {}),
     "material_id: points behind": ({"material_id": IDS}, {"material_mode": 1}),
     "material_id: fewer": ({}, {"material_mode": 1}),
     "color: fewer": ({}, {"color_mode": 1}),
@@ -292,7 +292,7 @@ MISFITS: dict[str, tuple[dict[str, Any], dict[str, int]]] = {
     "large: fewer": ({}, {"large_count": 1}),
     "there is no such mode": ({}, {"color_mode": 9}),
     "the crop is empty": ({}, {"x0": WIDTH}),
-    "holds not one": ({"camera": np.ones(0, layout.dtype("Camera"))}, {}),
+    "holds not one": ({"camera": np.ones(0, layout.struct_dtype("Camera"))}, {}),
 }
 
 

@@ -31,7 +31,7 @@ Floats = NDArray[np.float32]
 @pytest.fixture(scope="module")
 def kernels(libraries: Path) -> ctypes.CDLL:
     copied = libraries / "tree"
-    shutil.copytree(resources.kernels(), copied, dirs_exist_ok=True)
+    shutil.copytree(resources.kernels_folder(), copied, dirs_exist_ok=True)
     state = copied / "cuda/bvh/state.cuh"
     before, rest = state.read_text().split("  asm volatile", 1)
     state.write_text(before + "  v = *(const float4*)p;\n" + rest.split("\n", 4)[4])
@@ -93,7 +93,7 @@ def result_of(memory: Memory) -> Any:
 
 def nodes_of(memory: Memory) -> NDArray[np.void]:
     size = 80 * int(result_of(memory)["node_count"])
-    return memory.arrays["nodes"][:size].view(layout.dtype("Node")).copy()
+    return memory.arrays["nodes"][:size].view(layout.struct_dtype("Node")).copy()
 
 
 def costs_of(memory: Memory, records: Floats) -> NDArray[np.float64]:
@@ -130,7 +130,7 @@ def test_trees_are_valid_and_follow_spheres(kernels: ctypes.CDLL) -> None:
     placed = memory.arrays["records"].view(np.float32).reshape(-1, 4)
     placed[:] = records
     memory.arrays["apart"].view(np.int32)[:] = np.arange(COUNT - APART, COUNT)
-    packed = memory.arrays["state"][:PACKED_BYTES].view(layout.dtype("PackInfo"))
+    packed = memory.arrays["state"][:PACKED_BYTES].view(layout.struct_dtype("PackInfo"))
     packed["low"] = keys(records[:-APART, :3].min(axis=0))
     packed["high"] = ~keys(records[:-APART, :3].max(axis=0))
     tree = tree_on(kernels, memory)

@@ -22,7 +22,7 @@ from raytracer.packing.pack import pack
 from raytracer.packing.view import View, frame_of
 from raytracer.scene_files.load import load
 from raytracer.system import layout, resources
-from raytracer.system.resources import kernels
+from raytracer.system.resources import kernels_folder
 from support.project import to_project
 from support.scenes import random_scene
 
@@ -31,7 +31,7 @@ SPHERES = tuple(name for name in selection.PRODUCTION if name != selection.CAPSU
 
 
 def camera(kind: int, half_height: float) -> Any:
-    view = np.zeros(1, layout.dtype("Camera"))
+    view = np.zeros(1, layout.struct_dtype("Camera"))
     view["kind"], view["forward"] = kind, (0, 0, -1)
     view["right"], view["up"] = (2 * half_height, 0, 0), (0, half_height, 0)
     return view
@@ -85,13 +85,13 @@ FIELDS: dict[str, dict[str, int]] = {  # a macro, and fields of a frame that nee
 
 
 def view_of(integrator: str, fields: dict[str, int], *, principled: bool, mirror: bool) -> View:
-    camera = np.zeros(1, layout.dtype("Camera"))
-    lights = np.zeros(fields.get("light_count", 0), layout.dtype("Light"))
+    camera = np.zeros(1, layout.struct_dtype("Camera"))
+    lights = np.zeros(fields.get("light_count", 0), layout.struct_dtype("Light"))
     lights["shadow"] = 1
-    materials = np.zeros(1, layout.dtype("Material"))
-    materials["kind"] = layout.code("MaterialKind", "principled") if principled else 0
+    materials = np.zeros(1, layout.struct_dtype("Material"))
+    materials["kind"] = layout.enum_value("MaterialKind", "principled") if principled else 0
     materials["phong"]["mirror"] = 0.5 if mirror else 0.0
-    kind = layout.code("IntegratorKind", integrator)
+    kind = layout.enum_value("IntegratorKind", integrator)
     frame = frame_of(kind=kind, material_count=1, ao_samples=4, **fields)
     return View(camera, lights, materials, frame).but(max_depth=3)
 
@@ -130,14 +130,15 @@ def test_a_kernel_lacks_nothing_that_a_picture_needs(
 
 def test_features_are_macros_of_the_kernels() -> None:
     headers = [
-        kernels() / name for name in ("integrator/features.h", "shade/bsdf.h", "geom/solid.h")
+        kernels_folder() / name
+        for name in ("integrator/features.h", "shade/bsdf.h", "geom/solid.h")
     ]
     source = "".join(header.read_text(encoding="utf-8") for header in headers)
     defined = re.findall(r"^#define (\w+) 1$", source, re.MULTILINE)
     path_features = {name for each in selection.every_variant(selection.PATHS) for name in each}
     features = {*selection.FEATURES, *selection.DRAFTS, *path_features, "RT_FORMS"}
     assert set(defined) == features - {*selection.FILTERS}
-    compat = (kernels() / "core/compat.h").read_text(encoding="utf-8")
+    compat = (kernels_folder() / "core/compat.h").read_text(encoding="utf-8")
     assert all(f"#if !defined({name})" in compat for name in selection.FILTERS)
     variants = [each for name in selection.PRODUCTION for each in selection.every_variant(name)]
     with_capsules = {*selection.ROUND_FEATURES, *path_features}
@@ -245,7 +246,7 @@ def with_paths(name: str, integrator: str) -> Scene:
         if "without lights" in name:
             scene = replace(scene, lights=())
     else:
-        scene = load(str(resources.scenes() / f"{name}.toml"))
+        scene = load(str(resources.scenes_folder() / f"{name}.toml"))
     return replace(scene, render=replace(scene.render, integrator=integrator))
 
 

@@ -8,20 +8,20 @@ import raytracer
 from raytracer.benchmark import run, sources
 from raytracer.benchmark.benchmark import BenchOptions
 from raytracer.benchmark.operations import OPERATIONS
-from raytracer.system.resources import kernels
+from raytracer.system.resources import kernels_folder
 
 
 @pytest.mark.parametrize(("backend", "part"), sources.RENDERER)
 def test_parts_of_the_renderer_have_sources(backend: str, part: str) -> None:
     found = sources.digests(sources.sources_of(backend, part))
     assert found
-    assert all((kernels().parent / name).is_file() for name in found)
+    assert all((kernels_folder().parent / name).is_file() for name in found)
 
 
 def test_a_digest_covers_what_is_included_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sources, "kernels", lambda: tmp_path)
+    monkeypatch.setattr(sources, "kernels_folder", lambda: tmp_path)
     kernel, header, other = (tmp_path / name for name in ("a.cu", "a.h", "b.h"))
     kernel.write_text('#include "a.h"\n')
     header.write_text("int a;\n")

@@ -11,12 +11,12 @@ from raytracer.backends.kernel_sources import VariantError
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.user_kernel import adopt
 from raytracer.config.errors import UserError
-from raytracer.system.resources import kernels
+from raytracer.system.resources import kernels_folder
 
 
 def example(folder: Path) -> Path:
     """pairs.cu as the README has it."""
-    text = (kernels() / "README.md").read_text(encoding="utf-8")
+    text = (kernels_folder() / "README.md").read_text(encoding="utf-8")
     found = re.search(r"<!-- file: pairs\.cu -->\n```cuda\n(.*?)```", text, re.DOTALL)
     assert found is not None
     path = folder / "pairs.cu"

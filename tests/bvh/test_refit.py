@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bvh.test_structure import uniform, wild_spheres
-from raytracer.system.layout import none_of
+from raytracer.system.layout import empty_structs
 from support.nodes import check, read_tree
 
 IDENTITY = np.eye(3).ravel().tolist()
@@ -28,9 +28,9 @@ class Moving:
         nothing = np.zeros(0, np.int32)
         self.scene = _core.Scene(
             nodes=nodes, spheres=records, order=order, color=np.ones((1, 3), np.float32),
-            color_id=nothing, material_id=nothing, large=none_of("LargeSphere"),
-            emitters=none_of("Emitter"), opacity=np.zeros(0, np.uint16),
-            sky=none_of("EnvironmentTexel"), images=none_of("ImageLattice"),
+            color_id=nothing, material_id=nothing, large=empty_structs("LargeSphere"),
+            emitters=empty_structs("Emitter"), opacity=np.zeros(0, np.uint16),
+            sky=empty_structs("EnvironmentTexel"), images=empty_structs("ImageLattice"),
         )  # fmt: skip
 
     def move(self, spheres: np.ndarray, limit: float) -> bool | None:

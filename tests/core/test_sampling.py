@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raytracer.system.layout import code
+from raytracer.system.layout import enum_value
 from reference.scene import Array
 from support.directions import DRAWN, check, counted, expected, squares
 from support.probe import Floats, Probe
@@ -147,7 +147,7 @@ def test_low_bits_are_scrambled_too(points: Points) -> None:
 
 def quantiles(probe: Probe, name: str, radius: float, u: Array) -> Array:
     """Offsets in pixels that the kernels give for u in [0, 1)."""
-    kind = code("FilterKind", name)
+    kind = enum_value("FilterKind", name)
     return probe("filter_sample", u, integer=kind, number=radius)[:, 0].astype(np.float64)
 
 

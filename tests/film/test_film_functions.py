@@ -5,7 +5,7 @@ import pytest
 
 from raytracer.config.tone_settings import CURVES
 from raytracer.film.statistics import BLACK, FIRST, LAST, NON_FINITE, UNCOVERED, edges
-from raytracer.system.layout import code
+from raytracer.system.layout import enum_value
 from reference.curves import REFERENCES, WEIGHTS, srgb_encode
 from support.probe import Floats, Probe
 
@@ -22,7 +22,7 @@ def colors(low: float, high: float) -> Floats:
 def test_curves_are_those_of_their_sources(probe: Probe, curve: str) -> None:
     """To 1e-5 of the code value: a hundredth of a step of 8 bits, a step of 16."""
     light = colors(-9, 15)
-    found = probe("tone_curve", light, integer=code("ToneCurve", curve), number=4.0)
+    found = probe("tone_curve", light, integer=enum_value("ToneCurve", curve), number=4.0)
     wanted = REFERENCES[curve](light.astype(np.float64))
     assert np.abs(srgb_encode(found) - srgb_encode(wanted)).max() < 1e-5
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer.system.layout import code
+from raytracer.system.layout import enum_value
 from reference.scene import Array, unit
 from support.probe import Probe
 
@@ -17,7 +17,7 @@ X, Y = np.random.default_rng(1).integers(0, [[WIDTH], [HEIGHT]], (2, 5003), dtyp
 def camera(kind: str) -> dict[str, Any]:
     """One that looks along FORWARD from (3, -7, 11)."""
     return {
-        "kind": code("CameraKind", kind),
+        "kind": enum_value("CameraKind", kind),
         "origin": (3.0, -7.0, 11.0),
         "forward": FORWARD,
         "right": 0.8 * RIGHT,
@@ -30,7 +30,7 @@ def frame(filter_kind: str, radius: float = 0.0) -> dict[str, Any]:
         "width": WIDTH,
         "height": HEIGHT,
         "seed": 9,
-        "filter": code("FilterKind", filter_kind),
+        "filter": enum_value("FilterKind", filter_kind),
         "filter_radius": radius,
     }
 
@@ -77,7 +77,7 @@ def test_samples_are_where_the_filter_puts_them(
             axis=1,
         )
         u = probe("sample_2d", X, Y, integer=(9, sample, 0, 0))
-        kind = code("FilterKind", filter_kind)
+        kind = enum_value("FilterKind", filter_kind)
         wanted = [
             probe("filter_sample", u[:, axis], integer=kind, number=radius)[:, 0] for axis in (0, 1)
         ]

@@ -359,7 +359,7 @@ def test_samples_have_the_density_of_the_light(tmp_path: Path, name: str) -> Non
     packed, fields = pack_environment(around, (0.0, 1.0, 0.0))
     size = int(fields["map_size"])
     corners = packed[: (size + 1) * (2 * size + 1)].reshape(size + 1, 2 * size + 1)
-    quads = packed[corners.size :].view(raytracer.system.layout.dtype("EnvironmentQuad"))
+    quads = packed[corners.size :].view(raytracer.system.layout.struct_dtype("EnvironmentQuad"))
     half = (size**2 - 1) // 3
     chance = np.array([[quads["top"][-1], 1 - quads["top"][-1]]], np.float64)
     block = np.zeros((1, 2), np.int64)

@@ -22,7 +22,7 @@ from raytracer import (
     SphereSet,
 )
 from raytracer.model.lights import Ambient
-from raytracer.system.layout import code
+from raytracer.system.layout import enum_value
 from reference import View
 from reference import path_scene as exact
 from reference.path_tracer import agree, estimate_of, trace
@@ -399,7 +399,7 @@ def test_light_arrives_where_a_surface_faces_it(probe: Probe, kind: str, color: 
     direction = unit(rng.normal(size=(COUNT, 3)))
     origin = np.where(inside[:, None], 0.3, -3.0) * direction
     vector = np.array([0.0, 0.0, 5.0 if kind == "point" else 1.0])
-    light = {"kind": code("LightKind", kind), "vector": vector, "color": (color,) * 3}
+    light = {"kind": enum_value("LightKind", kind), "vector": vector, "color": (color,) * 3}
     shadows = {"shadows": 1}
     found = probe(
         "light_arrival", np.zeros((1, 3)), 1.0, origin, direction, light=light, frame=shadows

@@ -20,7 +20,7 @@ from raytracer.packing import buffers
 from raytracer.packing.buffers import Columns, SceneBuffers
 from raytracer.packing.pack import pack
 from raytracer.system import layout
-from raytracer.system.resources import kernels
+from raytracer.system.resources import kernels_folder
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_digest_by_several_threads(packed: SceneBuffers, monkeypatch: pytest.Mon
 
 def frame_fields() -> list[tuple[str, str]]:
     """Part and name of every field of a Frame that is in a picture."""
-    frame = layout.dtype("Frame")
+    frame = layout.struct_dtype("Frame")
     return [
         (part, name)
         for part in frame.names or ()
@@ -123,16 +123,16 @@ def test_digest_sees_every_field_of_the_frame() -> None:
         ), (part, name)
 
 
-@pytest.mark.parametrize("name", [*layout.table()])
+@pytest.mark.parametrize("name", [*layout.load_layout()])
 def test_fields_tile_the_struct(name: str) -> None:
     """No hidden padding: it is named, and sizes are multiples of 16."""
-    size, fields = layout.table()[name]
+    size, fields = layout.load_layout()[name]
     end = 0
     for field, kind, count, offset in fields:
         if name == "Material" and field in MATERIALS:
             end = 0  # the parameters of all kinds are in the same place
         assert offset == end or (name == "Material" and field == "kind")
-        numbers = layout.dtype(kind) if kind in layout.table() else np.dtype(kind)
+        numbers = layout.struct_dtype(kind) if kind in layout.load_layout() else np.dtype(kind)
         end = offset + numbers.itemsize * count
     assert end == size
     assert size % 16 == 0 or name.endswith("Parameters")
@@ -152,15 +152,19 @@ WORDS = {
 
 @pytest.mark.parametrize(("name", "words"), WORDS.items())
 def test_words_are_those_of_the_kernels(name: str, words: Iterable[str]) -> None:
-    assert set(words) == set(layout.enum(name))
+    assert set(words) == set(layout.enum_values(name))
 
 
 def test_constants() -> None:
-    assert layout.constant("kToneBins") == layout.dtype("FilmHistogram")["bins"].shape[0]
-    assert layout.constant("kWarpTileWidth") * layout.constant("kWarpTileHeight") == 32
+    assert (
+        layout.kernel_constant("kToneBins") == layout.struct_dtype("FilmHistogram")["bins"].shape[0]
+    )
+    assert (
+        layout.kernel_constant("kWarpTileWidth") * layout.kernel_constant("kWarpTileHeight") == 32
+    )
 
 
-ROOT = kernels()
+ROOT = kernels_folder()
 # Read by both compilers, from the bottom up: a header includes its own layer and those below.
 SHARED = ["core", "geom", "bvh", "shade", "integrator", "film"]
 # Film lies beside these, on lights' layer.

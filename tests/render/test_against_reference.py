@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.system.resources import scenes
+from raytracer.system.resources import scenes_folder
 from reference import (
     Light,
     Material,
@@ -128,7 +128,7 @@ def test_the_judges_accept_the_reference_and_reject_faults() -> None:
     assert check_lit(*args, ~lit, KEY).wrongly_lit.size > 0
 
 
-SCENES = sorted(Path(str(scenes())).glob("*.toml"))
+SCENES = sorted(Path(str(scenes_folder())).glob("*.toml"))
 
 
 @pytest.mark.gpu

@@ -83,7 +83,7 @@ def cut(name: str, length: int) -> Callable[[dict[str, Any]], None]:
 
 def set_node(name: str, value: int, slot: int | None = None) -> Callable[[dict[str, Any]], None]:
     def change(a: dict[str, Any]) -> None:
-        root = a["nodes"][:1].view(layout.dtype("Node")).reshape(-1)
+        root = a["nodes"][:1].view(layout.struct_dtype("Node")).reshape(-1)
         if slot is None:
             root[name] = value
         else:
@@ -94,7 +94,7 @@ def set_node(name: str, value: int, slot: int | None = None) -> Callable[[dict[s
 
 def set_images(**numbers: Any) -> Callable[[dict[str, Any]], None]:
     def change(a: dict[str, Any]) -> None:
-        lattice = np.zeros(1, layout.dtype("ImageLattice"))
+        lattice = np.zeros(1, layout.struct_dtype("ImageLattice"))
         for name, value in {"counts": 2, "step_bits": 1, "row_bits": 9, **numbers}.items():
             lattice[name] = value
         a["images"] = lattice
@@ -155,7 +155,7 @@ def test_what_does_not_fit_together_is_refused(change: Callable[[dict[str, Any]]
 @pytest.mark.parametrize("name", ["nodes", "order", "color_id", "material_id", "large"])
 def test_indices_changed_after_the_check_change_nothing(name: str) -> None:
     given, first, second = arrays(), Film.blank(40, 24), Film.blank(40, 24)
-    given["large"] = np.zeros(1, layout.dtype("LargeSphere"))
+    given["large"] = np.zeros(1, layout.struct_dtype("LargeSphere"))
     set_frame("large_count", 1)(given)
     scene = made(given)
     view = [given[name] for name in OF_VIEW]
@@ -168,7 +168,7 @@ def test_indices_changed_after_the_check_change_nothing(name: str) -> None:
 def test_a_chain_deeper_than_the_stack_is_refused() -> None:
     given = arrays()
     nodes = np.zeros((60, 80), np.uint8)
-    chain = nodes.view(layout.dtype("Node")).reshape(-1)
+    chain = nodes.view(layout.struct_dtype("Node")).reshape(-1)
     chain["inner"], chain["child_base"] = 1, np.arange(1, 61)
     chain["inner"][-1] = 0
     given["nodes"] = nodes
@@ -204,7 +204,7 @@ def test_render_refuses_another_dtype_or_order(name: str, kind: str) -> None:
         if not len(array):
             pytest.skip("nothing is read from it")
         if array.dtype == np.uint8:
-            array = array.view(layout.dtype("Node"))
+            array = array.view(layout.struct_dtype("Node"))
         memory = np.zeros(array.nbytes + 1, np.uint8)[1:]
         memory[:] = array.reshape(-1).view(np.uint8)
         given[name] = memory.view(given[name].dtype).reshape(given[name].shape)

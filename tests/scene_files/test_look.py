@@ -11,7 +11,7 @@ import raytracer
 from raytracer import Ambient, Background, Camera, PointLight, RenderSettings, Scene, SphereSet
 from raytracer.model.settings import LOOKS
 from raytracer.packing.pack import pack
-from raytracer.system.layout import code
+from raytracer.system.layout import enum_value
 
 BALL = (SphereSet([[0.0, 0.0, 0.0]], 1.0, "white"),)
 
@@ -28,7 +28,7 @@ def test_a_look_states_light_and_integrator(name: str) -> None:
         [look.key, *others] if look.key else []
     )
     assert buffers.view.frame["environment"]["ambient"][0] == pytest.approx(look.ambient)
-    assert buffers.view.frame["integrator"]["kind"] == code("IntegratorKind", look.integrator)
+    assert buffers.view.frame["integrator"]["kind"] == enum_value("IntegratorKind", look.integrator)
 
 
 @pytest.mark.parametrize("name", LOOKS)

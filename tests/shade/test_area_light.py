@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer.system.layout import code
+from raytracer.system.layout import enum_value
 from reference.radiometry import (
     disk_solid_angles,
     polygon_irradiance,
@@ -25,8 +25,8 @@ Light = dict[str, Any]
 
 def point(center: Array, radius: float, falloff: str = "none") -> Light:
     return {
-        "kind": code("LightKind", "point"),
-        "falloff": code("Falloff", falloff),
+        "kind": enum_value("LightKind", "point"),
+        "falloff": enum_value("Falloff", falloff),
         "vector": center,
         "extent": radius,
     }
@@ -35,14 +35,14 @@ def point(center: Array, radius: float, falloff: str = "none") -> Light:
 def directional(towards: Array, angle: float) -> Light:
     """angle: in degrees, of the whole cone."""
     extent = np.sin(np.radians(angle) / 2) ** 2
-    return {"kind": code("LightKind", "directional"), "vector": towards, "extent": extent}
+    return {"kind": enum_value("LightKind", "directional"), "vector": towards, "extent": extent}
 
 
 def flat(kind: str, center: Array, u: Array, v: Array) -> Light:
     area = float(np.linalg.norm(np.cross(u, v))) * (np.pi if kind == "disk" else 4)
     normal = unit(np.cross(u, v))
     return {
-        "kind": code("LightKind", kind),
+        "kind": enum_value("LightKind", kind),
         "vector": center, "u": u, "v": v, "normal": normal, "extent": area,
     }  # fmt: skip
 
@@ -348,8 +348,8 @@ POSITION = np.random.default_rng(1).uniform(-20, 20, (10_000, 3)).astype(np.floa
 def test_point_light(probe: Probe, falloff: str) -> None:
     vector = np.array([1.5, -2.25, 4.0])
     light = {
-        "kind": code("LightKind", "point"),
-        "falloff": code("Falloff", falloff),
+        "kind": enum_value("LightKind", "point"),
+        "falloff": enum_value("Falloff", falloff),
         "vector": vector,
     }
     found = probe("light_sample", POSITION, light=light).astype(np.float64)
@@ -364,7 +364,7 @@ def test_point_light(probe: Probe, falloff: str) -> None:
 def test_directional_light(probe: Probe) -> None:
     """The same everywhere, and nothing is behind it."""
     vector = unit((0.3, 0.9, -0.2)).astype(np.float32)
-    light = {"kind": code("LightKind", "directional"), "vector": vector}
+    light = {"kind": enum_value("LightKind", "directional"), "vector": vector}
     found = probe("light_sample", POSITION, light=light)
     assert (found[:, :3] == vector).all()
     assert (found[:, 3] == np.float32(3e38)).all()
@@ -377,7 +377,7 @@ FRAME = {
     "background_bottom": BOTTOM,
     "background_top": TOP,
     "background_up": UP,
-    "background_kind": code("BackgroundKind", "gradient"),
+    "background_kind": enum_value("BackgroundKind", "gradient"),
 }
 
 
@@ -395,6 +395,6 @@ def test_backgrounds(probe: Probe) -> None:
 
 @pytest.mark.parametrize("function", ["background_row", "background_direction"])
 def test_a_transparent_background_is_black(probe: Probe, function: str) -> None:
-    frame = FRAME | {"background_kind": code("BackgroundKind", "transparent")}
+    frame = FRAME | {"background_kind": enum_value("BackgroundKind", "transparent")}
     columns = [3] if function == "background_row" else [[[0.0, 1.0, 0.0]]]
     assert (probe(function, *columns, frame=frame) == 0).all()

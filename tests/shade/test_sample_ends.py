@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from raytracer.packing.environment_map import fill_quads, sampling_density
-from raytracer.system.layout import dtype
+from raytracer.system.layout import struct_dtype
 from reference.scene import Array
 from shade.test_area_light import CENTER, LIGHTS
 from shade.test_principled import MIXTURES, Surface, at, row
@@ -70,10 +70,12 @@ class Map:
         self.radiance, self.density = radiance.astype(np.float64), density.astype(np.float64)
         self.cells = (self.density[1:] + self.density[:-1])[:, 1:] / 4
         self.cells += (self.density[1:] + self.density[:-1])[:, :-1] / 4
-        texels = np.zeros(density.size + 2 * ((ROWS**2 - 1) // 3) + 1, dtype("EnvironmentTexel"))
+        texels = np.zeros(
+            density.size + 2 * ((ROWS**2 - 1) // 3) + 1, struct_dtype("EnvironmentTexel")
+        )
         texels["radiance"][: density.size] = radiance.reshape(-1, 3)
         texels["density"][: density.size] = density.ravel()
-        fill_quads(texels[density.size :].view(dtype("EnvironmentQuad")), self.cells)
+        fill_quads(texels[density.size :].view(struct_dtype("EnvironmentQuad")), self.cells)
         frame = {"map_x": (1, 0, 0), "background_up": (0, 0, 1), "map_size": ROWS}
         self.uniform: Any = {"sky": texels, "frame": frame}
 

@@ -8,7 +8,7 @@ import pytest
 
 from raytracer.packing.environment_map import fill_quads
 from raytracer.packing.lighting import alias_table
-from raytracer.system.layout import dtype
+from raytracer.system.layout import struct_dtype
 from reference.scene import Array, unit
 from shade.test_area_light import CENTER, LIGHTS
 from support.directions import DRAWN, RINGS, SECTORS, check, counted, expected, frame_about, squares
@@ -39,7 +39,7 @@ def test_lights(probe: Probe, name: str) -> None:
 
 def table_of(spheres: list[Any], radiance: Array) -> tuple[Any, float]:
     """Emitters as they are packed, and one by the sum of their weights."""
-    table = np.zeros(len(spheres), dtype("Emitter"))
+    table = np.zeros(len(spheres), struct_dtype("Emitter"))
     for row, (center, radius) in zip(table, spheres, strict=True):
         row["center"], row["radius"] = center, radius
     table["radiance"] = radiance
@@ -145,11 +145,11 @@ def test_emitters_have_one_density_for_both_strategies(probe: Probe) -> None:
 def sky_of(radiance: Array, density: Array) -> Array:
     """A map with these values at the corners, (n + 1, 2 n + 1, 3) and (n + 1, 2 n + 1)."""
     corners, size = density.size, len(density) - 1
-    texels = np.zeros(corners + 2 * ((size**2 - 1) // 3) + 1, dtype("EnvironmentTexel"))
+    texels = np.zeros(corners + 2 * ((size**2 - 1) // 3) + 1, struct_dtype("EnvironmentTexel"))
     texels["radiance"][:corners] = radiance.reshape(-1, 3)
     cells = (density[1:] + density[:-1])[:, 1:] + (density[1:] + density[:-1])[:, :-1]
     texels["density"][:corners] = 4 * density.ravel() / cells.mean()
-    fill_quads(texels[corners:].view(dtype("EnvironmentQuad")), cells)
+    fill_quads(texels[corners:].view(struct_dtype("EnvironmentQuad")), cells)
     return texels
 
 

@@ -20,7 +20,7 @@ from raytracer.model.render_space import Space
 from raytracer.packing.pack import place
 from raytracer.packing.sphere_update import SphereUpdate
 from raytracer.system import cuda_driver
-from raytracer.system.device_array import CUDA, capsule_of, on_host
+from raytracer.system.device_array import CUDA, make_capsule, to_host_array
 
 GPU = CUDA, 0
 
@@ -126,7 +126,9 @@ def taking_updates(monkeypatch: pytest.MonkeyPatch) -> list[SphereUpdate]:
 
     def take(scene: CpuScene, given: SphereUpdate) -> None:
         updates.append(given)
-        here = {name: on_host(getattr(given, name)) for name in ("positions", "radii", "colors")}
+        here = {
+            name: to_host_array(getattr(given, name)) for name in ("positions", "radii", "colors")
+        }
         if isinstance(given.color_map, ColorScale):
             here["colors"] = given.color_map.rgb(here["colors"])
         elif here["colors"] is not None:
@@ -180,7 +182,7 @@ class ByDlpack:
         self.streams.append(stream)
         array = self.array
         place = array.ctypes.data, array.shape, array.strides, array.dtype, self.device
-        return capsule_of(*place, self.owner, more.get("max_version"))
+        return make_capsule(*place, self.owner, more.get("max_version"))
 
 
 class OnGpu:

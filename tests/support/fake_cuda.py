@@ -60,7 +60,7 @@ class FakeDriver:
         self.seconds_per_launch = 1e-4
         self.fail_launch = ""
         self._top = ALIGNMENT
-        table = np.array(flatten(layout.table()), np.int32)
+        table = np.array(flatten(layout.load_layout()), np.int32)
         symbols = {**symbols, "layout_table": table.nbytes}
         self.symbols = {name: (self._take(size), size) for name, size in symbols.items()}
         self.view(*self.symbols["layout_table"])[:] = table.view(np.uint8)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from raytracer.backends.cuda.cache import digest
-from raytracer.system.resources import kernels
+from raytracer.system.resources import kernels_folder
 
 TESTS = Path(__file__).resolve().parents[1]
 FLAGS = ["-std=c++20", "-O1", "-w", "-shared", "-fPIC"]
@@ -34,7 +34,7 @@ def library_path(folder: Path, name: str, text: str, *flags: str) -> Path:
     compiler = shutil.which(os.environ.get("CXX", "c++"))
     if compiler is None:
         pytest.skip("there is no C++ compiler; set CXX")
-    folders = [TESTS / "support", TESTS / "support/cuda_on_cpu", TESTS / "probe", kernels()]
+    folders = [TESTS / "support", TESTS / "support/cuda_on_cpu", TESTS / "probe", kernels_folder()]
     includes = [word for each in folders for word in ("-I", str(each))]
     command = [compiler, *FLAGS, *flags, *includes]
     path = folder / f"{name}-{digest({}, text, _read_by(compiler), *command)}.so"
@@ -62,7 +62,7 @@ def _read_by(compiler: str) -> str:
     done = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True)
     files = [
         path
-        for folder in (TESTS / "support", TESTS / "probe", kernels())
+        for folder in (TESTS / "support", TESTS / "probe", kernels_folder())
         for path in sorted(folder.rglob("*"))
         if path.suffix in (".h", ".cuh", ".cu", ".cpp")
     ]

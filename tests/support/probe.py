@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from raytracer.backends.cuda.cache import digest, include_closure, included
 from raytracer.packing.view import frame_of
 from raytracer.system import layout
-from raytracer.system.resources import kernels
+from raytracer.system.resources import kernels_folder
 from support.libraries import library
 
 SOURCES = Path(__file__).parents[1] / "probe"
@@ -58,8 +58,10 @@ def functions() -> dict[str, tuple[int, int, bool]]:
 @cache
 def uniform_dtype() -> np.dtype[Any]:
     """What is the same for all rows: struct Uniform of functions.h."""
-    members: list[Any] = [(name, layout.dtype(struct)) for name, struct in STRUCTS.items()]
-    members += [(name, layout.dtype(struct), rows) for name, (struct, rows) in TABLES.items()]
+    members: list[Any] = [(name, layout.struct_dtype(struct)) for name, struct in STRUCTS.items()]
+    members += [
+        (name, layout.struct_dtype(struct), rows) for name, (struct, rows) in TABLES.items()
+    ]
     return np.dtype([*members, ("integer", np.int32, 4), ("number", np.float32, 4)])
 
 
@@ -137,7 +139,7 @@ def cpu(target: str, cache_folder: Path) -> Probe:
 
 def _library(isa: str, folder: Path) -> ctypes.CDLL:
     """The shared library of an instruction set, compiled as the extension is."""
-    build = (kernels() / "CMakeLists.txt").read_text(encoding="utf-8")
+    build = (kernels_folder() / "CMakeLists.txt").read_text(encoding="utf-8")
     options = re.search(r"target_compile_options\(rt_options INTERFACE\s+([^)]*)\)", build)
     flags = re.search(rf"rt_add_isa\({isa}\b\s*([^)]*)\)", build)
     assert options is not None
@@ -157,7 +159,7 @@ def cubin(arch: str) -> bytes:
     from raytracer.backends.cuda.compile import compile_source, cubin_name
     from support.alone import alone
 
-    root, source = kernels(), SOURCES / "cuda.cu"
+    root, source = kernels_folder(), SOURCES / "cuda.cu"
     texts = [(SOURCES / name).read_text(encoding="utf-8") for name in ("cuda.cu", "functions.h")]
     functions, closure = SOURCES / "functions.h", dict[str, bytes]()
     for header in included(functions, functions.read_bytes(), root.resolve()):

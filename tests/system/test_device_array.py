@@ -14,7 +14,7 @@ from raytracer import SphereSet, UserError
 from raytracer._native import core
 from raytracer.system import cuda_driver, device_array
 from raytracer.system.cuda_driver import stream_handle
-from raytracer.system.device_array import DeviceArray, on_host
+from raytracer.system.device_array import DeviceArray, to_host_array
 from support.device_arrays import GPU, ByDlpack, ByInterface, with_host_memory
 
 NUMBERS = np.arange(24, dtype=np.float32).reshape(8, 3)
@@ -153,11 +153,11 @@ def test_what_lies_on_the_host_is_no_device_array(value: Any) -> None:
 
 def test_dlpack_of_the_host_becomes_an_array_of_numpy() -> None:
     value = ByDlpack(NUMBERS, (1, 0))
-    found = on_host(value)
+    found = to_host_array(value)
     assert isinstance(found, np.ndarray)
     assert found.ctypes.data == NUMBERS.ctypes.data
-    assert on_host("text") == "text"
-    copied = on_host(ByDlpack(NUMBERS))
+    assert to_host_array("text") == "text"
+    copied = to_host_array(ByDlpack(NUMBERS))
     assert copied.ctypes.data != NUMBERS.ctypes.data
     assert copied.tobytes() == NUMBERS.tobytes()
 
@@ -173,7 +173,7 @@ def test_other_devices_are_left_to_their_package(kind: int) -> None:
         def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
             return self.array
 
-    assert np.asarray(on_host(Copied(NUMBERS, (kind, 0)))) is NUMBERS
+    assert np.asarray(to_host_array(Copied(NUMBERS, (kind, 0)))) is NUMBERS
 
 
 @pytest.mark.parametrize(

@@ -170,13 +170,13 @@ def test_kills_at_random_times_lose_no_film_and_no_picture(number: signal.Signal
 
     import raytracer
     from raytracer.film.film import Film
-    from raytracer.system.resources import scenes
+    from raytracer.system.resources import scenes_folder
 
     @cache
     def sums(samples: int) -> bytes:
         """Of one long run, which those of many are, bit for bit."""
         image = raytracer.render(
-            str(scenes() / "three_balls.toml"),
+            str(scenes_folder() / "three_balls.toml"),
             backend="cpu",
             width=500,
             height=400,

@@ -14,7 +14,7 @@ import pytest
 import raytracer
 from raytracer.commands.report import print_warning
 from raytracer.system import progress
-from raytracer.system.progress import ProgressBar, StageLine, clock_text
+from raytracer.system.progress import ProgressBar, StageLine, format_duration
 
 SIZE: Any = {"width": 8, "height": 8, "samples": 4, "backend": "cpu"}
 
@@ -214,4 +214,4 @@ def test_python_asks_for_a_bar(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 @pytest.mark.parametrize(("seconds", "text"), [(0.4, "0:00"), (61.6, "1:02"), (3723, "1:02:03")])
 def test_durations(seconds: float, text: str) -> None:
-    assert clock_text(seconds) == text
+    assert format_duration(seconds) == text

@@ -26,24 +26,24 @@ def test_threads_come_from_the_argument_then_the_variable_then_the_machine(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv(resources.THREADS_VARIABLE, "3")
-    assert resources.thread_count(5) == 5
-    assert resources.thread_count() == 3
+    assert resources.choose_thread_count(5) == 5
+    assert resources.choose_thread_count() == 3
     monkeypatch.delenv(resources.THREADS_VARIABLE)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {2, 5, 7}, raising=False)
-    assert resources.thread_count() == 3
+    assert resources.choose_thread_count() == 3
     monkeypatch.setattr(resources, "_usable_cores", lambda: 2)
-    assert resources.thread_count(3) == 3
-    assert resources.thread_count(100_000) == 2 * resources.MAX_THREADS
-    assert resources.busy_threads(100_000) == 2
-    assert resources.busy_threads(1) == 1
+    assert resources.choose_thread_count(3) == 3
+    assert resources.choose_thread_count(100_000) == 2 * resources.MAX_THREADS
+    assert resources.choose_busy_threads(100_000) == 2
+    assert resources.choose_busy_threads(1) == 1
     monkeypatch.setenv(resources.THREADS_VARIABLE, "9" * 9)
-    assert resources.thread_count() == 2 * resources.MAX_THREADS
+    assert resources.choose_thread_count() == 2 * resources.MAX_THREADS
     for value in ("many", "0", "000", "-2", "1.5"):
         monkeypatch.setenv(resources.THREADS_VARIABLE, value)
         with pytest.raises(UserError, match="RAYTRACER_THREADS"):
-            resources.thread_count()
+            resources.choose_thread_count()
     with pytest.raises(UserError, match="threads = -1"):
-        resources.thread_count(-1)
+        resources.choose_thread_count(-1)
 
 
 CGROUP, V1 = "sys/fs/cgroup", "sys/fs/cgroup/memory"
@@ -107,10 +107,10 @@ def test_what_is_proposed_fits_with_a_little_less_as_well(monkeypatch: pytest.Mo
     """What is free changes between two runs of the same command."""
     monkeypatch.setattr(memory, "available_memory", lambda: 2**30)
     with pytest.raises(MemoryNeedError) as caught:
-        memory.require_host(memory.Need(10, 100_000, 50_000))
+        memory.require_host(memory.MemoryEstimate(10, 100_000, 50_000))
     size = str(caught.value).split("a picture of ")[1].split(" ")[0]
     width, height = (int(side) for side in size.split("x"))
-    plain = memory.Need(10, width, height)
+    plain = memory.MemoryEstimate(10, width, height)
     assert replace(plain, film=".exr").extra > plain.extra
     assert width == pytest.approx(2 * height, rel=0.01)
     monkeypatch.setattr(memory, "available_memory", lambda: 2**30 - 7 * memory.MIB)

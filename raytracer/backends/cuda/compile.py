@@ -24,7 +24,7 @@ from raytracer.backends.cuda.driver import GET
 from raytracer.backends.kernel_sources import flags_of, split_architecture
 from raytracer.config.errors import BackendError
 from raytracer.files.output import own_cache
-from raytracer.system.resources import kernels
+from raytracer.system.resources import kernels_folder
 
 # Of every kernel; a kernel's header adds its own. The product's have --fmad=false there, no fused
 # multiply-add but where a kernel writes one, and never --use_fast_math: the same numbers as on the
@@ -112,7 +112,7 @@ def cubin_name(
         identity = nvcc_version(nvcc), *(os.environ.get(name, "") for name in ENVIRONMENT)
     elif version():
         identity = nvrtc.identity()
-    closure = include_closure(source, root or kernels())
+    closure = include_closure(source, root or kernels_folder())
     key = digest(closure, arch, *flags(source, macros))
     compiler = digest({}, *identity)[:8] if identity else "*"
     return f"{source.parent.name}-{source.stem}.{arch}.{key}.{compiler}.cubin"
@@ -130,7 +130,7 @@ def load(
     """
     name = cubin_name(source, arch, root, macros)
     with _locks[name]:  # several GPUs need the same code at the same time
-        if found := cubins.find(name, root or kernels(), shipped):
+        if found := cubins.find(name, root or kernels_folder(), shipped):
             return found
         notify = notify or partial(print, "raytracer:", file=sys.stderr, flush=True)
         stem = name.split(".")[0]
@@ -157,7 +157,7 @@ def find(
     source: Path, arch: str, root: Path | None, shipped: bool, macros: Macros | None = None
 ) -> Cubin | None:
     """Return what `load` would return without compiling, or None."""
-    return cubins.find(cubin_name(source, arch, root, macros), root or kernels(), shipped)
+    return cubins.find(cubin_name(source, arch, root, macros), root or kernels_folder(), shipped)
 
 
 def ready_made(
@@ -165,7 +165,7 @@ def ready_made(
 ) -> Cubin | None:
     """Return code that was compiled before and runs on a device of `arch`, or None."""
     names = (cubin_name(source, each, root, macros) for each in runs_on(arch))
-    return next(filter(None, (cubins.find(name, root or kernels()) for name in names)), None)
+    return next(filter(None, (cubins.find(name, root or kernels_folder()) for name in names)), None)
 
 
 def compile_source(
@@ -177,7 +177,7 @@ def compile_source(
         raise NoCompilerError(
             f"there is no cubin of {source.name} for {arch} and no compiler: {GET_COMPILER}"
         )
-    options = [*flags(source, macros), "-I", str(root or kernels())]
+    options = [*flags(source, macros), "-I", str(root or kernels_folder())]
     if nvcc := find_nvcc():
         code, log = _by_nvcc(nvcc, source, arch, options)
     else:

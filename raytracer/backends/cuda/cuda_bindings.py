@@ -20,7 +20,7 @@ from cuda.bindings import driver as cu
 from numpy.typing import NDArray
 
 from raytracer.config.errors import BackendError, RaytracerError
-from raytracer.system.cuda_driver import explain
+from raytracer.system.cuda_driver import explain_driver_error
 
 # Words before address and size of the parameters of a launch, and at the end (cuda.h).
 PARAMETERS, PARAMETERS_SIZE, PARAMETERS_END = 1, 2, 0
@@ -49,12 +49,12 @@ def ask(call: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
     try:
         status, *values = call(*arguments)
     except RuntimeError as error:
-        raise explain(f"{call.__name__}: {error}") from error
+        raise explain_driver_error(f"{call.__name__}: {error}") from error
     if status:
         _, text = cu.cuGetErrorString(status)
         message = f"{call.__name__} failed: {text.decode() if text else status}"
         is_missing = status == cu.CUresult.CUDA_ERROR_NOT_FOUND
-        raise LogicError(message) if is_missing else explain(message)
+        raise LogicError(message) if is_missing else explain_driver_error(message)
     return values[0] if len(values) == 1 else tuple(values)
 
 

@@ -16,7 +16,7 @@ from threading import RLock
 from typing import Any
 
 from raytracer.config.errors import BackendError, RaytracerError
-from raytracer.system.cuda_driver import explain
+from raytracer.system.cuda_driver import explain_driver_error
 
 VARIABLE = "RAYTRACER_CUDA_BINDING"
 MODULES = {"pycuda": "pycuda.driver", "cuda-bindings": "raytracer.backends.cuda.cuda_bindings"}
@@ -84,7 +84,7 @@ def translated(driver: Any) -> Iterator[None]:
     except driver.Error as error:
         if isinstance(error, RaytracerError):
             raise
-        raise explain(str(error)) from error
+        raise explain_driver_error(str(error)) from error
 
 
 def architecture(capability: tuple[int, int]) -> str:

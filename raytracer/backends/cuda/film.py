@@ -20,7 +20,7 @@ from raytracer.backends.cuda.transfer import staging
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.film.film import Developed, Film, empty_histogram, with_bloom
 from raytracer.packing.view import View
-from raytracer.system.cuda_driver import order
+from raytracer.system.cuda_driver import order_streams
 from raytracer.system.device_array import DeviceArray, packed_strides
 from raytracer.system.layout import draft_shape
 
@@ -156,10 +156,10 @@ class CudaFilm(DeviceFilm):
             stream, sums = staging(self._number).stream, self._on_device()
             handle, size = int(stream.handle), int(self.host.sums.nbytes)
             if self._reader is not None:
-                order(handle, self._reader, self._number)
+                order_streams(handle, self._reader, self._number)
             address = self._memory.allocate("copy", size)
             driver.memcpy_dtod_async(address, sums, size, stream)
-            order(reader, handle, self._number)
+            order_streams(reader, handle, self._number)
         self._reader = reader
         strides, dtype = packed_strides(shape, 4), np.dtype(np.float32)
         return DeviceArray(address, shape, strides, dtype, self._number, handle, self)

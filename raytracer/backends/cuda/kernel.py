@@ -30,7 +30,7 @@ def load_module(context: PrimaryContext, kernel: Kernel, cubin: Cubin | None = N
     address, size = module.get_global("layout_table")
     table = np.empty(size // 4, np.int32)
     context.driver.memcpy_dtoh(table, address)
-    check_layout(table.tolist(), layout.table(), kernel.place)
+    check_layout(table.tolist(), layout.load_layout(), kernel.place)
     return module
 
 
@@ -70,7 +70,7 @@ class Pass:
         self._written: dict[str, bytes] = {}  # constant memory by symbol
         self.module = load_module(self._context, kernel, cubin)
         self.function = self.module.get_function(entry)
-        self.function.prepare([f"{layout.dtype(struct).itemsize}s"])
+        self.function.prepare([f"{layout.struct_dtype(struct).itemsize}s"])
         self.grid = lru_cache(MAX_GRIDS)(self._grid)  # its arithmetic takes as long as a launch
 
     def _grid(self, **axes: int) -> tuple[int, int, int]:
@@ -110,7 +110,7 @@ def loaded(ordinal: int, entry: str, struct: str, name: str = "", has_images: bo
 
 ENTRY = "render"
 # Pixels of a tile, one to a thread of a warp; kernels/cuda numbers its tiles by rows of these.
-TILE = layout.constant("kWarpTileWidth"), layout.constant("kWarpTileHeight")
+TILE = layout.kernel_constant("kWarpTileWidth"), layout.kernel_constant("kWarpTileHeight")
 NOUNS = {"c_lights": "lights", "c_materials": "materials", "c_large": "large spheres"}
 """What is in tables of constant memory, by symbol."""
 SIDES = 8

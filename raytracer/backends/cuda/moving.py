@@ -30,11 +30,13 @@ from raytracer.backends.cuda.tree import (
 from raytracer.config.errors import SceneError
 from raytracer.packing.sphere_update import SphereUpdate
 from raytracer.system import layout
-from raytracer.system.cuda_driver import LEGACY_STREAM, Fence, order
+from raytracer.system.cuda_driver import LEGACY_STREAM, Fence, order_streams
 
-AGING = 1.0 / layout.constant("kAgingRefits")  # growth of any tree per refit
+AGING = 1.0 / layout.kernel_constant("kAgingRefits")  # growth of any tree per refit
 
-FOUND = np.dtype([("packed", layout.dtype("PackInfo")), ("tree", layout.dtype("TreeResult"))])
+FOUND = np.dtype(
+    [("packed", layout.struct_dtype("PackInfo")), ("tree", layout.struct_dtype("TreeResult"))]
+)
 """What the host reads: the beginning of the state of a build."""
 
 BOUND_WORDS = 8  # words of PackInfo that are bounds; what is wrong follows
@@ -123,7 +125,7 @@ class MovingSpheres:
         if moves and not self._is_built:
             raise SceneError(f"stream: {BEFORE_CAPTURE}")
         branch, caller = int(self._memory.held["branch"].handle), update.stream or LEGACY_STREAM
-        order(branch, caller, self._number)
+        order_streams(branch, caller, self._number)
         try:
             self._done.wait(branch, in_graph=True)
             self._pack(update, stream=self._memory.held["branch"])
@@ -131,7 +133,7 @@ class MovingSpheres:
                 self._refit(self._memory.held["branch"])
             self._done.record(branch, in_graph=True)
         finally:  # a branch that does not come back would spoil the caller's capture
-            order(caller, branch, self._number)
+            order_streams(caller, branch, self._number)
         self._is_in_graph = True
 
     def _pack(self, update: SphereUpdate, check: bool = False, stream: Any = None) -> None:

@@ -17,7 +17,7 @@ from raytracer.backends.cuda.transfer import staging
 from raytracer.config.errors import SceneError
 from raytracer.packing.sphere_update import OutOfRangeError, SphereUpdate
 from raytracer.system import layout
-from raytracer.system.cuda_driver import LEGACY_STREAM, order
+from raytracer.system.cuda_driver import LEGACY_STREAM, order_streams
 from raytracer.system.device_array import DeviceArray
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Packer(Closeable):
         caller = update.stream or LEGACY_STREAM
         for earlier in (caller, *(each.stream for each in on_gpu)) if on_gpu else ():
             if earlier is not None:
-                order(handle, earlier, self._ordinal)
+                order_streams(handle, earlier, self._ordinal)
         if is_copied:  # not before the copies of the last call have been read
             copies.wait_for_event(self._memory.held["packed"])
         placed = {name: self._placed(name, each) for name, each in arrays.items()}
@@ -103,7 +103,7 @@ class Packer(Closeable):
         arguments["records"] = records + self._record_bytes * update.first
         arguments["color"] = color + COLOR_BYTES * update.first_color
         arguments["info"], arguments["table"] = info, self._table_address(update, stream)
-        words = layout.dtype("PackInfo").itemsize // 4
+        words = layout.struct_dtype("PackInfo").itemsize // 4
         if clear:
             self._context.driver.memset_d32_async(info, ALL_ONES, words, stream)
         if update.count:
@@ -111,7 +111,7 @@ class Packer(Closeable):
         if is_copied:
             self._memory.held["packed"].record(stream)
         if on_gpu:
-            order(caller, handle, self._ordinal)
+            order_streams(caller, handle, self._ordinal)
 
     def _placed(self, name: str, array: Array | None) -> DeviceArray | None:
         """Return an array on this GPU: where it lies, or a copy of the host's."""
@@ -170,7 +170,7 @@ def pack_arguments(
     placed: positions, radii and colours by name, where the kernel reads them, of shapes and types
     that it can read (`sphere_update.is_readable`).
     """
-    arguments = np.zeros(1, layout.dtype("PackArgs"))
+    arguments = np.zeros(1, layout.struct_dtype("PackArgs"))
     row = arguments[0]
     row["count"] = update.count
     row["linear"], row["offset"] = update.linear.reshape(-1), update.offset
@@ -186,9 +186,9 @@ def pack_arguments(
             _describe(row[name], array, columns[name])
     if update.colors is not None:
         source = "values" if update.color_map else update.color_space
-        row["color_source"] = layout.code("ColorSource", source)
+        row["color_source"] = layout.enum_value("ColorSource", source)
     if (by := update.color_map) is not None:
-        row["value_scale"] = layout.code("ValueScale", by.scale)
+        row["value_scale"] = layout.enum_value("ValueScale", by.scale)
         row["value_low"], row["value_span"], row["value_factor"] = by.low, by.span, by.factor
         row["value_threshold"], row["value_decade"] = by.threshold, by.decade
         row["table_rows"] = len(by.table) - 1
@@ -198,7 +198,7 @@ def pack_arguments(
 def _describe(row: np.void, array: DeviceArray, columns: int) -> None:
     """Fill a StridedArray; one row serves for all."""
     row["data"], row["columns"] = array.address, columns
-    row["kind"] = layout.code("NumberKind", array.dtype.name)
+    row["kind"] = layout.enum_value("NumberKind", array.dtype.name)
     row["row_stride"] = 0 if len(array) == 1 else array.strides[0]
     row["column_stride"] = array.strides[1] if columns > 1 else 0
 
@@ -223,7 +223,7 @@ class Packed(NamedTuple):
 
 def decoded(info: NDArray[np.void]) -> Packed:
     """Return what a PackInfo, structured (1,), says; lengths are NaN where nothing was packed."""
-    row, words = info[0], layout.enum("PackError").items()
+    row, words = info[0], layout.enum_values("PackError").items()
     rows = row["first_wrong"].tolist()
     wrong = {word: rows[code] for word, code in words if rows[code] != ALL_ONES}
     least, most = (float(_numbers(key)) for key in (row["min_radius"], ~row["max_radius"]))

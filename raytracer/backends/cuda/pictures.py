@@ -16,7 +16,7 @@ from raytracer.backends.cuda.driver import call, primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
 from raytracer.config.errors import RaytracerError
-from raytracer.system.cuda_driver import order
+from raytracer.system.cuda_driver import order_streams
 from raytracer.system.device_array import DeviceArray, packed_strides
 
 CHANNELS = 4  # bytes a pixel
@@ -59,12 +59,12 @@ class DevicePicture:
         handle = int(stream.handle)
         for reader in {self._last_reader, self.reader}:
             if reader is not None:
-                order(handle, reader, self._number)
+                order_streams(handle, reader, self._number)
         yield
         if self.reader is None:
             stream.synchronize()
         else:
-            order(self.reader, handle, self._number)
+            order_streams(self.reader, handle, self._number)
         self._last_reader = self.reader
         self._writer = None if self.reader is None else handle
 

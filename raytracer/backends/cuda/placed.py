@@ -49,7 +49,7 @@ class PlacedSpheres(DeviceRecords):
         if not self._is_there:
             return super().taken(rows)
         memory, found = self.memory, np.empty((len(rows), 4), np.float32)
-        arguments = np.zeros(1, layout.dtype("ReachArgs"))
+        arguments = np.zeros(1, layout.struct_dtype("ReachArgs"))
         with self._context.lock, self._context.active():
             arguments["rows"] = memory.allocate("rows", rows.nbytes)
             arguments["picked"] = memory.allocate("picked", found.nbytes)
@@ -65,7 +65,7 @@ class PlacedSpheres(DeviceRecords):
     ) -> Reach:  # fmt: skip
         if len(skipped) or not self._is_there:
             return super().reach(normals, center, limit, skipped)
-        arguments = np.zeros(1, layout.dtype("ReachArgs"))
+        arguments = np.zeros(1, layout.struct_dtype("ReachArgs"))
         arguments["normals"][0, : normals.size] = normals.ravel()
         arguments["normal_count"], arguments["count"] = len(normals), self.size
         arguments["limit"] = np.inf if center is None else limit
@@ -83,7 +83,7 @@ class PlacedSpheres(DeviceRecords):
         """Queue the kernel over some spheres, and return room for what its blocks leave."""
         kernel = loaded(self.number, ENTRY, "ReachArgs")
         grid = kernel.grid(n=count)
-        parts = np.empty(grid[0], layout.dtype("SphereReach"))
+        parts = np.empty(grid[0], layout.struct_dtype("SphereReach"))
         arguments["records"] = self.memory.address("records")
         arguments["parts"] = self.memory.allocate("parts", parts.nbytes)
         kernel.launch(grid, arguments, staging(self.number).stream)
@@ -119,7 +119,7 @@ def placed(
 def _pack(packer: Packer, number: int, memory: DeviceMemory, update: SphereUpdate) -> Packed:
     """Pack one set, chunk by chunk where an array is of the host, and return what was packed."""
     context = primary_context(number)
-    info = np.empty(1, layout.dtype("PackInfo"))
+    info = np.empty(1, layout.struct_dtype("PackInfo"))
     with context.lock, context.active():
         address = memory.allocate("info", info.nbytes)
     arrays = [getattr(update, name) for name in ARRAYS]

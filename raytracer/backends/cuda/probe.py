@@ -10,7 +10,7 @@ from typing import Any
 
 from raytracer.backends.cuda import driver
 from raytracer.config.errors import RaytracerError
-from raytracer.system.cuda_driver import LIBRARY, NO_DEVICE, start_remedy
+from raytracer.system.cuda_driver import LIBRARY, NO_DEVICE, suggest_start_remedy
 
 
 def why_not(device: int = 0) -> str | None:
@@ -61,10 +61,10 @@ def _driver_missing(device: int) -> str | None:
         cuda.cuGetErrorString(status, ctypes.byref(text))
         said = (text.value or b"").decode()
         what = f"the NVIDIA driver does not start: {said} (CUDA error {status})"
-        return f"{what}: {start_remedy(status)}"
+        return f"{what}: {suggest_start_remedy(status)}"
     count = ctypes.c_int(0)
     if cuda.cuDeviceGetCount(ctypes.byref(count)) or count.value == 0:
-        return f"no GPU can be used: {start_remedy(NO_DEVICE)}"
+        return f"no GPU can be used: {suggest_start_remedy(NO_DEVICE)}"
     if device >= count.value:
         return f"there is no GPU {device}: the driver finds {count.value}, counted from 0"
     return None

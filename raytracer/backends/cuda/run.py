@@ -23,8 +23,8 @@ from raytracer.film.film import Film
 from raytracer.packing.buffers import Bvh, Columns, DeviceRecords, SceneBuffers, build_bvh
 from raytracer.packing.sphere_update import SphereUpdate
 from raytracer.system.device_array import DeviceArray
-from raytracer.system.memory import FILM, MIN_PLACED, size_text
-from raytracer.system.resources import thread_count
+from raytracer.system.memory import FILM, MIN_PLACED, format_size
+from raytracer.system.resources import choose_thread_count
 
 MAX_SPHERES = 2**32 - 2**22
 """Most spheres: their numbers and positions in leaf order are uint32, and loops of kernels count
@@ -123,8 +123,8 @@ def check_memory(parts: dict[str, int], free: int, spheres: int, gpus: int = 1) 
     fit = int(spheres * free / need)
     where = "GPU memory" if gpus == 1 else f"memory on each of {gpus} GPUs"
     raise MemoryNeedError(
-        f"the scene needs {size_text(need)} of {where} (most of it {largest}: "
-        f"{size_text(parts[largest])}) and {size_text(free)} are free: about {fit:,} of its "
+        f"the scene needs {format_size(need)} of {where} (most of it {largest}: "
+        f"{format_size(parts[largest])}) and {format_size(free)} are free: about {fit:,} of its "
         f"{spheres:,} spheres would fit, or render with --backend cpu"
     )
 
@@ -137,5 +137,5 @@ def compile_production(ordinal: int) -> None:
     names = reversed(PRODUCTION)  # the longest first: they begin when the others do
     jobs = [(production(name), missing) for name in names for missing in every_variant(name)]
     jobs.append((product(DENOISE_DRAFT), ()))
-    with ThreadPoolExecutor(min(len(jobs), thread_count())) as pool:
+    with ThreadPoolExecutor(min(len(jobs), choose_thread_count())) as pool:
         list(pool.map(lambda job: cubin_of(job[0], job[1], arch), jobs))

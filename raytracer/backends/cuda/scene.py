@@ -323,7 +323,7 @@ class CudaScene(DeviceScene):
 
     def arguments(self, view: View, picture: launch.Picture, film: int = 0) -> NDArray[np.void]:
         """RenderArgs (1,) without tiles and samples. film: address of the sums."""
-        arguments = np.zeros(1, layout.dtype("RenderArgs"))
+        arguments = np.zeros(1, layout.struct_dtype("RenderArgs"))
         for name in (*TREE, *TABLES):
             arguments[name] = self.address(name)
         arguments["film"] = film
@@ -333,12 +333,12 @@ class CudaScene(DeviceScene):
 
     def _first_hits(self, view: View) -> NDArray[np.void]:
         x0, y0, x1, y1 = view.crop
-        hits = np.empty((y1 - y0, x1 - x0), layout.dtype("FirstHit"))
+        hits = np.empty((y1 - y0, x1 - x0), layout.struct_dtype("FirstHit"))
         tiles = picture_of(view).tiles
         return self._ask("first_hits", view.through_centers(), tiles, tiles, hits)
 
     def exposures(self, view: View, count: int) -> NDArray[np.void]:
-        exposures, warps = np.zeros(count, layout.dtype("Exposure")), self._shown(view)
+        exposures, warps = np.zeros(count, layout.struct_dtype("Exposure")), self._shown(view)
         return self._ask("exposure", view, count, warps, exposures) if count else exposures
 
     def _ask(

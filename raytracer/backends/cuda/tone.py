@@ -48,8 +48,11 @@ class ToneKernels:
         with self._context.active() as driver:
             for name in PASSES:
                 loaded(ordinal, name, "ToneArgs")
-            scratch_bytes = layout.constant("kHistogramScratchBytes")
-            sizes = {"histogram": layout.dtype("FilmHistogram").itemsize, "scratch": scratch_bytes}
+            scratch_bytes = layout.kernel_constant("kHistogramScratchBytes")
+            sizes = {
+                "histogram": layout.struct_dtype("FilmHistogram").itemsize,
+                "scratch": scratch_bytes,
+            }
             for name, size in sizes.items():
                 address = self._memory.allocate(name, size)
                 driver.memset_d32_async(address, 0, size // 4, self.stream)
@@ -78,7 +81,7 @@ class ToneKernels:
 
     def denoise_draft(self, film_address: int, planes: int, width: int, height: int) -> None:
         """Queue the kernel that filters a draft's ambient light and adds it to the film's sums."""
-        args = np.zeros(1, layout.dtype("ToneArgs"))
+        args = np.zeros(1, layout.struct_dtype("ToneArgs"))
         args["film"], args["out"] = film_address, planes
         args["width"], args["height"] = width, height
         self.launch(DENOISE_DRAFT, args)

@@ -29,7 +29,7 @@ ENTRIES = {
 NODE_BYTES, CLUSTER_BYTES = 80, 33
 SORT_TILE, SORT_PASSES, DIGITS = 3072, 8, 256
 NODE_TILE = ENTRIES["tree_nodes"] // 8
-PACKED_BYTES = layout.dtype("PackInfo").itemsize
+PACKED_BYTES = layout.struct_dtype("PackInfo").itemsize
 """Bytes at the beginning of the state, which packing fills (`BuildState` of the kernels)."""
 
 
@@ -59,7 +59,7 @@ def scratch_sizes(count: int) -> dict[str, int]:
         "clusters": max(CLUSTER_BYTES * count + 32, sort),
         "queue": 4 * max_nodes(count),
         "status": 8 * (_blocks(max_nodes(count), NODE_TILE) + 64),
-        "state": layout.constant("kBuildStateBytes"),
+        "state": layout.kernel_constant("kBuildStateBytes"),
     }
 
 
@@ -81,7 +81,7 @@ def _functions(number: int, has_solids: bool) -> dict[str, Any]:
         module = load_module(context, kernel)
         functions = {name: module.get_function(name) for name in ENTRIES}
         for function in functions.values():
-            function.prepare([f"{layout.dtype('BuildArgs').itemsize}s"])
+            function.prepare([f"{layout.struct_dtype('BuildArgs').itemsize}s"])
     return functions
 
 
@@ -153,7 +153,7 @@ class DeviceTree:
 
     def result(self) -> Any:
         """Return the TreeResult of a build, and wait for it."""
-        result = np.empty(1, layout.dtype("TreeResult"))
+        result = np.empty(1, layout.struct_dtype("TreeResult"))
         staging(self.number).to_host(self.memory.address("state") + PACKED_BYTES, result)
         return result[0]
 
@@ -169,7 +169,11 @@ class DeviceTree:
 
     def _arguments(self, records: int = 0) -> NDArray[np.void]:
         """Return the arguments of all kernels, structured (1,)."""
-        args, at, count = np.zeros(1, layout.dtype("BuildArgs")), self.memory.address, self.count
+        args, at, count = (
+            np.zeros(1, layout.struct_dtype("BuildArgs")),
+            self.memory.address,
+            self.count,
+        )
         for name in (*TREE, "clusters", "queue", "status", "state", "boxes", "apart"):
             args[name] = at(name)
         leaves, clusters = at("spheres"), at("clusters")

@@ -21,7 +21,7 @@ from raytracer.benchmark.products.tiles import (
     has_clusters,
 )
 from raytracer.benchmark.record import Resources
-from raytracer.system.resources import thread_count
+from raytracer.system.resources import choose_thread_count
 
 ALIGN_BLOCKS, ALIGN_THREADS = 8, 256  # blocks of a multiprocessor
 TENSOR_ARGS, ROWS_ARGS = 512, 40  # bytes of ProductArgs and RowsToAlign
@@ -56,7 +56,7 @@ def load_tile(
     if is_new and compiler.version() and cubin.path is not None:  # which is kept
         compile_one = partial(compiler.load, source, arch, root, lambda _: None, root is None)
         every = every_compilation(problem, has_clusters(arch))
-        pool = ThreadPoolExecutor(thread_count())
+        pool = ThreadPoolExecutor(choose_thread_count())
         try:
             for each in [pool.submit(compile_one, macros=macros) for macros in every]:
                 each.result()

@@ -19,7 +19,7 @@ from raytracer.particles.array_source import library
 from raytracer.particles.formats import csv
 from raytracer.particles.isolated import memory_limit
 from raytracer.particles.table_layout import table_of
-from raytracer.system.memory import require_room, size_text
+from raytracer.system.memory import format_size, require_room
 
 MEMORY = 60  # bytes of memory per byte of the file, which is compressed
 CELL_MEMORY = 48  # bytes of a cell, also of an empty one between others
@@ -117,7 +117,8 @@ def _require_cells(file: OpenFile, sheet: str, rows: int, columns: int) -> None:
     if size > memory_limit(file.size):
         raise MemoryNeedError(
             f"{file.source}: sheet '{quote(sheet, 80)}' spans {rows:,} rows and {columns:,} "
-            f"columns, which need about {size_text(size)} of memory with their empty cells: delete "
+            f"columns, which need about {format_size(size)} of memory with their empty cells: "
+            "delete "
             "cells far from the table, or save the table as .csv"
         )
 

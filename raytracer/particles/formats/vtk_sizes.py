@@ -14,7 +14,7 @@ from typing import Literal
 from raytracer.config.errors import MemoryNeedError, quote
 from raytracer.files.access import OpenFile
 from raytracer.particles.isolated import memory_limit
-from raytracer.system.memory import size_text
+from raytracer.system.memory import format_size
 
 PIECE = 1 << 20  # bytes that are searched at a time
 MAX_TAG = 1 << 12  # bytes of a tag, or of a line, that may be in two of them
@@ -51,8 +51,8 @@ def require_sizes(file: OpenFile, is_xml: bool) -> None:
     if total > limit:
         name, _ = max(arrays, key=lambda each: each[1])
         raise MemoryNeedError(
-            f"{file.source}: its arrays, mostly '{quote(name, 80)}', state {size_text(total)} of "
-            f"values, and {file.size:,} bytes may take at most {size_text(limit)} of memory: if "
+            f"{file.source}: its arrays, mostly '{quote(name, 80)}', state {format_size(total)} of "
+            f"values, and {file.size:,} bytes may take at most {format_size(limit)} of memory: if "
             "it is not damaged, write it without compression, or a part of it"
         )
 

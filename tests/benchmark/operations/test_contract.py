@@ -11,7 +11,7 @@ from raytracer.benchmark import operations as ops
 from raytracer.benchmark.verification import Expected
 from raytracer.compile_all import ARCHITECTURES, jobs
 from raytracer.ops import matched
-from raytracer.system.resources import kernels
+from raytracer.system.resources import kernels_folder
 
 NAMES = ops.OPERATIONS
 CASES = [(name, dtype) for name in NAMES for dtype in ops.OPERATIONS[name].dtypes]
@@ -75,7 +75,7 @@ def test_every_variant_has_a_launch_within_the_limits(name: str) -> None:
 
 
 def test_rungs_that_are_production_kernels_are_not_compiled_again() -> None:
-    compiled = {job.kernel.place for job in jobs(kernels(), ["sm_90a"])}
+    compiled = {job.kernel.place for job in jobs(kernels_folder(), ["sm_90a"])}
     same = [rung for rung in ladder("render") if rung.product]
     assert same
     for rung in same:
@@ -86,7 +86,7 @@ def test_rungs_that_are_production_kernels_are_not_compiled_again() -> None:
 
 @pytest.mark.parametrize(("arch", "kinds"), [("sm_80", 8), ("sm_90a", 86)])
 def test_every_tile_is_compiled(arch: str, kinds: int) -> None:
-    tiles = [job.macros for job in jobs(kernels(), [arch]) if "any_size" in job.label]
+    tiles = [job.macros for job in jobs(kernels_folder(), [arch]) if "any_size" in job.label]
     assert len(tiles) == kinds
 
 

@@ -16,7 +16,7 @@ from raytracer.benchmark.cuda.session import RefusedError, Session, SizeError
 from raytracer.benchmark.op import Op
 from raytracer.benchmark.operation_benchmark import wrong
 from raytracer.config.errors import RaytracerError, UserError
-from raytracer.system.resources import thread_count
+from raytracer.system.resources import choose_thread_count
 from support.alone import alone
 
 pytestmark = pytest.mark.gpu
@@ -48,7 +48,7 @@ def compile_everything(arch: str) -> None:
         with suppress(RaytracerError):  # the test of the variant will say it
             compiler.load(job[0], arch, notify=lambda _: None, macros=dict(job[1]))
 
-    with ThreadPoolExecutor(min(thread_count(), 16)) as pool:
+    with ThreadPoolExecutor(min(choose_thread_count(), 16)) as pool:
         list(pool.map(run, jobs))
 
 

@@ -22,7 +22,7 @@ from raytracer.benchmark.products.kernel import bind
 from raytracer.benchmark.products.model import Choice, candidates, ranked
 from raytracer.benchmark.products.tiles import TENSOR_SHAPES, Operand, Problem, Shape
 from raytracer.benchmark.verification import Expected
-from raytracer.system.resources import thread_count
+from raytracer.system.resources import choose_thread_count
 from support.alone import alone
 
 pytestmark = pytest.mark.gpu
@@ -154,7 +154,7 @@ def compile_everything(session: Session) -> None:
             given = problem(case, make(case)[0], [0, 0, 0])
             choice = ranked(given, session.multiprocessors)[0]
             jobs.add((str(variant.path), tuple(sorted(choice.tile.macros().items()))))
-    with ThreadPoolExecutor(min(thread_count(), 16)) as pool:
+    with ThreadPoolExecutor(min(choose_thread_count(), 16)) as pool:
         list(
             pool.map(
                 lambda job: compiler.load(

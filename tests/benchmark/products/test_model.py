@@ -37,7 +37,7 @@ from raytracer.benchmark.products.tiles import (
     problem_of,
     shapes_for,
 )
-from raytracer.system.resources import kernels
+from raytracer.system.resources import kernels_folder
 
 OPS = [("matmul", "float32"), ("matmul_bf16", "bfloat16"), ("matmul_bf16", "bfloat16_out")]
 
@@ -133,7 +133,7 @@ def test_choices_are_those_that_were_measured(
 
 
 def test_struct_has_the_fields_of_the_kernels() -> None:
-    text = (kernels() / "ladders/matmul/units.cuh").read_text(encoding="utf-8")
+    text = (kernels_folder() / "ladders/matmul/units.cuh").read_text(encoding="utf-8")
     body = text[text.index("struct Units {") : text.index("// First step of a worker")]
     names = re.findall(r"\w+(?=[,;])", re.sub(r"//.*", "", body))
     units = Units(2, 3, 5, 7, 11, 13, 17)

@@ -17,7 +17,7 @@ from raytracer.config.arguments import check_real, check_whole
 from raytracer.config.errors import RaytracerError, UserError
 from raytracer.files import output
 from raytracer.model.settings import MAX_SEED
-from raytracer.system.resources import thread_count
+from raytracer.system.resources import choose_thread_count
 from reference.peers import turns
 from reference.peers.ours import digests_of, open_ours, our_device
 from reference.peers.programs import compile_all
@@ -76,7 +76,7 @@ def run(
     peer: PeerModule, arguments: argparse.Namespace, seed: int, backend: str
 ) -> Iterator[turns.PeerResult]:
     """Yield the results of all scenes and works of a peer."""
-    threads = thread_count(arguments.threads)
+    threads = choose_thread_count(arguments.threads)
     modes = peer.MODES[backend]
     works = arguments.work or list(modes)
     if unknown := [work for work in works if work not in modes]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from raytracer.benchmark.statistics import make_timer, repeated
 from raytracer.config.errors import UserError
-from raytracer.system.resources import thread_count
+from raytracer.system.resources import choose_thread_count
 from reference.peers.scenes import EYE, FOV, PeerScene
 from reference.peers.turns import Answer
 
@@ -71,6 +71,6 @@ class Spheres:
 def open_peer(scene: PeerScene, threads: int, backend: str) -> Spheres:
     if find_spec("ovito") is None:
         raise UserError("there is no OVITO: pip install ovito")
-    if threads != thread_count(0):
+    if threads != choose_thread_count(0):
         raise UserError("OVITO takes all cores: leave --threads out")
     return Spheres(scene)
