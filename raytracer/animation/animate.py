@@ -23,7 +23,7 @@ from raytracer.config.errors import UserError, quote_value
 from raytracer.config.fields import accept_settings, check_names, split_settings
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.files import output
-from raytracer.files.access import is_file, is_path, path_of
+from raytracer.files.access import check_path, is_file, is_path
 from raytracer.film.image import Image
 from raytracer.model.animation import AnimationSettings
 from raytracer.model.annotations import Annotations
@@ -108,7 +108,7 @@ class Animation:
         Raises:
             UserError: it cannot be written.
         """
-        target, plan = path_of(path), self._plan
+        target, plan = check_path(path), self._plan
         first, step = (0, 1) if part is None else _part(part, resume, plan)
         kind = NumberedPictures if NUMBER.search(target.name) else Movie
         files = kind(plan, target, _digest(plan), is_part=part is not None)

@@ -60,7 +60,7 @@ class NumberedPictures:
             film_file.check_target(target.with_name("0.exr"))
         output.check_file(self.path(0))
         for shot in plan.shots:
-            outputs.writes(self.path(shot.index), "the pictures")
+            outputs.declare(self.path(shot.index), "the pictures")
 
     @contextmanager
     def writing(self, resume: bool) -> Iterator[None]:
@@ -125,8 +125,8 @@ class Movie(NumberedPictures):
     def check(self, outputs: output.OutputSet) -> None:
         target, plan = self.target, self.plan
         check_movie(target, plan.settings.codec, bool(plan.overrides.get("transparent")))
-        output.check_file(outputs.writes(target, "the movie"))
-        output.check_file(outputs.writes(self.poster, "the poster"))
+        output.check_file(outputs.declare(target, "the movie"))
+        output.check_file(outputs.declare(self.poster, "the poster"))
 
     @contextmanager
     def writing(self, resume: bool) -> Iterator[None]:
@@ -137,7 +137,7 @@ class Movie(NumberedPictures):
             if self.is_part:
                 yield
                 return
-            with output.replacing(self.target) as file:
+            with output.replace_file(self.target) as file:
                 if self.target.suffix.lower() in PICTURES:
                     yield
                     count = len(self.plan.shots)
@@ -182,7 +182,7 @@ class Movie(NumberedPictures):
         for tries in range(1, MAX_TRIES + 1):
             _create(self.folder)
             try:
-                with output.replacing(self.path(index)) as file:
+                with output.replace_file(self.path(index)) as file:
                     np.savez(file, frame=pixels)  # to compress would take as long as the encoder
                 return
             except WriteError as error:
@@ -206,10 +206,10 @@ class Movie(NumberedPictures):
     def remove(self, digest: str = "") -> None:
         """Remove the frames, all or those with a digest, and the folder if it is then empty; no
         file that is read."""
-        read = {inputs.identity(path) for path in self.plan.source.files}
+        read = {inputs.file_identity(path) for path in self.plan.source.files}
         with suppress(OSError):
             for path in list(self.folder.iterdir()):
-                is_read = inputs.input_at(path) is not None or inputs.identity(path) in read
+                is_read = inputs.find_input(path) is not None or inputs.file_identity(path) in read
                 if _KEPT.fullmatch(path.name) and digest in path.name and not is_read:
                     path.unlink(missing_ok=True)
             self.folder.rmdir()

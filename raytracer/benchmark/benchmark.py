@@ -29,7 +29,7 @@ from raytracer.config.arguments import (
     check_word,
 )
 from raytracer.config.errors import RaytracerError, UserError
-from raytracer.files.access import path_of
+from raytracer.files.access import check_path
 
 WIDTH = 96  # characters of a line of ideas
 MODES = ("cold", "hot")
@@ -177,7 +177,7 @@ def validated(given: Mapping[str, Any]) -> BenchOptions:
         mode=check_word(given["mode"], "mode", MODES, "mode"),
         min_time=check_real(given["min_time"], "min_time", 0, 3600, above=True),
         peers=check_truth(given["peers"], "peers"),
-        user_kernel=None if kernel is None else path_of(kernel, "with_file"),
+        user_kernel=None if kernel is None else check_path(kernel, "with_file"),
         scenes=texts(given["scene"], "scene"),
     )
     if given["seed"] is not None and not options.is_random:

@@ -24,7 +24,7 @@ from raytracer.backends.cuda.compile import ENVIRONMENT
 from raytracer.benchmark.cuda.session import Enqueue, Memory, RefusedError, Session
 from raytracer.benchmark.op import Op
 from raytracer.config.errors import BackendError
-from raytracer.files.output import own_cache, read_cached, temporary
+from raytracer.files.output import cache_folder, read_cached, temporary_file
 from raytracer.system.resources import kernels_folder
 
 FLAGS = ("-std=c++17", "-O3", "-shared", "-Xcompiler", "-fPIC", "-Xlinker", "-Bsymbolic")
@@ -71,7 +71,7 @@ def build(peer: PeerFile, arch: str, macros: Mapping[str, str]) -> Path:
     key = digest(include_closure(peer.path, kernels_folder()), *made_by, *flags)
     name = f"{peer.path.parent.name}-{peer.path.stem}.{arch}.{key}.so"
     try:
-        folder = own_cache("peers")
+        folder = cache_folder("peers")
         with suppress(FileNotFoundError):
             read_cached(folder / name)  # code that is run: of this user alone
             return folder / name
@@ -79,7 +79,7 @@ def build(peer: PeerFile, arch: str, macros: Mapping[str, str]) -> Path:
             f"compiling {peer.title} for {arch} by {compiler.version()} (once; the result is kept)"
         )
         print(f"raytracer: {line}", file=sys.stderr, flush=True)
-        with temporary(folder, 0o600) as new:
+        with temporary_file(folder, 0o600) as new:
             _compile(nvcc, peer, flags, new)
             return new.replace(folder / name)
     except OSError as error:

@@ -27,7 +27,7 @@ from raytracer.config.arguments import (
     check_whole,
 )
 from raytracer.config.errors import DataFileError, UserError, quote, quote_value
-from raytracer.files.access import load_json, opened, path_of
+from raytracer.files.access import check_path, load_json, open_file
 
 FORMAT: Literal[1] = 1
 MAX_BYTES = 1 << 28  # of a file
@@ -165,8 +165,8 @@ def read_record(path: str | Path) -> Record:
     Raises:
         UserError: the file cannot be read or is no record.
     """
-    path = path_of(path)
-    with opened(path) as file:
+    path = check_path(path)
+    with open_file(path) as file:
         try:
             values = load_json(file.read(MAX_BYTES).decode("utf-8"), file.source)
         except (ValueError, RecursionError):

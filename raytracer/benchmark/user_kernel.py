@@ -8,7 +8,7 @@ from pathlib import Path
 from raytracer.backends.kernel_sources import LADDERS, Variant, read
 from raytracer.benchmark.op import Op
 from raytracer.config.errors import UserError
-from raytracer.files.access import opened, reading
+from raytracer.files.access import open_file, translate_errors
 from raytracer.system.resources import kernels_folder
 
 NUMBER = 99
@@ -24,9 +24,9 @@ def adopt(op: Op, path: Path, folder: Path) -> Variant:
     kernels/ as "../../core/compat.h" or "core/compat.h". Raises UserError for a file that cannot
     be read or lacks the entry, VariantError for an invalid header.
     """
-    with opened(path) as file:
+    with open_file(path) as file:
         data = file.read(SOURCE_BYTES)
-        with reading(file.source, "a CUDA source"):
+        with translate_errors(file.source, "a CUDA source"):
             text = data.decode("utf-8")
     if not re.search(rf"__global__[^;{{]*\b{op.name}\s*\(", text) or 'extern "C"' not in text:
         raise UserError(

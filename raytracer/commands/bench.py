@@ -121,11 +121,11 @@ def bench(
             click.echo(f"{benchmark.name}: launched {labels}")
         return
     if save:
-        output.check_file(output.OutputSet(force).writes(save, "--save"))
+        output.check_file(output.OutputSet(force).declare(save, "--save"))
         if plot:
             both = output.OutputSet()
-            both.writes(save, "--save")
-            both.writes(plot, "--plot")
+            both.declare(save, "--save")
+            both.declare(plot, "--plot")
     with StageLine() as line:
         record = run.bench(*ops, progress=line, **options)
     # The command line, with file names in place of absolute paths.

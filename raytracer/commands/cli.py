@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = list(sys.argv[1:] if arguments is None else arguments)
     # A group in standard input, "-:PartType0", is no option.
     args = [f"./{word}" if word.startswith("-:") else word for word in args]
-    inputs.forget()
+    inputs.forget_files()
     try:
         if "" in args:
             raise UserError(
@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         raise
     finally:
         if output := sys.modules.get("raytracer.files.output"):
-            output.tidy()
+            output.remove_temporary_files()
     return code if isinstance(code, int) else 0
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from raytracer.config.errors import UserError
 from raytracer.files.access import STANDARD_INPUT, is_file
-from raytracer.files.inputs import input_at
+from raytracer.files.inputs import find_input
 
 if TYPE_CHECKING:
     from types import SimpleNamespace
@@ -54,7 +54,7 @@ def _is_of(path: Path, scene: str) -> bool:
     """Return whether a picture was made of a scene, by the start of its metadata."""
     made_of = f'"file": "{scene}"' if scene else '"scene": {"path": null'
     try:
-        if input_at(path) is not None or not is_file(path):
+        if find_input(path) is not None or not is_file(path):
             return False
         with path.open("rb") as file:
             return made_of.encode(errors="replace") in file.read(HEAD)

@@ -117,10 +117,10 @@ def check(call: Call) -> Path:
         file = scene_about(call.source.scene)["file"]
         target = default_picture(call.scene, call.source.frame, file)
     if call.film:
-        outputs.writes(call.film, "--film")
+        outputs.declare(call.film, "--film")
         film_file.check_target(call.film, call.resume)
     if target != STANDARD_OUTPUT:
-        target = outputs.writes(target, "the picture")
+        target = outputs.declare(target, "the picture")
     check_target(target, call, call.settings.get("transparent") is True)
     return target
 

@@ -15,7 +15,7 @@ from raytracer.commands.group import Group
 from raytracer.commands.report import print_json, print_lines, print_outline, print_warnings
 from raytracer.config.errors import escape_controls
 from raytracer.config.warning import collect_warnings
-from raytracer.files.inputs import noted
+from raytracer.files.inputs import list_inputs
 from raytracer.system import memory
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def contents_of(source: Source) -> dict[str, Any]:
         "title": scene.title,
         "caption": scene.caption,
         **{f"{noun}s": count for noun, count in counts.items()},
-        "files": [{"file": str(each.path), "bytes": each.size} for each in noted()],
+        "files": [{"file": str(each.path), "bytes": each.size} for each in list_inputs()],
         "data": _data(scene),
         "bounds": _bounds(scene, buffers),
         "sets": [_sphere_set(each) for each in scene.spheres],

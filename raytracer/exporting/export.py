@@ -15,7 +15,7 @@ from raytracer.exporting.figure import Figure
 from raytracer.exporting.page import page_of
 from raytracer.exporting.usd import require_usd, write_points
 from raytracer.files import output
-from raytracer.files.access import path_of
+from raytracer.files.access import check_path
 from raytracer.model.annotations import Annotations
 from raytracer.model.settings import RenderSettings
 from raytracer.model.source_settings import SourceSettings
@@ -71,7 +71,7 @@ def export(
         TypeError: there is no argument of that name.
     """
     check_names(export, settings)
-    target = path_of(path)
+    target = check_path(path)
     if target.suffix.lower() not in ENDINGS:
         raise UserError(
             f"{target}: an export ends in .html (a page), or in .usdc, .usda or .usd (points)"
@@ -97,7 +97,7 @@ def export(
                 f"scene has {count:,}: show fewer with select, or export .usdc"
             )
         data = page_of(job, figure, ToneSettings.of(tone, job.tone), notice) if is_page else ()
-        with output.replacing(target) as file:
+        with output.replace_file(target) as file:
             if is_page:
                 file.writelines(data)
             else:

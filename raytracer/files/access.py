@@ -127,7 +127,7 @@ class OpenFile:
         return DataFileError(f"{self.source}: line {line} has more than {most}: is it text?")
 
 
-def copied(path: Path, source: str, write: Callable[[IO[bytes]], object]) -> OpenFile:
+def copy_to_temporary(path: Path, source: str, write: Callable[[IO[bytes]], object]) -> OpenFile:
     """Return what a function writes, as a temporary file that exists until it is no longer used."""
     from tempfile import TemporaryFile
 
@@ -144,7 +144,7 @@ def copied(path: Path, source: str, write: Callable[[IO[bytes]], object]) -> Ope
     return file
 
 
-def path_of(path: Any, name: str = "path") -> Path:
+def check_path(path: Any, name: str = "path") -> Path:
     """Return an argument as a path. Raises UserError if it is not one."""
     try:
         text = os.fspath(path)
@@ -158,7 +158,7 @@ def is_path(value: object) -> TypeGuard[str | Path]:
 
 
 @contextmanager
-def opened(
+def open_file(
     path: str | Path,
     source: str | None = None,
     error: type[UserError] = DataFileError,
@@ -180,17 +180,17 @@ def opened(
     try:
         if standard_input and path == STANDARD_INPUT:
             source = "standard input"
-            yield _standard_input(source, error)
+            yield _copy_standard_input(source, error)
             return
-        with _regular(path, source, error) as stream:
+        with _open_regular(path, source, error) as stream:
             if is_input:
-                inputs.note(os.fstat(stream.fileno()), path, source)
+                inputs.note_input(os.fstat(stream.fileno()), path, source)
             yield OpenFile(stream, path, source)
     except OSError as problem:  # also of a disk that fails while the file is read
-        raise error(f"{source}: {reason(problem)}") from None
+        raise error(f"{source}: {explain_os_error(problem)}") from None
 
 
-def reopened(descriptor: int, path: Path, source: str) -> OpenFile:
+def reopen_file(descriptor: int, path: Path, source: str) -> OpenFile:
     """Return a file of another process at its start, by its descriptor, which is closed."""
     try:
         again = os.open(f"/dev/fd/{descriptor}", os.O_RDONLY | os.O_CLOEXEC)
@@ -201,8 +201,8 @@ def reopened(descriptor: int, path: Path, source: str) -> OpenFile:
 
 
 def require_file(path: str | Path, source: str, error: type[UserError] = DataFileError) -> None:
-    """Refuse a path that `opened` would refuse; arguments and errors as for `opened`."""
-    with opened(path, source, error):
+    """Refuse a path that `open_file` would refuse; arguments and errors as for `open_file`."""
+    with open_file(path, source, error):
         pass
 
 
@@ -211,7 +211,7 @@ def is_file(path: str | Path) -> bool:
     return os.path.isfile(path)  # noqa: PTH113 - `Path.is_file` may raise
 
 
-def _regular(path: Path, source: str, error: type[UserError]) -> BufferedReader:
+def _open_regular(path: Path, source: str, error: type[UserError]) -> BufferedReader:
     try:
         # Without O_NONBLOCK, opening a pipe without writer would block before it can be refused.
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
@@ -229,7 +229,7 @@ def _regular(path: Path, source: str, error: type[UserError]) -> BufferedReader:
     )
 
 
-def reason(problem: OSError) -> str:
+def explain_os_error(problem: OSError) -> str:
     """Return the meaning of an OSError for a file that is read, without the name of the file."""
     return _REASONS.get(problem.errno or 0) or f"cannot be read ({problem.strerror or problem})"
 
@@ -237,7 +237,7 @@ def reason(problem: OSError) -> str:
 _spooled: list[OpenFile] = []  # the copy of standard input, once it is read
 
 
-def _standard_input(source: str, error: type[UserError]) -> OpenFile:
+def _copy_standard_input(source: str, error: type[UserError]) -> OpenFile:
     """Return standard input as a file; the first use copies it to an unnamed file."""
     if not _spooled:
         if sys.stdin is None:
@@ -245,9 +245,9 @@ def _standard_input(source: str, error: type[UserError]) -> OpenFile:
         with suppress(OSError, ValueError):  # it may be redirected from a file
             status = os.fstat(sys.stdin.fileno())
             if stat.S_ISREG(status.st_mode):
-                inputs.note(status, Path("/dev/stdin"), str(STANDARD_INPUT))
+                inputs.note_input(status, Path("/dev/stdin"), str(STANDARD_INPUT))
         fill = partial(shutil.copyfileobj, sys.stdin.buffer)
-        _spooled.append(copied(STANDARD_INPUT, source, fill))
+        _spooled.append(copy_to_temporary(STANDARD_INPUT, source, fill))
     file = OpenFile(_spooled[0].file, STANDARD_INPUT, source)
     file.file.seek(0)
     file.is_standard_input = True
@@ -255,7 +255,9 @@ def _standard_input(source: str, error: type[UserError]) -> OpenFile:
 
 
 @contextmanager
-def reading(source: str, kind: str, error: type[UserError] = DataFileError) -> Iterator[None]:
+def translate_errors(
+    source: str, kind: str, error: type[UserError] = DataFileError
+) -> Iterator[None]:
     """Turn a library's exceptions about a broken file of some kind (".npz") into one sentence of
     the class `error`, or of MemoryNeedError if memory runs out."""
     import warnings
@@ -277,7 +279,7 @@ def reading(source: str, kind: str, error: type[UserError] = DataFileError) -> I
 
 
 @contextmanager
-def silenced() -> Iterator[None]:
+def silence_stderr() -> Iterator[None]:
     """Drop what libraries print on standard error, also from other languages and threads."""
     try:
         before = os.dup(2)

@@ -22,23 +22,23 @@ _inputs: dict[Identity, Input] = {}
 _written: set[Identity] = set()
 
 
-def note(status: os.stat_result, path: Path, name: str) -> None:
+def note_input(status: os.stat_result, path: Path, name: str) -> None:
     """Note that a file is read; name: in messages."""
     key = status.st_dev, status.st_ino
     if key not in _written:
         _inputs.setdefault(key, Input(name, path.absolute(), status.st_size))
 
 
-def noted() -> list[Input]:
+def list_inputs() -> list[Input]:
     return list(_inputs.values())
 
 
-def input_at(path: str | Path) -> str | None:
+def find_input(path: str | Path) -> str | None:
     """Return the name in messages of the file at a path if it was read, or None; the inode of a
     removed file may belong to another one now."""
-    key = identity(path)
+    key = file_identity(path)
     read = _inputs.get(key)
-    return read.name if read and identity(read.path) == key else None
+    return read.name if read and file_identity(read.path) == key else None
 
 
 def note_written(key: tuple[int, int]) -> None:
@@ -47,12 +47,12 @@ def note_written(key: tuple[int, int]) -> None:
     _inputs.pop(key, None)
 
 
-def forget() -> None:
+def forget_files() -> None:
     _inputs.clear()
     _written.clear()
 
 
-def identity(path: str | Path) -> Identity:
+def file_identity(path: str | Path) -> Identity:
     """Return device and inode of a file; for a missing file, its path without symbolic links."""
     try:
         status = Path(path).stat()

@@ -12,7 +12,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from raytracer.config.errors import DataFileError, quote, suggest
-from raytracer.files.access import OpenFile, reading
+from raytracer.files.access import OpenFile, translate_errors
 from raytracer.system.memory import require_room
 
 PIECE = 1 << 20  # bytes of a member that are read at a time
@@ -33,7 +33,7 @@ class Header(NamedTuple):
 def read_npy(file: OpenFile, index: int | None = None) -> NDArray[Any]:
     """Read the array of an .npy file, or one item along its first axis. Raises DataFileError, or
     MemoryNeedError if it does not fit."""
-    with reading(file.source, ".npy"):
+    with translate_errors(file.source, ".npy"):
         file.file.seek(0)
         header = read_header(file.file, file.source)
         require_bytes(header, file.size - file.file.tell(), file.source)
@@ -42,7 +42,7 @@ def read_npy(file: OpenFile, index: int | None = None) -> NDArray[Any]:
 
 def read_header(stream: IO[bytes], label: str) -> Header:
     """Read the header of an array of plain values; the stream then stands at its values."""
-    with reading(label, ".npy"):
+    with translate_errors(label, ".npy"):
         version = npy.read_magic(stream)
         read = npy.read_array_header_1_0 if version[0] == 1 else npy.read_array_header_2_0
         header = Header(*read(stream))
@@ -66,7 +66,7 @@ def require_bytes(header: Header, there: int, label: str) -> None:
 def _values(stream: IO[bytes], header: Header, index: int | None, label: str) -> NDArray[Any]:
     """Return the array whose values follow in a stream, or one item along its first axis."""
     if index is not None and header.fortran_order:
-        return _strided(stream, header, index, label)
+        return _read_strided(stream, header, index, label)
     if index is not None:
         header = header._replace(shape=header.shape[1:])
         stream.seek(index * header.nbytes, io.SEEK_CUR)
@@ -83,7 +83,7 @@ def _values(stream: IO[bytes], header: Header, index: int | None, label: str) ->
     )
 
 
-def _strided(stream: IO[bytes], header: Header, index: int, label: str) -> NDArray[Any]:
+def _read_strided(stream: IO[bytes], header: Header, index: int, label: str) -> NDArray[Any]:
     """Return one item along the first axis of an array in Fortran order, whose values lie
     `shape[0]` apart. A memory map would end the process if the file became shorter."""
     apart, *shape = header.shape
@@ -108,7 +108,7 @@ class Archive:
     def __init__(self, file: OpenFile) -> None:
         self.file = file
         self.source = file.source
-        with reading(file.source, ".npz"):
+        with translate_errors(file.source, ".npz"):
             try:
                 self._zip = zipfile.ZipFile(file.file)
             except zipfile.BadZipFile:
@@ -142,7 +142,7 @@ class Archive:
         """Read one array, or an item along its first axis; of a stored member, only the item is
         read. Raises DataFileError: there is none, or it is damaged or has a wrong CRC-32."""
         label, entry = self.label(name), self._entry(name)
-        with self.stream(entry) as stream, reading(label, ".npy"):
+        with self.stream(entry) as stream, translate_errors(label, ".npy"):
             header = read_header(stream, label)
             require_bytes(header, entry.file_size - stream.tell(), label)
             if index is not None and entry.compress_type == zipfile.ZIP_STORED:
@@ -158,7 +158,7 @@ class Archive:
 
     def stream(self, entry: zipfile.ZipInfo) -> IO[bytes]:
         """Return a stream of a member; its CRC is checked at the end. Raises DataFileError."""
-        with reading(self.label(entry.filename.removesuffix(".npy")), ".npz"):
+        with translate_errors(self.label(entry.filename.removesuffix(".npy")), ".npz"):
             return self._zip.open(entry)
 
     def _entry(self, name: str) -> zipfile.ZipInfo:

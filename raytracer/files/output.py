@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from raytracer.config.errors import OutputError, WriteError
-from raytracer.files.access import is_file, path_of
-from raytracer.files.inputs import Identity, identity, input_at, note_written
+from raytracer.files.access import check_path, is_file
+from raytracer.files.inputs import Identity, file_identity, find_input, note_written
 
 PREFIX = ".raytracer-"
 
@@ -32,13 +32,13 @@ class OutputSet:
         self._force = force
         self._written: dict[Identity, str] = {}  # the option or the kind of file
 
-    def writes(self, path: str | Path, what: str) -> Path:
+    def declare(self, path: str | Path, what: str) -> Path:
         """Declare an output, an option or a kind of file in messages, and return its path. Raises
         OutputError: it is an input or another output, or it exists already."""
-        path = path_of(path)
-        if (read := input_at(path)) is not None:
+        path = check_path(path)
+        if (read := find_input(path)) is not None:
             raise _overwrites(read, what)
-        other = self._written.setdefault(identity(path), what)
+        other = self._written.setdefault(file_identity(path), what)
         if other is not what:
             raise OutputError(f"{path}: is written by {other} and by {what}: give two names")
         if not self._force and is_file(path):
@@ -50,7 +50,7 @@ class OutputSet:
 
 def check_picture(path: str | Path) -> Path:
     """Check that a PNG can be written to a path, and return it. Raises OutputError."""
-    path = path_of(path)
+    path = check_path(path)
     if path.suffix.lower() != ".png":
         raise OutputError(f"{path}: the picture is written as PNG: give a name that ends in .png")
     return check_file(path)
@@ -61,12 +61,12 @@ def check_file(path: str | Path, replaces: str | Path | None = None) -> Path:
 
     replaces: the only file that was read and may be replaced.
     """
-    path = path_of(path)
+    path = check_path(path)
     try:
-        target = _target(path, replaces)
+        target = _find_target(path, replaces)
         if not target.parent.is_dir():
             raise OutputError(f"{path}: there is no folder {target.parent}: create it first")
-        with temporary(target.parent):
+        with temporary_file(target.parent):
             pass
     except (OSError, ValueError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or error
@@ -77,29 +77,29 @@ def check_file(path: str | Path, replaces: str | Path | None = None) -> Path:
 def write(path: str | Path, data: bytes | str) -> Path:
     """Write a file under a temporary name in its folder, then rename it; return its path. Raises
     OutputError: an old file is unchanged."""
-    with replacing(path) as file:
+    with replace_file(path) as file:
         file.write(data.encode() if isinstance(data, str) else data)
     return Path(path)
 
 
 @contextmanager
-def replacing(path: str | Path, replaces: str | Path | None = None) -> Iterator[BinaryIO]:
+def replace_file(path: str | Path, replaces: str | Path | None = None) -> Iterator[BinaryIO]:
     """Open a temporary file for the block to write, and rename it to `path` afterwards. Its `name`
     is the temporary path, for libraries that open files by name.
 
     replaces: the only file that was read and may be replaced. Raises OutputError: an old file is
     unchanged.
     """
-    path = path_of(path)
+    path = check_path(path)
     try:
-        target = _target(path, replaces)
+        target = _find_target(path, replaces)
         old = stat.S_IMODE(target.stat().st_mode) & 0o777 if target.exists() else None
-        with temporary(target.parent, 0o666 if old is None else 0o600) as new:
+        with temporary_file(target.parent, 0o666 if old is None else 0o600) as new:
             if old is not None:
                 new.chmod(old)
             with open(str(new), "r+b") as file:  # noqa: PTH123 - libraries ask for its name as text
                 yield file
-            target = _target(path, replaces)  # it may have been read meanwhile
+            target = _find_target(path, replaces)  # it may have been read meanwhile
             status = new.stat()
             note_written((status.st_dev, status.st_ino))
             new.replace(target)
@@ -108,7 +108,7 @@ def replacing(path: str | Path, replaces: str | Path | None = None) -> Iterator[
 
 
 @contextmanager
-def temporary(folder: Path, mode: int = 0o666) -> Iterator[Path]:
+def temporary_file(folder: Path, mode: int = 0o666) -> Iterator[Path]:
     """Create a temporary file in a folder; it is removed after the block, unless renamed.
     mode: permissions, before the umask. Raises OSError."""
     path = folder / f"{PREFIX}{secrets.token_hex(8)}.tmp"
@@ -123,7 +123,7 @@ def temporary(folder: Path, mode: int = 0o666) -> Iterator[Path]:
         _live.discard(path)
 
 
-def own_cache(kind: str) -> Path:
+def cache_folder(kind: str) -> Path:
     """Return the folder for cached files of a kind, in $RAYTRACER_CACHE or else in the user's cache
     folder, created for the user alone.
 
@@ -142,8 +142,8 @@ def own_cache(kind: str) -> Path:
 
 
 def read_cached(path: Path, most: int | None = None) -> bytes:
-    """Return the content of a file in `own_cache`. Raises OSError: there is none, others could have
-    written it, or it has more than `most` bytes."""
+    """Return the content of a file in `cache_folder`. Raises OSError: there is none, others could
+    have written it, or it has more than `most` bytes."""
     # A link is refused, and a pipe does not block.
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     with os.fdopen(os.open(path, flags), "rb") as file:
@@ -163,14 +163,14 @@ def _require_own(status: os.stat_result, path: Path, is_kind: Callable[[int], bo
         raise PermissionError(f"others may write {path}: use chmod go-w")
 
 
-def tidy() -> None:
+def remove_temporary_files() -> None:
     for path in list(_live):
         with suppress(OSError):
             path.unlink()
     _live.clear()
 
 
-def _target(path: Path, replaces: str | Path | None) -> Path:
+def _find_target(path: Path, replaces: str | Path | None) -> Path:
     """Return the file to replace, with symbolic links followed."""
     try:
         is_link = stat.S_ISLNK(path.lstat().st_mode)
@@ -188,8 +188,8 @@ def _target(path: Path, replaces: str | Path | None) -> Path:
         raise OutputError(f"{path}: is a device, a pipe or a socket: give the name of a file")
     if not os.access(target, os.W_OK):
         raise OutputError(f"{path}: is write-protected: give another name, or change its mode")
-    read = input_at(target)
-    if read is not None and (replaces is None or identity(replaces) != identity(target)):
+    read = find_input(target)
+    if read is not None and (replaces is None or file_identity(replaces) != file_identity(target)):
         raise _overwrites(read, str(path))
     return target
 

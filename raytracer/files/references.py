@@ -1,6 +1,7 @@
 """Other files and addresses that a file names: the check before a reader or a library opens one.
 
-Formats that are made of parts name them as `part_of` permits. All others hold their data alone.
+Formats that are made of parts name them as `resolve_part` permits. All others hold their data
+alone.
 """
 
 import os
@@ -25,7 +26,7 @@ DATA = "STREAM"  # the element of VOTable whose data may be elsewhere
 VOTABLE_TYPE = "http://us-vo.org/xml/VOTable.dtd"  # which old files name, and no parser opens
 
 
-def part_of(file: OpenFile, name: str) -> Path:
+def resolve_part(file: OpenFile, name: str) -> Path:
     """Return the path of a further file that a file names as a part of itself.
 
     Raises DataFileError: it is no relative path to a place in the folder of the file, or below it,
@@ -33,7 +34,7 @@ def part_of(file: OpenFile, name: str) -> Path:
     """
     path = file.path.parent / name
     with suppress(OSError, ValueError):  # a null byte, or links in a circle
-        if _is_relative(name) and is_below(os.path.realpath(path), folders_of(file)):
+        if _is_relative(name) and is_below(os.path.realpath(path), find_folders(file)):
             return path
     raise DataFileError(
         f"{file.source}: refers to '{quote(name, 80)}', which is not read: a part must be a file "
@@ -45,7 +46,7 @@ def _is_relative(name: str) -> bool:
     return not re.match(_ADDRESS, name) and ".." not in re.split(r"[/\\]", name)
 
 
-def folders_of(file: OpenFile) -> set[str]:
+def find_folders(file: OpenFile) -> set[str]:
     """Return the real folders of a file: of its path, and of the file that a link there names."""
     if file.is_standard_input:
         return set()
@@ -88,7 +89,7 @@ def require_no_reference(file: OpenFile) -> None:
     file.file.seek(0)
 
 
-def xml_root(file: OpenFile) -> tuple[str, dict[str, str]]:
+def read_xml_root(file: OpenFile) -> tuple[str, dict[str, str]]:
     """Return the name and the attributes of the root of XML; "" without any."""
     found: list[tuple[str, dict[str, str]]] = []
     parser = _parser()

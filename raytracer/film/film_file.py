@@ -17,11 +17,11 @@ from raytracer.files import output
 from raytracer.files.access import (
     STANDARD_INPUT,
     OpenFile,
-    opened,
+    check_path,
+    open_file,
     parse_json,
-    path_of,
-    reading,
-    silenced,
+    silence_stderr,
+    translate_errors,
 )
 from raytracer.film.aovs import AOVS, INTEGERS
 from raytracer.system.memory import format_size
@@ -40,7 +40,7 @@ MAX_METADATA = 1 << 24  # maximum size of the metadata in bytes; those of a film
 
 def check_target(path: str | Path, replaces: str | Path | None = None) -> Path:
     """Return the path of a film after checking that it, or `replaces`, can be written."""
-    path = path_of(path)
+    path = check_path(path)
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise UserError(
@@ -61,7 +61,7 @@ def save(film: Film, path: str | Path) -> Path:
         arrays: dict[str, Any] = {f"aov_{name}": array for name, array in film.aovs.items()}
         if film.counts is not None:
             arrays["counts"] = film.counts
-        with output.replacing(path, film.source or None) as file:
+        with output.replace_file(path, film.source or None) as file:
             np.savez(file, film=np.array(about), sums=film.sums, **arrays)
     else:
         _save_exr(film, about, path)
@@ -84,9 +84,9 @@ def check_source(path: str | Path) -> None:
 
 def load(cls: type[Film], path: str | Path, aovs: Sequence[str] | None = None) -> Film:
     """Read a film file; arguments and errors as for `Film.load`."""
-    path = path_of(path)
+    path = check_path(path)
     check_source(path)
-    with opened(path, standard_input=True) as file, reading(file.source, "a film"):
+    with open_file(path, standard_input=True) as file, translate_errors(file.source, "a film"):
         return _read_npz(cls, file, tuple(AOVS) if aovs is None else aovs)
 
 
@@ -96,15 +96,15 @@ def read_metadata(path: str | Path, is_input: bool = True) -> dict[str, Any]:
     from raytracer.files.npz import Archive
 
     about: Any
-    with opened(path, error=DataFileError, is_input=is_input) as file:
+    with open_file(path, error=DataFileError, is_input=is_input) as file:
         if file.path.suffix.lower() == ".npz":
             with Archive(file) as archive:
                 about = _text_of(archive) if {*MEMBERS} <= {*archive.members} else None
         else:
             exr = require_openexr(file.path)
             with (
-                reading(file.source, "OpenEXR"),
-                silenced(),
+                translate_errors(file.source, "OpenEXR"),
+                silence_stderr(),
                 exr.File(file.name, header_only=True) as stored,
             ):
                 about = stored.header().get("raytracer")
@@ -241,7 +241,7 @@ def _save_exr(film: Film, about: str, path: Path) -> None:
         "raytracer": about,
         **{name: tuple(np.array(end, np.int32) for end in ends) for name, ends in windows.items()},
     }
-    with output.replacing(path, film.source or None) as file:
+    with output.replace_file(path, film.source or None) as file:
         try:
             exr.File(header, planes).write(file.name)
         except RuntimeError as error:

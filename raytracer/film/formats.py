@@ -15,7 +15,7 @@ import numpy as np
 from raytracer.config.arguments import check_whole
 from raytracer.config.errors import OutputError, find_nearest_name, quote_value
 from raytracer.files import output
-from raytracer.files.access import opened, parse_json
+from raytracer.files.access import open_file, parse_json
 from raytracer.film import film_file, png
 from raytracer.film.film import Pixels
 
@@ -171,13 +171,13 @@ def write(
 def read_metadata(path: Path, is_input: bool = True) -> dict[str, Any]:
     """Return the metadata of a picture, without reading its pixels; {} if it has none, or is none.
 
-    is_input: False if it may be replaced; see `access.opened`. Raises DataFileError: the file
+    is_input: False if it may be replaced; see `access.open_file`. Raises DataFileError: the file
     cannot be read.
     """
     from PIL import Image as Pillow
 
     text: Any = None
-    with opened(path, standard_input=True, is_input=is_input) as file:
+    with open_file(path, standard_input=True, is_input=is_input) as file:
         # Whatever Pillow raises for a file that is no picture, or damaged; a pipe cannot seek.
         with suppress(Exception), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of its size: no pixel is decoded

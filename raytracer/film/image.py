@@ -20,7 +20,7 @@ from raytracer.config.errors import BackendError, OutputError, UserError, WriteE
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.config.warning import warn
 from raytracer.files import output
-from raytracer.files.access import path_of
+from raytracer.files.access import check_path
 from raytracer.film import formats, png
 from raytracer.film.film import (
     Developed,
@@ -240,14 +240,14 @@ class Image:
             _write_bytes(path, data)
             self.timings["write"] = self.timings.get("write", 0.0) + time.perf_counter() - start
             return None
-        target = path_of(path)
+        target = check_path(path)
         transparent = self.transparent
         kind = formats.check_target(target, bits, quality, transparent=transparent, kind=kind)
         if kind is formats.EXR:
             return self.shown.save(target)
         developed = self._develop_timed(bits)
         start = time.perf_counter()
-        with output.replacing(target) as file:
+        with output.replace_file(target) as file:
             self._write(file, *developed, kind, quality)
         self.timings["write"] = time.perf_counter() - start
         return target

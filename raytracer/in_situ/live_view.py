@@ -26,7 +26,7 @@ from raytracer.config.errors import RaytracerError, UserError
 from raytracer.config.fields import accept_settings, check_names
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.config.warning import warn
-from raytracer.files.access import path_of
+from raytracer.files.access import check_path
 from raytracer.film.image import Image
 from raytracer.in_situ.feed import TITLE, scene_of
 from raytracer.in_situ.mailbox import State
@@ -120,7 +120,7 @@ def live(
     if record is not None:
         from raytracer.in_situ.recording import check_record
 
-        check_record(path := path_of(record, "record"), given)
+        check_record(path := check_path(record, "record"), given)
     gpu = _gpu_of(backend, threads)
     view = LiveView(given, fps, gpu)
     try:

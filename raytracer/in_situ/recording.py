@@ -71,7 +71,7 @@ def record(scenes: Iterator[Scene], path: Path, settings: Mapping[str, Any], fps
     with closing(Pictures(settings, fps)) as pictures, ExitStack() as stack:
         video = None
         if not NUMBER.search(path.name):
-            file = stack.enter_context(output.replacing(path))
+            file = stack.enter_context(output.replace_file(path))
             video = VideoWriter(file, path, fps, None, AnimationSettings().quality)
         try:
             for scene in scenes:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from raytracer.config.errors import DataFileError, SceneError, UserError
 from raytracer.config.field_types import Number, Text, Truth
 from raytracer.config.fields import Defined, setting
-from raytracer.files.access import OpenFile, opened, reading, silenced
+from raytracer.files.access import OpenFile, open_file, silence_stderr, translate_errors
 from raytracer.model.colors import Color, linear_rgb, parse_color, srgb_to_linear
 from raytracer.model.key_types import ColorValue
 from raytracer.model.openexr_image import TEXEL, read_exr
@@ -100,8 +100,8 @@ def read_radiance(path: Path) -> NDArray[np.float32]:
             f"{path}: environment.image: '{ending}' files cannot be read; give "
             f"one of {', '.join(ENDINGS)}"
         )
-    with opened(path, f"{path}: environment.image") as file:
-        with reading(file.source, ending), silenced():
+    with open_file(path, f"{path}: environment.image") as file:
+        with translate_errors(file.source, ending), silence_stderr():
             pixels = {".exr": read_exr, ".hdr": _read_hdr}.get(ending, _read_picture)(file)
         if pixels.ndim == 2:
             pixels = pixels[..., None]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from raytracer.config.arguments import check_part_names, check_real
 from raytracer.config.errors import SceneError, pluralize, prefix_errors
-from raytracer.files.access import path_of
+from raytracer.files.access import check_path
 from raytracer.model.arrays import Where, as_array, check_centers, check_rows
 from raytracer.model.mesh_geometry import corner_normals, inward_triangles, unit_vectors
 from raytracer.model.quantities import unit_of
@@ -111,7 +111,7 @@ class Mesh(SolidSet):
         """
         from raytracer.scene_files.solid_files import arrays_of
 
-        file = path_of(path)
+        file = check_path(path)
         arrays: dict[str, Any] = arrays_of(file, "meshes")
         if any(options.get(name) is not None for name in ("color", "colors")):
             arrays.pop("colors", None)

@@ -13,7 +13,7 @@ from raytracer.config.arguments import check_mapping, check_text, check_whole
 from raytracer.config.errors import SceneError, quote_value
 from raytracer.config.field_types import TEXT, FieldType, Integer, Text, Truth
 from raytracer.config.fields import Defined, check_fields, setting
-from raytracer.files.access import path_of
+from raytracer.files.access import check_path
 
 MAX_FRAMES = 10**12  # largest frame number; that of a file is checked when it is read
 MAX_SMOOTHED = 1001
@@ -44,7 +44,7 @@ def _column_names(value: Any, name: str) -> dict[str, str]:
     return {key: check_text(each, f"{name}.{key}") for key, each in names.items()}
 
 
-FILE_PATH = FieldType({str: TEXT}, lambda value, name, **_: path_of(value, name), metavar="FILE")
+FILE_PATH = FieldType({str: TEXT}, lambda value, name, **_: check_path(value, name), metavar="FILE")
 
 COLUMN_NAMES = FieldType(
     {dict: {

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from raytracer.config.errors import DataFileError, quote
-from raytracer.files.access import OpenFile, copied, reading
+from raytracer.files.access import OpenFile, copy_to_temporary, translate_errors
 from raytracer.system.memory import format_size
 from raytracer.system.resources import available_memory
 
@@ -69,10 +69,10 @@ def unpacked(file: OpenFile) -> OpenFile:
         if kept is None or key not in kept:
             path = file.path.with_suffix("") if file.path.suffix.lower() == suffix else file.path
             path = path.with_name(Path(member).name) if member else path
-            with reading(file.source, suffix):
+            with translate_errors(file.source, suffix):
                 stream = _stream(file, module, member)
                 ended: list[EOFError] = []
-                content = copied(path, file.source, partial(_copy, stream, file, ended))
+                content = copy_to_temporary(path, file.source, partial(_copy, stream, file, ended))
                 if module == "zstandard" and not _is_whole(file, import_module(module)):
                     ended.append(EOFError("its last frame is incomplete"))
                 if ended and not content.size:
@@ -107,7 +107,7 @@ def _member(file: OpenFile) -> str:
         return ""
     from zipfile import ZipFile
 
-    with reading(file.source, ".zip"), ZipFile(file.file) as archive:
+    with translate_errors(file.source, ".zip"), ZipFile(file.file) as archive:
         names = [each.filename for each in archive.infolist() if not each.is_dir()]
     file.file.seek(0)
     names = [name for name in names if not name.startswith(HIDDEN)]

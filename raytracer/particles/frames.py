@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.config.errors import DataFileError, pluralize, quote
-from raytracer.files.access import OpenFile, copied
-from raytracer.files.output import own_cache, read_cached, temporary
+from raytracer.files.access import OpenFile, copy_to_temporary
+from raytracer.files.output import cache_folder, read_cached, temporary_file
 from raytracer.model.particle_source import Moment, ParticleSource
 from raytracer.particles.lines import first_line_from
 from raytracer.particles.registry import Format
@@ -85,7 +85,7 @@ def piece_of(
     if source.surrounded:
         spans = [(0, int(starts[0])), *spans, (int(starts[-1]), content.size)]
     descriptor = content.file.fileno()
-    part = copied(content.path, f"{content.source}: frame {number}",
+    part = copy_to_temporary(content.path, f"{content.source}: frame {number}",
                   partial(_write_spans, descriptor, spans))  # fmt: skip
     piece = form.open(part, inner)
     piece.units = piece.units or source.units
@@ -107,7 +107,9 @@ def times_of(
     for start, end in pairwise(starts.tolist()):
         for last in (min(end, start + TIME_BYTES), end):  # a format may need the whole frame
             spans = [(0, int(starts[0])), (start, last)][not source.surrounded :]
-            part = copied(content.path, content.source, partial(_write_spans, descriptor, spans))
+            part = copy_to_temporary(
+                content.path, content.source, partial(_write_spans, descriptor, spans)
+            )
             with suppress(DataFileError):
                 times.append(form.open(part, inner).time)
                 break
@@ -145,10 +147,10 @@ def starts_of(source: ParticleSource, file: OpenFile) -> NDArray[np.int64]:
              file.size, file.modified, status.st_ctime_ns)  # fmt: skip
     key = hashlib.blake2b(os.fsencode("\0".join(map(str, state))), digest_size=16).hexdigest()
     with suppress(OSError, ValueError, DataFileError):
-        return _read(own_cache(FOLDER) / f"{key}.npy", source.file, key)
+        return _read(cache_folder(FOLDER) / f"{key}.npy", source.file, key)
     starts = np.asarray(source.frame_starts(), np.int64)
     with suppress(OSError):  # such as a full disk
-        _write(own_cache(FOLDER) / f"{key}.npy", starts, _seal(source.file, key, starts))
+        _write(cache_folder(FOLDER) / f"{key}.npy", starts, _seal(source.file, key, starts))
     return starts
 
 
@@ -183,7 +185,7 @@ def _write(path: Path, starts: NDArray[np.int64], seal: bytes) -> None:
     kept.sort(key=lambda each: each.lstat().st_mtime)
     for old in kept[: max(len(kept) - MAX_KEPT + 1, 0)]:
         old.unlink(missing_ok=True)
-    with temporary(path.parent) as new, new.open("wb") as stream:
+    with temporary_file(path.parent) as new, new.open("wb") as stream:
         np.save(stream, starts)
         stream.write(seal)
         stream.close()

@@ -29,8 +29,8 @@ import numpy as np
 from raytracer.config.errors import NO_MEMORY, DataFileError, MemoryNeedError, UserError, quote
 from raytracer.config.warning import collect_warnings, warn
 from raytracer.files import inputs, sandbox
-from raytracer.files.access import OpenFile, reading, reopened, require_file
-from raytracer.files.references import folders_of, require_no_reference
+from raytracer.files.access import OpenFile, reopen_file, require_file, translate_errors
+from raytracer.files.references import find_folders, require_no_reference
 from raytracer.files.sandbox import is_below
 from raytracer.model.particle_source import Particles, ParticleSource, Value, moment_of
 from raytracer.particles import array_source
@@ -301,7 +301,7 @@ def _end_all() -> None:
 
 def _free_worker(file: OpenFile) -> _Worker:
     """Return a process that may read a file."""
-    folders = folders_of(file)
+    folders = find_folders(file)
     status = os.fstat(file.file.fileno())
     if not status.st_nlink:  # a temporary file, of no folder
         folders.add(f"/{status.st_dev}:{status.st_ino}")
@@ -444,7 +444,7 @@ class _Server:
         """Call a function, or the class of a source, with a file; keep a source."""
         self._close()
         path, _, is_standard_input, _, atoms = about
-        self._file = reopened(descriptor, path, self._name)
+        self._file = reopen_file(descriptor, path, self._name)
         self._file.is_standard_input = is_standard_input
         self._file.atoms = None if atoms is None else lambda: atoms
         require_no_reference(self._file)
@@ -489,7 +489,7 @@ class _Server:
             _, (_, self._name, _, self._what, _), *_ = arguments
         with collect_warnings() as warnings:
             try:
-                with reading(self._name, self._what):
+                with translate_errors(self._name, self._what):
                     value = getattr(self, operation)(*arguments)
             except UserError as problem:  # its traceback would keep a library's file open
                 error = problem.with_traceback(None)
@@ -502,8 +502,8 @@ class _Server:
                 f"{self._name}: reading its {self._file.size:,} bytes as {self._what} takes more "
                 f"than {format_size(self.limit)} of memory: free some, unless the file is damaged"
             )
-        read = [(each.path, each.name) for each in inputs.noted()]
-        inputs.forget()
+        read = [(each.path, each.name) for each in inputs.list_inputs()]
+        inputs.forget_files()
         notes = []
         if self._source is not None:
             notes, self._source.notes = self._source.notes, []

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from raytracer.config.errors import UserError
 from raytracer.config.warning import collect_warnings
-from raytracer.files.access import OpenFile, opened, reading
+from raytracer.files.access import OpenFile, open_file, translate_errors
 from raytracer.model.data_file import DataFile
 from raytracer.model.particle_labels import Labels, words_of_types
 from raytracer.model.particle_source import ParticleSource
@@ -53,7 +53,7 @@ def with_all_names(
             other.series and other.series == file.series
         ):
             continue
-        with suppress(UserError), opened(other.path, other.name) as theirs:
+        with suppress(UserError), open_file(other.path, other.name) as theirs:
             known = _names(other, theirs, find, names, is_needed=True)
             types |= dict.fromkeys(words_of_types(labels._replace(names=[*known], known=known)))
     return labels._replace(types=tuple(sorted(types)))
@@ -77,7 +77,7 @@ def names_in(
         values = source.load([column])[column]
         return distinct(values) if values.dtype.kind in "iufb" else label_ids(values, "")[0]
 
-    with suppress(UserError), opened(file.path, file.name) as stream:
+    with suppress(UserError), open_file(file.path, file.name) as stream:
         return _names(file, stream, find, column)
     return ()
 
@@ -115,7 +115,7 @@ def _names(
                 if failed > MAX_FAILED:
                     break
                 failed += 1
-                with suppress(UserError), reading(stream.source, source.format):
+                with suppress(UserError), translate_errors(stream.source, source.format):
                     found |= dict.fromkeys(find(source))
                     failed -= 1
         _kept[key] = tuple(found)

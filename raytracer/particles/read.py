@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from raytracer.config.errors import DataFileError, UserError, quote
 from raytracer.config.inferred import current_defaults
-from raytracer.files.access import OpenFile, opened, reading
+from raytracer.files.access import OpenFile, open_file, translate_errors
 from raytracer.model.arrays import Where, check_centers, first_not_finite
 from raytracer.model.data_file import DataFile
 from raytracer.model.elements import Element, symbol_of
@@ -69,7 +69,7 @@ def read(
     """
     file = file if isinstance(file, DataFile) else locate(file)
     if stream is None:
-        with opened(file.path, file.name) as stream:
+        with open_file(file.path, file.name) as stream:
             return read(file, names, elements, meaning, wanted, stream, all_names)
     if not {"centers", *"xyz"}.isdisjoint(names or {}):
         file = file._replace(stated=True)
@@ -138,7 +138,7 @@ def frame_count(
     if file.series:
         return len(file.series)
     with (
-        opened(file.path, name, standard_input=name is None) as stream,
+        open_file(file.path, name, standard_input=name is None) as stream,
         frame_source(file._replace(frame=None), stream) as it,
     ):
         return frames_of(it, stream)[0]
@@ -150,7 +150,7 @@ def frame_times(path: Path) -> Sequence[Moment | None]:
     file = locate(path, 0)
     states = []
     for each in file.series or [file.path]:
-        with opened(each) as stream:
+        with open_file(each) as stream:
             states.append((each, stream.size, stream.modified))
     return _frame_times(tuple(states), file.inner)
 
@@ -161,7 +161,7 @@ def _frame_times(states: tuple[tuple[Path, int, int], ...], inner: str) -> list[
 
     times: list[Moment | None] = []
     for path, _, _ in states:
-        with opened(path) as stream:
+        with open_file(path) as stream:
             content = unpacked(stream)
             with frame_source(DataFile(path, inner=inner), stream) as source:
                 form = registry.format_of(content, content.path.suffix.lower())
@@ -186,7 +186,7 @@ def source_of(file: Path | DataFile, stream: OpenFile | None = None) -> Iterator
     file = file if isinstance(file, DataFile) else locate(file)
     with ExitStack() as stack:
         if stream is None:
-            stream = stack.enter_context(opened(file.path, file.name))
+            stream = stack.enter_context(open_file(file.path, file.name))
         source = stack.enter_context(frame_source(file, stream))
         if file.topology is not None:
             from raytracer.particles.together import SourceWithAtoms
@@ -222,7 +222,7 @@ def opened_source(
         content.atoms = partial(atom_count, file.topology)
     suffix = file.ending or content.path.suffix.lower()
     form = registry.stated(suffix) if file.ending else registry.format_of(content, suffix)
-    with reading(stream.source, suffix or form.name):
+    with translate_errors(stream.source, suffix or form.name):
         try:
             form, source = registry.opened_as(form, content, file.inner, bool(file.ending))
             is_read = not content.cut or source.has_pieces

@@ -9,7 +9,7 @@ import re
 from itertools import chain
 from typing import IO
 
-from raytracer.files.access import OpenFile, copied
+from raytracer.files.access import OpenFile, copy_to_temporary
 from raytracer.model import particle_names as naming
 from raytracer.particles.lines import HEAD_BYTES, pieces
 from raytracer.particles.table_layout import Table, table_of
@@ -78,7 +78,7 @@ def _of_vectors(file: OpenFile, table: Table) -> OpenFile | None:
     lines[head] = re.sub(name, axes, lines[head])
     lines[table.skip :] = [re.sub(_VECTOR, three, line) for line in lines[table.skip :]]
     text = "".join(lines).encode(file.encoding)
-    made = copied(file.path, file.source, lambda copy: copy.write(text))
+    made = copy_to_temporary(file.path, file.source, lambda copy: copy.write(text))
     made.encoding = file.encoding
     return made
 
@@ -103,7 +103,7 @@ def _without_brackets(file: OpenFile, is_nested: bool) -> OpenFile:
             copy.write(text[: max(end, 0)].translate(_BRACKETS))
             rest = text[max(end, 0) :]
 
-    return copied(file.path, file.source, write)
+    return copy_to_temporary(file.path, file.source, write)
 
 
 def _of_lists(file: OpenFile, start: bytes) -> OpenFile | None:
@@ -154,7 +154,7 @@ def _of_columns(file: OpenFile, tables: list[dict[str, list[bytes]]]) -> OpenFil
         for table in tables:
             copy.writelines(b",".join(row) + b"\n" for row in zip(*table.values(), strict=True))
 
-    return copied(file.path, file.source, write)
+    return copy_to_temporary(file.path, file.source, write)
 
 
 def _variable(name: bytes) -> str:

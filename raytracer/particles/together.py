@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.config.errors import DataFileError, quote
-from raytracer.files.access import OpenFile, is_file, opened
-from raytracer.files.references import part_of
+from raytracer.files.access import OpenFile, is_file, open_file
+from raytracer.files.references import resolve_part
 from raytracer.model import particle_names as naming
 from raytracer.model.elements import symbol_of
 from raytracer.model.particle_labels import Labels
@@ -178,7 +178,7 @@ class Snapshot(ColumnSource):
 
     def _parts(self) -> Iterator["Snapshot"]:
         for path in self.files:
-            with opened(part_of(self.file, path.name)) as file:
+            with open_file(resolve_part(self.file, path.name)) as file:
                 if (part := self.part(file)) is not None:
                     yield part
 

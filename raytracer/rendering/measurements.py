@@ -20,7 +20,7 @@ from raytracer.appearance.glyphs.shared import placed, radii_of
 from raytracer.config.errors import SceneError, UserError
 from raytracer.config.fields import accept_settings, check_names, split_settings
 from raytracer.files import output
-from raytracer.files.access import path_of
+from raytracer.files.access import check_path
 from raytracer.model.scene import Scene
 from raytracer.model.settings import MeasureSettings
 from raytracer.model.source_settings import SourceSettings
@@ -85,7 +85,7 @@ class Measurements:
         """
         target = output.check_file(checked_path(path))
         arrays = self.arrays()
-        with output.replacing(target) as file:
+        with output.replace_file(target) as file:
             if target.suffix.lower() == ".npz":
                 np.savez(file, **arrays)  # type: ignore[arg-type]
             else:
@@ -95,7 +95,7 @@ class Measurements:
 
 def checked_path(path: str | PathLike[str]) -> Path:
     """Return the path of a file of measurements. Raises UserError for another ending."""
-    target = path_of(path)
+    target = check_path(path)
     if target.suffix.lower() not in ENDINGS:
         raise UserError(f"{target}: must end in .npz or .csv")
     return target

@@ -24,7 +24,7 @@ from raytracer.config.field_types import (
     import_name,
 )
 from raytracer.config.fields import Defined, find_definitions, setting
-from raytracer.files.access import is_file, is_path, opened, require_file
+from raytracer.files.access import is_file, is_path, open_file, require_file
 from raytracer.model.background import Background, Ground
 from raytracer.model.camera import Camera
 from raytracer.model.colors import Color
@@ -73,7 +73,7 @@ def _camera_of(name: str) -> Camera:
     path = Path(name)
     suffix = path.suffix.lower()
     if suffix in SCENE_SUFFIXES:
-        with opened(path, error=SceneError) as file, prefix_errors(file.source):
+        with open_file(path, error=SceneError) as file, prefix_errors(file.source):
             values = read_table(file, suffix).get("camera")
             if values is None:
                 raise SceneError("has no table [camera]")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from raytracer.config.arguments import check_whole, check_word
 from raytracer.config.errors import OutputError
 from raytracer.files import output
-from raytracer.files.access import path_of
+from raytracer.files.access import check_path
 from raytracer.scene_files.generators._base import SPHERE, Part, join
 from raytracer.system.memory import require_room
 
@@ -95,11 +95,11 @@ def write(
     """Write generated spheres to a path that ends in .npz, and return it. Raises UserError for a
     name, count or seed that does not exist, OutputError for a bad path; without `force`, for one
     that exists."""
-    target = path_of(path)
+    target = check_path(path)
     if target.suffix != ".npz":
         raise OutputError(f"{target}: must end in .npz")
-    output.check_file(output.OutputSet(force).writes(target, "the spheres"))
+    output.check_file(output.OutputSet(force).declare(target, "the spheres"))
     made = arrays(name, count, seed)
-    with output.replacing(target) as file:
+    with output.replace_file(target) as file:
         np.savez(file, **made)  # type: ignore[arg-type]
     return target

@@ -24,7 +24,14 @@ from raytracer.config.errors import (
 from raytracer.config.field_types import import_name
 from raytracer.config.inferred import name_set
 from raytracer.config.warning import collect_warnings, warn
-from raytracer.files.access import OpenFile, load_json, load_toml, opened, path_of, reading
+from raytracer.files.access import (
+    OpenFile,
+    check_path,
+    load_json,
+    load_toml,
+    open_file,
+    translate_errors,
+)
 from raytracer.model.elements import Element, symbol_of, table
 from raytracer.model.key_types import PAIRS
 from raytracer.model.particle_source import Particles
@@ -88,7 +95,7 @@ def load(
             and field, with one line per problem.
     """
     if not isinstance(path, (list, tuple)):
-        path = path_of(path)
+        path = check_path(path)
     source = Source.of(path, frame=frame, format=format, topology=topology, arrays=arrays)
     return load_file(source, source.frame, columns)
 
@@ -109,7 +116,7 @@ def load_file(
         return _together(source, frame, columns)
     file = source.file(frame)
     with (
-        opened(file.path, error=SceneError, standard_input=True) as stream,
+        open_file(file.path, error=SceneError, standard_input=True) as stream,
         prefix_errors(stream.source),
     ):
         suffix = scene_suffix(stream, file.ending)
@@ -222,7 +229,7 @@ def is_scene(path: Path) -> bool:
     if suffix != ".json":
         return suffix in SCENE_SUFFIXES
     try:
-        with opened(path) as file:
+        with open_file(path) as file:
             return bool(scene_suffix(file))
     except UserError:  # its reader reports the error
         return True
@@ -238,7 +245,7 @@ def read_table(file: OpenFile, suffix: str) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise SceneError(f"{file.source}: is not text in UTF-8: save it in this encoding") from None
     form = "JSON" if is_json else "TOML"
-    with reading(file.source, form, SceneError):
+    with translate_errors(file.source, form, SceneError):
         try:
             table = load_json(text, file.source, SceneError) if is_json else load_toml(text)
         except ValueError as error:
@@ -252,7 +259,7 @@ def read_table(file: OpenFile, suffix: str) -> dict[str, Any]:
 def named_files(scene: Path, *keys: str) -> list[Path]:
     """Return the files that the sets of a scene file state by some keys, even missing ones. Raises
     UserError."""
-    with opened(scene, error=SceneError) as file:
+    with open_file(scene, error=SceneError) as file:
         sets = read_table(file, scene.suffix.lower()).get("spheres")
     tables = [each for each in sets if isinstance(each, dict)] if isinstance(sets, list) else []
     names = [table.get(key) for table in tables for key in keys]

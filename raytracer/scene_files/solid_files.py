@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.config.errors import DataFileError, quote
-from raytracer.files.access import OpenFile, opened
+from raytracer.files.access import OpenFile, open_file
 from raytracer.model.colors import color_numbers
 from raytracer.particles.array_source import library
 from raytracer.particles.columns import wrong_colors
@@ -53,7 +53,7 @@ def arrays_of(path: Path, kind: str) -> Arrays:
                 f"{path}: the ending '{quote(path.suffix)}' is not that of a mesh "
                 f"({', '.join(MESHES)}): convert the file"
             )
-        with opened(path) as file:
+        with open_file(path) as file:
             return call(file, read_mesh, what)
     from raytracer.model.data_file import DataFile
     from raytracer.particles.read import source_of

@@ -8,7 +8,7 @@ from typing import Any
 from raytracer.config.arguments import check_text
 from raytracer.config.errors import DataFileError, SceneError, UserError
 from raytracer.config.fields import split_settings
-from raytracer.files.access import STANDARD_INPUT, is_path, path_of, require_file
+from raytracer.files.access import STANDARD_INPUT, check_path, is_path, require_file
 from raytracer.model.data_file import DataFile, split_inner
 from raytracer.model.source_settings import SourceSettings
 from raytracer.particles.locate import locate, may_be_series
@@ -55,7 +55,7 @@ class Source:
                 raise SceneError("scene: is None: give a raytracer.Scene, a path or particles")
             return cls(scene, given.frame)
         names: Any = scene if are_several else [scene]
-        path, *further = paths = [path_of(each, "scene") for each in names]
+        path, *further = paths = [check_path(each, "scene") for each in names]
         topology = None if given.topology is None else Path(given.topology)
         if moved and STANDARD_INPUT in paths:
             raise UserError(f"{moved}: standard input is read only once: save it to a file")

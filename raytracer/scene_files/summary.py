@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from raytracer.appearance.columns import Columns
 from raytracer.config.errors import DataFileError, MemoryNeedError, quote
 from raytracer.config.warning import warn
-from raytracer.files.access import opened
+from raytracer.files.access import open_file
 from raytracer.model.data_file import DataFile
 from raytracer.model.particle_source import Column, ParticleSource
 from raytracer.particles.frames import frames_of
@@ -35,7 +35,7 @@ def summary(file: DataFile, whole: bool = True) -> dict[str, Any]:
         (names), "time", "box" (origin, edges, and which edges are periodic unless all are), "bonds"
         (number), and "columns": name, type, unit and range of each.
     """
-    with opened(file.path, file.name) as stream:
+    with open_file(file.path, file.name) as stream:
         frames: int | None = len(file.series)
         if not frames:
             with frame_source(file._replace(frame=None), stream) as source:

@@ -124,7 +124,7 @@ def _terminate(number: int, _: FrameType | None) -> None:
 def _end(number: int, _: FrameType | None) -> None:
     from raytracer.files import output
 
-    output.tidy()
+    output.remove_temporary_files()
     signal.signal(number, signal.SIG_DFL)
     signal.raise_signal(number)
 

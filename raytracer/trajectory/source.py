@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from raytracer.config.errors import DataFileError, SceneError, UserError, quote
-from raytracer.files.access import STANDARD_INPUT, is_file, opened
+from raytracer.files.access import STANDARD_INPUT, is_file, open_file
 from raytracer.model.animation import AnimationSettings
 from raytracer.model.data_file import split_inner
 from raytracer.model.left_out import LeftOut, counting
@@ -122,7 +122,7 @@ class FileSource(FrameSource):
             self._data = [*_files_of(path), *([] if topology is None else [topology])]
             self._data += [file for each in self._source.further for file in _files_of(each)]
             return self._source.count_frames()
-        with opened(path, error=SceneError) as file:
+        with open_file(path, error=SceneError) as file:
             parts = parts_of(read_table(file, suffix), str(path))
         self.animation = parts.get("animation")
         named = [getattr(parts.get(part), key, None) for part, key in FILES.items()]

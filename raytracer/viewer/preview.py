@@ -283,7 +283,7 @@ def _run(
         raise session.failure
     save_job = session.worker.save_job
     if screenshot is not None and pixels is not None:
-        with output.replacing(screenshot) as file:
+        with output.replace_file(screenshot) as file:
             png.write(file, pixels, {"Software": "raytracer"})
     times = (drag.latency, drag.traced, drag.rest) if drag else ([], [], 0.0)
     return PreviewResult(

@@ -109,7 +109,7 @@ def test_a_run_that_was_ended_goes_on_to_the_same_bytes(trajectory: Path, tmp_pa
     path = tmp_path / "a.mp4"
     with pytest.raises(KeyboardInterrupt):
         raytracer.animate(trajectory, **options).save(path, progress=stop)
-    output.tidy()
+    output.remove_temporary_files()
     assert not path.exists()
     assert sorted(p.name for p in tmp_path.iterdir()) == [
         "a.mp4.frames", "a.poster.png", "water.xyz", "whole.mp4", "whole.poster.png",

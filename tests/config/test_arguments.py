@@ -27,7 +27,7 @@ from raytracer.commands.cli import program
 from raytracer.config.errors import suggest
 from raytracer.config.fields import find_definitions
 from raytracer.config.synonyms import NAMES
-from raytracer.files.access import path_of
+from raytracer.files.access import check_path
 from raytracer.model.key_types import ColorRule
 from raytracer.model.settings import FILTERS
 from support.modules import PACKAGE
@@ -93,7 +93,7 @@ def test_texts_and_numbers_of_subclasses_are_used() -> None:
     assert SphereSet([[0, 0, 0]], np.float64(2.0), Word.RED).radius == 2.0
     rods = CapsuleSet([[0, 0, 0]], [[1, 0, 0]], 0.1, caps=Word.FLAT, color_change=Word.SMOOTH)
     assert (rods.caps, type(rods.caps), rods.even_colors) == ("flat", str, True)
-    assert path_of(Word.FILE) == Path("a.npz")
+    assert check_path(Word.FILE) == Path("a.npz")
     assert ColorRule().checked(Word.BY, "color").color_by == "length"
 
 

@@ -15,7 +15,7 @@ from raytracer.commands.cli import main
 from raytracer.config.errors import DataFileError, UserError
 from raytracer.config.warning import RaytracerWarning
 from raytracer.files import access
-from raytracer.files.access import MAX_LINE_BYTES, opened
+from raytracer.files.access import MAX_LINE_BYTES, open_file
 from raytracer.film import png
 from raytracer.scene_files.source import Source
 from raytracer.trajectory.source import FileSource
@@ -161,13 +161,13 @@ def test_lines_end_as_in_text_files(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     for content in (b"one\ntwo\n", b"one\rtwo\r", b"one\r\ntwo", b"\xef\xbb\xbfone\ntwo"):
         path.write_bytes(content)
-        with opened(path) as file:
+        with open_file(path) as file:
             assert [line.strip() for line in file.lines(3)] == ["one", "two", ""]
     path.write_bytes(b"x" * 4095 + b"\r\ntwo")  # the end lies across two windows
-    with opened(path) as file:
+    with open_file(path) as file:
         assert file.lines(2) == ["x" * 4095 + "\r\n", "two"]
     path.write_bytes(b"one\n\xff\n")
-    with opened(path) as file, pytest.raises(DataFileError, match="line 2 is not text in UTF-8"):
+    with open_file(path) as file, pytest.raises(DataFileError, match="line 2 is not text in UTF-8"):
         file.lines(2)
 
 

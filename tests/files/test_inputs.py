@@ -153,14 +153,14 @@ def test_python_remembers_what_it_has_read(folder: Path, monkeypatch: pytest.Mon
 
 
 def test_the_number_of_a_removed_file_may_belong_to_another(tmp_path: Path) -> None:
-    inputs.forget()
+    inputs.forget_files()
     old, new = tmp_path / "old", tmp_path / "new"
     old.write_bytes(b"old")
-    inputs.note(old.stat(), old, "old")
-    assert inputs.input_at(old) == "old"
+    inputs.note_input(old.stat(), old, "old")
+    assert inputs.find_input(old) == "old"
     old.write_bytes(b"longer")  # a changed input is one
-    assert inputs.input_at(old) == "old"
+    assert inputs.find_input(old) == "old"
     old.rename(new)
-    assert inputs.input_at(new) is None
-    inputs.forget()
-    assert inputs.input_at(old) is None
+    assert inputs.find_input(new) is None
+    inputs.forget_files()
+    assert inputs.find_input(old) is None

@@ -14,7 +14,7 @@ import raytracer
 from raytracer import load
 from raytracer.config.errors import DataFileError, UserError
 from raytracer.files import npz as files_npz
-from raytracer.files.access import opened
+from raytracer.files.access import open_file
 from raytracer.files.npz import Archive, read_npy
 from support.particle_files import npz, write
 
@@ -112,7 +112,7 @@ def test_arrays_are_those_of_numpy(save: Any, order: Literal["C", "F"], tmp_path
         "one": np.array(7),
     }
     path = write(tmp_path / "a.npz", npz(save, **arrays))
-    with opened(path) as file, Archive(file) as archive:
+    with open_file(path) as file, Archive(file) as archive:
         for name, array in arrays.items():
             found = archive.array(name)
             np.testing.assert_array_equal(found, array)
@@ -136,13 +136,13 @@ def test_an_item_in_fortran_order_is_that_of_numpy(
         for name, shape in shapes.items()
     }
     path = write(tmp_path / "a.npz", npz(save, **arrays))
-    with opened(path) as file, Archive(file) as archive:
+    with open_file(path) as file, Archive(file) as archive:
         for name, array in arrays.items():
             for row in (0, len(array) - 1):
                 np.testing.assert_array_equal(archive.array(name, row), array[row])
     for name, array in arrays.items():
         np.save(tmp_path / f"{name}.npy", array)
-        with opened(tmp_path / f"{name}.npy") as file:
+        with open_file(tmp_path / f"{name}.npy") as file:
             np.testing.assert_array_equal(read_npy(file, len(array) - 1), array[-1])
 
 
@@ -155,7 +155,7 @@ def test_a_file_that_becomes_shorter_while_it_is_read_is_told(
     array = np.asarray(np.zeros((100_000, 3)), order=order)
     path = tmp_path / f"a.{form}"
     np.save(path, array) if form == "npy" else np.savez(path, a=array)
-    with opened(path) as file:
+    with open_file(path) as file:
         if form == "npz":
             with Archive(file) as archive:
                 path.write_bytes(path.read_bytes()[:5000])

@@ -11,8 +11,8 @@ import pytest
 
 from raytracer import load
 from raytracer.config.errors import DataFileError
-from raytracer.files.access import opened
-from raytracer.files.references import part_of, require_no_reference
+from raytracer.files.access import open_file
+from raytracer.files.references import require_no_reference, resolve_part
 from support.particle_files import complaint, refusal, write
 
 XML = """\
@@ -123,11 +123,11 @@ def test_parts_in_the_folder_are_read(tmp_path: Path) -> None:
 
 
 def test_a_list_on_standard_input_has_no_folder(tmp_path: Path) -> None:
-    with opened(write(tmp_path / "a.pvd", "")) as file:
-        assert part_of(file, "b.vtp") == tmp_path / "b.vtp"
+    with open_file(write(tmp_path / "a.pvd", "")) as file:
+        assert resolve_part(file, "b.vtp") == tmp_path / "b.vtp"
         file.is_standard_input = True
         with pytest.raises(DataFileError, match=r"refers to 'b\.vtp', which is not read"):
-            part_of(file, "b.vtp")
+            resolve_part(file, "b.vtp")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_list_on_standard_input_has_no_folder(tmp_path: Path) -> None:
     ],
 )
 def test_addresses_that_nothing_opens_are_permitted(text: str, tmp_path: Path) -> None:
-    with opened(write(tmp_path / "a.vot", text)) as file:
+    with open_file(write(tmp_path / "a.vot", text)) as file:
         require_no_reference(file)
         assert file.file.read() == text.encode()
 

@@ -16,7 +16,7 @@ import raytracer
 from raytracer.commands.cli import main
 from raytracer.config.inferred import InferredDefaults, infer_defaults
 from raytracer.config.warning import collect_warnings
-from raytracer.files.access import opened
+from raytracer.files.access import open_file
 from raytracer.particles import compressed, frames, lines
 from raytracer.particles.read import frame_count
 from support.particle_files import write
@@ -441,7 +441,7 @@ def test_what_is_appended_to_an_open_file_is_not_read(tmp_path: Path, size: int)
     """A simulation may write on: what was counted and what is read are of one state."""
     text = "".join(TEXTS["a.xyz"](points_of(k), k) for k in range(2))
     path = write(tmp_path / "a.xyz", text)
-    with opened(path) as file:
+    with open_file(path) as file:
         with path.open("a") as more:
             more.write("9" * 20)
         for place in (0, 5, len(text), len(text) + 3):

@@ -8,7 +8,7 @@ import pytest
 import raytracer
 from raytracer.commands.cli import main
 from raytracer.config.warning import collect_warnings
-from raytracer.files.access import opened
+from raytracer.files.access import open_file
 from raytracer.model.data_file import DataFile
 from raytracer.particles.read import frame_source
 from support.mmtf import IDENTITY, MOVED, Residue, Transform, write_mmtf
@@ -76,7 +76,7 @@ def test_bonds_are_among_the_atoms_that_are_shown(path: Path) -> None:
     for locations, pairs in (("", [[0, 3], [1, 2]]), ("  B ", [[0, 3], [1, 2]])):
         write_mmtf(path, CHAINS, assemblies=assemblies, bonds=[(1, 2), (0, 3)], locations=locations)
         with (
-            opened(path) as stream,
+            open_file(path) as stream,
             frame_source(DataFile(path), stream) as source,
             collect_warnings(),
         ):
@@ -85,7 +85,11 @@ def test_bonds_are_among_the_atoms_that_are_shown(path: Path) -> None:
     atoms = [("N", "N", (0.0, 0.0, 0.0)), ("N", "N", (0.3, 0.0, 0.0)), ("CA", "C", (1.5, 0.0, 0.0))]
     chains = [[("ALA", atoms), *CHAINS[1]]]
     write_mmtf(path, chains, locations="AB  ", bonds=[(1, 3), (2, 3)])
-    with opened(path) as stream, frame_source(DataFile(path), stream) as source, collect_warnings():
+    with (
+        open_file(path) as stream,
+        frame_source(DataFile(path), stream) as source,
+        collect_warnings(),
+    ):
         assert source.bonds is not None
         assert source.bonds.tolist() == [[1, 2]]
 

@@ -130,7 +130,7 @@ def test_a_topology_in_python(tmp_path: Path, trajectory: Path) -> None:
     assert scene.describe(4).values["name"] == "CU"
     source = Source.of(trajectory, topology=str(atoms), frame=0)
     with prepare(source, {"color_by": "mass"}, backend="cpu"):
-        assert inputs.input_at(atoms) is not None
+        assert inputs.find_input(atoms) is not None
     frames = frames_of(Source.of(trajectory, topology=atoms))
     assert frames.count == 2
     assert frames.load(1).spheres[0].columns["name"].tolist()[3:] == ["N", "CU", "CLA"]

@@ -8,7 +8,7 @@ import pytest
 
 from raytracer import RaytracerWarning, load
 from raytracer.config.errors import DataFileError
-from raytracer.files.access import opened
+from raytracer.files.access import open_file
 from raytracer.particles.formats import hdf5_tables
 from raytracer.particles.read import read, source_of
 from raytracer.scene_files.load import is_scene
@@ -174,7 +174,7 @@ def test_the_memory_of_all_datasets_is_checked(
         row = np.dtype([(axis, "f8") for axis in "xyz"])
         file["inner/table"] = np.zeros(4, row)
         file["other"] = np.zeros(100)
-    with opened(tmp_path / "a.h5") as stream, h5py.File(tmp_path / "a.h5") as file:
+    with open_file(tmp_path / "a.h5") as stream, h5py.File(tmp_path / "a.h5") as file:
         columns = hdf5_tables.Source(stream, "", file).read()
     assert list(columns) == ["x", "y", "z"]
     assert sizes == [2 * (4 * 24 + 800)]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from raytracer.config.errors import DataFileError
-from raytracer.files.access import opened
+from raytracer.files.access import open_file
 from raytracer.particles import text_table
 from raytracer.particles.text_table import FIXED, SPACES, Cell, Kind, Layout, Rows, read_rows
 from support.particle_files import write
@@ -24,7 +24,7 @@ def rows_of(
     """Return columns of numbers, named by their places, by one of the two parsers."""
     cells = {str(place): Cell(Kind.NUMBER, place) for place in numbers}
     layout = Layout(cells | options.pop("cells", {}), split, **options)
-    with opened(path) as file, pytest.MonkeyPatch.context() as patch:
+    with open_file(path) as file, pytest.MonkeyPatch.context() as patch:
         if by == "compiled":
             patch.setattr(text_table._Table, "line_by_line", lambda *_: None)
         else:

@@ -31,7 +31,7 @@ SLOW = (
     "from raytracer.system import process\n"
     "def work(*_, **__):\n"
     "    output.write('done.txt', 'done')\n"
-    "    with output.replacing('half.txt') as file:\n"
+    "    with output.replace_file('half.txt') as file:\n"
     "        file.write(b'half'); file.flush(); print('ready', flush=True)\n"
     "        while True: time.sleep(0.01)\n"
     "cli.program.main = work\n"

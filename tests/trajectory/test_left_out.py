@@ -14,7 +14,7 @@ import raytracer
 from raytracer.animation.shots import Renderer
 from raytracer.commands.cli import main
 from raytracer.config.warning import collect_warnings
-from raytracer.files.access import opened
+from raytracer.files.access import open_file
 from raytracer.model.data_file import DataFile
 from raytracer.particles.read import frame_source, read
 from support.particle_files import write
@@ -197,7 +197,7 @@ def test_a_file_that_grows_while_it_is_read(name: str, tmp_path: Path) -> None:
     frames = [TEXTS[name](points, k) for k, points in enumerate((A, B, C))]
     for cut in (1, 20, len(frames[2]) - 3):
         path = write(tmp_path / name, "".join(frames[:2]) + frames[2][:cut])
-        with opened(path) as stream:
+        with open_file(path) as stream:
             with path.open("a") as more:
                 more.write(frames[2][cut:] + "".join(frames) * 3 + frames[0][:-4])
             with frame_source(DataFile(path, frame=-1), stream) as source, collect_warnings():

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from raytracer.appearance.glyphs.settings import Isosurface
 from raytracer.appearance.glyphs.shared import Glyphs
 from raytracer.config.errors import DataFileError, SceneError, prefix_errors
-from raytracer.files.access import opened, reading
+from raytracer.files.access import open_file, translate_errors
 from raytracer.model.mesh import Mesh
 from raytracer.model.particle_source import Box
 from raytracer.model.scene import Scene
@@ -114,11 +114,11 @@ def read_cube(path: Path, periodic: bool | None = None) -> Grid:
     from ase.io import cube
 
     parse: Any = cube.read_cube
-    with prefix_errors("isosurface.file"), opened(path) as stream:
+    with prefix_errors("isosurface.file"), open_file(path) as stream:
         content = unpacked(stream)
         require_room(stream.source, TEXT_BYTES * content.size)
         text = content.read(content.size).decode("latin-1")
-        with reading(stream.source, "Gaussian cube"):
+        with translate_errors(stream.source, "Gaussian cube"):
             made = parse(StringIO(text))
         values = np.asarray(made["data"], np.float64)
         steps = np.asarray(made["spacing"], np.float64)

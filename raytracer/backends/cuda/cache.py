@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from raytracer.config.errors import BackendError
-from raytracer.files.output import own_cache, read_cached, temporary
+from raytracer.files.output import cache_folder, read_cached, temporary_file
 
 _DIGEST_BYTES = 32
 
@@ -36,7 +36,7 @@ class Cubin:
 def own_folder() -> Path:
     """Return the folder of the cache, created for the user alone. Raises OSError: there is none, or
     others may write to it, whose code would be run."""
-    return own_cache("cubins")
+    return cache_folder("cubins")
 
 
 def find(name: str, root: Path, shipped: bool = True) -> Cubin | None:
@@ -76,7 +76,7 @@ def write(folder: Path, name: str, cubin: Cubin) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     note = json.dumps({"log": cubin.log, "compiler": cubin.compiler})
     body = cubin.code + b"\n" + note.encode()
-    with temporary(folder, 0o644) as new:
+    with temporary_file(folder, 0o644) as new:
         new.write_bytes(body + _digest(body))
         return new.replace(folder / name)
 

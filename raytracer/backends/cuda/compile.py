@@ -23,7 +23,7 @@ from raytracer.backends.cuda.cache import Cubin, digest, include_closure
 from raytracer.backends.cuda.driver import GET
 from raytracer.backends.kernel_sources import flags_of, split_architecture
 from raytracer.config.errors import BackendError
-from raytracer.files.output import own_cache
+from raytracer.files.output import cache_folder
 from raytracer.system.resources import kernels_folder
 
 # Of every kernel; a kernel's header adds its own. The product's have --fmad=false there, no fused
@@ -146,7 +146,7 @@ def load(
                 return other
             raise
         try:
-            return replace(cubin, path=cubins.write(own_cache("cubins"), name, cubin))
+            return replace(cubin, path=cubins.write(cache_folder("cubins"), name, cubin))
         except OSError as error:
             notify(f"the cubin cannot be kept ({error}): set RAYTRACER_CACHE to a folder that "
                    "only you can write")  # fmt: skip

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.config.errors import DataFileError, quote
-from raytracer.files.access import OpenFile, is_file, opened
-from raytracer.files.references import part_of
+from raytracer.files.access import OpenFile, is_file, open_file
+from raytracer.files.references import resolve_part
 from raytracer.model.particle_source import moment_of
 from raytracer.particles.array_source import ArraySource, Frame
 from raytracer.particles.compressed import unpacked
@@ -33,7 +33,7 @@ class Source(ArraySource):
         for path in sorted(self.further_files):
             if path.name.split(".")[0] in ("positions", "coordinates"):
                 continue
-            with opened(part_of(self.file, path.name)) as packed:
+            with open_file(resolve_part(self.file, path.name)) as packed:
                 width, values = _values(unpacked(packed))
             if len(values) == len(columns["position"]) and width:
                 name = path.name.removesuffix(".gz")

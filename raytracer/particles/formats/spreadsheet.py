@@ -14,7 +14,7 @@ from typing import IO, Any
 from zipfile import BadZipFile, ZipFile
 
 from raytracer.config.errors import DataFileError, MemoryNeedError, quote, suggest
-from raytracer.files.access import OpenFile, copied
+from raytracer.files.access import OpenFile, copy_to_temporary
 from raytracer.particles.array_source import library
 from raytracer.particles.formats import csv
 from raytracer.particles.isolated import memory_limit
@@ -86,7 +86,7 @@ def _text_of(book: Any, name: str, file: OpenFile) -> OpenFile:
         text.flush()
         text.detach()
 
-    return copied(file.path, file.source, write)
+    return copy_to_temporary(file.path, file.source, write)
 
 
 def _cells(row: Sequence[Any]) -> list[str]:

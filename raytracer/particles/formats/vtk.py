@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.config.errors import DataFileError, pluralize, quote
-from raytracer.files.access import OpenFile, load_json, opened
-from raytracer.files.references import part_of, xml_root
+from raytracer.files.access import OpenFile, load_json, open_file
+from raytracer.files.references import read_xml_root, resolve_part
 from raytracer.model.particle_source import Notes, ParticleSource, moment_of
 from raytracer.particles.array_source import ArraySource, Frame, library
 from raytracer.particles.formats.vtk_sizes import require_sizes
@@ -79,7 +79,7 @@ class Source(ArraySource):
                 getattr(reader, f"ReadAll{part}On")()
         else:
             module = library("vtkmodules.vtkIOXML", self.name, "vtk")
-            kind = xml_root(self.file)[1].get("type", "")
+            kind = read_xml_root(self.file)[1].get("type", "")
             if kind not in KINDS:  # the readers of others open files that these name
                 raise self.error(f"has no points: it is {quote(kind) or 'no XML of VTK'}")
             reader = getattr(module, f"vtkXML{kind}Reader")()
@@ -127,7 +127,7 @@ class Collection(ArraySource):
 def _parts(paths: Sequence[Path], levels: int, notes: Notes) -> Iterator[dict[str, NDArray[Any]]]:
     """Yield the columns of files, and of those that they list; warnings are added to notes."""
     for path in paths:
-        with opened(path) as file:
+        with open_file(path) as file:
             inner = [each for _, each in _listed(file)]
             if inner and not levels:
                 raise DataFileError(f"{file.source}: its lists of files contain each other")
@@ -141,7 +141,7 @@ def _parts(paths: Sequence[Path], levels: int, notes: Notes) -> Iterator[dict[st
 
 def _listed(file: OpenFile) -> list[tuple[float, Path]]:
     """Return the files that a list names, with their times; [] if a file is none."""
-    is_xml = bool(re.match("Collection|P[A-Z]|vtk", xml_root(file)[1].get("type", "")))
+    is_xml = bool(re.match("Collection|P[A-Z]|vtk", read_xml_root(file)[1].get("type", "")))
     start = file.file.read(1 << 12).lstrip()
     if not (is_xml or start.startswith(b"{")) or file.size > MAX_LIST:
         return []
@@ -157,7 +157,7 @@ def _listed(file: OpenFile) -> list[tuple[float, Path]]:
         name = entry.get("file", entry.get("Source", entry.get("name")))
         moment = moment_of(entry.get("timestep", entry.get("time", 0.0)))
         if name:
-            listed.append((moment.value if moment else 0.0, part_of(file, str(name))))
+            listed.append((moment.value if moment else 0.0, resolve_part(file, str(name))))
     if not listed:
         raise DataFileError(f"{file.source}: lists no files")
     return listed

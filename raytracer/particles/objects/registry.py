@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from raytracer.config.errors import SceneError, quote, quote_value, type_name
-from raytracer.files.access import reading
+from raytracer.files.access import translate_errors
 from raytracer.model.arrays import is_array, is_table
 from raytracer.model.particle_labels import MEANINGS
 from raytracer.model.particle_source import Particles, ParticleSource
@@ -51,7 +51,7 @@ def read_object(
     if labels is not None and labels not in MEANINGS:
         raise SceneError(f"labels: {quote_value(labels)} is neither 'elements' nor 'types'")
     source = object_source(value, frame)
-    with reading(source.name, "particles"):
+    with translate_errors(source.name, "particles"):
         result = spheres_of(source, names)
     complete(result, None, labels)
     result.origin = source
