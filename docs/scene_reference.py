@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from raytracer.config.field_types import FieldType
 from raytracer.config.fields import Definition
-from raytracer.model.key_types import NamedTables, Table, Tables
+from raytracer.model.key_types import NamedTables, Tables, TableType
 from raytracer.scene_files.tables import SCENE
 
 
@@ -59,7 +59,7 @@ def _rows(keys: Mapping[str, Definition], prefix: str) -> Iterator[Row]:
             yield from _rows(_merged(inside), path + joint)
 
 
-def _merged(tables: list[Table]) -> Mapping[str, Definition]:
+def _merged(tables: list[TableType]) -> Mapping[str, Definition]:
     """Return the keys of a table, or of all types of an object, with the types of each key."""
     if len(tables) == 1:
         return tables[0].keys

@@ -21,7 +21,7 @@ from raytracer.commands.cli import SUMMARIES
 from raytracer.exporting.export import ENDINGS
 from raytracer.film.aovs import AOVS
 from raytracer.film.aovs import GUIDES as GUIDES_OF_DENOISER
-from raytracer.model.key_types import all_tables
+from raytracer.model.key_types import collect_tables
 from raytracer.model.parts import GLYPHS
 from raytracer.scene_files.tables import SCENE
 from support.commands import accept
@@ -239,7 +239,7 @@ def test_a_row_for_each_key() -> None:
     listed = [row.key for row in rows()]
     assert len(listed) == len(set(listed))
     names = {key.rpartition(".")[2] for key in listed}
-    for table in all_tables(SCENE):
+    for table in collect_tables(SCENE):
         own = table.keys.items()
         inside = {name for name, key in own if name in SCENE.keys or key.default == {}}
         assert set(table.keys) - inside - {"generate", "arrays", "transform", "keyframes"} <= names

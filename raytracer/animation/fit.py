@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from raytracer.model import extent
 from raytracer.model.camera import Camera
 from raytracer.model.scene import Scene
-from raytracer.model.simulation_box import triple
+from raytracer.model.simulation_box import to_triple
 from raytracer.packing import framing
 from raytracer.packing.framing import FULL, Room, Surroundings
 from raytracer.packing.pack import ball_sets, place, render_space
@@ -60,13 +60,13 @@ def fit(
             if point is None and start.look_at is not None and start.position is None:
                 pivot = np.array(start.look_at, np.float64)
         center = np.asarray(space.center, np.float64)
-        middle = extent.middle(spheres) * space.scale + center if sets else center
+        middle = extent.find_center(spheres) * space.scale + center if sets else center
         if len(ways) > 1 or pivot is not None:  # the centre stays in the middle of the picture
             around = replace(around, room=_even(around.room))
         room = Room(*map(max, room, around.room))
         moved = np.zeros(3) if point is None or pivot is None else point - pivot
         for each, way in zip(fitted, ways, strict=True):
-            turned = replace(start, position=None, look_at=None, direction=triple(way), zoom=1.0)
+            turned = replace(start, position=None, look_at=None, direction=to_triple(way), zoom=1.0)
             stand = posed(turned, spheres, space, aspect, around)[0]
             eye = stand.eye * space.scale + center - moved
             each.append(Fitted(eye, stand.half * space.scale, middle - moved))
@@ -171,6 +171,6 @@ def _ahead(eye: Point, middle: Point, axes: framing.Basis) -> Point:
 def _camera(camera: Camera, eye: Point, target: Point, half: float) -> Camera:
     height = 2.0 * half if camera.type == "orthographic" else None
     return replace(
-        camera, position=triple(eye), look_at=triple(target), height=height, fit=False,
+        camera, position=to_triple(eye), look_at=to_triple(target), height=height, fit=False,
         direction=None,
     )  # fmt: skip

@@ -17,7 +17,7 @@ from raytracer.config.errors import DataFileError
 from raytracer.model.animation import CENTER, AnimationSettings, Keyframe
 from raytracer.model.camera import Camera
 from raytracer.model.scene import Scene
-from raytracer.model.simulation_box import triple
+from raytracer.model.simulation_box import to_triple
 from raytracer.model.sphere_set import SphereSet
 
 Point = NDArray[np.float64]
@@ -61,9 +61,9 @@ class Stand:
         perspective = like.type == "perspective"
         return replace(
             like,
-            position=triple(self.target + self.offset),
-            look_at=triple(self.target),
-            up=triple(self.up),
+            position=to_triple(self.target + self.offset),
+            look_at=to_triple(self.target),
+            up=to_triple(self.up),
             vertical_fov=degrees(2.0 * atan(self.half)) if perspective else like.vertical_fov,
             height=None if perspective else 2.0 * self.half,
             fit=False,

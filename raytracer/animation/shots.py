@@ -33,7 +33,7 @@ from raytracer.model.camera import Camera
 from raytracer.model.motion import with_motion
 from raytracer.model.scene import Scene
 from raytracer.model.settings import AUTO
-from raytracer.model.simulation_box import triple
+from raytracer.model.simulation_box import to_triple
 from raytracer.packing.framing import NOTHING, Surroundings
 from raytracer.packing.pack import with_boxes
 from raytracer.particles.compressed import keeping_unpacked
@@ -294,7 +294,7 @@ class Renderer:
         about = job.about["scene"] | {"digest": f"{job.digest}-{state.hexdigest()}"}
         plan = job.plan
         if plan is not None:  # texts have the frame, and a scale bar depends on the camera
-            target = triple(camera.look_at or (0.0, 0.0, 0.0))
+            target = to_triple(camera.look_at or (0.0, 0.0, 0.0))
             plan = replace(plan, values=plan.values | _values(shot), target=target)
         return replace(
             seen, plan=plan, frames=[], about=seen.about | {"scene": about},

@@ -11,7 +11,7 @@ from raytracer.annotations.surface import Strip
 from raytracer.drawing.shapes import Line
 from raytracer.model.annotations import SimulationBox
 from raytracer.model.particle_source import Box
-from raytracer.model.simulation_box import segments
+from raytracer.model.simulation_box import box_edges
 
 NEAR = 1e-3  # depth where lines end before the camera, as a part of the farthest depth
 STEP = 0.5  # distance of the points of a line that are tested, in pixels
@@ -28,7 +28,7 @@ class BoxLines:
         edges = np.array(box.edges, np.float64) / projection.space.scale
         self.sheet, self.ink = sheet, sheet.ink(wanted.color)
         self.width = wanted.width * sheet.point
-        lines = (_line(ends, projection, self.width) for ends in segments(origin, edges))
+        lines = (_line(ends, projection, self.width) for ends in box_edges(origin, edges))
         self.lines = [each for each in lines if each]
 
     def see(self, strip: Strip) -> None:

@@ -15,7 +15,7 @@ from raytracer.drawing.fonts import CAP_HEIGHT, typeset, width
 from raytracer.drawing.shapes import Text
 from raytracer.model.annotations import Labels
 from raytracer.model.scene import Scene
-from raytracer.model.simulation_box import triple
+from raytracer.model.simulation_box import to_triple
 from raytracer.model.sphere_set import SphereSet
 
 MAX_LABELS = 20_000  # maximum number of spheres with labels; more than a few hundred cannot be read
@@ -90,7 +90,7 @@ class SeenLabels:
         boxes = self._points[seen], np.array(sizes).reshape(-1, 2)
         for index in seen[_apart(*boxes, self._depths[seen])]:
             row = int(self._rows[index])
-            ink = contrast(triple(named.colors[row]))
+            ink = contrast(to_triple(named.colors[row]))
             ink = ink if labels.color is None else sheet.ink(labels.color)
             x, y = self._points[index].tolist()
             y += CAP_HEIGHT * size / 2.0

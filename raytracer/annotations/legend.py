@@ -14,9 +14,9 @@ from raytracer.config.errors import SceneError
 from raytracer.drawing.fonts import CAP_HEIGHT, shortened, typeset, width, wrapped
 from raytracer.drawing.shapes import RGB, Cells, Line, Text
 from raytracer.model.annotations import Legend
-from raytracer.model.particle_labels import element_symbols
+from raytracer.model.particle_labels import find_element_symbols
 from raytracer.model.scene import Scene
-from raytracer.model.simulation_box import triple
+from raytracer.model.simulation_box import to_triple
 from raytracer.model.sphere_set import SphereSet
 
 BAR = 1.2  # width of a colour bar, in font sizes
@@ -61,13 +61,13 @@ def _label_scales(sets: Sequence[SphereSet]) -> Iterator[ColorScale]:
         labels = spheres.labels
         if labels is None or spheres.color_id is None or not spheres.count:
             continue
-        symbols = element_symbols(labels)
+        symbols = find_element_symbols(labels)
         for place in np.unique(labels.ids).tolist():
             rows = np.flatnonzero(labels.ids == place)
             if np.ptp(spheres.color_id[rows]):  # colours that follow something else
                 return
             rgb = np.clip(rgb_of(spheres, rows[0], "srgb"), 0.0, 1.0)
-            colors.setdefault(symbols[place] or labels.names[place], triple(rgb))
+            colors.setdefault(symbols[place] or labels.names[place], to_triple(rgb))
             are_elements &= symbols[place] is not None
     if colors:
         label = "element" if are_elements else "type"

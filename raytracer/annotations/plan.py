@@ -34,7 +34,7 @@ from raytracer.model.particle_source import Box
 from raytracer.model.render_space import Space
 from raytracer.model.scene import Scene
 from raytracer.model.settings import RenderSettings
-from raytracer.model.simulation_box import box_of, triple
+from raytracer.model.simulation_box import find_box, to_triple
 from raytracer.packing.framing import Room, Surroundings
 from raytracer.packing.view import View
 
@@ -118,7 +118,7 @@ class Plan:
         """Return the plan of pictures with the background of a view, which a window changes."""
         if view.backdrop is None:
             return replace(self, backdrop=None)
-        bottom, top = map(triple, linear_to_srgb(np.array(view.backdrop)))
+        bottom, top = map(to_triple, linear_to_srgb(np.array(view.backdrop)))
         return replace(self, backdrop=(bottom, top))
 
     def surroundings(self, width: int, height: int) -> Surroundings:
@@ -211,9 +211,9 @@ def plan_of(
     return Plan(
         annotations, settings.dpi,
         None if scene.background.transparent else scene.background.edges(),
-        None if target is None else triple(target),
+        None if target is None else to_triple(target),
         legend.scales_of(scene) if annotations.legend is not None else (),
-        box_of(scene, box) if box is not None and box.style == "lines" else None,
+        find_box(scene, box) if box is not None and box.style == "lines" else None,
         labelled(scene, annotations.labels.by) if annotations.labels is not None else None,
         tips, {**texts.values_of(scene), **(values or {})},
         tuple(accumulate(counts, initial=first)),

@@ -7,7 +7,7 @@ from raytracer.config.errors import SceneError
 from raytracer.drawing.shapes import RGB, Shape, point_of
 from raytracer.model.annotations import Legend, ScaleBar, TextLabel
 from raytracer.model.colors import Color, linear_to_srgb, parse_color, srgb_to_linear
-from raytracer.model.simulation_box import triple
+from raytracer.model.simulation_box import to_triple
 
 Backdrop = tuple[RGB, RGB]  # sRGB of the lower and the upper edge of a background
 
@@ -74,7 +74,7 @@ class Sheet:
             return BLACK
         if place.startswith(("bottom", "top")):
             return contrast(self.backdrop[place.startswith("top")])
-        return contrast(triple(linear_to_srgb(srgb_to_linear(self.backdrop).mean(axis=0))))
+        return contrast(to_triple(linear_to_srgb(srgb_to_linear(self.backdrop).mean(axis=0))))
 
     def halo(self, ink: RGB) -> RGB | None:
         """Return the colour of the rim around letters; None over a transparent background."""

@@ -8,7 +8,7 @@ from raytracer.annotations.sheet import Sheet
 from raytracer.config.errors import SceneError, quote_value, suggest
 from raytracer.drawing.fonts import width, wrapped
 from raytracer.drawing.shapes import Text
-from raytracer.model.annotations import TextLabel, template_fields
+from raytracer.model.annotations import TextLabel, parse_template
 from raytracer.model.scene import Scene
 
 LEADING = 1.25  # distance of lines, in font sizes
@@ -58,7 +58,7 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
     if "seconds" in values:  # of a movie
         values = {"time": values["seconds"], "time_unit": "s", **values}
     parts, length = list[str](), 0
-    for letters, name, form in template_fields(text, "texts"):
+    for letters, name, form in parse_template(text, "texts"):
         value = "" if name is None else format(_value_of(name, values), form)
         parts += (letters, value)
         length += len(letters) + len(value)

@@ -19,8 +19,8 @@ from raytracer.config.errors import SceneError, quote_value, suggest
 from raytracer.config.warning import warn
 from raytracer.model.bond_settings import PLAIN_BOND, STYLES, Radii
 from raytracer.model.mesh_geometry import unit_vectors
-from raytracer.model.particle_labels import Labels, element_symbols
-from raytracer.model.simulation_box import cell_of, nearest_boxes
+from raytracer.model.particle_labels import ParticleLabels, find_element_symbols
+from raytracer.model.simulation_box import nearest_boxes, periodic_cell
 from raytracer.model.solids import CapsuleSet
 from raytracer.model.sphere_set import SphereSet
 from raytracer.system.memory import require_room
@@ -49,7 +49,7 @@ def angstrom_of(spheres: SphereSet) -> float:
 
 def _has_elements(spheres: SphereSet) -> bool:
     labels = (spheres.cell or spheres).labels
-    return labels is not None and None not in element_symbols(labels)
+    return labels is not None and None not in find_element_symbols(labels)
 
 
 def element_radii(spheres: SphereSet, kind: str) -> NDArray[np.float64]:
@@ -163,7 +163,7 @@ def close_pairs(
     and (K, K), as `Pairs.rows`. Raises SceneError: one has more than 64 neighbours."""
     require_room(place, spheres.count * 64, "for the search of neighbours")
     box = spheres.box
-    edges, periodic = cell_of(box) or (np.eye(3), np.zeros(3, np.bool_))
+    edges, periodic = periodic_cell(box) or (np.eye(3), np.zeros(3, np.bool_))
     origin = np.zeros(3) if box is None else np.array(box.origin, np.float64)
     points = np.ascontiguousarray(spheres.centers, np.float64)
     corners = np.vstack([origin[None], edges])
@@ -195,9 +195,9 @@ def _by_pairs(
     return labels.ids, reaches
 
 
-def types_of(labels: Labels) -> list[str]:
+def types_of(labels: ParticleLabels) -> list[str]:
     """Return the labels of a set, and the symbols of their elements."""
-    return list(dict.fromkeys([*labels.names, *filter(None, element_symbols(labels))]))
+    return list(dict.fromkeys([*labels.names, *filter(None, find_element_symbols(labels))]))
 
 
 def ends_of(pair: str, known: Collection[str], place: str) -> tuple[str, str]:
@@ -213,9 +213,9 @@ def ends_of(pair: str, known: Collection[str], place: str) -> tuple[str, str]:
     return ends[0], ends[1]
 
 
-def are_between(labels: Labels, ends: Iterable[str]) -> NDArray[np.bool_]:
+def are_between(labels: ParticleLabels, ends: Iterable[str]) -> NDArray[np.bool_]:
     """Return which pairs of labels have these types, in this order, bool (K, K)."""
-    both = list(zip(labels.names, element_symbols(labels), strict=True))
+    both = list(zip(labels.names, find_element_symbols(labels), strict=True))
     first, second = ([end in names for names in both] for end in ends)
     return np.outer(first, second)
 

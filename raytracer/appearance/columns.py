@@ -25,10 +25,10 @@ from raytracer.config.errors import (
 )
 from raytracer.config.warning import warn
 from raytracer.model import particle_names as naming
-from raytracer.model.arrays import each_block
-from raytracer.model.elements import RADII, radii_of_elements
-from raytracer.model.particle_labels import Labels, element_symbols
-from raytracer.model.particle_source import Column, Data, ParticleSource, kind_of
+from raytracer.model.arrays import for_each_block
+from raytracer.model.elements import RADII, load_radii
+from raytracer.model.particle_labels import ParticleLabels, find_element_symbols
+from raytracer.model.particle_source import Column, ParticleRecord, ParticleSource, column_kind
 from raytracer.particles.columns import label_ids
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         """The derived columns, except those that the file has."""
         names = [*AXES, "radius", "index", "id", "mass", "speed", "element", "type"]
         labels = self._spheres.labels
-        if labels is not None and not any(element_symbols(labels)):
+        if labels is not None and not any(find_element_symbols(labels)):
             names.remove("element")  # types alone
         found = ((name, self._find(name)) for name in names if name not in self._file_columns)
         return {name: each.about for name, each in found if each is not None}
@@ -127,7 +127,9 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         """Names of columns that are neither derived nor centres and radii."""
         parts = ("centers", "radius", "diameter", *AXES)
         placing = {*self.derived, *(name for part in parts for name in naming.USUAL[part])}
-        return [name for name in self._file_columns if not {name, naming.plain(name)} & placing]
+        return [
+            name for name in self._file_columns if not {name, naming.normalize_name(name)} & placing
+        ]
 
     @property
     def has_ids(self) -> bool:
@@ -209,7 +211,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         lower = name.lower()
         is_of_file = any(named.lower() == lower for named in self._file_columns)
         # What may be a unit stays: "vx / 2" and "velocities[0]" are expressions.
-        return naming.plain(name) if is_of_file else re.sub(r"[\s.:]+", "_", lower.strip())
+        return naming.normalize_name(name) if is_of_file else re.sub(r"[\s.:]+", "_", lower.strip())
 
     def _of_file(self, name: str | None) -> _Known | None:
         if name is None:
@@ -218,7 +220,9 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     def _called(self, names: Iterable[str]) -> str | None:
         """Return the file's name for the first of these that it has, or None."""
-        by_plain = {naming.plain(each): each for each in reversed(list(self._file_columns))}
+        by_plain = {
+            naming.normalize_name(each): each for each in reversed(list(self._file_columns))
+        }
         return next((by_plain[name] for name in names if name in by_plain), None)
 
     def _component(self, plain: str) -> _Known | None:
@@ -242,7 +246,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         if self._spheres.data.about is not None:
             return self._spheres.data.about
         about = {
-            name: Column(kind_of(array.dtype) or "text", array.shape[1:])
+            name: Column(column_kind(array.dtype) or "text", array.shape[1:])
             for name, array in self._spheres.data.arrays.items()
         }
         if self._spheres.file is not None or self._spheres.data.origin is not None:
@@ -316,21 +320,21 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return found
 
 
-def _elements(labels: Labels) -> Texts:
-    pairs = zip(element_symbols(labels), labels.names, strict=True)
+def _elements(labels: ParticleLabels) -> Texts:
+    pairs = zip(find_element_symbols(labels), labels.names, strict=True)
     return Texts([symbol or name for symbol, name in pairs], labels.ids)
 
 
-def _radii(labels: Labels, kind: str) -> NDArray[Any]:
+def _radii(labels: ParticleLabels, kind: str) -> NDArray[Any]:
     """Return the radii of elements of a kind, (N,). Raises SceneError: a label is no element."""
-    symbols = element_symbols(labels)
+    symbols = find_element_symbols(labels)
     if None in symbols:
         name = quote(labels.names[symbols.index(None)])
         raise SceneError(
             f"'{kind}' is for elements, and '{name}' is not one: state its element in the scene "
             f'file, [elements.{name}] element = "C"'
         )
-    table = radii_of_elements(kind)
+    table = load_radii(kind)
     return np.array([table[symbol] for symbol in symbols if symbol])[labels.ids]
 
 
@@ -341,13 +345,13 @@ def _length(parts: list[Any]) -> NDArray[Any]:
     def work(rows: slice) -> None:
         result[rows] = np.sqrt(sum(np.square(part[rows], dtype=np.float64) for part in parts))
 
-    each_block(len(result), work)
+    for_each_block(len(result), work)
     return result
 
 
 def columns_for(names: Iterable[str], about: Mapping[str, Column]) -> list[str]:
     """Return the file columns that the named columns need."""
-    spheres: Any = SimpleNamespace(labels=None, file=None, data=Data(0, {}, about))
+    spheres: Any = SimpleNamespace(labels=None, file=None, data=ParticleRecord(0, {}, about))
     needed = (name for wanted in names for name in Columns(spheres).made_of(wanted))
     return list(dict.fromkeys(needed))
 
@@ -410,11 +414,13 @@ def unit_of(spheres: SphereSet) -> str:
     if spheres.transform.scale != 1.0:
         return ""
     spheres = spheres.cell or spheres
-    if spheres.labels is not None and None not in element_symbols(spheres.labels):
+    if spheres.labels is not None and None not in find_element_symbols(spheres.labels):
         return "Å"  # the unit of the radii of elements
     with suppress(RaytracerError):
         units = {name: each.unit for name, each in spheres.columns.about.items() if each.unit}
-        return units.get(naming.usual("centers", units) or naming.usual("x", units) or "", "")
+        return units.get(
+            naming.find_usual_name("centers", units) or naming.find_usual_name("x", units) or "", ""
+        )
     return ""
 
 

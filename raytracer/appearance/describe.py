@@ -10,7 +10,7 @@ from raytracer.config.errors import SceneError, escape_controls, quote
 from raytracer.model.colors import RGB, linear_to_srgb
 from raytracer.model.materials import AnyMaterial
 from raytracer.model.particle_source import Value, plain_value
-from raytracer.model.render_space import affine_rows
+from raytracer.model.render_space import transform_rows
 from raytracer.model.sphere_set import SphereSet
 from raytracer.model.views import Vector
 from raytracer.particles.read import read_row
@@ -121,7 +121,7 @@ def _at(numbers: Any, row: int) -> Any:
 def position_of(spheres: SphereSet, row: int) -> Vector:
     """Return a centre in scene space."""
     linear, move = spheres.transform.linear(), spheres.transform.translate
-    x, y, z = affine_rows(spheres.centers[row][None], linear, move)[0].tolist()
+    x, y, z = transform_rows(spheres.centers[row][None], linear, move)[0].tolist()
     return (x, y, z)
 
 

@@ -20,7 +20,7 @@ from raytracer.appearance.columns import left_out, shared_names, shared_values
 from raytracer.appearance.glyphs.shared import rows_by_id
 from raytracer.exporting.figure import UNLIT, Figure, Grid, Rods
 from raytracer.model.scene import Scene
-from raytracer.model.simulation_box import segments
+from raytracer.model.simulation_box import box_edges
 from raytracer.particles.columns import label_ids
 
 LEVEL, FAST_LEVEL = 9, 5  # of deflation
@@ -120,7 +120,7 @@ def with_box(rods: Rods, plan: Plan | None, projection: Projection) -> Rods:
         return rods
     wanted, sheet = plan.annotations.box, plan.sheet(projection.width, projection.height)
     origin = projection.space.point(np.array(plan.box.origin, np.float64))
-    ends = segments(origin, np.array(plan.box.edges, np.float64) / projection.space.scale)
+    ends = box_edges(origin, np.array(plan.box.edges, np.float64) / projection.space.scale)
     middle = ends.reshape(-1, 3).mean(axis=0)
     depth = max(float(projection.depth(middle[None])[0]), 1e-6)
     per_unit = projection.pixels_per_unit(depth) * projection.space.scale

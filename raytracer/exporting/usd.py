@@ -14,7 +14,7 @@ from raytracer.config.errors import InstallError, SceneError
 from raytracer.config.warning import warn
 from raytracer.exporting.figure import Figure, warn_of_what_is_left_out
 from raytracer.model.annotations import IN_SCENE, Annotations
-from raytracer.model.arrays import quiet
+from raytracer.model.arrays import silence_numpy
 from raytracer.model.colors import srgb_to_linear
 from raytracer.model.scene import Scene
 from raytracer.rendering.measurements import columns_of
@@ -138,7 +138,7 @@ def _typed(values: NDArray[Any]) -> tuple[str, Any]:
     return f"{kind}Array", getattr(Vt, f"{array}Array").FromNumpy(cast)
 
 
-@quiet()
+@silence_numpy()
 def _floats(values: NDArray[Any]) -> Any:
     """Return numbers (N,) or vectors (N, 3) as those of USD."""
     from pxr import Vt

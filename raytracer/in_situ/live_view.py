@@ -33,10 +33,10 @@ from raytracer.in_situ.mailbox import State
 from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner, View
 from raytracer.in_situ.points import Given, Points
 from raytracer.model.annotations import Annotations, SimulationBox
-from raytracer.model.particle_source import Moment
+from raytracer.model.particle_source import FrameTime
 from raytracer.model.scene import Scene
 from raytracer.model.settings import RenderSettings
-from raytracer.model.simulation_box import box_of
+from raytracer.model.simulation_box import find_box
 from raytracer.rendering.pipeline import VIEW_SETTINGS
 from raytracer.system.resources import choose_thread_count
 from raytracer.viewer.frames import Frames
@@ -246,7 +246,7 @@ class LiveView:
         Raises:
             UserError: it is no finite number.
         """
-        self._about = self._about | {"time": Moment(check_real(time, "time"))}
+        self._about = self._about | {"time": FrameTime(check_real(time, "time"))}
 
     def log_box(self, edges: Any, origin: Any = (0.0, 0.0, 0.0)) -> None:
         """Show the simulation box of what is logged from now on.
@@ -261,7 +261,7 @@ class LiveView:
         edges = () if edges is None else edges
         try:
             vectors: Any = np.diag(edges) if np.shape(edges) == (3,) else edges
-            box = box_of(Scene(), SimulationBox(vectors, origin))
+            box = find_box(Scene(), SimulationBox(vectors, origin))
         except ValueError:  # of ragged lists
             raise UserError("log_box: edges: must be three lengths or three vectors") from None
         self._about = self._about | {"box": box}

@@ -8,8 +8,8 @@ import numpy as np
 from raytracer.config.arguments import check_mapping, check_text
 from raytracer.config.errors import SceneError, UserError, quote, quote_value
 from raytracer.in_situ.feed import COLUMN
-from raytracer.model.arrays import Where, as_array
-from raytracer.model.quantities import unit_of
+from raytracer.model.arrays import ErrorContext, as_array
+from raytracer.model.quantities import find_unit
 from raytracer.packing.sphere_update import is_readable
 from raytracer.system.cuda_driver import LEGACY_STREAM, stream_handle
 from raytracer.system.device_array import device_array
@@ -66,7 +66,7 @@ class Points(NamedTuple):
         """Return the same with arrays on a GPU that it reads where they are, and others of NumPy.
         name: of the set; gpu: its number, or None. Raises UserError."""
         centers = self.arrays["positions"]
-        where = Where(f"log_points '{quote(name)}'", unit=unit_of(centers))
+        where = ErrorContext(f"log_points '{quote(name)}'", unit=find_unit(centers))
         arrays = dict[str, Any]()
         for key, array in self.arrays.items():
             kind = "values" if key.startswith(COLUMN) else key

@@ -24,7 +24,7 @@ from raytracer.config.field_types import (
     WordChoice,
 )
 from raytracer.config.fields import Defined, setting
-from raytracer.model.key_types import FIELD_OF_VIEW, PICTURE_HEIGHT, Table, Tables
+from raytracer.model.key_types import FIELD_OF_VIEW, PICTURE_HEIGHT, Tables, TableType
 from raytracer.model.source_settings import MAX_SMOOTHED
 from raytracer.model.views import Triple
 
@@ -157,7 +157,7 @@ class AnimationSettings(Defined, place="animation"):
     codec: str | None = setting(
         None, WordChoice(CODECS, "codec"), default_text="h264, of .webm vp9"
     )
-    keyframes: Sequence[Keyframe] = setting((), Tables(Table.of(f"{__name__}:Keyframe")))
+    keyframes: Sequence[Keyframe] = setting((), Tables(TableType.of(f"{__name__}:Keyframe")))
 
     def __post_init__(self) -> None:
         super().__post_init__()

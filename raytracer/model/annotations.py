@@ -16,7 +16,7 @@ from raytracer.config.errors import SceneError, quote, quote_value, suggest
 from raytracer.config.field_types import TEXT, FieldType, Number, Numbers, Text, Vector3, WordChoice
 from raytracer.config.fields import Defined, check_fields, find_definitions, setting
 from raytracer.model.colors import Color
-from raytracer.model.key_types import ColorValue, Part, Table, Tables
+from raytracer.model.key_types import ColorValue, PartChange, Tables, TableType
 from raytracer.model.views import Triple
 
 PLACES = (
@@ -44,19 +44,19 @@ groups: width and precision."""
 CONTRAST = "black or white, in contrast to the background"
 
 
-def _size(points: float) -> Any:
+def _size_field(points: float) -> Any:
     return setting(points, Number(0.0, 1000.0, above=True), "Size of the text in points.")
 
 
-def _place(word: str) -> Any:
+def _place_field(word: str) -> Any:
     return setting(word, WordChoice(PLACES, "place"), "Position in the picture.")
 
 
-def _length(default_text: str) -> Any:
+def _length_field(default_text: str) -> Any:
     return setting(None, Number(0.0, above=True), default_text=default_text)
 
 
-def template_fields(template: str, place: str) -> Iterator[tuple[str, str | None, str]]:
+def parse_template(template: str, place: str) -> Iterator[tuple[str, str | None, str]]:
     """Yield the parts of a text with values in braces: letters, and the name and the format of the
     value after them, or None and "".
 
@@ -84,10 +84,10 @@ def template_fields(template: str, place: str) -> Iterator[tuple[str, str | None
         ) from None
 
 
-def template_text(value: Any, name: str) -> str:
+def check_template(value: Any, name: str) -> str:
     """Return a text whose values in braces exist and fit their formats."""
     template = check_text(value, name)
-    for _ in template_fields(template, name):
+    for _ in parse_template(template, name):
         pass
     return template
 
@@ -102,9 +102,9 @@ class Legend(Defined, place="legend"):
         color: Colour of text and lines.
     """
 
-    place: str = _place("right")
+    place: str = _place_field("right")
     label: str | None = setting(None, Text(), default_text="the column with its unit")
-    size: float = _size(10.0)
+    size: float = _size_field(10.0)
     length: float = setting(0.5, Number(0.05, 0.9))
     color: Color | None = setting(None, ColorValue(), default_text=CONTRAST)
 
@@ -124,11 +124,11 @@ class ScaleBar(Defined, place="scale_bar"):
         color: Colour of text and lines.
     """
 
-    length: float | None = _length("a round number, about a fifth of the picture's width")
+    length: float | None = _length_field("a round number, about a fifth of the picture's width")
     unit: str | None = setting(None, Text(), default_text="that of the file")
     factor: float = setting(1.0, Number(0.0, above=True))
-    place: str = _place("bottom-right")
-    size: float = _size(10.0)
+    place: str = _place_field("bottom-right")
+    size: float = _size_field(10.0)
     color: Color | None = setting(None, ColorValue(), default_text=CONTRAST)
 
 
@@ -148,9 +148,11 @@ class Axes(Defined, place="axes"):
 
     place: str = setting("bottom-left", WordChoice((*PLACES, *IN_SCENE), "place"))
     length: float = setting(30.0, Number(1.0, 1000.0))
-    size: float = _size(10.0)
+    size: float = _size_field(10.0)
     labels: str = setting("x y z", Text())
-    extent: float | None = _length("a quarter of the box's shortest edge, or of the scene's extent")
+    extent: float | None = _length_field(
+        "a quarter of the box's shortest edge, or of the scene's extent"
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -176,9 +178,9 @@ class TextLabel(Defined, place="texts"):
         color: Colour of text and lines.
     """
 
-    text: str = setting(MISSING, FieldType({str: TEXT}, template_text, noun="text", wording=""))
-    place: str = _place("top")
-    size: float = _size(14.0)
+    text: str = setting(MISSING, FieldType({str: TEXT}, check_template, noun="text", wording=""))
+    place: str = _place_field("top")
+    size: float = _size_field(14.0)
     color: Color | None = setting(None, ColorValue(), default_text=CONTRAST)
 
 
@@ -195,7 +197,7 @@ class Labels(Defined, place="labels"):
     """
 
     by: str = setting("index", Text())
-    size: float = _size(8.0)
+    size: float = _size_field(8.0)
     color: Color | None = setting(
         None, ColorValue(), default_text="black or white, in contrast to the sphere"
     )
@@ -233,7 +235,7 @@ class SimulationBox(Defined, place="box"):
         default_text="grey; of lines black or white; in contrast to the background",
     )
     style: str = setting("rods", WordChoice(("rods", "lines"), "style"))
-    radius: float | None = _length("1/600 of the box's diagonal")
+    radius: float | None = _length_field("1/600 of the box's diagonal")
 
 
 PLAIN_BOX = SimulationBox(style="lines", width=1.0)
@@ -290,7 +292,7 @@ class DepthCue(Defined, place="depth_cue"):
             )
 
 
-class Annotation(Part):
+class Annotation(PartChange):
     """One of the annotations; the option may be without a value."""
 
     def __init__(self, kind: type[Defined], first: str) -> None:
@@ -298,11 +300,11 @@ class Annotation(Part):
         super().__init__(f"{__name__}:{kind.__name__}", first, metavar)
 
     def checked(self, value: Any, name: str) -> Any:
-        return self.changed(None, self.given(value, name))
+        return self.changed(None, self.parse_change(value, name))
 
     def parse_option(self, text: str, name: str) -> str:
         """Check the value of an option, which may change an annotation of the scene."""
-        self.given(text, name)
+        self.parse_change(text, name)
         return text
 
 
@@ -327,7 +329,7 @@ class Annotations(Defined):
     legend: Legend | None = setting(None, Annotation(Legend, "place"))
     scale_bar: ScaleBar | None = setting(None, Annotation(ScaleBar, "length"))
     axes: Axes | None = setting(None, Annotation(Axes, "place"))
-    texts: Sequence[TextLabel] = setting((), Tables(Table.of(f"{__name__}:TextLabel")))
+    texts: Sequence[TextLabel] = setting((), Tables(TableType.of(f"{__name__}:TextLabel")))
     labels: Labels | None = setting(None, Annotation(Labels, "by"))
     box: SimulationBox | None = setting(None, Annotation(SimulationBox, "style"))
     outline: Outline | None = setting(None, Annotation(Outline, "width"))
@@ -359,9 +361,9 @@ class Annotations(Defined):
         made: dict[str, Any] = {}
         for name, value in changes.items():
             kind, now = known[name].kind, getattr(self, name)
-            if not isinstance(kind, Part):
+            if not isinstance(kind, PartChange):
                 made[name] = (*now, *value)
                 continue
             now = None if now is PLAIN_BOX else now
-            made[name] = kind.changed(now, kind.given(value, name))
+            made[name] = kind.changed(now, kind.parse_change(value, name))
         return replace(self, **made)

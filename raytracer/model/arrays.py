@@ -21,24 +21,25 @@ PARALLEL_ROWS = 1 << 18  # number of rows from which threads pay
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
+def silence_numpy() -> Iterator[None]:
     """Silence NumPy's warnings of infinity and NaN in this thread; also a decorator. Data may hold
     any numbers; later checks refuse infinity and NaN, or leave them out."""
     with np.errstate(all="ignore"):
         yield
 
 
-def blocks(count: int, size: int = BLOCK_ROWS) -> Iterator[slice]:
+def split_rows(count: int, size: int = BLOCK_ROWS) -> Iterator[slice]:
     for start in range(0, count, size):
         yield slice(start, min(start + size, count))
 
 
-def each_block(count: int, work: Callable[[slice], None], size: int = BLOCK_ROWS) -> None:
-    """Call `work` once for each block of rows, `quiet`, on several threads if there are many rows.
-    Each block must write only its rows, so that the result does not depend on the threads."""
-    work = quiet()(work)
+def for_each_block(count: int, work: Callable[[slice], None], size: int = BLOCK_ROWS) -> None:
+    """Call `work` once for each block of rows, `silence_numpy`, on several threads if there are
+    many rows. Each block must write only its rows, so that the result does not depend on the
+    threads."""
+    work = silence_numpy()(work)
     if count < PARALLEL_ROWS:
-        for rows in blocks(count, size):
+        for rows in split_rows(count, size):
             work(rows)
         return
     from concurrent.futures import ThreadPoolExecutor
@@ -46,11 +47,11 @@ def each_block(count: int, work: Callable[[slice], None], size: int = BLOCK_ROWS
     from raytracer.system.resources import choose_thread_count
 
     with ThreadPoolExecutor(min(choose_thread_count(), 16)) as pool:
-        for _ in pool.map(work, blocks(count, size)):
+        for _ in pool.map(work, split_rows(count, size)):
             pass
 
 
-def aligned(array: NDArray[Any]) -> NDArray[Any]:
+def align(array: NDArray[Any]) -> NDArray[Any]:
     """Return numbers whose addresses are multiples of their size: those of records may not be."""
     return array if array.flags.aligned else array.copy()
 
@@ -63,7 +64,7 @@ LENGTHS = ("centers", "radius", "end_radius", "semi_axes", "positions", "radii")
 """Arrays of lengths, which have one unit; others have none."""
 
 
-class Where(NamedTuple):
+class ErrorContext(NamedTuple):
     """Origin of an array for messages: a file and array, or an argument."""
 
     source: str = ""  # file name, or "" for arrays from Python
@@ -96,7 +97,7 @@ def is_table(value: Any) -> bool:
     return any(hasattr(type(value), way) or way in own for way in ("columns", "__dataframe__"))
 
 
-def as_array(value: Any, part: str, where: Where, unit: Any = None) -> NDArray[Any]:
+def as_array(value: Any, part: str, where: ErrorContext, unit: Any = None) -> NDArray[Any]:
     """Return anything array-like as an array; an array on a GPU is copied to the host. Masked
     numbers and other missing ones are NaN. Quantities are converted to `unit`; None is that of a
     plain number, and for lengths the unit of `where`."""
@@ -114,14 +115,14 @@ def as_array(value: Any, part: str, where: Where, unit: Any = None) -> NDArray[A
         raise where.wrong(part, f"{quote_value(value)} is not an array") from None
 
 
-def _plain_array(value: Any, part: str, where: Where, unit: Any) -> NDArray[Any]:
+def _plain_array(value: Any, part: str, where: ErrorContext, unit: Any) -> NDArray[Any]:
     if type(value) is np.ndarray:
-        return quantities.without_objects(value, where.place(part))
-    if quantities.is_special(value):
+        return quantities.objects_to_numbers(value, where.place(part))
+    if quantities.has_unit_or_mask(value):
         if isinstance(value, (list, tuple)):
             return np.stack([_plain_array(item, part, where, unit) for item in value])
         other = ", or centers with one" if part == "radius" and where.unit is None else ""
-        value = quantities.converted(
+        value = quantities.convert_unit(
             value, unit, lambda problem: where.wrong(part, problem + other)
         )
     if not isinstance(value, np.ndarray) and is_array(value):
@@ -130,12 +131,12 @@ def _plain_array(value: Any, part: str, where: Where, unit: Any) -> NDArray[Any]
         # An array of dask has the mask of what it computes.
         value = value.compute() if hasattr(type(value), "compute") else value
         value = value if isinstance(value, np.ndarray) else to_host_array(value, where.place(part))
-    array = quantities.without_mask(np.asanyarray(value), where.place(part))
-    return quantities.without_objects(array, where.place(part))
+    array = quantities.fill_masked(np.asanyarray(value), where.place(part))
+    return quantities.objects_to_numbers(array, where.place(part))
 
 
-def left_there(
-    value: Any, name: str, count: int | None, part: str, where: Where
+def keep_on_device(
+    value: Any, name: str, count: int | None, part: str, where: ErrorContext
 ) -> "DeviceArray | None":
     """Return an array on a GPU that kernels read where it is, or None of anything else.
     name: of the array in a `SphereUpdate`. count: rows that are needed, or None."""
@@ -150,7 +151,7 @@ def left_there(
     return found if is_readable(name, found, len(found) if count is None else count) else None
 
 
-def floats(value: Any, part: str, where: Where) -> NDArray[np.floating[Any]]:
+def as_floats(value: Any, part: str, where: ErrorContext) -> NDArray[np.floating[Any]]:
     """Return a float32 or float64 array; arrays of these types are not copied."""
     array = as_array(value, part, where)
     if array.size == 0 and array.dtype == np.float64:
@@ -163,11 +164,11 @@ def floats(value: Any, part: str, where: Where) -> NDArray[np.floating[Any]]:
         return array.astype(np.float64)
     named = {"S": "text", "U": "text"}.get(array.dtype.kind, str(array.dtype))
     if array.dtype.kind == "O":
-        named = quantities.kind_name(quantities.first_without_number(array))
+        named = quantities.name_kind(quantities.find_not_number(array))
     raise where.wrong(part, f"holds {named}, not real numbers")
 
 
-def check_shape(value: Any, where: Where) -> NDArray[np.floating[Any]]:
+def check_shape(value: Any, where: ErrorContext) -> NDArray[np.floating[Any]]:
     """Return sphere centres as float32 or float64 (N, 3), finite or not."""
     if is_table(value):
         columns = getattr(value, "column_names", getattr(value, "columns", ()))
@@ -179,7 +180,7 @@ def check_shape(value: Any, where: Where) -> NDArray[np.floating[Any]]:
                 f"is a table with the columns {', '.join(map(quote, names[:4]))}: give the columns "
                 "x, y, z in this order"
             ))  # fmt: skip
-    centers = floats(value, "centers", where)
+    centers = as_floats(value, "centers", where)
     if centers.size == 0 and centers.ndim <= 2:
         centers = centers.reshape(0, 3)
     if centers.ndim != 2 or centers.shape[1] != 3:
@@ -190,10 +191,10 @@ def check_shape(value: Any, where: Where) -> NDArray[np.floating[Any]]:
     return centers
 
 
-def check_centers(value: Any, where: Where) -> NDArray[np.floating[Any]]:
+def check_centers(value: Any, where: ErrorContext) -> NDArray[np.floating[Any]]:
     """Return sphere centres as float32 or float64 (N, 3), all finite."""
     centers = check_shape(value, where)
-    bad = first_not_finite(centers)
+    bad = find_not_finite(centers)
     if bad is not None:
         row = ", ".join(f"{v:g}" for v in centers[bad])
         raise where.wrong(
@@ -203,10 +204,10 @@ def check_centers(value: Any, where: Where) -> NDArray[np.floating[Any]]:
 
 
 def check_radius(
-    value: Any, count: int, where: Where, part: str = "radius", *, zero: bool = False
+    value: Any, count: int, where: ErrorContext, part: str = "radius", *, zero: bool = False
 ) -> NDArray[np.floating[Any]] | float:
     """Return one radius for all, or float32 or float64 (N,), all finite and positive."""
-    radius = floats(value, part, where)
+    radius = as_floats(value, part, where)
     if radius.ndim == 2 and radius.shape[1] == 1:
         radius = radius[:, 0]
     if radius.ndim > 1:
@@ -214,7 +215,7 @@ def check_radius(
     if radius.ndim == 1 and len(radius) != count:
         raise where.wrong(part, f"has {len(radius)} radii for {count} {where.noun}s")
     values = radius.reshape(-1)
-    least, most = extremes(values)
+    least, most = find_min_max(values)
     if values.size and not ((least >= 0.0 if zero else least > 0.0) and most < np.inf):
         bad = int(np.argmin(np.isfinite(values) & ((values >= 0.0) if zero else (values > 0.0))))
         which = f"{where.noun} {bad} has radius" if radius.ndim else "is"
@@ -223,9 +224,11 @@ def check_radius(
     return radius if radius.ndim else float(radius)
 
 
-def check_rows(value: Any, part: str, width: int, count: int, where: Where) -> NDArray[np.float64]:
+def check_rows(
+    value: Any, part: str, width: int, count: int, where: ErrorContext
+) -> NDArray[np.float64]:
     """Return float64 rows (count, width), or (1, width) for one that applies to all."""
-    rows = np.asarray(floats(value, part, where), np.float64)
+    rows = np.asarray(as_floats(value, part, where), np.float64)
     if rows.shape == (width,):
         rows = rows[None]
     elif rows.size == 0 and count == 0:
@@ -234,21 +237,21 @@ def check_rows(value: Any, part: str, width: int, count: int, where: Where) -> N
         raise where.wrong(part, f"has shape {rows.shape}; give ({width},) or (N, {width})")
     elif len(rows) != count:
         raise where.wrong(part, f"has {len(rows)} rows for {count} {where.noun}s")
-    bad = first_not_finite(rows)
+    bad = find_not_finite(rows)
     if bad is not None:
         raise where.wrong(part, f"{where.noun} {bad} has a number that is not finite")
     return rows
 
 
-def first_not_finite(array: NDArray[np.floating[Any]]) -> int | None:
+def find_not_finite(array: NDArray[np.floating[Any]]) -> int | None:
     """Return the index of the first row that holds NaN or infinity, or None."""
-    least, most = extremes(array)
+    least, most = find_min_max(array)
     if least > -np.inf and most < np.inf:
         return None
     return int(np.argmin(np.isfinite(array).reshape(len(array), -1).all(axis=1)))
 
 
-def extremes(array: NDArray[np.floating[Any]]) -> tuple[float, float]:
+def find_min_max(array: NDArray[np.floating[Any]]) -> tuple[float, float]:
     """Return minimum and maximum, both NaN if a value is; zeros for an empty array. This takes a
     third of the time of `isfinite`."""
     found: list[tuple[Any, Any]] = []
@@ -259,19 +262,21 @@ def extremes(array: NDArray[np.floating[Any]]) -> tuple[float, float]:
 
     if not array.size:
         return 0.0, 0.0
-    each_block(len(array), work, LARGE_BLOCK)
+    for_each_block(len(array), work, LARGE_BLOCK)
     lows, highs = zip(*found, strict=True)
     return float(np.min(lows)), float(np.max(highs))
 
 
-def distinct(column: NDArray[np.bytes_], source: str) -> tuple[list[str], NDArray[np.int32]]:
+def find_distinct_texts(
+    column: NDArray[np.bytes_], source: str
+) -> tuple[list[str], NDArray[np.int32]]:
     """Return the distinct texts, of a multiple of 8 bytes, of a column (N,) in order of first use,
     and the index of each row."""
     # Texts are compared as numbers, block by block: sorting millions of texts is slow.
     known: dict[bytes, int] = {}
     room = FEW_TEXTS
     ids = np.empty(len(column), np.int32)
-    for rows in blocks(len(column)):
+    for rows in split_rows(len(column)):
         block = np.ascontiguousarray(column[rows])
         words = block.view(np.uint64).reshape(len(block), -1)
         first = words[:, 0] if not words[:, 1:].any() else block

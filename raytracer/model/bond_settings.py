@@ -40,7 +40,7 @@ PLAIN_BOND = 0.12  # radius of a bond without a style, in angstrom if atoms have
 LENGTH = Number(0.0, above=True)
 
 
-def lengths(value: Any, name: str, may_lack: bool = False) -> dict[str, Any]:
+def check_bond_lengths(value: Any, name: str, may_lack: bool = False) -> dict[str, Any]:
     """Return longest bonds by pair of types; with `may_lack`, None for pairs without a distance."""
     if isinstance(value, str):
         parts = [part.partition("=") for part in value.split(",")]
@@ -56,7 +56,7 @@ def lengths(value: Any, name: str, may_lack: bool = False) -> dict[str, Any]:
 
 
 LENGTHS = FieldType(
-    {dict: {"type": "object", "additionalProperties": LENGTH.schema()}}, lengths,
+    {dict: {"type": "object", "additionalProperties": LENGTH.schema()}}, check_bond_lengths,
     noun="a table of distances by pairs of types", metavar="A-B=LENGTH,...",
 )  # fmt: skip
 """Longest bonds by pair of types: {Si-O = 2.0}, or "Si-O=2,O-H=1.2" as a text."""

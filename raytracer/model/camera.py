@@ -24,8 +24,8 @@ from raytracer.model.views import (
     VIEWS,
     Triple,
     Vector,
-    looking,
-    standard_direction,
+    find_standard_direction,
+    find_view_direction,
 )
 
 CAMERA_TYPES = ("perspective", "orthographic", "panorama")
@@ -148,9 +148,9 @@ class Camera(Defined, place="camera"):
         """Return the camera with default `up`, and default `direction` if it has no position."""
         up, direction = self.upward, self.direction
         if self.view is not None:
-            direction, up = looking(self.view, up)
+            direction, up = find_view_direction(self.view, up)
         elif self.position is None and direction is None:
-            direction = standard_direction(up, self.elevation)
+            direction = find_standard_direction(up, self.elevation)
         if (up, direction, None) == (self.up, self.direction, self.view):
             return self
         settled = copy(self)

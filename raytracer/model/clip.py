@@ -54,7 +54,7 @@ class Clip(Defined, place="clip"):
         condition = self.keep if self.remove is None else self.remove
         assert condition is not None
         try:
-            planes = half_spaces(condition)
+            planes = parse_half_spaces(condition)
         except ValueError as error:
             raise SceneError(f"clip.{name}: '{quote(condition)}': {error}; {HELP}") from None
         if len(planes) > MAX_PLANES:
@@ -65,28 +65,28 @@ class Clip(Defined, place="clip"):
         return planes
 
 
-def half_spaces(condition: str) -> list[Plane]:
+def parse_half_spaces(condition: str) -> list[Plane]:
     """Return the half-spaces, with unit normals, of a condition. Raises ValueError."""
     if len(condition) > 1000:
         raise ValueError("is too long")
     try:
         tree = ast.parse(condition.strip(), mode="eval").body
         with np.errstate(all="ignore"):  # infinity is refused
-            return [plane for part in _joined(tree) for plane in _compared(part)]
+            return [plane for part in _split_conjunction(tree) for plane in _parse_comparison(part)]
     except (SyntaxError, MemoryError, RecursionError):
         raise ValueError("is not a condition") from None
 
 
-def _joined(tree: ast.expr) -> list[ast.expr]:
+def _split_conjunction(tree: ast.expr) -> list[ast.expr]:
     if isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And):
-        return [part for value in tree.values for part in _joined(value)]
+        return [part for value in tree.values for part in _split_conjunction(value)]
     return [tree]
 
 
-def _compared(tree: ast.expr) -> list[Plane]:
+def _parse_comparison(tree: ast.expr) -> list[Plane]:
     if not isinstance(tree, ast.Compare):
         raise ValueError("has no comparison with < or >")
-    sides = [_linear(side) for side in (tree.left, *tree.comparators)]
+    sides = [_linear_coefficients(side) for side in (tree.left, *tree.comparators)]
     planes = []
     for operator, left, right in zip(tree.ops, sides, sides[1:], strict=False):
         if isinstance(operator, (ast.Gt, ast.GtE)):
@@ -104,7 +104,7 @@ def _compared(tree: ast.expr) -> list[Plane]:
     return planes
 
 
-def _linear(tree: ast.expr) -> Any:
+def _linear_coefficients(tree: ast.expr) -> Any:
     """Return the coefficients of x, y and z, and the constant, of a linear form, float64 (4,)."""
     match tree:
         case ast.Name(id="x" | "y" | "z" as name):
@@ -117,17 +117,24 @@ def _linear(tree: ast.expr) -> Any:
             except OverflowError:
                 raise ValueError("holds a number that is too large") from None
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
-            return -_linear(operand) if isinstance(sign, ast.USub) else _linear(operand)
+            return (
+                -_linear_coefficients(operand)
+                if isinstance(sign, ast.USub)
+                else _linear_coefficients(operand)
+            )
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as sign, right=right):
-            a, b = _linear(left), _linear(right)
+            a, b = _linear_coefficients(left), _linear_coefficients(right)
             return a - b if isinstance(sign, ast.Sub) else a + b
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            factor, form = sorted((_linear(left), _linear(right)), key=lambda each: each[:3].any())
+            factor, form = sorted(
+                (_linear_coefficients(left), _linear_coefficients(right)),
+                key=lambda each: each[:3].any(),
+            )
             if factor[:3].any():
                 raise ValueError("is not linear in x, y and z")
             return form * factor[3]
         case ast.BinOp(left=left, op=ast.Div(), right=right):
-            form, factor = _linear(left), _linear(right)
+            form, factor = _linear_coefficients(left), _linear_coefficients(right)
             if factor[:3].any() or factor[3] == 0.0:
                 raise ValueError("divides by something other than a nonzero number")
             return form * (1.0 / factor[3])

@@ -68,10 +68,10 @@ def parse_rgba(value: Any) -> RGBA:
         numbers = [check_real(number, "") for number in check_items(value, "")]
     except SceneError:
         numbers = []
-    return _scaled(numbers, top, value)
+    return _scale_to_unit(numbers, top, value)
 
 
-def _scaled(numbers: Sequence[float], top: float, value: Any) -> RGBA:
+def _scale_to_unit(numbers: Sequence[float], top: float, value: Any) -> RGBA:
     """Return the numbers, from 0 to `top`, of a colour that was written as `value`, in 0..1."""
     parts = [number / top for number in numbers]
     if len(parts) not in (3, 4):
@@ -80,13 +80,15 @@ def _scaled(numbers: Sequence[float], top: float, value: Any) -> RGBA:
             "write '#rrggbb', a colour name of CSS or matplotlib, or three numbers from 0 to 1"
         )
     if not all(0.0 <= v <= 1.0 for v in parts):
-        problem = out_of_range(parts) if top == 1.0 else f"its numbers must be from 0 to {top:g}"
+        problem = (
+            explain_out_of_range(parts) if top == 1.0 else f"its numbers must be from 0 to {top:g}"
+        )
         raise SceneError(f"{quote_value(value)} is not a colour; {problem}")
     red, green, blue, alpha = (*parts, 1.0)[:4]
     return red, green, blue, alpha
 
 
-def out_of_range(parts: Sequence[float]) -> str:
+def explain_out_of_range(parts: Sequence[float]) -> str:
     """Return the message about numbers beyond 0 to 1, with a remedy."""
     wholes = [round(part) for part in parts[:3] if part % 1 == 0 and 0 <= part <= 255]
     way = f"; write bytes as 'rgb({', '.join(map(str, wholes))})'" if len(wholes) == 3 else ""
@@ -99,7 +101,7 @@ def _parse_text(text: str) -> RGBA:
         if len(digits) in (3, 4, 6, 8) and all(c in "0123456789abcdefABCDEF" for c in digits):
             step = 1 + len(digits) // 6
             pairs = [digits[i : i + step] * (3 - step) for i in range(0, len(digits), step)]
-            return _scaled([int(pair, 16) for pair in pairs], 255.0, text)
+            return _scale_to_unit([int(pair, 16) for pair in pairs], 255.0, text)
         raise SceneError(f"'{quote(text)}' is not a colour; write '#rgb' or '#rrggbb'")
     if _NUMBER.fullmatch(text):
         grey = float(text)
@@ -110,10 +112,10 @@ def _parse_text(text: str) -> RGBA:
         in_bytes = text.lower().startswith("rgb(") and text.endswith(")")
         inner, top = (text[4:-1], 255.0) if in_bytes else (text.strip("[]()"), 1.0)
         try:
-            return _scaled([float(part) for part in inner.split(",")], top, text)
+            return _scale_to_unit([float(part) for part in inner.split(",")], top, text)
         except ValueError:
-            return _scaled([], top, text)
-    if code := _digits_of(text.lower()):
+            return _scale_to_unit([], top, text)
+    if code := _find_digits(text.lower()):
         return _parse_text(code)
     from PIL.ImageColor import colormap
 
@@ -123,7 +125,7 @@ def _parse_text(text: str) -> RGBA:
     raise SceneError(f"there is no colour named '{quote(text)}'; {hint}")
 
 
-def _digits_of(name: str) -> str | None:
+def _find_digits(name: str) -> str | None:
     """Return "#rrggbb" of a colour name, or None."""
     if digits := _SHORT.get(name):
         return digits
@@ -135,7 +137,7 @@ def _digits_of(name: str) -> str | None:
     return "#{:02x}{:02x}{:02x}".format(*css) if isinstance(css, tuple) else css
 
 
-def color_numbers(
+def check_color_numbers(
     values: NDArray[Any], wrong: Callable[[str], UserError]
 ) -> NDArray[np.uint8] | NDArray[np.floating[Any]]:
     """Return the colours of an array or of a file's columns, (K, 3 or 4), as uint8 or in 0..1.
@@ -143,7 +145,7 @@ def color_numbers(
     lists written by people are never bytes."""
     import numpy as np
 
-    from raytracer.model.arrays import blocks
+    from raytracer.model.arrays import split_rows
 
     if values.dtype == np.uint8 or not values.size:
         return values
@@ -156,7 +158,7 @@ def color_numbers(
         return codes * np.uint8(255) if most <= 1 else codes
     if not most > 1:
         return values
-    if any((values[rows] % 1 > 0).any() for rows in blocks(len(values))):
+    if any((values[rows] % 1 > 0).any() for rows in split_rows(len(values))):
         raise wrong(
             "some numbers are above 1, and others fractions: give colours from 0 to 1, or as whole "
             "numbers from 0 to 255"
@@ -185,7 +187,7 @@ def linear_rgb(color: Any, color_space: str = "srgb") -> NDArray[np.float32]:
     conversions happen here."""
     import numpy as np
 
-    from raytracer.model.arrays import each_block
+    from raytracer.model.arrays import for_each_block
 
     values = np.asarray(color)
     result = np.empty(values.shape, np.float32)
@@ -201,5 +203,5 @@ def linear_rgb(color: Any, color_space: str = "srgb") -> NDArray[np.float32]:
             block = values[rows]
             result[rows] = block if color_space == "linear" else srgb_to_linear(block)
 
-    each_block(len(values), convert)
+    for_each_block(len(values), convert)
     return result

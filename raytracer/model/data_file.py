@@ -35,7 +35,7 @@ class DataFile(NamedTuple):
         """The path, with `inner` behind a colon."""
         return Path(f"{self.path}:{self.inner}") if self.inner else self.path
 
-    def frame_of(self, count: int) -> int:
+    def resolve_frame(self, count: int) -> int:
         """Return the number of the frame, from 0 to `count` - 1, that it was read for."""
         return self.number if len(self.series) > 1 else (self.frame or 0) % count
 

@@ -100,35 +100,35 @@ class Element(NamedTuple):
 
 
 @cache
-def table() -> dict[str, Element]:
+def load_elements() -> dict[str, Element]:
     """Return every element by symbol, in the order of atomic numbers from 1."""
     return {
-        symbol: Element(int(radius) / 100.0, _rgb(code))
+        symbol: Element(int(radius) / 100.0, _parse_rgb(code))
         for symbol, radius, code in map(str.split, _TABLE.split(","))
     }
 
 
-def find(label: str, overrides: Mapping[str, Element] | None = None) -> Element:
+def find_element(label: str, overrides: Mapping[str, Element] | None = None) -> Element:
     """Return radius and colour for a label of a coordinate file: a symbol in any case ("Fe", "FE"),
     also with a site number ("C12"), an atomic number, or a label among the overrides, of which None
     comes from the table."""
     overrides = overrides or {}
-    symbol = symbol_of(label)
+    symbol = find_symbol(label)
     own = overrides.get(label) or overrides.get(symbol or "") or Element()
     if symbol is None and own.radius is None:
-        near = find_nearest_name(label, table())
+        near = find_nearest_name(label, load_elements())
         hint = f"; did you mean '{near}'?" if near else ""
         raise SceneError(
             f"'{label}' is not an element (for another label give a radius under "
             f"[elements.{label}] in the scene file){hint}"
         )
-    known = Element(color=DEFAULT_COLOR) if symbol is None else table()[symbol]
+    known = Element(color=DEFAULT_COLOR) if symbol is None else load_elements()[symbol]
     return Element(own.radius or known.radius, own.color or known.color)
 
 
-def symbol_of(label: str) -> str | None:
+def find_symbol(label: str) -> str | None:
     """Return the element symbol that a label means, or None."""
-    elements = table()
+    elements = load_elements()
     text = label.strip()
     if text.isdecimal():
         number = int(text)
@@ -138,40 +138,40 @@ def symbol_of(label: str) -> str | None:
     return symbol if symbol in elements else None
 
 
-def contradicts(label: str, mass: float) -> bool:
+def is_bead_mass(label: str, mass: float) -> bool:
     """Whether a mass in atomic mass units is that of a bead, not of the element that a label means:
     less than half or more than twice as much. Lighter ones than of beads are in other units."""
-    symbol = symbol_of(label)
+    symbol = find_symbol(label)
     if symbol is None or not LIGHTEST_BEAD < mass < 1e3:
         return False
-    own = int(_MASSES.split()[list(table()).index(symbol)])
+    own = int(_MASSES.split()[list(load_elements()).index(symbol)])
     return not 0.5 * own <= mass <= 2.0 * own
 
 
 @cache
-def radii_of_elements(kind: str) -> dict[str, float]:
+def load_radii(kind: str) -> dict[str, float]:
     """Return the radius of each element by symbol, in angstrom; `kind` is one of `RADII`."""
-    radii = {symbol: element.radius or 0.0 for symbol, element in table().items()}
+    radii = {symbol: element.radius or 0.0 for symbol, element in load_elements().items()}
     if kind != "covalent":
-        radii |= {symbol: int(radius) / 100.0 for symbol, radius in _entries(_VDW).items()}
+        radii |= {symbol: int(radius) / 100.0 for symbol, radius in _split_entries(_VDW).items()}
     return radii
 
 
 @cache
-def colors_of_elements(palette: str) -> dict[str, RGB]:
+def load_colors(palette: str) -> dict[str, RGB]:
     """Return the colour of each element in "jmol", "cpk" or "vesta" by symbol, sRGB, 0..1."""
-    colors = {symbol: element.color or DEFAULT_COLOR for symbol, element in table().items()}
+    colors = {symbol: element.color or DEFAULT_COLOR for symbol, element in load_elements().items()}
     if palette == "cpk":
-        colors = dict.fromkeys(colors, _rgb(_PINK))
+        colors = dict.fromkeys(colors, _parse_rgb(_PINK))
     if palette != "jmol":
-        entries = _entries(_CPK if palette == "cpk" else _VESTA)
-        colors |= {symbol: _rgb(digits) for symbol, digits in entries.items()}
+        entries = _split_entries(_CPK if palette == "cpk" else _VESTA)
+        colors |= {symbol: _parse_rgb(digits) for symbol, digits in entries.items()}
     return colors
 
 
-def _entries(text: str) -> dict[str, str]:
+def _split_entries(text: str) -> dict[str, str]:
     return {entry.split()[0]: entry.split()[1] for entry in text.split(",")}
 
 
-def _rgb(digits: str) -> RGB:
+def _parse_rgb(digits: str) -> RGB:
     return parse_color(f"#{digits}")

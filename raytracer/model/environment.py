@@ -126,7 +126,7 @@ def _read_hdr(file: OpenFile) -> NDArray[Any]:
     return np.asarray(rgbe_decode(file.read(file.size)))
 
 
-class _Stream:
+class _FileWithoutDescriptor:
     """A file without its descriptor, which libtiff would map into memory: if another process cut
     the file, this one would end by SIGBUS."""
 
@@ -140,7 +140,7 @@ def _read_picture(file: OpenFile) -> NDArray[np.float32]:
 
     file.file.seek(0)
     try:
-        opened_image = Image.open(_Stream(file), formats=FORMATS)  # type: ignore[arg-type]
+        opened_image = Image.open(_FileWithoutDescriptor(file), formats=FORMATS)  # type: ignore[arg-type]
     except UnidentifiedImageError:
         raise DataFileError(
             f"{file.source}: is damaged, or not a PNG, JPEG, TIFF or WebP image"

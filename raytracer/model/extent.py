@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.model.arrays import BLOCK_ROWS, each_block
+from raytracer.model.arrays import BLOCK_ROWS, for_each_block
 from raytracer.model.views import AXES, Vector
 from raytracer.packing.buffers import Columns, DeviceRecords, Spheres
 
@@ -47,7 +47,7 @@ the subject but, for example, the ball it stands on."""
 GROUND = 0.9  # least distance of the others from the centre of the ball they stand on, in its radii
 
 
-def stray(
+def find_outliers(
     centers: NDArray[np.floating[Any]], low: NDArray[np.float64], high: NDArray[np.float64]
 ) -> NDArray[np.bool_] | None:
     """Return which points, (N, 3), in a box are outliers, bool (N,), or None if none is."""
@@ -56,7 +56,7 @@ def stray(
     x, y, z = centers.T
     with np.errstate(over="ignore"):
         points = Columns(x, y, z, np.broadcast_to(np.float32(0.0), x.shape))
-        middle, (others,) = bulk(points, np.empty(0, np.intp), FEW)
+        middle, (others,) = measure_bulk(points, np.empty(0, np.intp), FEW)
         limit = MAX_RATIO * others
         corner = np.maximum(high - middle, middle - low)
         if float(np.linalg.norm(corner)) <= limit:
@@ -66,14 +66,16 @@ def stray(
         def work(rows: slice) -> None:
             far[rows] = np.linalg.norm(centers[rows] - middle, axis=1) > limit
 
-        each_block(len(centers), work)
+        for_each_block(len(centers), work)
     return far if 0 < np.count_nonzero(far) <= max(len(far) // FEW, 1) else None
 
 
-def bulk(spheres: Spheres, skipped: Numbers, *few: int) -> tuple[NDArray[np.float64], list[float]]:
+def measure_bulk(
+    spheres: Spheres, skipped: Numbers, *few: int
+) -> tuple[NDArray[np.float64], list[float]]:
     """Return the centre of the spheres, and the distances within which all but one of `few` spheres
     are, but at least one."""
-    rows = spread(spheres.size - len(skipped))
+    rows = sample_rows(spheres.size - len(skipped))
     if len(skipped):
         # Ranks count without skipped rows; add the number of skipped ones before each.
         rows += np.searchsorted(skipped - np.arange(len(skipped)), rows, side="right")
@@ -86,7 +88,7 @@ def bulk(spheres: Spheres, skipped: Numbers, *few: int) -> tuple[NDArray[np.floa
     return center, np.partition(reach, others)[others].tolist()
 
 
-def spread(count: int) -> NDArray[np.int64]:
+def sample_rows(count: int) -> NDArray[np.int64]:
     """Return at most `MAX_SAMPLE` of `count` rows, evenly spread."""
     if count <= MAX_SAMPLE:
         return np.arange(count)
@@ -122,7 +124,7 @@ class Subject:
 
     def reach(self, planes: list[Doubles]) -> tuple[list[float], Outliers | None]:
         """Return max(n . c + r) for each normal n, and the outliers left out."""
-        reached, outliers = self._reach_of_spheres(planes)
+        reached, outliers = self._find_sphere_reach(planes)
         if self.points is not None:
             reached = [
                 max(m, float((self.points @ n).max())) for m, n in zip(reached, planes, strict=True)
@@ -135,15 +137,15 @@ class Subject:
         reached, _ = self.reach([*axes, *-axes])
         return -np.array(reached[3:]), np.array(reached[:3])
 
-    def _reach_of_spheres(self, planes: list[Doubles]) -> tuple[list[float], Outliers | None]:
+    def _find_sphere_reach(self, planes: list[Doubles]) -> tuple[list[float], Outliers | None]:
         skipped = np.empty(0, np.intp) if self.skipped is None else self.skipped
         count = self.spheres.size - len(skipped)
         if count == 0:
             return [1.0] * len(planes), None
-        reached, _ = _maxima(self.spheres, planes, skipped)
+        reached, _ = _find_reach(self.spheres, planes, skipped)
         if self.fit == "all" or count < MIN_COUNT:
             return reached, None
-        center, (others, core) = bulk(self.spheres, skipped, FEW, HALO)
+        center, (others, core) = measure_bulk(self.spheres, skipped, FEW, HALO)
         few, limit = FEW, MAX_RATIO * others
         farthest = max(m - float(n @ center) for m, n in zip(reached, planes, strict=True))
         if self.fit == "bulk" and count >= FEW:
@@ -153,7 +155,7 @@ class Subject:
             farthest *= CLOSE / HALF
         if farthest <= limit:
             return reached, None  # outliers do not enlarge the frame
-        nearer, outliers = _maxima(self.spheres, planes, skipped, center, limit, others)
+        nearer, outliers = _find_reach(self.spheres, planes, skipped, center, limit, others)
         if outliers is None or outliers.total > max(count // few, 1):
             return reached, None
         return nearer, outliers
@@ -175,20 +177,20 @@ def bounding_ball(subject: Subject) -> Spheres:
             distance[np.abs(offset) > half] = 0.0  # an outlier
         farthest[rows.start // BLOCK_ROWS] = distance.max(initial=0.0)
 
-    each_block(len(spheres[0]), work)
+    for_each_block(len(spheres[0]), work)
     if subject.points is not None:
         farthest[-1] = np.linalg.norm(subject.points - center, axis=1).max()
     ball = (*center, farthest.max() or 1.0)
     return Columns(*(np.array([value], np.float32) for value in ball))
 
 
-def middle(spheres: Spheres) -> Doubles:
+def find_center(spheres: Spheres) -> Doubles:
     """Return the centre of the box around spheres without giants and outliers, (3,)."""
-    low, high = Subject(spheres, skipped=giants(spheres)).box()
+    low, high = Subject(spheres, skipped=find_giants(spheres)).box()
     return (low + high) / 2.0
 
 
-def giants(spheres: Spheres) -> Numbers:
+def find_giants(spheres: Spheres) -> Numbers:
     """Return the indices of spheres much larger than the others, ascending, (G,); none without
     others."""
     if isinstance(spheres, DeviceRecords) and spheres.radii()[1] <= GIANT_RADIUS:
@@ -197,20 +199,20 @@ def giants(spheres: Spheres) -> Numbers:
     return numbers if len(numbers) < spheres.size else numbers[:0]
 
 
-def up_of_ground(spheres: Spheres) -> Vector | None:
+def find_ground_up(spheres: Spheres) -> Vector | None:
     """Return the axis from the largest giant, on which the others stand, to these; or None."""
-    numbers = giants(spheres)
+    numbers = find_giants(spheres)
     if not len(numbers):
         return None
     ground = numbers[int(spheres[3][numbers].argmax())]
-    offset = middle(spheres) - [float(axis[ground]) for axis in spheres[:3]]
+    offset = find_center(spheres) - [float(axis[ground]) for axis in spheres[:3]]
     if hypot(*offset) < GROUND * float(spheres[3][ground]):
         return None  # a shell around the others, such as a sky
     axis = int(abs(offset).argmax())
     return AXES[("-" if offset[axis] < 0.0 else "") + "xyz"[axis]]
 
 
-def lowest(spheres: Spheres, up: Vector) -> float:
+def find_lowest_height(spheres: Spheres, up: Vector) -> float:
     """Return the height of the lowest point of all spheres along a unit vector."""
     (reach,), _ = Subject(spheres, "all").reach([-np.array(up, np.float64)])
     return -reach
@@ -224,7 +226,7 @@ def _block(spheres: Columns, skipped: Numbers, rows: slice) -> list[Doubles]:
     return columns
 
 
-def _maxima(
+def _find_reach(
     spheres: Spheres,
     planes: list[Doubles],
     skipped: Numbers,

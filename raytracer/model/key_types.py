@@ -90,7 +90,7 @@ SetColor = partial(FieldType, {str: TEXT, list: _NUMBERS}, set_color, noun="a co
 STYLE = "raytracer.appearance.coloring.style"  # imported where colours follow values
 
 
-def parts_of(text: str) -> list[str]:
+def split_at_commas(text: str) -> list[str]:
     """Split a text at its commas, except those in brackets and quotes."""
     parts, depth, quote = [""], 0, ""
     for letter in text:
@@ -106,7 +106,7 @@ def parts_of(text: str) -> list[str]:
     return parts
 
 
-def fields_of(
+def parse_fields(
     text: str, known: Mapping[str, Definition], place: str, first: str = ""
 ) -> dict[str, Any]:
     """Return the fields of a text by name.
@@ -118,7 +118,7 @@ def fields_of(
         first: the field that the parts without a name set together; "" if there is none.
     """
     fields, alone = {}, []
-    for part in parts_of(text):
+    for part in split_at_commas(text):
         key, equals, value = (each.strip() for each in part.partition("="))
         name = key.replace("-", "_")
         if first and not (equals and (name in known or key.isidentifier())):
@@ -127,13 +127,13 @@ def fields_of(
         if not equals:
             raise SceneError(f"{place}: '{quote(key)}' has no '='; {suggest(key, known)}")
         check_fields([name], known, place)
-        fields[name] = value_of(known[name].kind, value, f"{place}.{name}")
+        fields[name] = parse_value(known[name].kind, value, f"{place}.{name}")
     if alone:
-        fields[first] = value_of(known[first].kind, ",".join(alone), f"{place}.{first}")
+        fields[first] = parse_value(known[first].kind, ",".join(alone), f"{place}.{first}")
     return fields
 
 
-def value_of(kind: FieldType, text: str, place: str) -> Any:
+def parse_value(kind: FieldType, text: str, place: str) -> Any:
     """Return the checked value of a text, in which lists and tables are written as in TOML."""
     value: Any = kind.typed(text)
     if text[:1] in ("[", "{"):
@@ -152,7 +152,7 @@ class ColorRule(FieldType):
         super().__init__(plain, check, noun="a colour", wording="a colour, or a table")
         self.metavar = "COLOR"
 
-    def tables(self) -> list["Table"]:
+    def tables(self) -> list["TableType"]:
         return [import_name(f"{STYLE}:COLOR_BY")]
 
     @property
@@ -165,7 +165,7 @@ class ColorRule(FieldType):
         if isinstance(value, Defined):
             return check_kind(value, name, import_name(f"{STYLE}:StyleSettings"))
         if isinstance(value, str) and value.startswith("by="):
-            value = fields_of(as_text(value), self.tables()[0].keys, name)
+            value = parse_fields(as_text(value), self.tables()[0].keys, name)
         if isinstance(value, Mapping):
             return self.tables()[0].checked(value, name)
         return super().checked(value, name)
@@ -195,7 +195,7 @@ def Components(width: int = 3, noun: str = "") -> FieldType:  # noqa: N802
     )
 
     def check(value: Any, name: str) -> str | tuple[str, ...]:
-        parts = parts_of(value) if isinstance(value, str) else check_items(value, name)
+        parts = split_at_commas(value) if isinstance(value, str) else check_items(value, name)
         if isinstance(value, str) and len(parts) == 1 and not noun:
             return value.strip()
         if len(parts) != width:
@@ -229,7 +229,7 @@ PAIRS = {
 """Keys of a set with one value for all, and those with a value for each."""
 
 
-class Table(FieldType):
+class TableType(FieldType):
     """A table of the file, or in Python the object or its fields by name.
 
     Args:
@@ -248,7 +248,7 @@ class Table(FieldType):
         self.plain = {dict: {"$ref": f"#/$defs/{title}"}}
 
     @classmethod
-    def of(cls, home: str) -> "Table":
+    def of(cls, home: str) -> "TableType":
         """Return the table of the fields of a dataclass, "module:Class", imported when needed."""
         table = cls(home.rpartition(":")[2], "", {})
         table.home = home
@@ -268,10 +268,12 @@ class Table(FieldType):
         if self.home and isinstance(value, make):
             return value
         if not isinstance(value, Mapping):
-            raise _not_a_table(value, name, f", or in Python a {self.title}" if self.home else "")
+            raise _explain_not_a_table(
+                value, name, f", or in Python a {self.title}" if self.home else ""
+            )
         fields, mistakes = dict[str, Any](), list[str]()
         for key, definition in self.keys.items():
-            place, given = joined(name, key), value.get(key)
+            place, given = join_keys(name, key), value.get(key)
             if given is None and (key not in value or definition.default is None):
                 mistakes += [f"{place}: is missing"] if definition.required else []
                 continue
@@ -279,7 +281,7 @@ class Table(FieldType):
                 fields[key] = definition.kind.checked(given, place)
             except UserError as mistake:
                 mistakes += mistake.sentences
-        mistakes += self._unknown(value, name)
+        mistakes += self._list_unknown(value, name)
         if mistakes:
             raise SceneError(*mistakes)
         try:
@@ -287,10 +289,10 @@ class Table(FieldType):
         except UserError as mistake:  # whose sentences begin with the name of the class
             raise SceneError(*(re.sub(r"^\w+", name, each) for each in mistake.sentences)) from None
 
-    def _unknown(self, value: Mapping[str, Any], name: str) -> Iterator[str]:
+    def _list_unknown(self, value: Mapping[str, Any], name: str) -> Iterator[str]:
         for key in value:
             if key not in self.keys:
-                place = joined(name, quote(str(key)))
+                place = join_keys(name, quote(str(key)))
                 hint = suggest(str(key), self.keys)
                 yield f"{place}: unknown key; {hint}"
 
@@ -306,7 +308,7 @@ class Table(FieldType):
         required = [name for name, key in self.keys.items() if key.required]
         return result | ({"required": required} if required else {})
 
-    def tables(self) -> list["Table"]:
+    def tables(self) -> list["TableType"]:
         return [self]
 
 
@@ -321,9 +323,9 @@ class Tables(FieldType):
             form = f"write [[{name}]], with two brackets, or in JSON [{{...}}]"
             raise SceneError(f"{name}: is a list of tables: {form}")
         rows = ((f"{name}[{index}]", each) for index, each in enumerate(check_items(value, name)))
-        return tuple(self._all(rows))
+        return tuple(self._check_all(rows))
 
-    def _all(self, rows: Iterable[tuple[str, Any]]) -> list[Any]:
+    def _check_all(self, rows: Iterable[tuple[str, Any]]) -> list[Any]:
         """Check items by place; raises SceneError with the mistakes of all."""
         made, mistakes = list[Any](), list[str]()
         for place, each in rows:
@@ -338,7 +340,7 @@ class Tables(FieldType):
     def schema(self) -> Schema:
         return {"type": "array", "items": self.item.schema()}
 
-    def tables(self) -> list["Table"]:
+    def tables(self) -> list["TableType"]:
         return self.item.tables()
 
 
@@ -347,8 +349,8 @@ class NamedTables(Tables):
 
     def checked(self, value: Any, name: str) -> Any:
         if not isinstance(value, Mapping):
-            raise _not_a_table(value, f"{name}.NAME")
-        made = self._all((f"{name}.{quote(key)}", each) for key, each in value.items())
+            raise _explain_not_a_table(value, f"{name}.NAME")
+        made = self._check_all((f"{name}.{quote(key)}", each) for key, each in value.items())
         return dict(zip(value, made, strict=True))
 
     def schema(self) -> Schema:
@@ -375,12 +377,12 @@ class Variants(FieldType):
         default: type of a table without the key; "" if it is required.
     """
 
-    def __init__(self, tables: Mapping[str, Table], default: str = "") -> None:
+    def __init__(self, tables: Mapping[str, TableType], default: str = "") -> None:
         self.variants, self.default = tables, default
 
     def checked(self, value: Any, name: str) -> Any:
         if not isinstance(value, Mapping):
-            raise _not_a_table(value, name)
+            raise _explain_not_a_table(value, name)
         kind = value.get("type", self.default)
         if isinstance(kind, str) and kind in self.variants:
             return self.variants[kind].checked(value, name)
@@ -392,15 +394,15 @@ class Variants(FieldType):
     def schema(self) -> Schema:
         return {"oneOf": [table.schema() for table in self.variants.values()]}
 
-    def tables(self) -> list["Table"]:
+    def tables(self) -> list["TableType"]:
         return list(self.variants.values())
 
 
-def joined(place: str, name: str) -> str:
+def join_keys(place: str, name: str) -> str:
     return f"{place}.{name}" if place else name
 
 
-def _not_a_table(value: Any, place: str, other: str = "") -> SceneError:
+def _explain_not_a_table(value: Any, place: str, other: str = "") -> SceneError:
     """Return that a value must be a table, or how to write a table instead of a list."""
     name = place.removesuffix(".NAME")
     if not isinstance(value, list):
@@ -421,12 +423,12 @@ def key_schema(key: Definition) -> Schema:
     return described | {"default": default}
 
 
-def all_tables(table: Table) -> list["Table"]:
+def collect_tables(table: TableType) -> list["TableType"]:
     inside = [each for key in table.keys.values() for each in key.kind.tables()]
-    return [table, *(each for one in inside for each in all_tables(one))]
+    return [table, *(each for one in inside for each in collect_tables(one))]
 
 
-class Part(FieldType):
+class PartChange(FieldType):
     """A change of a part of a scene: an object, its fields by name or in a text, or whether it is
     there.
 
@@ -441,7 +443,7 @@ class Part(FieldType):
         super().__init__({}, metavar=metavar, **others)
         self.home, self.first = home, first
 
-    def given(self, value: Any, name: str) -> Any:
+    def parse_change(self, value: Any, name: str) -> Any:
         """Return an object, False to leave it out, or the fields that are stated."""
         kind = import_name(self.home)
         if isinstance(value, str):
@@ -454,15 +456,15 @@ class Part(FieldType):
         return fields
 
     def checked(self, value: Any, name: str) -> Any:
-        return self.given(value, name)
+        return self.parse_change(value, name)
 
     def _fields(self, text: str, name: str) -> dict[str, Any]:
         """Parse a text, in which keys of colours by value may stand beside the fields."""
         known = find_definitions(import_name(self.home))
         color: Any = known["color"].kind if "color" in known else self
-        words = [part for part in parts_of(text) if part.strip() not in DEFAULTS]
+        words = [part for part in split_at_commas(text) if part.strip() not in DEFAULTS]
         both = {**getattr(color, "beside", {}), **known}
-        fields = fields_of(",".join(words), both, name, self.first) if words else {}
+        fields = parse_fields(",".join(words), both, name, self.first) if words else {}
         if beside := {key: fields.pop(key) for key in fields.keys() - known.keys()}:
             fields["color"] = color.changed(fields.get("color"), beside, name)
         return fields

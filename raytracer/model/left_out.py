@@ -26,7 +26,7 @@ class LeftOut:
             one = len(frames) == 1
             parts.append(
                 f"{len(frames):,} cannot be read, so {'a frame' if one else 'frames'} next to "
-                f"{'it is' if one else 'them are'} shown ({_listed(frames)}: "
+                f"{'it is' if one else 'them are'} shown ({_join_frames(frames)}: "
                 f"{self.unreadable[frames[0]]})"
             )
         if places := self.places:
@@ -34,15 +34,15 @@ class LeftOut:
             have = "has" if len(places) == 1 else "have"
             parts.append(
                 f"{len(places):,} {have} particles whose positions are not finite, which are left "
-                f"out ({lost}, {_listed(places)})"
+                f"out ({lost}, {_join_frames(places)})"
             )
         if empty := self.empty:
             holds = "holds no particles and is" if len(empty) == 1 else "hold no particles and are"
-            parts.append(f"{len(empty):,} {holds} empty ({_listed(empty)})")
+            parts.append(f"{len(empty):,} {holds} empty ({_join_frames(empty)})")
         return f"{name}: of {pluralize(count, 'frame')}, {'; '.join(parts)}" if parts else ""
 
 
-def _listed(frames: Iterable[int]) -> str:
+def _join_frames(frames: Iterable[int]) -> str:
     known = sorted(frames)
     more = ", ..." if len(known) > MAX_LISTED else ""
     return f"frame{'s' * (len(known) > 1)} {', '.join(map(str, known[:MAX_LISTED]))}{more}"
@@ -52,7 +52,7 @@ _counting: ContextVar[LeftOut | None] = ContextVar("counting", default=None)
 
 
 @contextmanager
-def counting(left_out: LeftOut, frame: int) -> Iterator[None]:
+def count_left_out(left_out: LeftOut, frame: int) -> Iterator[None]:
     """In the block, which reads a frame of a movie, count what is left out instead of saying it."""
     left_out.frame = frame
     token = _counting.set(left_out)
@@ -62,7 +62,7 @@ def counting(left_out: LeftOut, frame: int) -> Iterator[None]:
         _counting.reset(token)
 
 
-def leave_out_places(source: str, count: int, total: int) -> None:
+def leave_out_nonfinite(source: str, count: int, total: int) -> None:
     """Say or count that particles without finite positions are left out."""
     if (left_out := _counting.get()) is not None:
         left_out.places[left_out.frame] = count
@@ -73,7 +73,7 @@ def leave_out_places(source: str, count: int, total: int) -> None:
     warn(f"{source}: {count:,} of {pluralize(total, 'particle')} {why} not finite")
 
 
-def tell_empty(source: str) -> None:
+def warn_of_empty(source: str) -> None:
     """Say or count that there are no particles."""
     if (left_out := _counting.get()) is not None:
         left_out.empty.add(left_out.frame)

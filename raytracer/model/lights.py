@@ -69,7 +69,7 @@ class _Light(Defined, place="light"):
     def _radiance(self, space: Space, power: int = 0) -> NDArray[np.float64]:
         """Return colour times intensity, which has a power of length in its unit, in units of
         render space, float64 (3,)."""
-        color = linear(self.color) * self.intensity / space.scale**power
+        color = to_linear_light(self.color) * self.intensity / space.scale**power
         if not color.max() <= np.finfo(np.float32).max:
             raise SceneError(
                 f"light.intensity: {self.intensity:g} is too large for 32-bit numbers "
@@ -156,7 +156,9 @@ class _FlatLight(_Light):
         super().pack(entry, space)
         width, height, entry["extent"] = self._extent(space)
         normal = np.asarray(self.direction, np.float64) / hypot(*self.direction)
-        entry["normal"], across, up = axes_about(normal, getattr(self, "up", (0.0, 1.0, 0.0)))
+        entry["normal"], across, up = perpendicular_axes(
+            normal, getattr(self, "up", (0.0, 1.0, 0.0))
+        )
         entry["u"], entry["v"] = across * width, up * height
 
     def _extent(self, space: Space) -> tuple[float, float, float]:
@@ -206,7 +208,7 @@ class DiskLight(_FlatLight):
         return radius, radius, pi * radius**2
 
 
-def axes_about(normal: NDArray[np.float64], up: Triple) -> NDArray[np.float64]:
+def perpendicular_axes(normal: NDArray[np.float64], up: Triple) -> NDArray[np.float64]:
     """Return a unit vector (3,) and two perpendicular axes, the second closest to `up`, float64 (3,
     3)."""
     for candidate in (up, (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)):
@@ -240,7 +242,7 @@ class Ambient(Defined, place="ambient"):
 
 
 @lru_cache(1024)
-def linear(color: RGB) -> NDArray[np.float64]:
+def to_linear_light(color: RGB) -> NDArray[np.float64]:
     """Return an sRGB colour as linear light, float64 (3,), read-only."""
     values = srgb_to_linear(parse_color(color))
     values.flags.writeable = False  # cached and shared

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from raytracer.config.arguments import check_part_names, check_real
 from raytracer.config.errors import SceneError, pluralize, prefix_errors
 from raytracer.files.access import check_path
-from raytracer.model.arrays import Where, as_array, check_centers, check_rows
-from raytracer.model.mesh_geometry import corner_normals, inward_triangles, unit_vectors
-from raytracer.model.quantities import unit_of
+from raytracer.model.arrays import ErrorContext, as_array, check_centers, check_rows
+from raytracer.model.mesh_geometry import corner_normals, find_inward_triangles, unit_vectors
+from raytracer.model.quantities import find_unit
 from raytracer.model.solids import SolidSet
 from raytracer.model.sphere_set import Balls, SphereSet
 
@@ -57,7 +57,7 @@ class Mesh(SolidSet):
         names: Mapping[str, str] | None = None, **looks: Any,
     ) -> None:  # fmt: skip
         names = {"centers": "vertices", **check_part_names(names)}
-        where = Where("", names, "vertex", unit_of(vertices))
+        where = ErrorContext("", names, "vertex", find_unit(vertices))
         self.vertices = check_centers(vertices, where)
         """Vertices, float32 or float64 (V, 3)."""
         count = len(self.vertices)
@@ -77,7 +77,7 @@ class Mesh(SolidSet):
         if color is not None and colors is not None:
             raise SceneError("colors: give either color or colors, not both")
         rows, listed = len(self.triangles), color if colors is None else colors
-        given = _listed(listed, colors is not None)
+        given = _count_colors(listed, colors is not None)
         if given not in (None, count, rows):
             raise SceneError(
                 f"colors: has {pluralize(given, 'colour')} for {count:,} vertices and "
@@ -172,7 +172,7 @@ class Mesh(SolidSet):
                 "mesh: glass needs a closed mesh, but a second triangle of the same orientation is "
                 f"missing at {pluralize(alone, 'edge')}: close it, or choose another material"
             )
-        inward = inward_triangles(self.vertices.astype(np.float64)[self.triangles], begins)
+        inward = find_inward_triangles(self.vertices.astype(np.float64)[self.triangles], begins)
         if not inward.any():
             return self
         turned = copy(self)
@@ -180,7 +180,7 @@ class Mesh(SolidSet):
         return turned
 
 
-def _listed(color: Any, are_many: bool) -> int | None:
+def _count_colors(color: Any, are_many: bool) -> int | None:
     """Return the number of colours in a list or array, None for one colour."""
     if color is None or isinstance(color, str):
         return None
@@ -192,7 +192,7 @@ def _listed(color: Any, are_many: bool) -> int | None:
 
 
 def _numbers(triangles: Any, count: int) -> NDArray[np.int32]:
-    array = as_array(triangles, "triangles", Where())
+    array = as_array(triangles, "triangles", ErrorContext())
     if array.size == 0:
         return np.zeros((0, 3), np.int32)
     if array.ndim != 2 or array.shape[1] != 3:

@@ -21,7 +21,7 @@ def corner_normals(vertices: Doubles, triangles: NDArray[np.int32], crease: floa
     along = unit_vectors(edges)
     cosine = -(along * np.roll(along, 1, axis=1)).sum(axis=2)
     weight = np.arccos(np.clip(cosine, -1.0, 1.0))
-    group = _groups(triangles, flat, np.cos(np.radians(crease)))
+    group = _group_corners(triangles, flat, np.cos(np.radians(crease)))
     weighted = (weight[..., None] * flat[:, None]).reshape(-1, 3).T
     sums = np.stack([np.bincount(group, each, minlength=1) for each in weighted], axis=1)
     normals = unit_vectors(sums)[group].reshape(-1, 3, 3)
@@ -38,7 +38,7 @@ def unit_vectors(vectors: NDArray[Any]) -> Doubles:
     return np.asarray(np.divide(scaled, length, out=scaled, where=length > 0.0))
 
 
-def _groups(triangles: NDArray[np.int32], flat: Doubles, least_cosine: float) -> Numbers:
+def _group_corners(triangles: NDArray[np.int32], flat: Doubles, least_cosine: float) -> Numbers:
     """Return for each corner the number of a group with the same normal, int64 (3 T,)."""
     ends = triangles.astype(np.int64)
     begins, ends = ends.ravel(), np.roll(ends, -1, axis=1).ravel()
@@ -61,11 +61,11 @@ def _groups(triangles: NDArray[np.int32], flat: Doubles, least_cosine: float) ->
     links = links[is_sharp[by_vertex[links[:, 0]]]]
     apart = is_sharp[by_vertex]
     group = np.where(apart, len(is_sharp) + np.arange(len(by_vertex)), by_vertex)
-    group[apart] = len(is_sharp) + connected(len(by_vertex), links)[apart]
+    group[apart] = len(is_sharp) + find_components(len(by_vertex), links)[apart]
     return group
 
 
-def connected(count: int, links: Numbers) -> Numbers:
+def find_components(count: int, links: Numbers) -> Numbers:
     """Return the least number that each of `count` numbers is connected with by links, (L, 2)."""
     label = np.arange(count)
     while len(links):
@@ -79,13 +79,15 @@ def connected(count: int, links: Numbers) -> Numbers:
     return label
 
 
-def inward_triangles(corners: NDArray[np.float64], places: NDArray[np.int64]) -> NDArray[np.bool_]:
+def find_inward_triangles(
+    corners: NDArray[np.float64], places: NDArray[np.int64]
+) -> NDArray[np.bool_]:
     """Return which triangles of a closed mesh, (T, 3, 3), are clockwise from outside of the
     material, (T,). places: numbers of the corners, equal where they meet, (T, 3). Once the volume
     of all is positive, a body of negative volume is a cavity inside of another, and is to be turned
     elsewhere."""
     links = places[:, [0, 1, 1, 2]].reshape(-1, 2)
-    label = connected(int(places.max(initial=-1)) + 1, links)[places[:, 0]]
+    label = find_components(int(places.max(initial=-1)) + 1, links)[places[:, 0]]
     _, body = np.unique(label, return_inverse=True)
     count = int(body.max(initial=-1)) + 1
     low, high = np.full((count, 3), np.inf), np.full((count, 3), -np.inf)

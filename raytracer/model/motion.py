@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer.config.errors import SceneError, prefix_errors, quote, suggest
-from raytracer.model.arrays import first_not_finite, quiet
+from raytracer.model.arrays import find_not_finite, silence_numpy
 from raytracer.model.parts import GLYPHS
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from raytracer.model.sphere_set import SphereSet
 
     Doubles = NDArray[np.float64]
-    FromFrames = Callable[[int, SphereSet, int], "Keys"]
+    FromFrames = Callable[[int, SphereSet, int], "MotionKeys"]
     Rows = NDArray[Any]
 
 VELOCITY = "velocity"
@@ -31,7 +31,7 @@ FIXED = [name for name in GLYPHS if name != "trails"]  # with the places of one 
 
 
 @dataclass(frozen=True, eq=False)
-class Keys:
+class MotionKeys:
     """Positions of spheres at two or more times, between and beyond which they move linearly."""
 
     times: tuple[float, ...]  # ascending; the centres of the set are those of time 0
@@ -49,13 +49,13 @@ class Keys:
         moved = moved + one if len(moved) == 1 else np.add(moved, one, out=moved)
         return centers + moved
 
-    def taken(self, rows: Rows) -> Keys:
+    def taken(self, rows: Rows) -> MotionKeys:
         """Return the keys of some spheres, by number."""
         offsets = (each if len(each) == 1 else each[rows] for each in self.offsets)
-        return Keys(self.times, tuple(offsets))
+        return MotionKeys(self.times, tuple(offsets))
 
 
-@quiet()
+@silence_numpy()
 def with_motion(scene: Scene, from_frames: FromFrames | None) -> Scene:
     """Return a scene whose moving spheres and bonds have keys; one that has some stays as it is.
 
@@ -76,7 +76,7 @@ def with_motion(scene: Scene, from_frames: FromFrames | None) -> Scene:
         )
     reach = int(np.ceil(0.5 * scene.camera.shutter))
     keys = [
-        _by_velocities(each) if each.velocity is not None or from_frames is None
+        _keys_from_velocities(each) if each.velocity is not None or from_frames is None
         else from_frames(place, each, reach)
         for place, each in enumerate(scene.spheres)
     ]  # fmt: skip
@@ -89,10 +89,12 @@ def with_motion(scene: Scene, from_frames: FromFrames | None) -> Scene:
     for place, of_set in enumerate(keys):
         if of_set is not None and any(each.any() for each in of_set.offsets):
             sets[place] = sets[place].changed(keys=of_set)
-    return replace(scene, spheres=sets, capsules=[_bonds(each, sets) for each in scene.capsules])
+    return replace(
+        scene, spheres=sets, capsules=[_move_bonds(each, sets) for each in scene.capsules]
+    )
 
 
-def _by_velocities(spheres: SphereSet) -> Keys | None:
+def _keys_from_velocities(spheres: SphereSet) -> MotionKeys | None:
     """Return the keys of a set by its velocities; None if it states none and has no column."""
     from raytracer.appearance.coloring.style import columns_in
     from raytracer.appearance.glyphs.vectors import vectors_of
@@ -105,16 +107,16 @@ def _by_velocities(spheres: SphereSet) -> Keys | None:
         if velocities is None:
             hint = suggest(str(named), list(columns))
             raise SceneError(f"velocity: there is no column '{quote(str(named))}'; {hint}")
-        bad = first_not_finite(velocities)
+        bad = find_not_finite(velocities)
         if bad is not None:
             raise SceneError(f"velocity: that of particle {bad} is not finite")
     is_stated = isinstance(named, tuple) and not any(name in columns for name in columns_in(*named))
     if not is_stated:  # in numbers
         velocities = velocities * spheres.data.length
-    return Keys((0.0, 1.0), (np.zeros((1, 3)), velocities))
+    return MotionKeys((0.0, 1.0), (np.zeros((1, 3)), velocities))
 
 
-def _bonds(capsules: CapsuleSet, sets: Sequence[SphereSet]) -> CapsuleSet:
+def _move_bonds(capsules: CapsuleSet, sets: Sequence[SphereSet]) -> CapsuleSet:
     if capsules.particles is None:
         return capsules
     keys = sets[capsules.of_set].keys
@@ -126,17 +128,17 @@ def _bonds(capsules: CapsuleSet, sets: Sequence[SphereSet]) -> CapsuleSet:
     return moving
 
 
-def at_time(scene: Scene, time: float) -> Scene:
+def freeze_motion(scene: Scene, time: float) -> Scene:
     """Return a scene with what moves at a time; 0 is the middle of the shutter."""
     moved = copy(scene)
-    moved.spheres = [_set_at(each, time) for each in scene.spheres]
+    moved.spheres = [_move_set(each, time) for each in scene.spheres]
     moved.capsules = [copy(each) for each in scene.capsules]
     for each in moved.capsules:
-        each.start, each.end = _set_at(each.start, time), _set_at(each.end, time)
+        each.start, each.end = _move_set(each.start, time), _move_set(each.end, time)
     return moved
 
 
-def _set_at(spheres: SphereSet, time: float) -> SphereSet:
+def _move_set(spheres: SphereSet, time: float) -> SphereSet:
     if spheres.keys is None:
         return spheres
     return spheres.changed(centers=spheres.keys.at(spheres.centers, time))

@@ -31,14 +31,17 @@ def read_exr(file: OpenFile) -> NDArray[np.float32]:
         headers = [dict(part.header) for part in stored.parts]  # empty after the block
     number, channels = _find_colors(file, headers)
     header = headers[number]
-    window, display = (_window(header[name]) for name in ("dataWindow", "displayWindow"))
-    need = sum(4 * len(each["channels"]) * _area(_window(each["dataWindow"])) for each in headers)
-    require_room(file.source, need + TEXEL * _area(display), remedy="make it smaller")
+    window, display = (_parse_window(header[name]) for name in ("dataWindow", "displayWindow"))
+    need = sum(
+        4 * len(each["channels"]) * _count_pixels(_parse_window(each["dataWindow"]))
+        for each in headers
+    )
+    require_room(file.source, need + TEXEL * _count_pixels(display), remedy="make it smaller")
     with exr.File(file.name, separate_channels=True) as stored:
         found = stored.channels(number)
         planes = [np.asarray(found[name].pixels, np.float32) for name in channels]
         pixels = np.stack(planes, axis=-1)
-    return pixels if window == display else _place(pixels, window, display)
+    return pixels if window == display else _place_in_display(pixels, window, display)
 
 
 def _find_colors(file: OpenFile, headers: list[dict[str, Any]]) -> tuple[int, list[str]]:
@@ -79,18 +82,20 @@ def _require_plain(file: OpenFile, header: dict[str, Any], names: list[str]) -> 
 Window = tuple[int, int, int, int]
 
 
-def _window(ends: Any) -> Window:
+def _parse_window(ends: Any) -> Window:
     """Return a window as its first column and row, and those after its last."""
     (x0, y0), (x1, y1) = np.asarray(ends, np.int64).tolist()
     return x0, y0, x1 + 1, y1 + 1
 
 
-def _area(window: Window) -> int:
+def _count_pixels(window: Window) -> int:
     x0, y0, x1, y1 = window
     return max(x1 - x0, 0) * max(y1 - y0, 0)
 
 
-def _place(pixels: NDArray[np.float32], window: Window, display: Window) -> NDArray[np.float32]:
+def _place_in_display(
+    pixels: NDArray[np.float32], window: Window, display: Window
+) -> NDArray[np.float32]:
     """Return the display window of a picture that covers another one."""
     x0, y0, x1, y1 = display
     result = np.zeros((y1 - y0, x1 - x0, pixels.shape[-1]), np.float32)

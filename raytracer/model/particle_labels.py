@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from raytracer.config.errors import DataFileError, SceneError
 from raytracer.config.inferred import current_defaults
 from raytracer.model.colors import RGB
-from raytracer.model.elements import Element, find, symbol_of, table
-from raytracer.model.particle_names import listed
+from raytracer.model.elements import Element, find_element, find_symbol, load_elements
+from raytracer.model.particle_names import quote_names
 
 MEANINGS = ("elements", "types")  # meanings that a user can state; None decides by the labels
 MAX_GAPS = 3  # types count from 1: numbers with more gaps than this are atomic numbers
@@ -28,7 +28,7 @@ _COLORS = ("E69F00", "56B4E9", "009E73", "F0E442", "0072B2", "D55E00", "CC79A7")
 GOLDEN = 0.6180339887  # step on the colour circle from one further type to the next: golden ratio
 
 
-class Labels(NamedTuple):
+class ParticleLabels(NamedTuple):
     """The labels of a file."""
 
     names: list[str]  # the K distinct labels, in order of first use
@@ -50,10 +50,10 @@ class LabelStyles(NamedTuple):
     assumed: str = ""
 
 
-def styles_of(labels: Labels, source: str) -> LabelStyles:
+def find_label_styles(labels: ParticleLabels, source: str) -> LabelStyles:
     """Return radii and colours of the labels of a file; `source` is its name. Raises DataFileError:
     a label is not an element, though all are stated to be elements."""
-    types, assumed = _types(labels)
+    types, assumed = _find_types(labels)
     order = current_defaults().rank_types(sorted(types, key=_rank), labels.types)
     elements = []
     for index, name in enumerate(labels.names):
@@ -66,7 +66,7 @@ def styles_of(labels: Labels, source: str) -> LabelStyles:
             elements.append(Element(stated.radius, stated.color or type_color(place)))
             continue
         try:
-            elements.append(find(name, labels.stated))
+            elements.append(find_element(name, labels.stated))
         except SceneError as error:
             line = labels.line + int(np.argmax(labels.ids == index))
             raise DataFileError(f"{source}: line {line}: {error}") from None
@@ -75,12 +75,12 @@ def styles_of(labels: Labels, source: str) -> LabelStyles:
     return LabelStyles(radii, colors, f"{source}: {assumed}" if assumed else "")
 
 
-def element_symbols(labels: Labels) -> list[str | None]:
+def find_element_symbols(labels: ParticleLabels) -> list[str | None]:
     """Return the element of each label, None for types."""
-    types, _ = _types(labels)
+    types, _ = _find_types(labels)
     symbols = {name: element.symbol for name, element in labels.stated.items()}
     return [
-        symbols.get(name) or (None if name in types else symbol_of(name)) for name in labels.names
+        symbols.get(name) or (None if name in types else find_symbol(name)) for name in labels.names
     ]
 
 
@@ -91,12 +91,12 @@ def type_color(index: int) -> RGB:
     return hls_to_rgb(index * GOLDEN % 1.0, 0.45 + 0.2 * (index % 2), 0.6)
 
 
-def words_of_types(labels: Labels) -> list[str]:
+def list_type_names(labels: ParticleLabels) -> list[str]:
     """Return the types of a file that are not numbers."""
-    return [name for name in _types(labels)[0] if not name.isdecimal()]
+    return [name for name in _find_types(labels)[0] if not name.isdecimal()]
 
 
-def _types(labels: Labels) -> tuple[set[str], str]:
+def _find_types(labels: ParticleLabels) -> tuple[set[str], str]:
     """Return the labels that are types, and the assumption, or ""."""
     if labels.meaning == "elements":
         return set(), ""
@@ -108,27 +108,28 @@ def _types(labels: Labels) -> tuple[set[str], str]:
     numbers = sorted(filter(str.isdecimal, open_), key=_rank)
     words = [name for name in open_ if not name.isdecimal()]
     generic = "A" in known  # not an element, so other letters are not either
-    types = [w for w in words if symbol_of(w) is None or (generic and len(w) == 1)]
+    types = [w for w in words if find_symbol(w) is None or (generic and len(w) == 1)]
     if numbers and (types or not words):
         first, last = int(numbers[0]), int(numbers[-1])
         count = len({int(name) for name in numbers})
-        if not types and first >= 1 and count + MAX_GAPS < last <= len(table()):
-            named = ", ".join(dict.fromkeys(symbol_of(number) or "" for number in numbers))
+        if not types and first >= 1 and count + MAX_GAPS < last <= len(load_elements()):
+            named = ", ".join(dict.fromkeys(find_symbol(number) or "" for number in numbers))
             return set(), (
-                f"the labels {_shown(numbers)} are taken as atomic numbers ({named}): if they are "
+                f"the labels {_join_numbers(numbers)} are taken as atomic numbers ({named}): if "
+                "they are "
                 'types, set labels = "types" in a scene file'
             )
         types += [name for name in open_ if name.isdecimal()]
     unnamed = [name for name in types if name not in labels.stated]
-    return set(types), _assumed(unnamed) if unnamed else ""
+    return set(types), _describe_types(unnamed) if unnamed else ""
 
 
-def _assumed(names: list[str]) -> str:
+def _describe_types(names: list[str]) -> str:
     """Return the warning about labels that are taken as types."""
     key = names[0] if re.fullmatch(r"[A-Za-z0-9_-]+", names[0]) else json.dumps(names[0])
-    what, other = listed(names), ""
+    what, other = quote_names(names), ""
     if all(map(str.isdecimal, names)):
-        what = _shown(sorted(names, key=_rank))
+        what = _join_numbers(sorted(names, key=_rank))
         other = ' (or labels = "elements" in the set if they are atomic numbers)'
     taken = f"label {what} is taken as a type, not as an element"
     if len(names) > 1:
@@ -139,7 +140,7 @@ def _assumed(names: list[str]) -> str:
     )
 
 
-def _shown(numbers: Sequence[str]) -> str:
+def _join_numbers(numbers: Sequence[str]) -> str:
     return ", ".join(numbers[:8]) + (", ..." if len(numbers) > 8 else "")
 
 

@@ -86,7 +86,7 @@ _SIZE = r"(^|_)(size|sizes|sigma|scale|width|rad|radi[iu]\w*|diam\w*)(_|$)"
 _COLOR = r"colou?r|rgb|(^|_)(red|green|blue|hue)(_|$)"
 
 
-def plain(name: str) -> str:
+def normalize_name(name: str) -> str:
     """Return a name in the form for comparison."""
     text = name.lower()
     if len(name) > MAX_NAME:
@@ -98,14 +98,14 @@ def plain(name: str) -> str:
     return text.removeprefix("particle_")
 
 
-def unit(name: str) -> str:
+def parse_unit(name: str) -> str:
     """Return the unit in a name, without brackets, or ""."""
     match = re.search(_UNIT, name[-MAX_NAME:])
     return match[1].strip("[]()/ ") if match else ""
 
 
 @lru_cache(1)
-def _lengths() -> dict[str, tuple[float, int]]:
+def _load_length_units() -> dict[str, tuple[float, int]]:
     """Return known units of length in metres, as factors and powers of ten."""
     powers = {"": 0, "k": 3, "c": -2, "m": -3, "u": -6, "µ": -6, "μ": -6, "n": -9, "p": -12}
     words = {"": 0, "kilo": 3, "centi": -2, "milli": -3, "micro": -6, "nano": -9, "pico": -12}
@@ -126,18 +126,18 @@ _OTHER_UNITS = frozenset(("px", "pix", "pixel", "pixels", "voxel", "voxels", "vo
 """Units that are no lengths; other words behind names need not be units."""
 
 
-def length_unit(name: str) -> str:
+def parse_length_unit(name: str) -> str:
     """Return the unit of a length in a name, in brackets or after the last underscore, or ""."""
-    if found := unit(name):
+    if found := parse_unit(name):
         return found
     end = name.rpartition("_")[2] if "_" in name else ""
-    return end if end in _UNITS and end in _lengths() else ""
+    return end if end in _UNITS and end in _load_length_units() else ""
 
 
-def length_ratio(one: str, other: str) -> float | None:
+def convert_length_unit(one: str, other: str) -> float | None:
     """Return a unit of length in another; None if one is no length, or only one is per h."""
     (first, _, more), (second, _, rest) = one.partition("/"), other.partition("/")
-    known = _lengths()
+    known = _load_length_units()
     sizes = [known.get(each) or known.get(each.lower() if len(each) > 3 else "")
              for each in (first.strip(), second.strip())]  # fmt: skip
     if sizes[0] is None or sizes[1] is None or more != rest:
@@ -147,40 +147,40 @@ def length_ratio(one: str, other: str) -> float | None:
 
 
 def is_unit(text: str) -> bool:
-    return length_ratio(text, text) is not None or text.lower() in _OTHER_UNITS
+    return convert_length_unit(text, text) is not None or text.lower() in _OTHER_UNITS
 
 
-def usual(part: str, known: Iterable[str]) -> str | None:
+def find_usual_name(part: str, known: Iterable[str]) -> str | None:
     """Return the likeliest known name of a part, a key of `USUAL`, or None."""
     names = dict.fromkeys(known)  # a line may have a million empty ones
-    by_plain = _by_plain(tuple(names))
+    by_plain = _index_by_plain_name(tuple(names))
     for name in USUAL[part]:
         if name in names:
             return name
         if name in by_plain:
             return by_plain[name]
     if part == "centers":
-        return _named_last(names)
-    return _placed(names).get(part) if part in "xyz" else None
+        return _find_name_ending_in_center(names)
+    return _find_axis_columns(names).get(part) if part in "xyz" else None
 
 
 @lru_cache(2)  # it is asked for each part of a table, which may have hundreds of thousands
-def _by_plain(names: tuple[str, ...]) -> dict[str, str]:
-    return {plain(name): name for name in reversed(names)}
+def _index_by_plain_name(names: tuple[str, ...]) -> dict[str, str]:
+    return {normalize_name(name): name for name in reversed(names)}
 
 
-def axes(names: Iterable[str]) -> list[str]:
+def find_axes(names: Iterable[str]) -> list[str]:
     """Return the names of the coordinates that there are, in the order x, y, z."""
     known = list(names)
-    return [name for axis in "xyz" if (name := usual(axis, known)) is not None]
+    return [name for axis in "xyz" if (name := find_usual_name(axis, known)) is not None]
 
 
 def has_axes(names: Iterable[str]) -> bool:
     known = list(names)
-    return all(usual(axis, known) for axis in "xyz")
+    return all(find_usual_name(axis, known) for axis in "xyz")
 
 
-def _placed(names: Collection[str]) -> dict[str, str]:
+def _find_axis_columns(names: Collection[str]) -> dict[str, str]:
     """Return names by their axes: the first three with a word for a place that differ in these."""
     groups: dict[tuple[str, ...], dict[int, str]] = defaultdict(dict)
     for name in names:
@@ -201,7 +201,7 @@ def _placed(names: Collection[str]) -> dict[str, str]:
     return {axis: whole[place] for place, axis in enumerate("xyz") if whole}
 
 
-def _named_last(names: Collection[str]) -> str | None:
+def _find_name_ending_in_center(names: Collection[str]) -> str | None:
     """Return the first name whose last word is one of centres: GroupPos of halo finders."""
     for name in names:
         words = [word.lower() for word in re.findall(_WORDS, name[-MAX_NAME:])[1:]]
@@ -210,7 +210,7 @@ def _named_last(names: Collection[str]) -> str | None:
     return None
 
 
-def is_other(name: str) -> bool:
+def is_other_vector(name: str) -> bool:
     """Whether a name says that a vector is no place: a velocity, a normal, ..."""
     words = (word.lower() for word in re.findall(_WORDS, name))
     return not _OTHERS.isdisjoint(words)
@@ -226,13 +226,15 @@ def require_one(
     """Refuse names in use, `chosen`, that several of all `names` of a file have. One that the user
     stated, or is written as in `USUAL`, matches only exactly. Raises DataFileError."""
     for name in chosen:
-        exact = name in stated or name == plain(name)
+        exact = name in stated or name == normalize_name(name)
         same = [
-            each for each in names if each == name or (not exact and plain(each) == plain(name))
+            each
+            for each in names
+            if each == name or (not exact and normalize_name(each) == normalize_name(name))
         ]
         if len(same) > 1:
             but = "" if same.count(name) == len(same) else " except for units and case"
-            what = f"{plural(noun)} {listed(same)}"
+            what = f"{plural(noun)} {quote_names(same)}"
             raise DataFileError(
                 f"{source}: the {what} have the same name{but}; rename or remove all but one"
             )
@@ -240,12 +242,12 @@ def require_one(
 
 def has_bands(names: Iterable[str]) -> bool:
     """Whether a table has magnitudes of the bands of a survey."""
-    return {plain(name) for name in names} >= _BANDS
+    return {normalize_name(name) for name in names} >= _BANDS
 
 
-def guess(names: Iterable[str], source: str, kind: str) -> tuple[str, str, str] | None:
+def guess_part(names: Iterable[str], source: str, kind: str) -> tuple[str, str, str] | None:
     """Return the likely part, name and warning for an unused name of one letter, or None."""
-    left = {plain(name): name for name in reversed(list(names))}
+    left = {normalize_name(name): name for name in reversed(list(names))}
     part = next((part for part, letter in GUESSES.items() if letter in left), None)
     if part is None or has_bands(left):
         return None
@@ -258,25 +260,25 @@ def guess(names: Iterable[str], source: str, kind: str) -> tuple[str, str, str] 
     return part, name, sentence
 
 
-def listed(names: Sequence[str], most: int = 8) -> str:
+def quote_names(names: Sequence[str], most: int = 8) -> str:
     """Join names in quotes, only the first `most`."""
     quoted = ", ".join(f"'{quote(name)}'" for name in names[:most])
     return quoted if len(names) <= most else f"{quoted} and {len(names) - most:,} more"
 
 
-def unused(
+def describe_unused(
     source: str, noun: str, names: Sequence[str], parts: Iterable[str]
 ) -> list[tuple[str, str]]:
     """Return the warnings about unused names that suggest `parts`, of "radius" and "color"."""
     warnings = []
     for part in parts:
         what, pattern = {"radius": ("radii", _SIZE), "color": ("colours", _COLOR)}[part]
-        if found := [name for name in names if re.search(pattern, plain(name[:MAX_NAME]))]:
+        if found := [name for name in names if re.search(pattern, normalize_name(name[:MAX_NAME]))]:
             key = f'radii = "{quote(found[0])}"' if part == "radius" else 'colors = "..."'
             stated = key.replace(" = ", "=").replace('"', "").replace("radii", "radius")
             subject, verb = (plural(noun), "are") if len(found) > 1 else (noun, "is")
             warnings.append((part, (
-                f"{source}: {subject} {listed(found)} {verb} not used: to take {what} from "
+                f"{source}: {subject} {quote_names(found)} {verb} not used: to take {what} from "
                 f"there, give --columns {stated}, or set arrays = {{{key}}} in a scene file"
             )))  # fmt: skip
     return warnings

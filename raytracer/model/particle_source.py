@@ -17,7 +17,7 @@ from raytracer.model import particle_names as naming
 from raytracer.model.data_file import DataFile
 
 if TYPE_CHECKING:
-    from raytracer.model.particle_labels import Labels
+    from raytracer.model.particle_labels import ParticleLabels
 
 Value = str | int | float | bool | tuple[Any, ...]
 """A value of one particle; a vector is a tuple, a matrix a tuple of tuples."""
@@ -43,7 +43,7 @@ class Column(NamedTuple):
     unit: str = ""  # unit in the file, or ""
 
 
-def kind_of(dtype: np.dtype[Any]) -> str:
+def column_kind(dtype: np.dtype[Any]) -> str:
     """Return the `Column.kind` of an array type."""
     kinds = {"f": "number", "i": "integer", "u": "integer", "b": "truth value"}
     return kinds.get(dtype.kind, "text" if dtype.kind in "SUM" else "")  # M: dates
@@ -66,7 +66,7 @@ class Box(NamedTuple):
     periodic: tuple[bool, bool, bool] = (True, True, True)
 
 
-class Moment(NamedTuple):
+class FrameTime(NamedTuple):
     """The time of a frame in its file."""
 
     value: float  # finite
@@ -75,16 +75,16 @@ class Moment(NamedTuple):
     unit: str = ""
 
 
-def moment_of(value: Any, unit: str = "") -> Moment | None:
+def parse_time(value: Any, unit: str = "") -> FrameTime | None:
     """Return a number or a text as a time, or None."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         return None
-    return Moment(number, unit) if isfinite(number) else None
+    return FrameTime(number, unit) if isfinite(number) else None
 
 
-def no_atoms(source: str) -> tuple[str, str]:
+def describe_missing_atoms(source: str) -> tuple[str, str]:
     """Return the warning about a trajectory without atom types."""
     return ("radius+color", (
         f"{source}: has coordinates without atoms, so all spheres have one radius and colour: "
@@ -93,7 +93,7 @@ def no_atoms(source: str) -> tuple[str, str]:
     ))  # fmt: skip
 
 
-def more_frames(source: str, count: int | None = None) -> str:
+def describe_more_frames(source: str, count: int | None = None) -> str:
     """Return the warning that the first of `count` frames is shown by default."""
     several = "more frames follow" if count is None else f"has {count:,} frames"
     return (
@@ -118,9 +118,9 @@ class Particles:
     file: DataFile | None = None
     box: Box | None = None
     gravity: Sequence[float] | None = None  # direction of gravity, (3,), or None
-    time: Moment | None = None
+    time: FrameTime | None = None
     # labels of coordinate files, for radii and colours that the file lacks
-    labels: "Labels | None" = None
+    labels: "ParticleLabels | None" = None
     # warnings. One about "radius" or "color" is dropped if the scene file sets that part
     notes: Notes = field(default_factory=list)
     # further requested columns, by their names in the file
@@ -166,7 +166,7 @@ class Particles:
             self.labels = self.labels._replace(ids=self.labels.ids[rows])
 
 
-def direction_of(values: Sequence[Any]) -> list[float] | None:
+def parse_direction(values: Sequence[Any]) -> list[float] | None:
     """Return three numbers or texts as a direction, or None."""
     try:
         numbers = [float(value) for value in values]
@@ -259,7 +259,7 @@ class ParticleSource(ABC):
         return ()
 
     @property
-    def time(self) -> Moment | None:
+    def time(self) -> FrameTime | None:
         return None
 
     @property
@@ -283,13 +283,13 @@ class ParticleSource(ABC):
         """Return the spheres of the frame; `names` are the file's by the keys of `arrays`. Raises
         DataFileError: the file has no spheres, or a column does not exist."""
 
-    def labels_of_atoms(self) -> "Labels | None":
+    def labels_of_atoms(self) -> "ParticleLabels | None":
         """Return the labels of the particles, or None."""
         return self.particles({}).labels
 
     def atom_ids(self) -> NDArray[np.int64] | None:
         """Return the ids of the particles, (N,), or None."""
-        by_plain = {naming.plain(name): name for name in reversed(list(self.columns))}
+        by_plain = {naming.normalize_name(name): name for name in reversed(list(self.columns))}
         name = next((by_plain[each] for each in naming.IDS if each in by_plain), None)
         if name is None or self.columns[name].shape:
             return None
@@ -314,12 +314,12 @@ class ParticleSource(ABC):
                 yield name, value
 
 
-def of(inner: str, name: str) -> Any:
+def forward_property(inner: str, name: str) -> Any:
     """Return a property that is one of the source `inner`, an attribute."""
     return property(lambda source: getattr(getattr(source, inner), name))
 
 
-class Data(NamedTuple):
+class ParticleRecord(NamedTuple):
     """A sphere set's record of its file or object."""
 
     total: int  # number of particles of the file
@@ -328,5 +328,5 @@ class Data(NamedTuple):
     about: Mapping[str, Column] | None = None
     origin: "ParticleSource | None" = None  # the object, whose columns are in memory
     box: Box | None = None  # the simulation box, in the length unit of the file, or None
-    time: Moment | None = None  # time of the frame, or None
+    time: FrameTime | None = None  # time of the frame, or None
     length: float = 1.0  # the unit of length of the other columns, in that of the centres

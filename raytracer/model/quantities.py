@@ -23,34 +23,36 @@ EXACT = 2**53
 """Whole numbers up to this are exact in float64."""
 
 
-def unit_of(value: Any) -> Any:
+def find_unit(value: Any) -> Any:
     """Return the unit of a quantity, of a column of a table or of the first of a list of them, as
     an object of its package; None: it has none."""
     if isinstance(value, (list, tuple)):
-        return unit_of(value[0]) if value else None
+        return find_unit(value[0]) if value else None
     kind = type(value)  # not `getattr` alone: a column of a table may be called "unit"
     if kind.__name__ == "DataArray" and hasattr(kind, "variable"):  # of xarray
         value, kind = value.data, type(value.data)
-    there = [name for name in ("unit", "units") if hasattr(kind, name) or name in _own(value)]
+    there = [
+        name for name in ("unit", "units") if hasattr(kind, name) or name in _own_attributes(value)
+    ]
     named = (getattr(value, name, None) for name in there)
     # dates of pandas have a text, other objects functions of this name
     return next((u for u in named if not (u is None or isinstance(u, str) or callable(u))), None)
 
 
-def _own(value: Any) -> Any:
+def _own_attributes(value: Any) -> Any:
     """Return the attributes that are the object's alone, not its class's."""
     return getattr(value, "__dict__", ())
 
 
-def is_special(value: Any) -> bool:
+def has_unit_or_mask(value: Any) -> bool:
     """Whether a value, or an item of a list, has a unit or a mask that NumPy would drop."""
     if isinstance(value, (list, tuple)):
         kinds = {type(item): item for item in value}
-        return any(map(is_special, kinds.values()))
-    return hasattr(type(value), "mask") or unit_of(value) is not None
+        return any(map(has_unit_or_mask, kinds.values()))
+    return hasattr(type(value), "mask") or find_unit(value) is not None
 
 
-def factor(unit: Any, other: Any) -> float | None:
+def conversion_factor(unit: Any, other: Any) -> float | None:
     """Return the number by which values in a unit become values in another one, or in none (""),
     or None where there is no such number."""
     with suppress(Exception):  # whatever a foreign unit raises
@@ -64,28 +66,28 @@ def factor(unit: Any, other: Any) -> float | None:
     return None
 
 
-def converted(value: Any, unit: Any, wrong: Wrong) -> Any:
+def convert_unit(value: Any, unit: Any, wrong: Wrong) -> Any:
     """Return a value without its unit, as an array that may have a mask, in another unit; None is
     that of a plain number. Raises the error that `wrong` makes."""
-    own = unit_of(value)
+    own = find_unit(value)
     if own is None:
         return value
-    times = factor(own, "" if unit is None else unit)
+    times = conversion_factor(own, "" if unit is None else unit)
     if times is None:
-        raise wrong(not_convertible(own, unit))
+        raise wrong(explain_wrong_unit(own, unit))
     if type(value).__name__ == "DataArray":
         value = value.data
     value = np.asanyarray(getattr(value, "magnitude", value))
-    return value if times == 1.0 else without_mask(value) * times
+    return value if times == 1.0 else fill_masked(value) * times
 
 
-def not_convertible(own: Any, unit: Any) -> str:
+def explain_wrong_unit(own: Any, unit: Any) -> str:
     """Return what is wrong with a unit where another one, or None, belongs."""
     what = "numbers without a unit" if unit is None else f"values in {quote(str(unit))}"
     return f"has the unit {quote(str(own))}: give {what}"
 
 
-def without_mask(array: NDArray[Any], name: str = "") -> NDArray[Any]:
+def fill_masked(array: NDArray[Any], name: str = "") -> NDArray[Any]:
     """Return an array of NumPy's own type; masked numbers are NaN, masked texts empty, other
     masked values None. name: of the array, for a warning."""
     mask: Any = getattr(array, "mask", None) if hasattr(type(array), "mask") else None
@@ -103,10 +105,10 @@ def without_mask(array: NDArray[Any], name: str = "") -> NDArray[Any]:
     return data
 
 
-def without_objects(array: NDArray[Any], name: str = "") -> NDArray[Any]:
+def objects_to_numbers(array: NDArray[Any], name: str = "") -> NDArray[Any]:
     """Return objects that are all real numbers or missing as numbers, NaN if missing: nullable
     columns of pandas come so. Others are returned as they are."""
-    if array.dtype.kind != "O" or first_without_number(array) is not None:
+    if array.dtype.kind != "O" or find_not_number(array) is not None:
         return array
     values = [None if is_missing(value) else value for value in array.ravel()]
     known = [value for value in values if value is not None]
@@ -128,7 +130,7 @@ def without_objects(array: NDArray[Any], name: str = "") -> NDArray[Any]:
     return np.array(rows, np.float64).reshape(array.shape)
 
 
-def first_without_number(array: NDArray[Any]) -> Any:
+def find_not_number(array: NDArray[Any]) -> Any:
     """Return the first object that is neither a real number nor missing, or None."""
     return next((v for v in array.ravel() if not (is_missing(v) or _is_number(v))), None)
 
@@ -153,6 +155,6 @@ def warn_of_rounding(values: NDArray[Any], name: str) -> None:
         )
 
 
-def kind_name(value: Any) -> str:
+def name_kind(value: Any) -> str:
     """Return what an object is, for messages."""
     return "None" if is_missing(value) else f"values of type {type_name(value)}"

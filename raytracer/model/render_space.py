@@ -39,7 +39,7 @@ class Space(NamedTuple):
         offset = np.asarray(scene, np.float64) - np.asarray(self.center, np.float64)
         return np.divide(offset, self.scale)
 
-    def placing(self, transform: Transform) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def affine_from(self, transform: Transform) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return matrix (3, 3) and offset (3,) from the units of a set to render space."""
         move = (np.asarray(transform.translate) - np.asarray(self.center)) / self.scale
         return transform.linear() / self.scale, move
@@ -51,12 +51,12 @@ class Space(NamedTuple):
         )
 
         transform, count = sets[0].transform, sum(each.count for each in sets)
-        linear, offset = self.placing(transform)
+        linear, offset = self.affine_from(transform)
         scale = transform.scale / self.scale
         return SphereUpdate(first, count, linear=linear, offset=offset, scale=scale, **given)
 
 
-def fitted_space(centers: NDArray[np.float64], radius: NDArray[np.float64]) -> Space:
+def fit_space(centers: NDArray[np.float64], radius: NDArray[np.float64]) -> Space:
     """Choose centre and scale from a sample of the spheres in scene space, (M, 3) and (M,)."""
     middle = np.array([_weighted_median(centers[:, axis], radius) for axis in range(3)])
     extent = np.abs(centers - middle).max(axis=1) + radius
@@ -87,7 +87,7 @@ def _weighted_median(values: NDArray[np.float64], radius: NDArray[np.float64]) -
     return float(values[order[int(np.searchsorted(weight, 0.5 * weight[-1]))]])
 
 
-def affine_rows(
+def transform_rows(
     centers: NDArray[np.floating[Any]],
     linear: NDArray[Any],
     offset: ArrayLike = (0.0, 0.0, 0.0),

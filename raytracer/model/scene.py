@@ -141,14 +141,14 @@ class Scene:
     isosurface: glyphs.Isosurface | None = None
 
     def __post_init__(self) -> None:
-        self.spheres = _parts("spheres", self.spheres, SphereSet)
+        self.spheres = _check_parts("spheres", self.spheres, SphereSet)
         for noun, name in SOLIDS.items():
-            sets = _parts(name, getattr(self, name), SolidSet)
+            sets = _check_parts(name, getattr(self, name), SolidSet)
             setattr(self, name, sets)
             if wrong := next((each for each in sets if each.noun != noun), None):
                 raise SceneError(f"{name}: holds a set of {wrong.noun}s")
         if self.lights is not None:
-            self.lights = _parts("lights", self.lights, tuple(LIGHTS.values()))
+            self.lights = _check_parts("lights", self.lights, tuple(LIGHTS.values()))
         self.materials = check_mapping(self.materials, "materials")
         for material in self.materials.values():
             check_kind(material, "materials", tuple(MATERIALS.values()))
@@ -160,7 +160,7 @@ class Scene:
             setattr(self, name, check_text(getattr(self, name), name))
         if not isinstance(self.color_scales, tuple) or self.color_scales:
             scale = import_name("raytracer.appearance.coloring.scale:ColorScale")
-            self.color_scales = _parts("color_scales", self.color_scales, scale)
+            self.color_scales = _check_parts("color_scales", self.color_scales, scale)
         for name in ("spheres", *SOLIDS.values()):
             for index, each in enumerate(getattr(self, name)):
                 with prefix_errors(f"{name}[{index}].material"):
@@ -370,14 +370,14 @@ class Scene:
         triangles the balls at their middles. The ground is a set of one sphere, of which only
         colour and material matter.
         """
-        sets = [self._coloured(spheres) for spheres in self.spheres if spheres.count]
-        sets += [self._coloured(solids.start) for solids in self.solids if solids.count]
+        sets = [self._color_by_preset(spheres) for spheres in self.spheres if spheres.count]
+        sets += [self._color_by_preset(solids.start) for solids in self.solids if solids.count]
         if self.ground is None or not sets:
             return sets
         ground = self.ground
         return [*sets, SphereSet([[0.0, 0.0, 0.0]], 1.0, ground.color, material=ground.material)]
 
-    def _coloured(self, spheres: SphereSet) -> SphereSet:
+    def _color_by_preset(self, spheres: SphereSet) -> SphereSet:
         """Return a set in the colour of its ready-made material, if it has no colour."""
         name = spheres.material
         if spheres.has_color or not isinstance(name, str) or name in self.materials:
@@ -405,7 +405,7 @@ class Scene:
         raise SceneError(f"there is no material named '{quote(material)}'; {hint}")
 
 
-def _parts(name: str, values: Any, kind: type | tuple[type, ...]) -> Sequence[Any]:
+def _check_parts(name: str, values: Any, kind: type | tuple[type, ...]) -> Sequence[Any]:
     parts = values if isinstance(values, (list, tuple)) else check_items(values, name)
     for part in parts:
         if not isinstance(part, kind):

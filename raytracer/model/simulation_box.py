@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.config.errors import SceneError
-from raytracer.model.arrays import each_block
+from raytracer.model.arrays import for_each_block
 from raytracer.model.particle_source import Box
-from raytracer.model.render_space import affine_rows
+from raytracer.model.render_space import transform_rows
 from raytracer.model.sphere_set import SphereSet
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ MIN_EDGE, MAX_EDGE = 1e-30, 1e30  # for which sums and products stay in float64
 MIN_VOLUME = 1e-9  # relative to the product of the edges, below which a box counts as flat
 
 
-def segments(origin: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.float64]:
+def box_edges(origin: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the ends of the twelve edges of a cell, (12, 2, 3); edges: one per row, (3, 3)."""
     result = []
     for axis in range(3):
@@ -31,21 +31,21 @@ def segments(origin: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray
     return np.array(result)
 
 
-def box_of(scene: "Scene", wanted: "SimulationBox") -> Box:
+def find_box(scene: "Scene", wanted: "SimulationBox") -> Box:
     """Return the given simulation box, or that of the first file with one."""
     if wanted.edges is not None:
-        a, b, c = map(triple, wanted.edges)
-        box = Box(triple(wanted.origin or (0.0, 0.0, 0.0)), (a, b, c))
+        a, b, c = map(to_triple, wanted.edges)
+        box = Box(to_triple(wanted.origin or (0.0, 0.0, 0.0)), (a, b, c))
     else:
-        boxes = (box_of_file(spheres) for spheres in scene.spheres)
+        boxes = (find_file_box(spheres) for spheres in scene.spheres)
         result = next((box for box in boxes if box is not None), None)
         if result is None:
             raise SceneError(
                 "box: the files of the scene have no simulation box: set "
                 "edges = [[x, y, z], [x, y, z], [x, y, z]], or leave the box out"
             )
-        box = result if wanted.origin is None else Box(triple(wanted.origin), result.edges)
-    if cell_of(box) is None or np.abs(box.origin).max() > MAX_EDGE:
+        box = result if wanted.origin is None else Box(to_triple(wanted.origin), result.edges)
+    if periodic_cell(box) is None or np.abs(box.origin).max() > MAX_EDGE:
         raise SceneError(
             "box.edges: the three edges lie in a plane, or a number is extremely large; give "
             "three independent vectors"
@@ -53,7 +53,7 @@ def box_of(scene: "Scene", wanted: "SimulationBox") -> Box:
     return box
 
 
-def cell_of(box: Box | None) -> tuple[NDArray[np.float64], NDArray[np.bool_]] | None:
+def periodic_cell(box: Box | None) -> tuple[NDArray[np.float64], NDArray[np.bool_]] | None:
     """Return the edges (3, 3) of a box, and which are periodic; None if they lie in a plane, or are
     extremely short or long."""
     if box is None:
@@ -69,20 +69,20 @@ def cell_of(box: Box | None) -> tuple[NDArray[np.float64], NDArray[np.bool_]] | 
 def nearest_boxes(steps: NDArray[np.float64], box: Box | None) -> NDArray[np.float64]:
     """Return the numbers of boxes along its periodic edges in the lattice vectors nearest to steps,
     (M, 3); 0 for NaN."""
-    cell = cell_of(box)
+    cell = periodic_cell(box)
     if cell is None or not cell[1].any():
         return np.zeros_like(steps)
-    boxes = np.rint(affine_rows(np.nan_to_num(steps), np.linalg.inv(cell[0]).T))
+    boxes = np.rint(transform_rows(np.nan_to_num(steps), np.linalg.inv(cell[0]).T))
     boxes[:, ~cell[1]] = 0.0
     return boxes
 
 
-def box_of_set(spheres: SphereSet, place: str, purpose: str) -> Box:
+def require_box(spheres: SphereSet, place: str, purpose: str) -> Box:
     """Return the box of a set. Raises SceneError if it has none, or one without volume."""
     name = spheres.source or "the set"
     if spheres.box is None:
         raise SceneError(f"{place}: {name} has no periodic box to {purpose}")
-    if cell_of(spheres.box) is None:
+    if periodic_cell(spheres.box) is None:
         raise SceneError(
             f"{place}: the box of {name} is invalid: its edges lie in a plane, or are extremely "
             "short or long"
@@ -90,9 +90,9 @@ def box_of_set(spheres: SphereSet, place: str, purpose: str) -> Box:
     return spheres.box
 
 
-def wrapped(spheres: SphereSet, place: str) -> SphereSet:
+def wrap_positions(spheres: SphereSet, place: str) -> SphereSet:
     """Move particles outside of the periodic box into it, along its periodic edges."""
-    box = box_of_set(spheres, place, "move particles into")
+    box = require_box(spheres, place, "move particles into")
     if not any(box.periodic):
         name = spheres.source or "the set"
         raise SceneError(f"{place}: the box of {name} is not periodic; leave this out")
@@ -107,19 +107,19 @@ def wrapped(spheres: SphereSet, place: str) -> SphereSet:
         outside = boxes.any(axis=1)
         moved[rows][outside] = (centers - boxes @ edges)[outside]
 
-    each_block(len(moved), work)
+    for_each_block(len(moved), work)
     return spheres.changed(centers=moved)
 
 
-def box_of_file(spheres: SphereSet) -> Box | None:
+def find_file_box(spheres: SphereSet) -> Box | None:
     """Return the simulation box of a set's file in scene units, or None."""
     if (box := spheres.box) is None:
         return None
     linear, move = spheres.transform.linear(), spheres.transform.translate
-    a, b, c = map(triple, np.array(box.edges, np.float64) @ linear.T)
-    return Box(triple(linear @ np.array(box.origin, np.float64) + move), (a, b, c))
+    a, b, c = map(to_triple, np.array(box.edges, np.float64) @ linear.T)
+    return Box(to_triple(linear @ np.array(box.origin, np.float64) + move), (a, b, c))
 
 
-def triple(values: Any) -> tuple[float, float, float]:
+def to_triple(values: Any) -> tuple[float, float, float]:
     x, y, z = (float(value) for value in values)
     return x, y, z

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from raytracer.config.arguments import check_part_names, check_word
 from raytracer.config.errors import SceneError, pluralize
-from raytracer.model.arrays import Where, as_array, check_radius, check_rows
+from raytracer.model.arrays import ErrorContext, as_array, check_radius, check_rows
 from raytracer.model.materials import AnyMaterial
-from raytracer.model.quantities import unit_of
+from raytracer.model.quantities import find_unit
 from raytracer.model.sphere_set import Balls, SphereSet
 from raytracer.model.transform import Transform
 
@@ -123,8 +123,8 @@ class CapsuleSet(SolidSet):
             names={**names, "centers": names.get("starts", "starts")}, **looks,
         )  # fmt: skip
         unit = self.start.where.unit
-        if unit is not None or unit_of(ends) is not None:
-            ends = as_array(ends, name_of_ends, Where(noun=self.noun), unit)
+        if unit is not None or find_unit(ends) is not None:
+            ends = as_array(ends, name_of_ends, ErrorContext(noun=self.noun), unit)
         self.end: SphereSet = Balls(
             self.noun, ends, 1.0, end_color, color_id=end_color_id, **looks,
             names={"centers": name_of_ends, "color": names.get("end_color", "end_color")},
@@ -198,7 +198,7 @@ class ConeSet(CapsuleSet):
         if "caps" in looks:
             raise SceneError("caps: cones have flat ends; leave it out")
         super().__init__(starts, ends, 1.0, color, end_color, names=names, **looks)
-        where = Where("", check_part_names(names), self.noun, self.start.where.unit)
+        where = ErrorContext("", check_part_names(names), self.noun, self.start.where.unit)
         first, last = (
             np.asarray(check_radius(value, self.count, where, part, zero=True), np.float64)
             for part, value in (("radius", radius), ("end_radius", end_radius))
@@ -252,7 +252,7 @@ class EllipsoidSet(SolidSet):
         names: Mapping[str, str] | None = None, **looks: Any,
     ) -> None:  # fmt: skip
         names = check_part_names(names)
-        where = Where("", names, self.noun, unit_of(centers))
+        where = ErrorContext("", names, self.noun, find_unit(centers))
         self.start: SphereSet = Balls(self.noun, centers, 1.0, color, names=names, **looks)
         axes = check_rows(semi_axes, "semi_axes", 3, self.count, where)
         check_radius(axes.min(axis=1), len(axes), where, "semi_axes")

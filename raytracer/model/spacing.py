@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.model.arrays import quiet
-from raytracer.model.extent import spread, stray
+from raytracer.model.arrays import silence_numpy
+from raytracer.model.extent import find_outliers, sample_rows
 
 TOUCHING = 0.5
 """Radius of particles without one, in distances to a neighbour: neighbours touch."""
@@ -65,7 +65,7 @@ def local_spacing(centers: NDArray[Any], closed: bool = False) -> float:
         return float(np.median(found[:, BESIDE - 1]))
     if inverse * SURFACE > 1.0:
         far = found[:, FAR - 1]
-        return CLOSING * _median_of_area(far) if closed else float(np.median(far))
+        return CLOSING * _median_over_surface(far) if closed else float(np.median(far))
     return float(np.quantile(found[:, NEAR - 1], DENSE))
 
 
@@ -75,7 +75,7 @@ def nearest_distance(centers: NDArray[Any]) -> float:
     return float(np.median(found[:, 0])) if found.size else 0.0
 
 
-def _median_of_area(distances: NDArray[np.float64]) -> float:
+def _median_over_surface(distances: NDArray[np.float64]) -> float:
     """Return the median over a surface of distances at its points, (Q,), at most `UNEVEN` medians:
     a scan is denser near the scanner, so that each point counts by the area that it has for itself.
     """
@@ -85,27 +85,27 @@ def _median_of_area(distances: NDArray[np.float64]) -> float:
     return min(middle, UNEVEN * float(np.median(distances)))
 
 
-@quiet()
+@silence_numpy()
 def _neighbor_distances(centers: NDArray[Any]) -> NDArray[np.float64]:
     """Return distances from some particles to their nearest ones, ascending, (Q, K), K <= FAR.
     Those in a sample are at least as far, so that only the particles within their distance are
     compared."""
-    rows = spread(len(centers))
+    rows = sample_rows(len(centers))
     sample = centers[rows].astype(np.float64)
     queries = sample[:: -(-len(sample) // QUERIES)]
-    found = [_nearest(query, sample) for query in queries]
+    found = [_nearest_distance(query, sample) for query in queries]
     if len(rows) < len(centers):
         columns = [np.ascontiguousarray(centers[:, axis]) for axis in (0, 1)]
         for place, (query, far) in enumerate(zip(queries, found, strict=True)):
             reach = far[-1] if len(far) == FAR else np.inf
-            near = _between(columns, query - reach, query + reach)
-            found[place] = _nearest(query, centers[near].astype(np.float64))
+            near = _select_between(columns, query - reach, query + reach)
+            found[place] = _nearest_distance(query, centers[near].astype(np.float64))
     found = [row for row in found if np.isfinite(row).all()]  # without outliers beyond float64
     known = min(map(len, found), default=0)
     return np.array([row[:known] for row in found])
 
 
-def _between(
+def _select_between(
     columns: list[NDArray[Any]], low: NDArray[np.float64], high: NDArray[np.float64]
 ) -> NDArray[np.intp]:
     """Return the rows within limits, compared in the type of the columns, which is faster."""
@@ -119,7 +119,9 @@ def _between(
     return np.asarray(rows)
 
 
-def _nearest(point: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
+def _nearest_distance(
+    point: NDArray[np.float64], others: NDArray[np.float64]
+) -> NDArray[np.float64]:
     square = sum((axis - at) ** 2 for axis, at in zip(others.T, point, strict=True))
     square = square[square > 0.0]
     if len(square) > FAR:
@@ -133,7 +135,7 @@ def mean_spacing(centers: NDArray[Any]) -> float:
     if len(centers) == 0:
         return 1.0
     low, high = _box(centers)
-    far = stray(centers, low, high)
+    far = find_outliers(centers, low, high)
     if far is not None:  # an outlier would enlarge all spheres
         centers = centers[~far]
         low, high = _box(centers)

@@ -17,31 +17,38 @@ from raytracer.config.errors import SceneError, pluralize, quote_value
 from raytracer.config.field_types import import_name
 from raytracer.config.warning import warn
 from raytracer.model.arrays import (
-    Where,
+    ErrorContext,
     as_array,
+    as_floats,
     check_centers,
     check_radius,
     check_rows,
-    extremes,
-    first_not_finite,
-    floats,
-    left_there,
+    find_min_max,
+    find_not_finite,
+    keep_on_device,
 )
 from raytracer.model.colors import (
     COLOR_SPACES,
     DEFAULT_COLOR,
     Color,
-    color_numbers,
-    out_of_range,
+    check_color_numbers,
+    explain_out_of_range,
     parse_color,
     parse_rgba,
 )
 from raytracer.model.data_file import DataFile
 from raytracer.model.key_types import Components
-from raytracer.model.left_out import leave_out_places, tell_empty
+from raytracer.model.left_out import leave_out_nonfinite, warn_of_empty
 from raytracer.model.materials import MATERIALS, AnyMaterial
-from raytracer.model.particle_source import Box, Column, Data, Moment, Particles, kind_of
-from raytracer.model.quantities import unit_of
+from raytracer.model.particle_source import (
+    Box,
+    Column,
+    FrameTime,
+    ParticleRecord,
+    Particles,
+    column_kind,
+)
+from raytracer.model.quantities import find_unit
 from raytracer.model.spacing import default_radius
 from raytracer.model.transform import Transform
 
@@ -49,8 +56,8 @@ if TYPE_CHECKING:
     from raytracer.appearance.coloring.scale import ColorScale
     from raytracer.appearance.coloring.style import SetStyle
     from raytracer.appearance.columns import Columns
-    from raytracer.model.motion import Keys
-    from raytracer.model.particle_labels import Labels
+    from raytracer.model.motion import MotionKeys
+    from raytracer.model.particle_labels import ParticleLabels
     from raytracer.system.device_array import DeviceArray
 
 
@@ -58,8 +65,9 @@ Array = TypeVar("Array")
 
 
 class OnDemand(Generic[Array]):
-    """An attribute that is an array: one on a GPU (`given`) is copied to the host when it is read
-    first. `read` makes the array of an object out of that on the GPU, and raises its errors."""
+    """An attribute that is an array: one on a GPU (`raw_attribute`) is copied to the host when it
+    is read first. `read` makes the array of an object out of that on the GPU, and raises its
+    errors."""
 
     def __init__(self, read: Callable[[Any, DeviceArray], Array]) -> None:
         self._read = read
@@ -68,7 +76,7 @@ class OnDemand(Generic[Array]):
         self._name, self._copy = name, f"{name} on the host"
 
     def __get__(self, owner: Any, kind: type | None = None) -> Array:
-        value: Array = given(owner, self._name)
+        value: Array = raw_attribute(owner, self._name)
         if isinstance(value, (np.ndarray, float)):
             return value
         if self._copy not in owner.__dict__:
@@ -81,7 +89,7 @@ class OnDemand(Generic[Array]):
         owner.__dict__.pop(self._copy, None)
 
 
-def given(owner: Any, name: str) -> Any:
+def raw_attribute(owner: Any, name: str) -> Any:
     """Return an attribute of `OnDemand` as it is: an array of the host or of a GPU."""
     return owner.__dict__[name] if name in owner.__dict__ else owner.missing(name)
 
@@ -136,7 +144,7 @@ class SphereSet:
     color_scale: ColorScale | None = None
     """The scale whose values an array on a GPU has in place of colours."""
 
-    keys: Keys | None = None
+    keys: MotionKeys | None = None
     """How the spheres move while the shutter is open; None: not, or not yet known."""
 
     def __init__(
@@ -153,7 +161,7 @@ class SphereSet:
         names: Mapping[str, str] | None = None,
         file: DataFile | None = None,
         columns: Mapping[str, Any] | None = None,
-        labels: Labels | None = None,
+        labels: ParticleLabels | None = None,
         opacity: Any = None,
         velocity: Any = None,
     ) -> None:
@@ -164,37 +172,41 @@ class SphereSet:
             check_kind(transform, "transform", Transform)
         source = check_text(source, "source")
         named = dict(check_mapping({} if names is None else names, "names"))
-        where = Where(source, named, self.noun, unit_of(centers))
+        where = ErrorContext(source, named, self.noun, find_unit(centers))
         self.where = where
-        there = left_there(centers, "positions", None, "centers", where)
+        there = keep_on_device(centers, "positions", None, "centers", where)
         self.centers = check_centers(centers, where) if there is None else there
         count = self.count
         size = default_radius(count, lambda: self.centers) if radius is None else radius
-        there = left_there(size, "radii", count, "radius", where)
+        there = keep_on_device(size, "radii", count, "radius", where)
         self.radius = check_radius(size, count, where) if there is None else there
-        there = None if color_id is not None else left_there(color, "colors", count, "color", where)
+        there = (
+            None if color_id is not None else keep_on_device(color, "colors", count, "color", where)
+        )
         self.color, self.color_id, color_opacity = (
-            colors_of(color, color_id, color_space, count, where)
+            check_set_colors(color, color_id, color_space, count, where)
             if there is None
             else SetColors(there)  # type: ignore[arg-type]
         )
         self.has_color = color is not None
         self.color_space = color_space if self.has_color or color_id is not None else "srgb"
         self.opacity = (
-            color_opacity if opacity is None else opacities_of(opacity, self.count, where)
+            color_opacity if opacity is None else check_opacities(opacity, self.count, where)
         )
         self.material = material
         self.transform = Transform() if transform is None else transform
         self.source = source
         self.file = file
         if labels is not None:
-            check_kind(labels, "labels", import_name("raytracer.model.particle_labels:Labels"))
+            check_kind(
+                labels, "labels", import_name("raytracer.model.particle_labels:ParticleLabels")
+            )
         self.labels = labels
         self.bonding: SetStyle | None = None
         self.plain_radius: NDArray[np.floating[Any]] | float | None = None
         self.rows: NDArray[np.int64] | None = None
         self.is_unwrapped = False
-        self.data = Data(self.count, *_given(columns, self.count, where))
+        self.data = ParticleRecord(self.count, *_check_columns(columns, self.count, where))
         self.velocity: str | tuple[str, str, str] | None = None
         if velocity is not None:
             self._take_velocity(velocity)
@@ -208,15 +220,15 @@ class SphereSet:
         color instead of the data's. stated: "radius" and "color" if later values replace those of
         the file. Raises DataFileError: its arrays are not those of spheres."""
         size: Any = data.radius if radius is None else radius
-        if unit_of(size) is not None:
-            size = as_array(size, "radius", Where(unit=data.unit or None))
+        if find_unit(size) is not None:
+            size = as_array(size, "radius", ErrorContext(unit=data.unit or None))
         has_color = color is not None
         # Values of the file that the scene file replaces remain available as columns.
         replaced = {n for n, value in (("radius", radius), ("color", color)) if value is not None}
         if data.rows is not None:
-            leave_out_places(data.source, (data.total or 0) - len(data.rows), data.total or 0)
+            leave_out_nonfinite(data.source, (data.total or 0) - len(data.rows), data.total or 0)
         elif data.is_empty:
-            tell_empty(data.source)
+            warn_of_empty(data.source)
         for parts, note in data.notes:
             if not parts or not replaced.union(stated).issuperset(parts.split("+")):
                 warn(note)
@@ -233,7 +245,7 @@ class SphereSet:
             **options,
         )
         spheres.rows = data.rows
-        spheres.data = Data(
+        spheres.data = ParticleRecord(
             spheres.count if data.total is None else data.total, data.extra, data.about,
             data.origin, data.box, data.time, data.length,
         )  # fmt: skip
@@ -257,7 +269,7 @@ class SphereSet:
     @property
     def count(self) -> int:
         """Number of spheres."""
-        return len(given(self, "centers"))
+        return len(raw_attribute(self, "centers"))
 
     @property
     def cell(self) -> SphereSet | None:
@@ -267,7 +279,7 @@ class SphereSet:
     def check(self) -> None:
         """Check the arrays of the host again: who gave them may have changed them since. Raises
         SceneError: as for a new set."""
-        there = {name: given(self, name) for name in ("centers", "radius", "color")}
+        there = {name: raw_attribute(self, name) for name in ("centers", "radius", "color")}
         here = {name: each for name, each in there.items() if isinstance(each, np.ndarray)}
         if "centers" in here:
             check_centers(here["centers"], self.where)
@@ -275,22 +287,22 @@ class SphereSet:
             check_radius(here["radius"], self.count, self.where)
         rows = len(there["color"])
         if "color" in here:
-            colors = _rows(here["color"], self.color_space, self.where)
+            colors = _parse_rows(here["color"], self.color_space, self.where)
             if self.color_id is None and rows > 1:
                 _check_count(rows, self.count, self.where)
             rows = len(colors)
         if self.color_id is not None:
-            _ids(self.color_id, self.count, rows, self.where)
+            _check_ids(self.color_id, self.count, rows, self.where)
         if isinstance(self.opacity, np.ndarray):
-            opacities_of(self.opacity, self.count, self.where)
+            check_opacities(self.opacity, self.count, self.where)
 
     def _host_colors(self, array: DeviceArray) -> NDArray[Any]:
         if self.color_scale is not None:
             return self.color_scale.rgb(array.to_host())
-        return colors_of(array, None, self.color_space, self.count, self.where).rows
+        return check_set_colors(array, None, self.color_space, self.count, self.where).rows
 
     @property
-    def time(self) -> Moment | None:
+    def time(self) -> FrameTime | None:
         """The time of the frame in its file, value and unit, or None."""
         return self.data.time
 
@@ -351,7 +363,7 @@ class SphereSet:
 
     def without_columns(self) -> SphereSet:
         """Return the set without its file, columns and labels, for other spheres in its place."""
-        data = Data(self.count, {}, box=self.box, time=self.time)
+        data = ParticleRecord(self.count, {}, box=self.box, time=self.time)
         nothing = dict.fromkeys(("file", "labels", "bonding", "plain_radius", "rows"))
         return self.changed(data=data, **nothing)
 
@@ -373,15 +385,15 @@ class Balls(SphereSet):
         super().__init__(*arrays, **options)
 
 
-def _given(
-    columns: Any, count: int, where: Where
+def _check_columns(
+    columns: Any, count: int, where: ErrorContext
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Column] | None]:
     """Return the columns given as arrays, each with a row per sphere, and what they are, if one of
     them has a unit."""
     given, units = dict[str, NDArray[Any]](), dict[str, str]()
     for name, values in check_mapping({} if columns is None else columns, "columns").items():
         place = f"columns[{quote_value(name)}]"
-        unit = unit_of(values)
+        unit = find_unit(values)
         units[name] = "" if unit is None else str(unit)
         array = as_array(values, place, where, unit)
         if array.ndim not in (1, 2) or len(array) != count:
@@ -390,7 +402,7 @@ def _given(
     if not any(units.values()):
         return given, None
     return given, {
-        name: Column(kind_of(array.dtype) or "text", array.shape[1:], units[name])
+        name: Column(column_kind(array.dtype) or "text", array.shape[1:], units[name])
         for name, array in given.items()
     }
 
@@ -407,7 +419,9 @@ class SetColors(NamedTuple):
     opacity: Opacity = None
 
 
-def colors_of(color: Any, color_id: Any, color_space: str, count: int, where: Where) -> SetColors:
+def check_set_colors(
+    color: Any, color_id: Any, color_space: str, count: int, where: ErrorContext
+) -> SetColors:
     """Return the colours of a set; arguments as for `SphereSet`."""
     if color is None and color_id is None:
         return SetColors(np.array([DEFAULT_COLOR], np.float32))
@@ -416,19 +430,21 @@ def colors_of(color: Any, color_id: Any, color_space: str, count: int, where: Wh
         if color.dtype.kind in "UO":  # names, or mixed rows
             color = color.tolist()
     if color_id is not None:
-        rows = _rows(color, color_space, where)
-        ids = _ids(color_id, count, len(rows), where)
+        rows = _parse_rows(color, color_space, where)
+        ids = _check_ids(color_id, count, len(rows), where)
     elif isinstance(color, str):
-        rows, ids = np.array([_rgba(color, color_space, where)]), None
+        rows, ids = np.array([_parse_rgba(color, color_space, where)]), None
     elif isinstance(color, list | tuple) and any(isinstance(item, str) for item in color):
         keys = [each if isinstance(each, str) else row for row, each in enumerate(color)]
         row_of = {key: row for row, key in enumerate(keys)}  # names may repeat
-        rows = np.array([_rgba(color[row], color_space, where, row) for row in row_of.values()])
+        rows = np.array(
+            [_parse_rgba(color[row], color_space, where, row) for row in row_of.values()]
+        )
         place = dict(zip(row_of, range(len(row_of)), strict=True))
         ids = np.array([place[key] for key in keys], np.int32)
         _check_count(len(ids), count, where)
     else:
-        rows, ids = _rows(color, color_space, where), None
+        rows, ids = _parse_rows(color, color_space, where), None
         if np.ndim(color) != 1 or not len(rows):
             _check_count(len(rows), count, where)
     opacity: Opacity = None
@@ -439,12 +455,12 @@ def colors_of(color: Any, color_id: Any, color_space: str, count: int, where: Wh
     return SetColors(rows[:, :3], ids, opacity)
 
 
-def opacities_of(value: Any, count: int, where: Where) -> float | NDArray[np.float32]:
+def check_opacities(value: Any, count: int, where: ErrorContext) -> float | NDArray[np.float32]:
     """Return opacities from 0 to 1 as one number, or as float32 (N,)."""
-    array = floats(value, "opacity", where)
+    array = as_floats(value, "opacity", where)
     if array.ndim > 1 or (array.ndim == 1 and len(array) != count):
         raise where.wrong("opacity", f"has shape {array.shape} for {pluralize(count, where.noun)}")
-    least, most = extremes(array.reshape(-1))
+    least, most = find_min_max(array.reshape(-1))
     if not (least >= 0.0 and most <= 1.0):
         row = int(np.argmin(((array >= 0.0) & (array <= 1.0)).ravel()))
         raise where.wrong(
@@ -453,12 +469,14 @@ def opacities_of(value: Any, count: int, where: Where) -> float | NDArray[np.flo
     return float(array) if array.ndim == 0 else np.ascontiguousarray(array, np.float32)
 
 
-def _check_count(colors: int, count: int, where: Where) -> None:
+def _check_count(colors: int, count: int, where: ErrorContext) -> None:
     if colors != count:
         raise where.wrong("color", f"has {colors} colours for {count} {where.noun}s")
 
 
-def _rgba(color: Any, color_space: str, where: Where, row: int | None = None) -> tuple[float, ...]:
+def _parse_rgba(
+    color: Any, color_space: str, where: ErrorContext, row: int | None = None
+) -> tuple[float, ...]:
     """Return the numbers of one colour, which may be that of a row of a list."""
     if isinstance(color, str) and color_space == "linear":
         raise where.wrong("color", f"{quote_value(color)} is sRGB, but color_space is linear")
@@ -469,9 +487,9 @@ def _rgba(color: Any, color_space: str, where: Where, row: int | None = None) ->
         raise where.wrong("color", f"{place}{error}") from None
 
 
-def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
+def _parse_rows(color: Any, color_space: str, where: ErrorContext) -> NDArray[Any]:
     """Return colours (K, 3) or with alpha (K, 4), as uint8 or floating point in range."""
-    array = color if isinstance(color, np.ndarray) else floats(color, "color", where)
+    array = color if isinstance(color, np.ndarray) else as_floats(color, "color", where)
     if array.ndim == 1 and array.size:
         array = array[None]
     if array.size == 0:
@@ -479,25 +497,26 @@ def _rows(color: Any, color_space: str, where: Where) -> NDArray[Any]:
     if array.ndim != 2 or array.shape[1] not in (3, 4):
         raise where.wrong("color", f"has shape {np.shape(color)}; colours are (3,) or (N, 3)")
     if array.dtype.kind in "iu":  # from an array: lists are floats by now
-        return color_numbers(array, partial(where.wrong, "color"))
-    array = floats(array, "color", where)
-    bad = first_not_finite(array)
+        return check_color_numbers(array, partial(where.wrong, "color"))
+    array = as_floats(array, "color", where)
+    bad = find_not_finite(array)
     if bad is not None:
         raise where.wrong("color", f"colour {bad} is not finite")
     top = 1.0 if color_space == "srgb" else np.inf
-    least, most = extremes(array)
+    least, most = find_min_max(array)
     if least < 0.0 or most > top:
         first = int(np.argmax(((array < 0.0) | (array > top)).any(axis=1)))
         numbers = array[first].tolist()
         raise where.wrong(
             "color",
-            f"colour {first} is ({', '.join(f'{v:g}' for v in numbers)}); {out_of_range(numbers)}, "
+            f"colour {first} is ({', '.join(f'{v:g}' for v in numbers)}); "
+            f"{explain_out_of_range(numbers)}, "
             "or in arrays of uint8 from 0 to 255",
         )
     return array
 
 
-def _ids(value: Any, count: int, colors: int, where: Where) -> NDArray[np.int32]:
+def _check_ids(value: Any, count: int, colors: int, where: ErrorContext) -> NDArray[np.int32]:
     ids = as_array(value, "color_id", where)
     if ids.dtype.kind == "f" and (lost := np.isnan(ids)).any():
         raise where.wrong("color_id", f"that of {where.noun} {int(np.argmax(lost))} is missing")

@@ -60,7 +60,7 @@ VIEW_UP: Vector = AXES["z"]  # default up direction in a named view: as in OVITO
 PLAIN_UP: Vector = AXES["y"]  # default up direction otherwise
 
 
-class Frame(NamedTuple):
+class ObserverAxes(NamedTuple):
     """Right, up and back of an observer in front of the scene, unit vectors."""
 
     right: Vector
@@ -75,7 +75,7 @@ class Frame(NamedTuple):
         return (x + 0.0, y + 0.0, z + 0.0)  # no negative zeros
 
 
-def frame(up: Triple) -> Frame:
+def observer_axes(up: Triple) -> ObserverAxes:
     """Return right, up and back for an up vector of any nonzero length. Right is +x, or +y if x is
     up or down, made perpendicular to `up` by the smallest rotation."""
     length = hypot(*up)
@@ -85,10 +85,10 @@ def frame(up: Triple) -> Frame:
     level = (first[0] - along * x, first[1] - along * y, -along * z)
     size = hypot(*level)
     a, b, c = (v / size for v in level)
-    return Frame((a, b, c), (x, y, z), (b * z - c * y, c * x - a * z, a * y - b * x))
+    return ObserverAxes((a, b, c), (x, y, z), (b * z - c * y, c * x - a * z, a * y - b * x))
 
 
-def up_of_data(box: Box | None, gravity: Sequence[float] | None) -> Vector | None:
+def find_data_up(box: Box | None, gravity: Sequence[float] | None) -> Vector | None:
     """Return the up direction from box and gravity, (3,), or None: opposite to gravity; normal to a
     slab, whose box is periodic along two edges only; in any other box z, as in OVITO."""
     if gravity is not None:
@@ -106,18 +106,18 @@ def up_of_data(box: Box | None, gravity: Sequence[float] | None) -> Vector | Non
     return (x, y, z)
 
 
-def standard_direction(up: Triple, elevation: float | None = None) -> Vector:
+def find_standard_direction(up: Triple, elevation: float | None = None) -> Vector:
     """Return the default direction from the spheres to a fitted camera, any length; elevation:
     angle above the plane across `up`, in degrees; None is that of `STANDARD`."""
     right, height, back = STANDARD
     if elevation is not None:
         height = hypot(right, back) * tan(radians(elevation))
-    return frame(up).vector((right, height, back))
+    return observer_axes(up).vector((right, height, back))
 
 
-def looking(view: str, up: Triple) -> tuple[Vector, Vector]:
+def find_view_direction(view: str, up: Triple) -> tuple[Vector, Vector]:
     """Return the direction to the camera of a named view, and the up direction in its picture."""
-    axes = frame(up)
+    axes = observer_axes(up)
     towards = AXES[view] if view in AXES else axes.vector(_WORDS[view])
     height = sum(a * b for a, b in zip(towards, axes.up, strict=True)) / hypot(*towards)
     if abs(height) < 0.9999:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.config.warning import warn
-from raytracer.model.arrays import blocks
+from raytracer.model.arrays import split_rows
 from raytracer.model.views import Vector
 from raytracer.packing.buffers import Spheres
 from raytracer.system.layout import kernel_constant, struct_dtype
@@ -98,7 +98,7 @@ def _candidates(placed: Spheres) -> list[int]:
     if most < limit:
         return []
     radius = placed[3]
-    rows = [np.flatnonzero(radius[rows] >= limit) + rows.start for rows in blocks(len(radius))]
+    rows = [np.flatnonzero(radius[rows] >= limit) + rows.start for rows in split_rows(len(radius))]
     numbers = np.concatenate(rows)
     largest = np.argsort(-radius[numbers], kind="stable")[: 64 * MAX_LARGE]
     return [int(number) for number in numbers[largest]]

@@ -11,10 +11,10 @@ from raytracer.config.errors import SceneError
 from raytracer.model.background import Background
 from raytracer.model.camera import Camera
 from raytracer.model.colors import srgb_to_linear
-from raytracer.model.lights import Ambient, DirectionalLight, Light, linear
+from raytracer.model.lights import Ambient, DirectionalLight, Light, to_linear_light
 from raytracer.model.render_space import Space
 from raytracer.model.settings import KEY_LIGHTS, Look, RenderSettings
-from raytracer.model.views import Vector, frame
+from raytracer.model.views import Vector, observer_axes
 from raytracer.packing.buffers import DeviceColors, Spheres
 from raytracer.packing.framing import Basis
 from raytracer.system.layout import empty_structs, enum_value, struct_dtype
@@ -41,7 +41,7 @@ def rig_axes(settings: RenderSettings, view: Basis, up: Sequence[float]) -> Basi
     if settings.placement == "camera":
         return view
     x, y, z = (float(v) for v in up)
-    right, upward, back = (np.array(axis, np.float64) for axis in frame((x, y, z)))
+    right, upward, back = (np.array(axis, np.float64) for axis in observer_axes((x, y, z)))
     return Basis(right, upward, -back)
 
 
@@ -82,7 +82,7 @@ def ambient_of(ambient: Ambient | None, lights: Sequence[Light] | None, look: Lo
 
 def environment(background: Background, ambient: Ambient, camera: Camera | None) -> dict[str, Any]:
     """Return background and ambient light as fields of `Frame`."""
-    light = linear(ambient.color) * ambient.intensity
+    light = to_linear_light(ambient.color) * ambient.intensity
     if not light.max() <= np.finfo(np.float32).max:
         raise SceneError(
             f"ambient.intensity: {ambient.intensity:g} is too large for 32-bit numbers; give "

@@ -17,20 +17,20 @@ from numpy.typing import NDArray
 from raytracer._native import core
 from raytracer.config.errors import SceneError, prefix_errors
 from raytracer.config.warning import warn
-from raytracer.model.arrays import aligned, check_centers, check_radius, quiet
+from raytracer.model.arrays import align, check_centers, check_radius, silence_numpy
 from raytracer.model.camera import Camera
 from raytracer.model.colors import DEFAULT_COLOR, linear_rgb
-from raytracer.model.extent import GIANT_RADIUS, Subject, lowest
+from raytracer.model.extent import GIANT_RADIUS, Subject, find_lowest_height
 from raytracer.model.materials import AnyMaterial, Material, pack_material
 from raytracer.model.render_space import (
     MAX_COORDINATE,
     Space,
-    affine_rows,
-    fitted_space,
+    fit_space,
+    transform_rows,
 )
 from raytracer.model.settings import RenderSettings
 from raytracer.model.solids import SolidSet
-from raytracer.model.sphere_set import SphereSet, given
+from raytracer.model.sphere_set import SphereSet, raw_attribute
 from raytracer.model.views import Vector
 from raytracer.packing.buffers import (
     Columns,
@@ -76,7 +76,7 @@ def pack(scene: Scene, settings: RenderSettings | None = None) -> SceneBuffers:
     return pack_with_camera(scene, settings)[0]
 
 
-@quiet()
+@silence_numpy()
 def pack_with_camera(
     scene: Scene,
     settings: RenderSettings | None = None,
@@ -250,7 +250,7 @@ def _pack_ground(scene: Scene, camera: Camera, spheres: Spheres, space: Space) -
     assert ground is not None
     up, height = background_up(scene.background, camera), ground.height
     if isinstance(height, str):
-        packed = plane(up, lowest(spheres, up))
+        packed = plane(up, find_lowest_height(spheres, up))
     else:
         middle = sum(axis * x for axis, x in zip(up, space.center, strict=True))
         placed = (height - middle) / space.scale
@@ -392,9 +392,9 @@ def with_boxes(scene: Scene, around: Surroundings) -> Surroundings:
     """Add the boxes of a scene's files to the surroundings, if its camera fits "box"."""
     if scene.camera is None or scene.camera.fit != "box":
         return around
-    from raytracer.model.simulation_box import box_of_file
+    from raytracer.model.simulation_box import find_file_box
 
-    boxes = tuple(box for spheres in scene.spheres if (box := box_of_file(spheres)) is not None)
+    boxes = tuple(box for spheres in scene.spheres if (box := find_file_box(spheres)) is not None)
     if not boxes and not around.boxes:
         raise SceneError(
             'camera.fit: "box" needs a simulation box, but the files have none: use true'
@@ -408,7 +408,7 @@ def render_space(sets: Sequence[SphereSet]) -> Space:
         return Space((0.0, 0.0, 0.0), 1.0)
     stride = -(-sum(s.count for s in sets) // MAX_SAMPLE)
     centers, radii = zip(*(sample(each, stride) for each in sets), strict=True)
-    return fitted_space(np.concatenate(centers), np.concatenate(radii))
+    return fit_space(np.concatenate(centers), np.concatenate(radii))
 
 
 def sample(spheres: SphereSet, stride: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -420,13 +420,13 @@ def sample(spheres: SphereSet, stride: int) -> tuple[NDArray[np.float64], NDArra
         _ = spheres.centers, spheres.radius  # of a GPU; they say what is wrong
     centers = centers.astype(np.float64)
     radius = np.broadcast_to(radius, len(centers))
-    placed = affine_rows(centers, spheres.transform.linear(), spheres.transform.translate)
+    placed = transform_rows(centers, spheres.transform.linear(), spheres.transform.translate)
     return placed, radius.astype(np.float64) * spheres.transform.scale
 
 
 def _rows(spheres: SphereSet, name: str, rows: slice, *, checked: bool = True) -> NDArray[Any]:
     """Return some rows of the centres, or of the radii or the one radius, on the host."""
-    array = given(spheres, name)
+    array = raw_attribute(spheres, name)
     if isinstance(array, float):
         return np.array([array])
     if isinstance(array, np.ndarray):
@@ -447,9 +447,9 @@ def _placed_there(
     `pack_colors`; None where it leaves that to the host, which also says what is wrong."""
     changes, first = [], 0
     for each in sets:
-        radii = given(each, "radius")
+        radii = raw_attribute(each, "radius")
         radii = np.atleast_1d(radii) if isinstance(radii, float) else radii
-        centers = given(each, "centers")
+        centers = raw_attribute(each, "centers")
         changes.append(space.update([each], first, positions=centers, radii=radii))
         first += each.count
     paints = _paints(surfaces)
@@ -465,7 +465,7 @@ def _paints(surfaces: Sequence[SphereSet]) -> list[SphereUpdate]:
     """Return the colours of all surfaces, if one has an array of a GPU and each has N colours."""
     from raytracer.packing.sphere_update import SphereUpdate
 
-    colors = [given(each, "color") for each in surfaces]
+    colors = [raw_attribute(each, "color") for each in surfaces]
     if all(isinstance(each, np.ndarray) for each in colors) or any(
         len(color) != each.count or each.color_id is not None
         for each, color in zip(surfaces, colors, strict=True)
@@ -480,7 +480,7 @@ def _paints(surfaces: Sequence[SphereSet]) -> list[SphereUpdate]:
 
 def coloring(spheres: SphereSet) -> dict[str, Any]:
     """Return the arguments of a `SphereUpdate` for the colours of a set."""
-    color, scale = given(spheres, "color"), spheres.color_scale
+    color, scale = raw_attribute(spheres, "color"), spheres.color_scale
     if isinstance(color, np.ndarray):
         return {"colors": linear_rgb(color, spheres.color_space)}
     if scale is not None:
@@ -504,9 +504,9 @@ def place(sets: Sequence[SphereSet], space: Space, rows: slice | None = None) ->
 def _place_rows(spheres: SphereSet, rows: slice, space: Space, out: Columns) -> None:
     # Division by a power of two is exact, so it can go into the coefficients. The offset is a
     # difference first: sphere coordinates are then added to small numbers only.
-    linear, move = space.placing(spheres.transform)
+    linear, move = space.affine_from(spheres.transform)
     factor = spheres.transform.scale / space.scale
-    centers, radius = (aligned(_rows(spheres, name, rows)) for name in ("centers", "radius"))
+    centers, radius = (align(_rows(spheres, name, rows)) for name in ("centers", "radius"))
     wrong = core().place(
         centers, radius, linear.ravel().tolist(), move.tolist(), factor, out, choose_thread_count()
     )
@@ -582,7 +582,7 @@ def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 def _color_mode(sets: Sequence[SphereSet]) -> tuple[str, int, int]:
     """Return the colour mode, the number of spheres and the number of colours in a palette."""
-    sizes = [len(given(s, "color")) for s in sets]
+    sizes = [len(raw_attribute(s, "color")) for s in sets]
     count, colors = sum(s.count for s in sets), sum(sizes)
     if colors == len(sets):
         keys = {(s.color.tobytes(), s.color.dtype.str, s.color_space) for s in sets}
@@ -619,7 +619,7 @@ def nbytes(scene: Scene) -> int:
     """Return the size in bytes of a scene's arrays, counting shared memory once."""
     owners: dict[int, int] = {}
     for each in ball_sets(scene):
-        arrays = [given(each, name) for name in ("centers", "radius", "color")]
+        arrays = [raw_attribute(each, name) for name in ("centers", "radius", "color")]
         arrays += [each.color_id, each.rows, each.labels and each.labels.ids]
         arrays += each.data.arrays.values()
         for owner in arrays:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from raytracer.config.errors import SceneError
 from raytracer.model.camera import Camera
-from raytracer.model.extent import Doubles, Outliers, Subject, middle, up_of_ground
+from raytracer.model.extent import Doubles, Outliers, Subject, find_center, find_ground_up
 from raytracer.model.render_space import Space
 from raytracer.model.views import VIEW_UP
 from raytracer.packing.buffers import Spheres
@@ -159,7 +159,7 @@ def aimed(camera: Camera, spheres: Spheres, space: Space) -> Camera:
         return camera
     target = (0.0, 0.0, 0.0)
     if spheres.size:
-        x, y, z = middle(spheres) * space.scale + np.array(space.center)
+        x, y, z = find_center(spheres) * space.scale + np.array(space.center)
         target = (float(x), float(y), float(z))
     if target == tuple(camera.position):
         raise SceneError(
@@ -173,4 +173,4 @@ def with_up(camera: Camera, spheres: Spheres) -> Camera:
     """Return the camera; a view without `up` takes the up direction of the ground."""
     if camera.view is None or camera.up is not None:
         return camera
-    return replace(camera, up=up_of_ground(spheres) or VIEW_UP)
+    return replace(camera, up=find_ground_up(spheres) or VIEW_UP)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from raytracer.model.extent import Subject
 from raytracer.model.particle_source import Box
 from raytracer.model.render_space import Space
-from raytracer.model.simulation_box import box_of_set
+from raytracer.model.simulation_box import require_box
 from raytracer.model.sphere_set import SphereSet
 from raytracer.packing.buffers import ImagedSpheres, Spheres
 from raytracer.system.layout import struct_dtype
@@ -128,7 +128,7 @@ class ReplicatedSet(SphereSet):
 def replicated(spheres: SphereSet, counts: tuple[int, int, int], place: str) -> SphereSet:
     """Return a set with its periodic images, in whole boxes along the edges: one box in memory
     where that can do for a picture."""
-    box = box_of_set(spheres, place, "repeat")
+    box = require_box(spheres, place, "repeat")
     if prod(counts) == 1:
         return spheres
     edges = np.array(box.edges, np.float64) * np.array(counts)[:, None]
@@ -168,7 +168,7 @@ def pack_images(
 
     cell: in render space. has_ground: whether a row for a ground follows those of the cell.
     """
-    linear, _ = space.placing(images.transform)
+    linear, _ = space.affine_from(images.transform)
     edges = images.edges @ linear.T
     count = cell.size
     lattice = np.zeros(1, struct_dtype("ImageLattice"))

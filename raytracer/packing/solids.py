@@ -12,7 +12,7 @@ from raytracer.config.errors import SceneError
 from raytracer.model.extent import Doubles, Floats
 from raytracer.model.mesh import Mesh
 from raytracer.model.mesh_geometry import solid_angles
-from raytracer.model.render_space import Space, affine_rows
+from raytracer.model.render_space import Space, transform_rows
 from raytracer.model.solids import CapsuleSet, ConeSet, EllipsoidSet, SolidSet
 from raytracer.model.views import Triple
 from raytracer.packing.buffers import (
@@ -85,8 +85,8 @@ def place_solids(
 
 
 def _ends(rods: CapsuleSet, space: Space) -> tuple[Doubles, Doubles]:
-    placing = space.placing(rods.transform)
-    return affine_rows(rods.starts, *placing), affine_rows(rods.ends, *placing)
+    placing = space.affine_from(rods.transform)
+    return transform_rows(rods.starts, *placing), transform_rows(rods.ends, *placing)
 
 
 def _boxed(low: Doubles, high: Doubles) -> tuple[Floats, Floats]:
@@ -113,7 +113,7 @@ def _cones(cones: ConeSet, space: Space) -> tuple[Floats, Floats, Floats]:
 
 def _ellipsoids(ellipsoids: EllipsoidSet, space: Space) -> tuple[Floats, Floats, Floats]:
     count, transform = ellipsoids.count, ellipsoids.transform
-    center = affine_rows(ellipsoids.centers, *space.placing(transform))
+    center = transform_rows(ellipsoids.centers, *space.affine_from(transform))
     semi = np.broadcast_to(ellipsoids.semi_axes * (transform.scale / space.scale), (count, 3))
     turn = turned(transform.rotate, ellipsoids.orientation)
     w, x, y, z = np.broadcast_to(turn, (count, 4)).T
@@ -137,7 +137,7 @@ def _triangles(
     """As `_cones`, with two rows of numbers each, (2 N, 8); number: of the first triangle."""
     if is_glass:
         mesh = mesh.turned_out()
-    vertices = affine_rows(mesh.vertices, *space.placing(mesh.transform)).astype(np.float32)
+    vertices = transform_rows(mesh.vertices, *space.affine_from(mesh.transform)).astype(np.float32)
     corners = vertices[mesh.triangles]
     middle, half = _boxed(*(f(corners, axis=1).astype(np.float64) for f in (np.min, np.max)))
     numbers = np.zeros((mesh.count, 16), np.float32)
@@ -146,7 +146,9 @@ def _triangles(
     normals = mesh.corner_normals()
     if normals is not None:
         turn = mesh.transform.linear() / mesh.transform.scale
-        numbers[:, 9:12] = packed_normals(affine_rows(normals.reshape(-1, 3), turn)).reshape(-1, 3)
+        numbers[:, 9:12] = packed_normals(transform_rows(normals.reshape(-1, 3), turn)).reshape(
+            -1, 3
+        )
     return middle, half, numbers.reshape(-1, 8)
 
 

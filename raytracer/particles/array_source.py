@@ -16,7 +16,14 @@ from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile
 from raytracer.model import particle_names as naming
 from raytracer.model import quantities
-from raytracer.model.particle_source import Box, Column, Moment, Particles, kind_of, of
+from raytracer.model.particle_source import (
+    Box,
+    Column,
+    FrameTime,
+    Particles,
+    column_kind,
+    forward_property,
+)
 from raytracer.particles.columns import SIZES, ColumnSource
 from raytracer.system.memory import require_room
 
@@ -46,7 +53,7 @@ class Frame(NamedTuple):
 
     columns: dict[str, Any]
     box: Box | None = None
-    time: Moment | None = None
+    time: FrameTime | None = None
     bonds: Callable[[], Bonds] = lambda: NO_BONDS
     rows: int | None = None  # number of particles; None is the length of the coordinates
     frames: int = 1  # of the file
@@ -89,7 +96,7 @@ class ArraySource(ColumnSource):
             each = value if isinstance(value, Entry) else np.asarray(value)
             if each.dtype.kind == "O" and _are_texts(value):
                 each = Entry(np.dtype("S"), each.shape, partial(texts_of, value))
-            if kind_of(each.dtype):
+            if column_kind(each.dtype):
                 columns[str(name)] = each
         return columns
 
@@ -97,7 +104,7 @@ class ArraySource(ColumnSource):
         """Return an array, of one that moves a frame: numbers in native order, texts as bytes."""
         each: Any = self.stored[name]
         values = np.asarray(each.read() if isinstance(each, Entry) else each)
-        if kind_of(each.dtype) == "text":
+        if column_kind(each.dtype) == "text":
             if values.dtype.kind == "M":
                 values = np.datetime_as_string(values)
             values = values if values.dtype.kind == "S" else texts_of(values)
@@ -108,14 +115,14 @@ class ArraySource(ColumnSource):
         return values if values.dtype.isnative else values.astype(order)
 
     def unit(self, name: str) -> str:
-        return getattr(self.stored[name], "unit", "") or naming.unit(name)
+        return getattr(self.stored[name], "unit", "") or naming.parse_unit(name)
 
     @cached_property
     def _bonds(self) -> Bonds:
         return self.taken.bonds()
 
-    box = of("taken", "box")
-    time = of("taken", "time")
+    box = forward_property("taken", "box")
+    time = forward_property("taken", "time")
     bonds = property(lambda self: self._bonds[0])
     bond_columns = property(lambda self: self._bonds[1])
 
@@ -127,7 +134,7 @@ class ArraySource(ColumnSource):
     @cached_property
     def _shape(self) -> tuple[int, ...]:
         """Shape of the centres, or of x; () without any."""
-        name = self.centers or naming.usual("x", self.stored)
+        name = self.centers or naming.find_usual_name("x", self.stored)
         return () if name is None else self.stored[name].shape
 
     @property
@@ -162,7 +169,7 @@ class ArraySource(ColumnSource):
         for name, each in self.stored.items():
             shape = each.shape[:: -1 if self.is_turned(name) else 1][self.moves(name) :]
             if shape and (rows is None or shape[0] == rows):
-                columns[name] = Column(kind_of(each.dtype), shape[1:], self.unit(name))
+                columns[name] = Column(column_kind(each.dtype), shape[1:], self.unit(name))
         return columns
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -220,9 +227,9 @@ class ObjectSource(ArraySource):
         return chosen
 
     def _converted(self, name: str, entry: Entry, unit: Any) -> Entry:
-        times = quantities.factor(entry.quantity, "" if unit is None else unit)
+        times = quantities.conversion_factor(entry.quantity, "" if unit is None else unit)
         if times is None:
-            problem = quantities.not_convertible(entry.quantity, unit)
+            problem = quantities.explain_wrong_unit(entry.quantity, unit)
             raise self.error(f"{self.noun} '{quote(name)}' {problem}, as the coordinates")
         return Entry(
             np.dtype(float), entry.shape, lambda: np.asarray(entry.read()) * times, str(unit), unit
@@ -305,7 +312,7 @@ def coordinates(arrays: Mapping[str, Stored]) -> str | None:
         fit = [name for name, each in arrays.items()
                if (each.shape[1:] == (width,) or each.shape[2:] == (width,) if width
                    else is_across(each.shape))]  # fmt: skip
-        if name := naming.usual("centers", fit):
+        if name := naming.find_usual_name("centers", fit):
             return name
     return None
 
@@ -313,7 +320,7 @@ def coordinates(arrays: Mapping[str, Stored]) -> str | None:
 def vectors(arrays: Mapping[str, Stored]) -> list[str]:
     """Return the arrays that may be coordinates without a usual name: (N, 3), (T, N, 3), (3, N)."""
     return [name for name, each in arrays.items()
-            if each.dtype.kind == "f" and not naming.is_other(name)
+            if each.dtype.kind == "f" and not naming.is_other_vector(name)
             and (each.shape[1:] == (3,) or are_frames(each.shape) or is_across(each.shape))
             ]  # fmt: skip
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from raytracer.config.errors import DataFileError, quote, suggest
 from raytracer.model import particle_names as naming
-from raytracer.model.particle_source import Particles, ParticleSource, of
+from raytracer.model.particle_source import Particles, ParticleSource, forward_property
 
 LIGHT_SPEED = 299_792.458  # km/s
 HUBBLE = 70.0  # km/s/Mpc, for distances from redshifts
@@ -89,7 +89,7 @@ class Far(NamedTuple):
 
 def directions(names: Collection[str]) -> list[str]:
     """Return the columns of longitude and latitude, or []."""
-    by_name = [(name, naming.plain(name)) for name in names]
+    by_name = [(name, naming.normalize_name(name)) for name in names]
     for angles in ANGLES:
         found = [next((name for name, plain in by_name if re.fullmatch(each, plain)), "")
                  for each in angles.patterns]  # fmt: skip
@@ -105,8 +105,8 @@ def placed(source: ParticleSource, redshift: str = "") -> ParticleSource:
     numbers = [name for name, each in columns.items()
                if not each.shape and each.kind in ("number", "integer")]  # fmt: skip
     angles = directions(numbers)
-    has_places = naming.usual("centers", columns) or all(
-        naming.usual(axis, numbers) for axis in "xy"
+    has_places = naming.find_usual_name("centers", columns) or all(
+        naming.find_usual_name(axis, numbers) for axis in "xy"
     )
     if redshift:
         if not angles:
@@ -118,7 +118,9 @@ def placed(source: ParticleSource, redshift: str = "") -> ParticleSource:
         return source
     others = [name for name in numbers if name not in angles]
     made = Celestial(source, angles, others, redshift)
-    are_letters = all(len(naming.plain(name)) == 1 for name in angles)  # l and b of anything
+    are_letters = all(
+        len(naming.normalize_name(name)) == 1 for name in angles
+    )  # l and b of anything
     return source if are_letters and not made.far.name else made
 
 
@@ -138,7 +140,7 @@ class Celestial(ParticleSource):
         redshift: the one of redshifts that are distances, or "".
     """
 
-    columns = of("table", "columns")
+    columns = forward_property("table", "columns")
 
     def __init__(
         self, table: ParticleSource, angles: list[str], numbers: list[str], redshift: str = ""
@@ -153,7 +155,7 @@ class Celestial(ParticleSource):
     def _distances(self, numbers: list[str]) -> Far:
         for distance in DISTANCES:
             for name in numbers:
-                if found := re.fullmatch(distance.pattern, naming.plain(name)):
+                if found := re.fullmatch(distance.pattern, naming.normalize_name(name)):
                     if not distance.is_inverse:
                         return self._far(name, distance, found["unit"] or "")
                     if factor := _MILLIARCSECONDS.get(self.columns[name].unit.lower()):
@@ -167,9 +169,11 @@ class Celestial(ParticleSource):
     def _redshifts(self, numbers: list[str]) -> str:
         """Return the column that may be redshifts, or ""."""
         if naming.has_bands(numbers):
-            numbers = [name for name in numbers if naming.plain(name) != "z"]
-        fits = (name for name in numbers if re.fullmatch(REDSHIFT.pattern, naming.plain(name)))
-        return min(fits, key=lambda name: naming.plain(name) == "z", default="")
+            numbers = [name for name in numbers if naming.normalize_name(name) != "z"]
+        fits = (
+            name for name in numbers if re.fullmatch(REDSHIFT.pattern, naming.normalize_name(name))
+        )
+        return min(fits, key=lambda name: naming.normalize_name(name) == "z", default="")
 
     @cached_property
     def _is_known(self) -> NDArray[np.bool_]:

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from raytracer.config.errors import DataFileError, SceneError, quote, suggest
 from raytracer.model import particle_names as naming
-from raytracer.model.arrays import blocks, distinct
-from raytracer.model.colors import color_numbers, parse_color
-from raytracer.model.elements import contradicts
-from raytracer.model.particle_labels import Labels
+from raytracer.model.arrays import find_distinct_texts, split_rows
+from raytracer.model.colors import check_color_numbers, parse_color
+from raytracer.model.elements import is_bead_mass
+from raytracer.model.particle_labels import ParticleLabels
 from raytracer.model.particle_source import Notes, Particles, ParticleSource
 from raytracer.particles.celestial import no_angles
 
@@ -78,7 +78,7 @@ class ColumnSource(ParticleSource):
             self._set_color(result, values["color"], parts["color"])
         elif "r" in values:
             rows = stacked([values[c] for c in "rgb"])
-            result.color = color_numbers(rows, wrong_colors(self.name, "columns r, g, b"))
+            result.color = check_color_numbers(rows, wrong_colors(self.name, "columns r, g, b"))
         if "label" in values:
             labels = self.labels(parts["label"], values["label"])
             result.labels = self._beads(labels, result, arrays[masses[0]] if masses else None)
@@ -88,7 +88,9 @@ class ColumnSource(ParticleSource):
         result.unit = unit
         return result
 
-    def _beads(self, labels: Labels, result: Particles, masses: NDArray[Any] | None) -> Labels:
+    def _beads(
+        self, labels: ParticleLabels, result: Particles, masses: NDArray[Any] | None
+    ) -> ParticleLabels:
         """Return labels as types if names or masses, (N,), contradict that they are elements."""
         if labels.meaning is not None:
             return labels
@@ -97,7 +99,7 @@ class ColumnSource(ParticleSource):
         if {"name", "residue"} <= self.columns.keys():
             known = self.load([name for name in molecules.OF_BEADS if name in self.columns])
             if molecules.are_beads(known, result.centers):
-                labels = Labels(*label_ids(known["name"], self.name), "types")
+                labels = ParticleLabels(*label_ids(known["name"], self.name), "types")
                 why = molecules.FAR_APART
             else:
                 labels = labels._replace(with_residues=True)
@@ -106,7 +108,7 @@ class ColumnSource(ParticleSource):
         elif (masses != 1.0).any():
             first = np.unique(labels.ids, return_index=True)[1]
             pairs = zip(labels.names, masses[first].tolist(), strict=True)
-            if any(contradicts(*pair) for pair in pairs):
+            if any(is_bead_mass(*pair) for pair in pairs):
                 labels, why = labels._replace(meaning="types"), "their masses are others"
         if labels.meaning == "types":
             self.note(molecules.beads_taken(labels.names, why), "radius+color")
@@ -116,7 +118,7 @@ class ColumnSource(ParticleSource):
         """Convert coordinates and sizes, the values by part, to the unit of the first coordinate
         where the columns state others; return that unit, "" unless all coordinates have it."""
         lengths = (*GROUPS["centers"], *SIZES)
-        known = {part: getattr(self.columns.get(name), "unit", "") or naming.length_unit(name)
+        known = {part: getattr(self.columns.get(name), "unit", "") or naming.parse_length_unit(name)
                  for part, name in parts.items() if part in lengths}  # fmt: skip
         first = next((part for part, unit in known.items() if unit and part not in SIZES), None)
         if first is None:
@@ -124,7 +126,7 @@ class ColumnSource(ParticleSource):
         for part, unit in known.items():
             if not unit or unit == known[first]:
                 continue
-            ratio = naming.length_ratio(unit, known[first])
+            ratio = naming.convert_length_unit(unit, known[first])
             names = f"'{quote(parts[part])}'", f"'{quote(parts[first])}'"
             if ratio is not None and ratio != 1.0:
                 values[part] = values[part] * ratio
@@ -136,7 +138,7 @@ class ColumnSource(ParticleSource):
                     f"{names[0]} and {names[1]} have different units, {quote(unit)} and "
                     f"{quote(known[first])}, and are not converted: convert one in the file"
                 )
-        same = (unit and (unit == known[first] or naming.length_ratio(unit, known[first]))
+        same = (unit and (unit == known[first] or naming.convert_length_unit(unit, known[first]))
                 for part, unit in known.items() if part not in SIZES)  # fmt: skip
         return known[first] if all(same) else ""
 
@@ -179,12 +181,12 @@ class ColumnSource(ParticleSource):
         """Return the column of numbers of a shape whose name is usual for a part, or None."""
         numbers = (name for name, each in self.columns.items()
                    if each.kind in NUMBERS and each.shape in shapes)  # fmt: skip
-        return naming.usual(part, numbers)
+        return naming.find_usual_name(part, numbers)
 
     def _guess_size(self, chosen: dict[str, str]) -> None:
         """Take a name of one letter as the size if there is no better one, with a warning."""
         left = [name for name in self.names if name not in chosen.values()]
-        guess = naming.guess(left, self.name, self.noun)
+        guess = naming.guess_part(left, self.name, self.noun)
         if guess is not None and chosen.keys().isdisjoint(SIZES):
             chosen[guess[0]] = guess[1]
             self.notes.append(("radius", guess[2]))
@@ -195,14 +197,14 @@ class ColumnSource(ParticleSource):
         if self.columns[name].shape not in possible:
             raise DataFileError(f"{self.where}: the {self.noun} '{quote(name)}' must have {what}")
 
-    def labels(self, name: str, values: NDArray[Any]) -> Labels:
+    def labels(self, name: str, values: NDArray[Any]) -> ParticleLabels:
         """Return the labels of particles from texts or integers, (N,)."""
-        plain = name if name in ATOMIC_NUMBERS else naming.plain(name)
+        plain = name if name in ATOMIC_NUMBERS else naming.normalize_name(name)
         meaning = "elements" if plain in ATOMIC_NUMBERS else "types" if plain in TYPES else None
         labels, ids = label_ids(values, self.name)
-        return Labels(labels, ids, meaning, self.first_line)
+        return ParticleLabels(labels, ids, meaning, self.first_line)
 
-    def labels_of_atoms(self) -> Labels | None:
+    def labels_of_atoms(self) -> ParticleLabels | None:
         name = self._label(())
         return None if name is None else self.labels(name, self.load([name])[name])
 
@@ -220,7 +222,7 @@ class ColumnSource(ParticleSource):
             return
         for axis in "xyz":
             usual = chosen.get(axis) or self._usual(axis, ())
-            if usual is None and (named := naming.usual(axis, columns)) is not None:
+            if usual is None and (named := naming.find_usual_name(axis, columns)) is not None:
                 kind, shape, _ = columns[named]
                 held = f"{kind or 'number'}s{f' of shape {shape}' if shape else ''}"
                 raise self.error(
@@ -232,7 +234,8 @@ class ColumnSource(ParticleSource):
             if usual is None:
                 raise DataFileError(
                     f"{self.name}: there are no {naming.plural(self.noun)} {self.places}; it holds "
-                    f"{naming.listed(self.names) or 'nothing'} (name them: --columns x=NAME,y=NAME,"
+                    f"{naming.quote_names(self.names) or 'nothing'} (name them: --columns "
+                    "x=NAME,y=NAME,"
                     'z=NAME, or in a scene file, arrays = {x = "...", y = "...", z = "..."})'
                 )
             chosen[axis] = usual
@@ -241,7 +244,7 @@ class ColumnSource(ParticleSource):
         if "color" in chosen or set("rgb") & set(chosen):
             return
         texts = [name for name, each in self.columns.items() if each[:2] == ("text", ())]
-        usual = self._usual("color", (3,), (4,)) or naming.usual("color", texts)
+        usual = self._usual("color", (3,), (4,)) or naming.find_usual_name("color", texts)
         parts = {"color": usual} if usual else {part: self._usual(part, ()) for part in "rgb"}
         chosen |= {part: name for part, name in parts.items() if name and all(parts.values())}
 
@@ -250,11 +253,13 @@ class ColumnSource(ParticleSource):
         left = [name for name in self.columns if name not in chosen.values()]
         known = {"radius": {*SIZES, "label"}, "color": {"color", "r", "label"}}
         parts = [part for part, others in known.items() if chosen.keys().isdisjoint(others)]
-        return naming.unused(self.name, self.noun, left, parts)
+        return naming.describe_unused(self.name, self.noun, left, parts)
 
     def _set_color(self, result: Particles, values: NDArray[Any], name: str) -> None:
         if self.columns[name].kind != "text":
-            result.color = color_numbers(values, wrong_colors(result.source, f"'{quote(name)}'"))
+            result.color = check_color_numbers(
+                values, wrong_colors(result.source, f"'{quote(name)}'")
+            )
             return
         texts, result.color_id = label_ids(values, result.source)
         colors = []
@@ -271,7 +276,9 @@ class ColumnSource(ParticleSource):
 def label_in(names: Sequence[str], taken: Collection[str] = ()) -> str | None:
     """Return the likeliest name of labels that is not taken. Names match in any letter case, but
     atomic numbers "Z", since "z" is a coordinate."""
-    by_plain = {naming.plain(name): name for name in reversed(names)}  # the first of equal names
+    by_plain = {
+        naming.normalize_name(name): name for name in reversed(names)
+    }  # the first of equal names
     known = (each if each in names or each == "Z" else by_plain.get(each) for each in LABELS)
     known = (name for name in known if name in names)
     return next((name for name in known if name and name not in taken), None)
@@ -282,7 +289,7 @@ def label_ids(values: NDArray[Any], source: str) -> tuple[list[str], NDArray[Any
     int32 (N,). values: (N,), texts (bytes) or integers; source: the file, for messages."""
     if values.dtype.kind == "S":
         width = -(-max(values.dtype.itemsize, 1) // 8) * 8
-        return distinct(values.astype(f"S{width}", copy=False), source)
+        return find_distinct_texts(values.astype(f"S{width}", copy=False), source)
     if len(values) and values.dtype.kind in "iu" and 0 <= values.min() <= values.max() < MAX_TYPES:
         return _type_ids(values)
     known, first, inverse = np.unique(values, return_index=True, return_inverse=True)
@@ -297,7 +304,7 @@ def _type_ids(values: NDArray[Any]) -> tuple[list[str], NDArray[Any]]:
     places = np.full(int(values.max()) + 1, -1, np.int32)  # index of each value among the names
     ids = np.empty(len(values), np.int32)
     names: list[str] = []
-    for rows in blocks(len(values)):
+    for rows in split_rows(len(values)):
         block = values[rows]
         places.take(block, out=ids[rows], mode="clip")
         if ids[rows].min() < 0:

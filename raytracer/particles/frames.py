@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from raytracer.config.errors import DataFileError, pluralize, quote
 from raytracer.files.access import OpenFile, copy_to_temporary
 from raytracer.files.output import cache_folder, read_cached, temporary_file
-from raytracer.model.particle_source import Moment, ParticleSource
+from raytracer.model.particle_source import FrameTime, ParticleSource
 from raytracer.particles.lines import first_line_from
 from raytracer.particles.registry import Format
 
@@ -94,7 +94,7 @@ def piece_of(
 
 def times_of(
     form: Format, source: ParticleSource, content: OpenFile, file: OpenFile, inner: str
-) -> list[Moment | None]:
+) -> list[FrameTime | None]:
     """Return the time of each frame; source, content, file: as in `at_frame`."""
     count, starts = frames_of(source, file)
     if starts is None or count == 1:

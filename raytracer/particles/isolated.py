@@ -32,7 +32,7 @@ from raytracer.files import inputs, sandbox
 from raytracer.files.access import OpenFile, reopen_file, require_file, translate_errors
 from raytracer.files.references import find_folders, require_no_reference
 from raytracer.files.sandbox import is_below
-from raytracer.model.particle_source import Particles, ParticleSource, Value, moment_of
+from raytracer.model.particle_source import Particles, ParticleSource, Value, parse_time
 from raytracer.particles import array_source
 from raytracer.system.memory import MIB, format_size, require_room
 from raytracer.system.resources import available_memory, data_memory
@@ -393,7 +393,7 @@ def time_limit(size: int) -> float | None:
     text = os.environ.get(TIMEOUT_VARIABLE, "").strip()
     if not text:
         return MIN_LIMIT + size / MIN_SPEED
-    seconds = moment_of(text)
+    seconds = parse_time(text)
     if seconds is None or seconds.value < 0.0:
         raise UserError(
             f"{TIMEOUT_VARIABLE}: '{quote(text, 40)}' is not a number of seconds, 0 or above"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from raytracer.config.errors import quote
 from raytracer.model import particle_names as naming
-from raytracer.model.particle_source import Moment, ParticleSource, moment_of, of
+from raytracer.model.particle_source import FrameTime, ParticleSource, forward_property, parse_time
 from raytracer.particles.celestial import Celestial
 from raytracer.particles.columns import NUMBERS, ColumnSource
 
@@ -97,7 +97,9 @@ def framed(source: ParticleSource, state: Any = None) -> ParticleSource:
 
 def _named(names: Sequence[str], pattern: str) -> list[str]:
     """Return the names that match a pattern; T is a temperature."""
-    return [name for name in names if re.fullmatch(pattern, naming.plain(name)) and name != "T"]
+    return [
+        name for name in names if re.fullmatch(pattern, naming.normalize_name(name)) and name != "T"
+    ]
 
 
 def _recur(clock: NDArray[Any], ids: NDArray[Any]) -> bool:
@@ -135,9 +137,9 @@ class LongTable(ColumnSource):
         trajectory: which rows are a frame.
     """
 
-    columns = of("table", "columns")
-    box = of("table", "box")
-    length = of("table", "length")
+    columns = forward_property("table", "columns")
+    box = forward_property("table", "box")
+    length = forward_property("table", "length")
 
     def __init__(self, table: ParticleSource, trajectory: Trajectory) -> None:
         super().__init__(table.file, table.variant)
@@ -172,13 +174,13 @@ class LongTable(ColumnSource):
         return table.choose(names) if isinstance(table, ColumnSource) else super().choose(names)
 
     @property
-    def time(self) -> Moment | None:
+    def time(self) -> FrameTime | None:
         """The time of the frame: of a column of times, else of the clock, in steps."""
         for name in _named(list(self.columns), _TIME):
             values = self.load([name])[name]
             if values.dtype.kind in "iuf" and len(values) and (values == values[0]).all():
-                suffix = re.fullmatch(_TIME, naming.plain(name))
-                return moment_of(
+                suffix = re.fullmatch(_TIME, naming.normalize_name(name))
+                return parse_time(
                     values[0], self.columns[name].unit or (suffix and suffix["unit"]) or ""
                 )
-        return moment_of(self._of.times[self.frame], "steps")
+        return parse_time(self._of.times[self.frame], "steps")

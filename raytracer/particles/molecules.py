@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.model.elements import symbol_of
-from raytracer.model.particle_names import listed
+from raytracer.model.elements import find_symbol
+from raytracer.model.particle_names import quote_names
 from raytracer.model.spacing import nearest_distance
 
 IONS = frozenset(
@@ -76,16 +76,16 @@ def element_of(name: str, residue: str = "") -> str:
     """Return the element symbol of an atom, or its name if that gives none."""
     word, place = name.strip().strip("0123456789+-*'\""), residue.strip().upper()
     if place in IONS and word and place.startswith(word.upper()[:2]):
-        ion = _CHARMM.get(place) or symbol_of(place.rstrip("0123456789+-"))
+        ion = _CHARMM.get(place) or find_symbol(place.rstrip("0123456789+-"))
         if ion is not None:
             return ion
-    if len(word) == 2 and word.upper() == re.sub(r"\d*[+-]\d*$", "", place) and symbol_of(word):
+    if len(word) == 2 and word.upper() == re.sub(r"\d*[+-]\d*$", "", place) and find_symbol(word):
         return word.capitalize()
-    if word.upper() in TWO_LETTERS or (word[1:2].islower() and symbol_of(word[:2]) == word[:2]):
+    if word.upper() in TWO_LETTERS or (word[1:2].islower() and find_symbol(word[:2]) == word[:2]):
         return word[:2].capitalize()
     letters = "".join(letter for letter in word if letter.isalpha() and letter.isascii())
     for length in (1, 2):
-        symbol = symbol_of(letters[:length]) if len(letters) >= length else None
+        symbol = find_symbol(letters[:length]) if len(letters) >= length else None
         if symbol is not None and symbol.upper() == letters[:length].upper():
             return symbol
     return name.strip()
@@ -160,7 +160,7 @@ def are_beads(columns: Mapping[str, NDArray[Any]], centers: NDArray[Any]) -> boo
 
 def _is_of_atom(name: str) -> bool:
     """Whether a name may be that of an atom: it begins with an element, and is none of Martini."""
-    return symbol_of(element_of(name)) is not None and not re.match(BEAD_NAMES, name)
+    return find_symbol(element_of(name)) is not None and not re.match(BEAD_NAMES, name)
 
 
 def beads_taken(names: Sequence[str], why: str) -> str:
@@ -168,7 +168,8 @@ def beads_taken(names: Sequence[str], why: str) -> str:
     key = names[0] if re.fullmatch(r"[A-Za-z0-9_-]+", names[0]) else json.dumps(names[0])
     what, mean = ("names", "mean") if len(names) > 1 else ("name", "means")
     return (
-        f"the {what} {listed(names)} {mean} coarse-grained beads and not elements, since {why}: to "
+        f"the {what} {quote_names(names)} {mean} coarse-grained beads and not elements, since "
+        f"{why}: to "
         f'change that, write element = "C", or radius and color, under [elements.{key}] in a scene '
         "file"
     )

@@ -17,7 +17,7 @@ from raytracer.config.errors import UserError
 from raytracer.config.warning import collect_warnings
 from raytracer.files.access import OpenFile, open_file, translate_errors
 from raytracer.model.data_file import DataFile
-from raytracer.model.particle_labels import Labels, words_of_types
+from raytracer.model.particle_labels import ParticleLabels, list_type_names
 from raytracer.model.particle_source import ParticleSource
 from raytracer.particles.columns import label_ids
 from raytracer.particles.frames import frames_of, piece_of
@@ -33,9 +33,9 @@ _kept: dict[Any, tuple[str, ...]] = {}
 
 
 def with_all_names(
-    labels: Labels, file: DataFile, stream: OpenFile, names: Mapping[str, str],
+    labels: ParticleLabels, file: DataFile, stream: OpenFile, names: Mapping[str, str],
     beside: Iterable[DataFile] = (),
-) -> Labels:  # fmt: skip
+) -> ParticleLabels:  # fmt: skip
     """Return the labels of a frame with all labels of its file, and the order of the types of the
     file and of those beside it. names: as in `read`."""
     if labels.meaning == "elements" or (
@@ -44,10 +44,10 @@ def with_all_names(
         return labels
     find = partial(_labels_of, names=names)
     alone = labels._replace(known=tuple(labels.names))
-    if stream.size > MAX_BYTES and not words_of_types(alone):
+    if stream.size > MAX_BYTES and not list_type_names(alone):
         return alone  # to look at the first frame, too, would take as long again
     labels = alone._replace(known=_names(file, stream, find, names) or alone.known)
-    types = dict.fromkeys(name for name in words_of_types(labels) if name in labels.known)
+    types = dict.fromkeys(name for name in list_type_names(labels) if name in labels.known)
     for other in beside if types else ():
         if (other.path, other.inner) == (file.path, file.inner) or (
             other.series and other.series == file.series
@@ -55,7 +55,7 @@ def with_all_names(
             continue
         with suppress(UserError), open_file(other.path, other.name) as theirs:
             known = _names(other, theirs, find, names, is_needed=True)
-            types |= dict.fromkeys(words_of_types(labels._replace(names=[*known], known=known)))
+            types |= dict.fromkeys(list_type_names(labels._replace(names=[*known], known=known)))
     return labels._replace(types=tuple(sorted(types)))
 
 

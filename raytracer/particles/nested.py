@@ -46,7 +46,7 @@ class NestedSource(ArraySource):
             for table in _tables(inner):
                 columns = _of_one_length(table, self.min_across)
                 if not columns or not (
-                    naming.usual("centers", columns) or naming.has_axes(columns)
+                    naming.find_usual_name("centers", columns) or naming.has_axes(columns)
                 ):
                     first = first or list(columns)
                     others += [_of_commonest_length(columns)] if _is_whole(table, columns) else []
@@ -54,7 +54,9 @@ class NestedSource(ArraySource):
                     name.startswith("column ") for name in columns
                 ):
                     return columns
-                elif not (naming.plain(key) in CELLS and len(columns) == len(columns["x"]) == 3):
+                elif not (
+                    naming.normalize_name(key) in CELLS and len(columns) == len(columns["x"]) == 3
+                ):
                     matrices.append((key, columns))
         if matrices:
             return self._matrix(matrices)
@@ -62,7 +64,7 @@ class NestedSource(ArraySource):
             return single
         if others:
             return next((each for each in others if len(each) >= 3), others[0])
-        held = f"; it holds {naming.listed(first)}: " if first else ": "
+        held = f"; it holds {naming.quote_names(first)}: " if first else ": "
         raise self.error(
             f"there are no {naming.plural(self.noun)} x, y and z{held}name them, as in --columns "
             "x=NAME,y=NAME,z=NAME"
@@ -71,13 +73,14 @@ class NestedSource(ArraySource):
     def _matrix(self, matrices: list[tuple[str, Columns]]) -> Columns:
         """Return the likeliest matrix, by name, and say which one is used."""
         usual = (*naming.USUAL["centers"], *PARTICLES)
-        likely = (each for each in matrices if naming.plain(each[0]) in usual)
+        likely = (each for each in matrices if naming.normalize_name(each[0]) in usual)
         key, columns = next(likely, matrices[0])
         several = dict.fromkeys(name for name, each in matrices if len(each["x"]) > 1)
         unused = [name for name in several if name != key]
         if unused:
             self.note(
-                f"the matrix '{quote(key)}' is taken as the particles, not {naming.listed(unused)}"
+                f"the matrix '{quote(key)}' is taken as the particles, not "
+                f"{naming.quote_names(unused)}"
             )
         self.notes += told_of_rows(self.name, columns)
         return columns
@@ -85,7 +88,7 @@ class NestedSource(ArraySource):
 
 def told_of_rows(source: str, columns: Columns) -> Notes:
     """Return the warning about columns without names."""
-    others = naming.listed([name for name in columns if name not in tuple("xyz")])
+    others = naming.quote_names([name for name in columns if name not in tuple("xyz")])
     if not others:
         return []
     return [("", (
@@ -117,7 +120,9 @@ def _tables(value: Any) -> Iterator[Mapping[str, Any]]:
             for _ in range(MAX_DEPTH):
                 if any(isinstance(each, Mapping) for each in value[0].values()):
                     value = _flat(value)
-            axes = [value[0].get(naming.usual(axis, map(str, value[0]))) for axis in "xyz"]
+            axes = [
+                value[0].get(naming.find_usual_name(axis, map(str, value[0]))) for axis in "xyz"
+            ]
             if all(isinstance(each, list) for each in axes) or any(
                 isinstance(each, np.ndarray) for each in value[0].values()
             ):
@@ -164,7 +169,7 @@ def _flat(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         for key, each in row.items():
             if isinstance(each, Mapping):
                 names.setdefault(key, {}).update(dict.fromkeys(each))
-    centers = naming.usual("centers", map(str, names))
+    centers = naming.find_usual_name("centers", map(str, names))
     counts = Counter(name for each in names.values() for name in each)
     keys = sorted(names, key=lambda key: key != centers)
     new = {(key, name): name if counts[name] == 1 or key == centers else f"{key}_{name}"
@@ -202,11 +207,11 @@ def _of_one_length(table: Mapping[str, Any], min_across: int) -> Columns:
     """Return the columns of a table that are arrays, and as long as its coordinates."""
     arrays = {str(name): array for name, each in table.items()
               if (array := _array(each)) is not None and array.ndim}  # fmt: skip
-    place = naming.usual("centers", arrays) or naming.usual("x", arrays)
+    place = naming.find_usual_name("centers", arrays) or naming.find_usual_name("x", arrays)
     if place is None:
         return {name: array for name, array in arrays.items() if array.dtype.kind != "V"}
     centers = arrays[place]
-    if naming.usual("centers", [place]):
+    if naming.find_usual_name("centers", [place]):
         count = len(centers) // 3
         is_flat = centers.ndim == 1 and centers.dtype.kind in "iuf" and 3 * count == len(centers)
         others = [len(each) for name, each in arrays.items() if name != place]
@@ -231,15 +236,15 @@ def _of_one_length(table: Mapping[str, Any], min_across: int) -> Columns:
 def _of_one_particle(value: Mapping[str, Any]) -> Columns:
     """Return the columns of a dictionary of one particle's values; {} if it is none."""
     columns = _of_one_length({name: [each] for name, each in value.items()}, MIN_ACROSS)
-    axes = [columns[name] for name in naming.axes(columns)]
+    axes = [columns[name] for name in naming.find_axes(columns)]
     is_one = len(axes) == 3 and all(each.ndim == 1 for each in axes)
-    return columns if is_one or naming.usual("centers", columns) else {}
+    return columns if is_one or naming.find_usual_name("centers", columns) else {}
 
 
 def _is_whole(table: Mapping[str, Any], columns: Columns) -> bool:
     """Whether columns are all that a table has of x, y and z, and not empty."""
-    stated = [axis for axis in "xyz" if naming.usual(axis, map(str, table))]
-    return bool(columns) and all(naming.usual(axis, columns) for axis in stated)
+    stated = [axis for axis in "xyz" if naming.find_usual_name(axis, map(str, table))]
+    return bool(columns) and all(naming.find_usual_name(axis, columns) for axis in stated)
 
 
 def _of_commonest_length(columns: Columns) -> Columns:

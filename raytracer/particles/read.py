@@ -11,22 +11,22 @@ from numpy.typing import NDArray
 from raytracer.config.errors import DataFileError, UserError, quote
 from raytracer.config.inferred import current_defaults
 from raytracer.files.access import OpenFile, open_file, translate_errors
-from raytracer.model.arrays import Where, check_centers, first_not_finite
+from raytracer.model.arrays import ErrorContext, check_centers, find_not_finite
 from raytracer.model.data_file import DataFile
-from raytracer.model.elements import Element, symbol_of
-from raytracer.model.particle_labels import Labels, styles_of
+from raytracer.model.elements import Element, find_symbol
+from raytracer.model.particle_labels import ParticleLabels, find_label_styles
 from raytracer.model.particle_source import (
     BY_LABEL,
     LAMMPS_LENGTHS,
     LAMMPS_STYLES,
     NANOMETRE,
     Column,
-    Moment,
+    FrameTime,
     Particles,
     ParticleSource,
     Value,
-    more_frames,
-    no_atoms,
+    describe_missing_atoms,
+    describe_more_frames,
 )
 from raytracer.model.spacing import default_radius, nearest_distance
 from raytracer.particles import registry
@@ -41,7 +41,7 @@ ORIENTED = ("orientation", "quatw", "c_quat[1]", "c_orient[1]", "quaternion", "q
 
 Wanted = Callable[[Mapping[str, Column]], list[str]]  # selects columns of a file
 APART = 1.4  # distance to the nearest particle, in sums of two radii, above which none are atoms
-AllNames = Callable[[Labels, DataFile, OpenFile, Mapping[str, str]], Labels]
+AllNames = Callable[[ParticleLabels, DataFile, OpenFile, Mapping[str, str]], ParticleLabels]
 BEAD = 0.75  # radius in angstrom (carbon's) of a label among elements that is not one
 
 
@@ -80,7 +80,7 @@ def read(
         result = _read(file, names or {}, meaning, wanted, stream, all_names)
     complete(result, elements, meaning)
     if not file.is_chosen and len(file.series) > 1:
-        result.notes.append(("", more_frames(str(file.name), len(file.series))))
+        result.notes.append(("", describe_more_frames(str(file.name), len(file.series))))
     if not stream.is_standard_input:
         result.file = file._replace(
             path=file.path.absolute(), topology=file.topology and file.topology.absolute(),
@@ -99,9 +99,9 @@ def _read(
             source.also = wanted(source.columns)
         result = spheres_of(source, names)
         if source.lacks_atoms and result.labels is None:
-            result.notes.append(no_atoms(source.name))
+            result.notes.append(describe_missing_atoms(source.name))
         if (source.frames or 1) > 1 and not source.is_chosen:
-            result.notes.append(("", more_frames(source.name, source.frames)))
+            result.notes.append(("", describe_more_frames(source.name, source.frames)))
         if wanted:
             left = [name for name in source.also if name not in result.extra]
             result.extra |= source.load(left) if left else {}
@@ -111,7 +111,7 @@ def _read(
         result.labels = all_names(labels, file, stream, names)
     centers = result.centers
     if isinstance(centers, np.ndarray) and centers.dtype.kind == "f" and centers.ndim == 2 and (
-        first_not_finite(centers) is not None and _has_several(file, stream)
+        find_not_finite(centers) is not None and _has_several(file, stream)
     ):  # fmt: skip
         result.keep_finite()
     return result
@@ -144,7 +144,7 @@ def frame_count(
         return frames_of(it, stream)[0]
 
 
-def frame_times(path: Path) -> Sequence[Moment | None]:
+def frame_times(path: Path) -> Sequence[FrameTime | None]:
     """Return the time that each frame of a particle file or series states. Raises DataFileError:
     there is no such file, or it is damaged."""
     file = locate(path, 0)
@@ -156,10 +156,10 @@ def frame_times(path: Path) -> Sequence[Moment | None]:
 
 
 @lru_cache(4)  # each frame of a movie asks for them
-def _frame_times(states: tuple[tuple[Path, int, int], ...], inner: str) -> list[Moment | None]:
+def _frame_times(states: tuple[tuple[Path, int, int], ...], inner: str) -> list[FrameTime | None]:
     from raytracer.particles.frames import times_of
 
-    times: list[Moment | None] = []
+    times: list[FrameTime | None] = []
     for path, _, _ in states:
         with open_file(path) as stream:
             content = unpacked(stream)
@@ -285,14 +285,14 @@ def complete(
             _look_up(result, result.labels)
 
 
-def _look_up(result: Particles, labels: Labels) -> None:
+def _look_up(result: Particles, labels: ParticleLabels) -> None:
     """Fill in radii and colours that the file does not state, by its labels."""
-    known = styles_of(labels, result.source)
+    known = find_label_styles(labels, result.source)
     if _are_far_apart(result, labels, known.radii):
         from raytracer.particles.molecules import beads_taken
 
         result.labels = labels = labels._replace(meaning="types")
-        known = styles_of(labels, result.source)
+        known = find_label_styles(labels, result.source)
         said = beads_taken(labels.names, "they are farther apart than atoms")
         result.notes.append(("radius+color", f"{result.source}: {said}"))
     parts = [part for part in ("radius", "color") if getattr(result, part) is None]
@@ -301,7 +301,7 @@ def _look_up(result: Particles, labels: Labels) -> None:
         result.notes.append(("+".join(parts), known.assumed))
     if result.radius is None:
         radii = known.radii
-        stated = (labels.stated.get(name) or labels.stated.get(symbol_of(name) or "", Element())
+        stated = (labels.stated.get(name) or labels.stated.get(find_symbol(name) or "", Element())
                   for name in labels.names)  # fmt: skip
         of_table = (each.radius is None for each in stated)  # of the elements, in angstrom
         angstroms = result.angstroms
@@ -310,8 +310,8 @@ def _look_up(result: Particles, labels: Labels) -> None:
         if angstroms is not None and np.any(np.isfinite(radii[[*of_table]])):
             _to_angstrom(result, angstroms)
         if np.isnan(radii).any():
-            elements = not np.isnan(radii).all() and any(map(symbol_of, labels.names))
-            where = Where(result.source, result.names)
+            elements = not np.isnan(radii).all() and any(map(find_symbol, labels.names))
+            where = ErrorContext(result.source, result.names)
             centers = check_centers(result.centers, where)
             other = BEAD if elements else default_radius(len(centers), lambda: centers)
             radii = np.where(np.isnan(radii), other, radii)
@@ -321,7 +321,7 @@ def _look_up(result: Particles, labels: Labels) -> None:
         result.color, result.color_id = known.colors, labels.ids
 
 
-def _are_far_apart(result: Particles, labels: Labels, radii: NDArray[np.float64]) -> bool:
+def _are_far_apart(result: Particles, labels: ParticleLabels, radii: NDArray[np.float64]) -> bool:
     """Whether particles of which only some have labels of elements are too far apart for these.
     radii: of the labels, NaN for those of no element."""
     is_open = labels.meaning is None and not labels.stated and result.radius is None
@@ -331,7 +331,7 @@ def _are_far_apart(result: Particles, labels: Labels, radii: NDArray[np.float64]
     known = radii[labels.ids]
     bond = float(np.nanmedian(known) + np.nanmax(known))  # of atoms, as of hydrogen and another
     bond /= result.angstroms or 1.0
-    centers = check_centers(result.centers, Where(result.source, result.names))
+    centers = check_centers(result.centers, ErrorContext(result.source, result.names))
     name = result.source.partition(": frame ")[0]
     return current_defaults().truth(
         f"beads of {name}", lambda: nearest_distance(centers) > APART * bond

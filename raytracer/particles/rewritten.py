@@ -63,8 +63,11 @@ def _of_vectors(file: OpenFile, table: Table) -> OpenFile | None:
     As in id,position and 1,"[0.5, 1.5, 2.5]".
     """
     separator, cells = table.separator, cells_of(table.first, table.separator)
-    names = [name for name, cell in zip(table.columns, cells, strict=False)
-             if naming.usual("centers", [name]) and re.fullmatch(_VECTOR, cell)]  # fmt: skip
+    names = [
+        name
+        for name, cell in zip(table.columns, cells, strict=False)
+        if naming.find_usual_name("centers", [name]) and re.fullmatch(_VECTOR, cell)
+    ]
     if not names or separator is None or file.size > MAX_LISTS:
         return None
 
@@ -115,7 +118,7 @@ def _of_lists(file: OpenFile, start: bytes) -> OpenFile | None:
         return None
     lists = re.findall(_LIST + _VALUES, os.pread(file.file.fileno(), file.size, 0))
     found = {name.decode(): re.findall(rb"[^\s,;]+", values) for name, values in lists}
-    axes = naming.axes(found)
+    axes = naming.find_axes(found)
     counts = {len(found[name]) for name in axes}
     several = len(found) < len(lists)  # times one after another
     if several or len(axes) < len("xyz") or len(counts) != 1:
@@ -130,7 +133,7 @@ def _of_variables(file: OpenFile, start: bytes) -> OpenFile | None:
     with one value is that of all rows until then: "TIME:, 0.5" of EDEM.
     """
     names = [name for name, _ in re.findall(_VARIABLE, start)]
-    may_be = start.count(b"\n") < FEW_LINES or naming.usual("x", map(_variable, names))
+    may_be = start.count(b"\n") < FEW_LINES or naming.find_usual_name("x", map(_variable, names))
     if not names or not may_be or file.size > MAX_LISTS:
         return None
     blocks: list[dict[str, list[bytes]]] = [{}]
@@ -138,7 +141,7 @@ def _of_variables(file: OpenFile, start: bytes) -> OpenFile | None:
         if (key := _variable(name)) in blocks[-1]:
             blocks.append({})
         blocks[-1][key] = re.findall(rb"[^\s,;]+", values)
-    axes = [naming.usual(axis, blocks[0]) or "" for axis in "xyz"]
+    axes = [naming.find_usual_name(axis, blocks[0]) or "" for axis in "xyz"]
     for block in blocks:
         count = len(block.get(axes[0], ()))
         block |= {name: each * count for name, each in block.items() if len(each) == 1}

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from raytracer.files.access import OpenFile
 from raytracer.model import particle_names as naming
-from raytracer.model.elements import symbol_of
+from raytracer.model.elements import find_symbol
 from raytracer.particles.text_table import BLANK, cells_of, number_in
 
 SEPARATORS = (",", ";", "\t", "|")  # separators of cells; without any of these, white space
@@ -98,7 +98,7 @@ def table_of(file: OpenFile, skip: int = 0) -> Table:
     rows = [cells_of(line, separator) for line in lines[start:] if not _is_comment(line)]
     found = _listed(lines[:start], len(cells)) or _header(lines[:start], separator, cells)
     if found is None or (  # other text above rows that begin with symbols
-        len(found[1]) != len(cells) and not naming.has_axes(found[1]) and symbol_of(cells[0])
+        len(found[1]) != len(cells) and not naming.has_axes(found[1]) and find_symbol(cells[0])
     ):
         before = [line for line in lines[:start] if line.strip()]
         counts = [is_numbers(line.split()) for line in before]
@@ -119,7 +119,7 @@ def table_of(file: OpenFile, skip: int = 0) -> Table:
     if (place := next(between, None)) is not None:  # a row: the one after the rows has a mistake
         header, start = again, place
     # A row with a mistake is reported, and a line of units is not a row.
-    axes = [names.index(each) for each in naming.axes(names)]
+    axes = [names.index(each) for each in naming.find_axes(names)]
     for place in range(header + 1, start):
         if not _is_comment(lines[place]):
             there = cells_of(lines[place], separator)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from raytracer._native import core
 from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import MAX_LINE_BYTES, OpenFile
-from raytracer.model.particle_source import Column, Particles, more_frames
+from raytracer.model.particle_source import Column, Particles, describe_more_frames
 from raytracer.particles.columns import ColumnSource
 from raytracer.particles.lines import count_lines, first_line_from
 from raytracer.system.memory import require_room
@@ -371,7 +371,7 @@ class TextSource(ColumnSource):
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
         if self.next_frame and (line := first_line_from(self.file, self._end).strip()):
-            note = more_frames(self.name)
+            note = describe_more_frames(self.name)
             if not re.match(self.next_frame, line):
                 note = (
                     f"{self.name}: {self.announced} {self.atoms} atoms; further lines are ignored, "

@@ -17,9 +17,15 @@ from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile, is_file, open_file
 from raytracer.files.references import resolve_part
 from raytracer.model import particle_names as naming
-from raytracer.model.elements import symbol_of
-from raytracer.model.particle_labels import Labels
-from raytracer.model.particle_source import Column, Particles, ParticleSource, Value, of
+from raytracer.model.elements import find_symbol
+from raytracer.model.particle_labels import ParticleLabels
+from raytracer.model.particle_source import (
+    Column,
+    Particles,
+    ParticleSource,
+    Value,
+    forward_property,
+)
 from raytracer.particles import molecules
 from raytracer.particles.array_source import ArraySource, Bonds, texts
 from raytracer.particles.columns import ColumnSource, label_ids
@@ -45,9 +51,9 @@ class Together(ColumnSource):
         steps: number of frames with sets of their own; 1 if the sets have frames.
     """
 
-    box = of("_first", "box")
-    time = of("_first", "time")
-    length = of("_first", "length")
+    box = forward_property("_first", "box")
+    time = forward_property("_first", "time")
+    length = forward_property("_first", "length")
     of_frame = ("sets", "columns")
 
     def __init__(
@@ -112,7 +118,7 @@ class Together(ColumnSource):
         result.notes += dict.fromkeys(note for each in self.sets.values() for note in each.notes)
         further = {name for each in self.sets.values() for name in each.columns} - {*self.columns}
         for part in ("radius", "diameter", "color"):
-            if name := naming.usual(part, further):
+            if name := naming.find_usual_name(part, further):
                 self.note(f"'{quote(name)}' is not used, since not all sets have it", part)
         if len(self.sets) > 1:
             counts = zip(self.sets, self._counts, strict=True)
@@ -213,11 +219,11 @@ class SourceWithAtoms(ParticleSource):
         atoms: the topology.
     """
 
-    frames = of("moving", "frames")
-    box = of("moving", "box")
-    gravity = of("moving", "gravity")
-    time = of("moving", "time")
-    units = of("moving", "units")
+    frames = forward_property("moving", "frames")
+    box = forward_property("moving", "box")
+    gravity = forward_property("moving", "gravity")
+    time = forward_property("moving", "time")
+    units = forward_property("moving", "units")
     bonds = property(lambda self: self._bonds[0])
     bond_columns = property(lambda self: self._bonds[1])
 
@@ -232,9 +238,9 @@ class SourceWithAtoms(ParticleSource):
 
     @cached_property
     def _of_atoms(self) -> dict[str, Column]:
-        hidden = {*COORDINATES, *map(naming.plain, self.moving.columns)}
+        hidden = {*COORDINATES, *map(naming.normalize_name, self.moving.columns)}
         return {name: column for name, column in self.atoms.columns.items()
-                if naming.plain(name) not in hidden}  # fmt: skip
+                if naming.normalize_name(name) not in hidden}  # fmt: skip
 
     @property
     def count(self) -> int | None:
@@ -317,20 +323,20 @@ class SourceWithAtoms(ParticleSource):
         if labels.meaning is None and {"name", "residue"} <= {*known}:
             texts = self.load(known)
             if molecules.are_beads(texts, result.centers):
-                labels = Labels(*label_ids(texts["name"], self.name), "types")
+                labels = ParticleLabels(*label_ids(texts["name"], self.name), "types")
                 self.note(molecules.beads_taken(labels.names, molecules.FAR_APART), "radius+color")
             else:
                 labels = labels._replace(with_residues=True)
         result.labels = labels
         return result
 
-    def labels_of_atoms(self) -> Labels | None:
+    def labels_of_atoms(self) -> ParticleLabels | None:
         return self.atoms.labels_of_atoms()
 
 
-def _contradict(one: Labels, other: Labels) -> bool:
+def _contradict(one: ParticleLabels, other: ParticleLabels) -> bool:
     """Whether an atom has two elements by the labels (N,) of two files; numbers are types."""
-    symbols = [np.array([(not name.isdecimal() and symbol_of(name)) or "" for name in each.names])
+    symbols = [np.array([(not name.isdecimal() and find_symbol(name)) or "" for name in each.names])
                for each in (one, other)]  # fmt: skip
     first, second = (known[each.ids] for known, each in zip(symbols, (one, other), strict=True))
     return bool(((first != second) & (first != "") & (second != "")).any())

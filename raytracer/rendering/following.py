@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from raytracer.backends.base import DeviceScene
-from raytracer.model.arrays import aligned
+from raytracer.model.arrays import align
 from raytracer.model.colors import linear_rgb
 from raytracer.model.render_space import REACH
 from raytracer.model.scene import Scene
 from raytracer.model.solids import SolidSet
-from raytracer.model.sphere_set import SphereSet, given
+from raytracer.model.sphere_set import SphereSet, raw_attribute
 from raytracer.packing import pack
 from raytracer.packing.buffers import SceneBuffers
 from raytracer.packing.large_spheres import RATIO
@@ -69,9 +69,13 @@ def follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Sc
     ends = _ends([each.count for _, each in pairs])
     sets = [each for _, each in pairs]
     moved = [
-        k for k, (one, other) in enumerate(pairs)
-        if any(not _is_same(given(one, n), given(other, n)) for n in ("centers", "radius"))
-    ]  # fmt: skip
+        k
+        for k, (one, other) in enumerate(pairs)
+        if any(
+            not _is_same(raw_attribute(one, n), raw_attribute(other, n))
+            for n in ("centers", "radius")
+        )
+    ]
     if len(moved) > 1 and not any(map(_is_there, sets)):
         groups = [sets]  # the tree is refitted once
     else:
@@ -91,7 +95,7 @@ def first_rows(buffers: SceneBuffers, sets: Sequence[SphereSet]) -> list[int]:
     """Return the first row of the colours of each set, and the row after the last."""
     if buffers.view.frame["scene"]["color_mode"][0] == enum_value("ColorMode", pack.PER_SPHERE):
         return _ends([each.count for each in sets])
-    return _ends([len(given(each, "color")) if each.count else 0 for each in sets])
+    return _ends([len(raw_attribute(each, "color")) if each.count else 0 for each in sets])
 
 
 def followed(
@@ -129,24 +133,24 @@ def _filled(scene: Scene) -> list[SphereSet]:
 
 def _is_there(spheres: SphereSet, *names: str) -> bool:
     """Return whether centres or radii, or one of them, are on a GPU alone."""
-    arrays = (given(spheres, name) for name in names or ("centers", "radius"))
+    arrays = (raw_attribute(spheres, name) for name in names or ("centers", "radius"))
     return any(isinstance(array, DeviceArray) for array in arrays)
 
 
 def _centers(sets: Sequence[SphereSet]) -> Any:
     if len(sets) == 1 and _is_there(sets[0], "centers"):
-        return given(sets[0], "centers")
+        return raw_attribute(sets[0], "centers")
     return _joined([each.centers for each in sets])
 
 
 def _joined(arrays: Sequence[Any]) -> Any:
-    return aligned(arrays[0] if len(arrays) == 1 else np.concatenate(arrays))
+    return align(arrays[0] if len(arrays) == 1 else np.concatenate(arrays))
 
 
 def _radii(sets: Sequence[SphereSet]) -> Any:
     """Return the radii of sets, (N,), or (1,) if all spheres have the same."""
     if len(sets) == 1 and _is_there(sets[0], "radius"):
-        return given(sets[0], "radius")
+        return raw_attribute(sets[0], "radius")
     first = sets[0].radius
     if all(isinstance(each.radius, float) and each.radius == first for each in sets):
         return np.atleast_1d(first)
@@ -160,7 +164,7 @@ def _ends(counts: Sequence[int]) -> list[int]:
 def _is_alike(old: Scene, one: SphereSet, new: Scene, other: SphereSet) -> bool:
     """Return whether sets of two states are packed alike, in other places, sizes and colours."""
     has_rows = one.color_id is None is other.color_id and (
-        1 < len(given(one, "color")) == len(given(other, "color"))
+        1 < len(raw_attribute(one, "color")) == len(raw_attribute(other, "color"))
     )
     return (
         one.count == other.count
@@ -173,7 +177,7 @@ def _is_alike(old: Scene, one: SphereSet, new: Scene, other: SphereSet) -> bool:
 
 
 def _colors(spheres: SphereSet) -> tuple[Any, ...]:
-    color = given(spheres, "color")
+    color = raw_attribute(spheres, "color")
     return color, spheres.color_scale, spheres.color_id, spheres.color_space
 
 

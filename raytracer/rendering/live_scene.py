@@ -27,11 +27,11 @@ from raytracer.film.image import Image
 from raytracer.model import arrays
 from raytracer.model.annotations import Annotations
 from raytracer.model.camera import Camera
-from raytracer.model.quantities import unit_of
+from raytracer.model.quantities import find_unit
 from raytracer.model.scene import Scene
 from raytracer.model.settings import RenderSettings
-from raytracer.model.sphere_set import SetColors, SphereSet, colors_of
-from raytracer.model.sphere_set import given as given_array
+from raytracer.model.sphere_set import SetColors, SphereSet, check_set_colors
+from raytracer.model.sphere_set import raw_attribute as given_array
 from raytracer.packing import pack
 from raytracer.packing.buffers import SceneBuffers
 from raytracer.packing.large_spheres import RATIO
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 VALUES = "values"
 """Name of the column of the values that colours follow."""
 
-WHERE = arrays.Where(names={"centers": "positions", "radius": "radii", "color": "colors"})
+WHERE = arrays.ErrorContext(names={"centers": "positions", "radius": "radii", "color": "colors"})
 """What messages call the arrays of an update."""
 
 
@@ -546,12 +546,12 @@ class LiveScene:
         spheres = moved = self._spheres
         where = WHERE._replace(unit=spheres.where.unit)
         if positions is not None:
-            moved = moved.changed(centers=arrays.aligned(arrays.check_shape(positions, where)))
+            moved = moved.changed(centers=arrays.align(arrays.check_shape(positions, where)))
         count = moved.count
         if radii is not None:
-            sizes = arrays.floats(radii, "radius", where)
+            sizes = arrays.as_floats(radii, "radius", where)
             is_row = sizes.ndim == 1 and len(sizes) == count
-            size = arrays.aligned(sizes) if is_row else arrays.check_radius(sizes, count, WHERE)
+            size = arrays.align(sizes) if is_row else arrays.check_radius(sizes, count, WHERE)
             moved = moved.changed(radius=size)
         if count != spheres.count:
             others = f"{pluralize(count, 'sphere')} in place of {spheres.count:,} with different"
@@ -562,14 +562,14 @@ class LiveScene:
             moved = moved.without_columns()
         space, colored = self._color_space, None
         if values is not None:
-            unit = unit_of(values) if self._scale is None else self._scale.unit or None
+            unit = find_unit(values) if self._scale is None else self._scale.unit or None
             numbers, space = arrays.as_array(values, VALUES, WHERE, unit), "linear"
             if numbers.shape != (count,):
                 shape = numbers.shape
                 raise SceneError(f"values: has shape {shape} for {pluralize(count, 'sphere')}")
             colored = SetColors(self._scale_of(lambda: values).rgb(numbers))
         elif colors is not None:
-            colored = colors_of(colors, None, space, count, WHERE)
+            colored = check_set_colors(colors, None, space, count, WHERE)
         if colored is None:
             return moved
         rows, ids, opacity = colored

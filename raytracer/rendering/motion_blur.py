@@ -20,7 +20,7 @@ import numpy as np
 
 from raytracer.backends.base import Bands, Device, DeviceFilm, DeviceScene, ProgressCall
 from raytracer.config.errors import UserError, prefix_errors
-from raytracer.model.motion import at_time
+from raytracer.model.motion import freeze_motion
 from raytracer.model.scene import Scene
 from raytracer.model.sphere_set import SphereSet
 from raytracer.packing.buffers import SceneBuffers
@@ -71,7 +71,7 @@ class MotionBlur:
         self._in_place = device_scene.can_update and _moves_in_place(scene, buffers)
         with prefix_errors("camera.shutter"):
             for end in (-0.5, 0.5):
-                moved = at_time(scene, end * self._shutter)
+                moved = freeze_motion(scene, end * self._shutter)
                 place(ball_sets(moved), self._space)
 
     def digest(self) -> str:
@@ -132,7 +132,7 @@ class MotionBlur:
 
     def _packed(self, moment: float, device: Device) -> DeviceScene:
         """Return a scene on a device that is packed at a time."""
-        scene = at_time(self._scene, moment)
+        scene = freeze_motion(self._scene, moment)
         buffers, _ = pack_with_camera(scene, placer=device.place, before=self._buffers)
         there = device.scene(buffers, device.build(buffers))
         buffers.release()

@@ -35,11 +35,11 @@ from raytracer.model.key_types import (
     ColorValue,
     Components,
     Expression,
-    Part,
+    PartChange,
     Share,
-    Table,
-    fields_of,
-    parts_of,
+    TableType,
+    parse_fields,
+    split_at_commas,
 )
 from raytracer.model.parts import GLYPHS
 from raytracer.model.presets import PRESET_NAMES
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 def _camera(value: Any, name: str) -> Any:
     if is_path(value):
         return _camera_of(str(value))
-    return Table.of("raytracer.model.camera:Camera").checked(value, name)
+    return TableType.of("raytracer.model.camera:Camera").checked(value, name)
 
 
 def _camera_of(name: str) -> Camera:
@@ -117,10 +117,10 @@ def _glyph(name: str) -> FieldType:
         options = {"multiple": True, "callback": lambda *given: ",".join(given[2]) or None}
         options["type"] = str  # checked when they are together
     home = f"raytracer.appearance.glyphs.settings:{name.capitalize()}"
-    return Part(home, GLYPHS[name], metavar, options=options)
+    return PartChange(home, GLYPHS[name], metavar, options=options)
 
 
-GROUND = Part("raytracer.model.background:Ground", "height", "HEIGHT[,NAME=VALUE,...]")
+GROUND = PartChange("raytracer.model.background:Ground", "height", "HEIGHT[,NAME=VALUE,...]")
 
 
 def _meshes(value: Any, name: str) -> list[Mesh]:
@@ -140,10 +140,10 @@ def _mesh(value: Any, name: str) -> Mesh:
 
     if not is_path(value):
         raise SceneError(f"{name}: {quote_value(value)} is neither a Mesh nor the name of a file")
-    file, *rest = parts_of(str(value))
+    file, *rest = split_at_commas(str(value))
     placed = find_definitions(Transform)
     known = {key: tables.MESHES.keys[key] for key in FIELDS_OF_MESH} | dict(placed)
-    given = fields_of(",".join(rest), known, name) if rest else {}
+    given = parse_fields(",".join(rest), known, name) if rest else {}
     with prefix_errors(name):
         transform = {key: given.pop(key) for key in placed if key in given}
         return Mesh.from_file(file, **given, transform=Transform(**transform))
@@ -216,7 +216,7 @@ class ViewSettings(Defined):
     camera: Camera | None = setting(None, CAMERA)
     background: Color | Background | None = setting(
         None,
-        AnyOf(ColorValue(), Table.of("raytracer.model.background:Background"), noun="a colour"),
+        AnyOf(ColorValue(), TableType.of("raytracer.model.background:Background"), noun="a colour"),
     )
     transparent: bool | None = setting(None, Truth())
     ground: bool | float | str | Ground | None = setting(None, GROUND)
@@ -225,10 +225,12 @@ class ViewSettings(Defined):
     radius: float | str | None = setting(None, Expression())
     color: Color | None = setting(None, ColorValue())
     opacity: float | str | None = setting(None, Share())
-    clip: str | Clip | None = setting(None, AnyOf(Text(), Table.of("raytracer.model.clip:Clip")))
+    clip: str | Clip | None = setting(
+        None, AnyOf(Text(), TableType.of("raytracer.model.clip:Clip"))
+    )
     cut: str | None = setting(None, Text())
     environment: str | Environment | None = setting(
-        None, AnyOf(Text(), Table.of("raytracer.model.environment:Environment"))
+        None, AnyOf(Text(), TableType.of("raytracer.model.environment:Environment"))
     )
     material: str | None = setting(
         None,
@@ -369,9 +371,9 @@ class ViewSettings(Defined):
                 f"set {name} in one of its [[spheres]]"
             )
         changed = of_files or sets
-        from raytracer.model.arrays import quiet
+        from raytracer.model.arrays import silence_numpy
 
-        with quiet():
+        with silence_numpy():
             return [self._sphere_set(s) if s in changed else s for s in sets]
 
     def _sphere_set(self, spheres: SphereSet) -> SphereSet:

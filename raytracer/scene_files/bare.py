@@ -7,15 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.config.inferred import current_defaults
-from raytracer.model.arrays import Where, check_centers
+from raytracer.model.arrays import ErrorContext, check_centers
 from raytracer.model.background import Background
 from raytracer.model.camera import Camera
-from raytracer.model.extent import spread
-from raytracer.model.particle_labels import element_symbols
+from raytracer.model.extent import sample_rows
+from raytracer.model.particle_labels import find_element_symbols
 from raytracer.model.particle_source import BY_LABEL, Box, Particles
 from raytracer.model.settings import RenderSettings
 from raytracer.model.spacing import default_radius
-from raytracer.model.views import AXES, VIEW_UP, Vector, up_of_data
+from raytracer.model.views import AXES, VIEW_UP, Vector, find_data_up
 
 ELEVATION = 35.0
 """Angle of the view above the horizon, in degrees: about that of an isometric view, which shows the
@@ -70,13 +70,13 @@ def set_radii(data: Particles) -> None:
     touch.
     """
     if data.labels is not None and data.radius is not None and data.names.get("radius") == BY_LABEL:
-        if all(element_symbols(data.labels)):
+        if all(find_element_symbols(data.labels)):
             data.radius = data.radius * ATOM
         return
     stated = data.radius, data.labels, data.box
     if any(each is not None for each in stated) or not isinstance(data.centers, np.ndarray):
         return
-    centers = check_centers(data.centers, Where(data.source, data.names))
+    centers = check_centers(data.centers, ErrorContext(data.source, data.names))
     data.radius = np.array(default_radius(len(centers), lambda: centers, not is_flat(centers)))
 
 
@@ -89,7 +89,7 @@ def is_filled(box: Box, centers: NDArray[np.floating[Any]]) -> bool:
         volume = abs(float(np.linalg.det(edges)))
     if not (len(centers) and isfinite(volume) and volume > 1e-9 * float(lengths.prod()) > 0.0):
         return False
-    sample = centers[spread(len(centers))].astype(np.float64)
+    sample = centers[sample_rows(len(centers))].astype(np.float64)
     places = (sample - np.array(box.origin, np.float64)) @ np.linalg.inv(edges)
     inside = ((places >= 0.0) & (places <= 1.0)).all(axis=1)
     if not np.count_nonzero(inside) >= WITHIN * len(places):
@@ -112,14 +112,14 @@ def _gap(places: NDArray[np.float64], periodic: bool) -> float:
 def up_of_particles(data: Particles) -> Vector | None:
     """Return the up direction of particles; None is that of a camera without one.
 
-    It is that of the box or of gravity (`up_of_data`). Of other files, those with elements, such as
-    molecules, and those of two dimensions have none. In the rest it is z, as in most programs of
+    It is that of the box or of gravity (`find_data_up`). Of other files, those with elements, such
+    as molecules, and those of two dimensions have none. In the rest it is z, as in most programs of
     particles, unless they lie on a floor across y.
     """
-    up = up_of_data(data.box, data.gravity)
+    up = find_data_up(data.box, data.gravity)
     if up is not None:
         return up
-    if data.labels is not None and all(element_symbols(data.labels)):
+    if data.labels is not None and all(find_element_symbols(data.labels)):
         return None
     centers: Any = data.centers
     if not isinstance(centers, np.ndarray):
@@ -136,7 +136,7 @@ def is_flat(centers: NDArray[Any]) -> bool:
 
 def lies_across_y(centers: NDArray[Any]) -> bool:
     """Return whether particles lie on a floor across y, and less so across z; centers: (N, 3)."""
-    sample = centers[spread(len(centers))].astype(np.float64)
+    sample = centers[sample_rows(len(centers))].astype(np.float64)
     if len(sample) < 1.0 / ENDS:
         return False
     across_y, across_z = (_floor(sample[:, axis]) for axis in (1, 2))

@@ -32,7 +32,7 @@ from raytracer.files.access import (
     open_file,
     translate_errors,
 )
-from raytracer.model.elements import Element, symbol_of, table
+from raytracer.model.elements import Element, find_symbol, load_elements
 from raytracer.model.key_types import PAIRS
 from raytracer.model.particle_source import Particles
 from raytracer.model.parts import ANNOTATIONS, GLYPHS
@@ -382,9 +382,10 @@ class _Composer:
 
     def check_elements(self) -> None:
         for name, element in self.elements.items():
-            if element.radius is None and name not in self.labels and symbol_of(name) is None:
+            if element.radius is None and name not in self.labels and find_symbol(name) is None:
                 self.problems.append(
-                    f"elements.{quote(name)}: is not an element ({suggest(name, table())}), "
+                    f"elements.{quote(name)}: is not an element "
+                    f"({suggest(name, load_elements())}), "
                     "and no file has such a label"
                 )
 

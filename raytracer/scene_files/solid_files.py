@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile, open_file
-from raytracer.model.colors import color_numbers
+from raytracer.model.colors import check_color_numbers
 from raytracer.particles.array_source import library
 from raytracer.particles.columns import wrong_colors
 from raytracer.particles.isolated import call
@@ -73,7 +73,9 @@ def arrays_of(path: Path, kind: str) -> Arrays:
             raise DataFileError(f"{path}: {quote(names[0])} does not hold numbers")
         arrays[key] = values[0] if len(values) == 1 else np.stack(values, axis=1)
         if key in COLORS:
-            arrays[key] = color_numbers(arrays[key], wrong_colors(str(path), ", ".join(names)))
+            arrays[key] = check_color_numbers(
+                arrays[key], wrong_colors(str(path), ", ".join(names))
+            )
     return arrays
 
 

@@ -26,7 +26,7 @@ from raytracer.config.field_types import (
 from raytracer.config.fields import Borrowed, Definition, find_definitions
 from raytracer.model.camera import CAMERA_TYPES, Camera
 from raytracer.model.colors import COLOR_SPACES, RGB
-from raytracer.model.elements import Element, table
+from raytracer.model.elements import Element, load_elements
 from raytracer.model.key_types import (
     PAIRS,
     ColorRule,
@@ -37,10 +37,10 @@ from raytracer.model.key_types import (
     Rows,
     SetColor,
     Share,
-    Table,
     Tables,
+    TableType,
     Variants,
-    all_tables,
+    collect_tables,
     set_color,
 )
 from raytracer.model.lights import LIGHTS
@@ -79,7 +79,7 @@ def _made(kind: Any, **fields: Any) -> Any:
 def _variants(noun: str, kinds: Mapping[str, Any], default: str = "") -> Variants:
     """Return the tables of the classes of an object, by type."""
     tables = {
-        name: Table(
+        name: TableType(
             f"{name.capitalize()}{noun.capitalize()}",
             f"{'An' if name[0] in 'aeiou' else 'A'} {name} {noun}.",
             _type(noun, name, find_definitions(kind), default),
@@ -94,7 +94,7 @@ CAMERA = _variants("camera", dict.fromkeys(CAMERA_TYPES, Camera), CAMERA_TYPES[0
 
 LIGHT = _variants("light", LIGHTS)
 
-GENERATE = Table(
+GENERATE = TableType(
     "Generate",
     "Spheres made by a named generator.",
     {
@@ -104,11 +104,11 @@ GENERATE = Table(
     },
 )
 
-TRANSFORM = _key(Table.of("raytracer.model.transform:Transform"), "Placement of the set.")
+TRANSFORM = _key(TableType.of("raytracer.model.transform:Transform"), "Placement of the set.")
 
 COLOR_SPACE = _key(WordChoice(COLOR_SPACES), "Colour space of the numbers.", default="srgb")
 
-SPHERES = Table(
+SPHERES = TableType(
     "Spheres",
     "A set of spheres: inline, from a file, or from a generator.",
     {
@@ -216,7 +216,7 @@ def _of_solids(noun: str) -> dict[str, Definition]:
     }
 
 
-CAPSULES = Table(
+CAPSULES = TableType(
     "Capsules",
     "A set of capsules: segments with a radius and round or flat ends.",
     {
@@ -228,7 +228,7 @@ CAPSULES = Table(
     },
 )
 
-CONES = Table(
+CONES = TableType(
     "Cones",
     "A set of cones with flat ends: a radius at the start and one at the end.",
     {
@@ -240,7 +240,7 @@ CONES = Table(
     },
 )
 
-ELLIPSOIDS = Table(
+ELLIPSOIDS = TableType(
     "Ellipsoids",
     "A set of ellipsoids.",
     {
@@ -256,7 +256,7 @@ ELLIPSOIDS = Table(
     },
 )
 
-MESHES = Table(
+MESHES = TableType(
     "Meshes",
     "A mesh of triangles, from a file or with its vertices here.",
     {
@@ -282,15 +282,15 @@ MESHES = Table(
 
 
 def _symbol(value: Any, name: str) -> str:
-    return check_word(value, name, table(), "element")
+    return check_word(value, name, load_elements(), "element")
 
 
 def _element(element: str = "", radius: float | None = None, color: RGB | None = None) -> Element:
-    known = table()[element] if element else Element()
+    known = load_elements()[element] if element else Element()
     return Element(radius or known.radius, color or known.color, element)
 
 
-ELEMENT = Table(
+ELEMENT = TableType(
     "Element",
     "Radius and colour of an element, or of another label, in files of atoms.",
     {
@@ -309,15 +309,15 @@ MATERIAL = _variants("material", MATERIALS, DEFAULT)
 
 
 def _part(name: str, text: str = "", **options: Any) -> Definition:
-    return _key(Table.of(PARTS[name]), text, **options)
+    return _key(TableType.of(PARTS[name]), text, **options)
 
 
 def _annotation(name: str) -> Definition:
-    table = Table.of(f"raytracer.model.annotations:{ANNOTATIONS[name]}")
+    table = TableType.of(f"raytracer.model.annotations:{ANNOTATIONS[name]}")
     return _key(Tables(table), "Texts over the picture.") if name == "texts" else _key(table)
 
 
-SCENE = Table(
+SCENE = TableType(
     "SceneFile",
     "A scene of spheres for raytracer.",
     {
@@ -355,7 +355,7 @@ SCENE = Table(
 
 def schema() -> Schema:
     """Return the JSON Schema of scene files, for editors of TOML and JSON."""
-    scene, *others = all_tables(SCENE)
+    scene, *others = collect_tables(SCENE)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **scene.definition(),

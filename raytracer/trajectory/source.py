@@ -12,7 +12,7 @@ from raytracer.config.errors import DataFileError, SceneError, UserError, quote
 from raytracer.files.access import STANDARD_INPUT, is_file, open_file
 from raytracer.model.animation import AnimationSettings
 from raytracer.model.data_file import split_inner
-from raytracer.model.left_out import LeftOut, counting
+from raytracer.model.left_out import LeftOut, count_left_out
 from raytracer.model.scene import Scene
 from raytracer.particles.frames import checked
 from raytracer.particles.objects.registry import is_sequence
@@ -228,7 +228,7 @@ class MendedSource(FrameSource):
             raise
 
     def _load(self, frame: int, columns: Sequence[str]) -> Scene:
-        with counting(self.left_out, frame):
+        with count_left_out(self.left_out, frame):
             return self._source.load(frame, columns)
 
 

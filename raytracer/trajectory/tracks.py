@@ -22,7 +22,7 @@ from raytracer.appearance.glyphs.shared import jumps, rows_by_id, taken
 from raytracer.config.errors import DataFileError, SceneError, pluralize
 from raytracer.config.warning import collect_warnings
 from raytracer.files.access import STANDARD_INPUT
-from raytracer.model.motion import Keys
+from raytracer.model.motion import MotionKeys
 from raytracer.model.particle_source import Box
 from raytracer.model.scene import Scene
 from raytracer.model.simulation_box import nearest_boxes
@@ -252,18 +252,18 @@ class FrameKeys:
         return cls(frames, None if shown is None else checked(shown, frames.count, frames.name))
 
     @property
-    def from_frames(self) -> Callable[[int, SphereSet, int], Keys] | None:
+    def from_frames(self) -> Callable[[int, SphereSet, int], MotionKeys] | None:
         """How spheres move from frame to frame; None if there is only one."""
         return self._keys if self._source.count > 1 else None
 
-    def _keys(self, place: int, spheres: SphereSet, reach: int) -> Keys:
+    def _keys(self, place: int, spheres: SphereSet, reach: int) -> MotionKeys:
         """Return the motion of spheres; the unit of time is the interval between two frames.
 
         place: number of their set in the scene. reach: frames before and after the shown one.
         """
         frame = self.frame
         if frame is None:
-            frame = 0 if spheres.file is None else spheres.file.frame_of(self._source.count)
+            frame = 0 if spheres.file is None else spheres.file.resolve_frame(self._source.count)
         first, last = max(frame - reach, 0), min(frame + reach, self._source.count - 1)
         kept = max(2 * reach + 1, MIN_KEPT)
         read = self._readers.setdefault(reach, lru_cache(kept)(self._read))
@@ -280,7 +280,7 @@ class FrameKeys:
         before = _offsets(ids, [tracks[each] for each in range(frame, first - 1, -1)])
         times = [*range(-len(before), 0), 0, *range(1, len(after) + 1)]
         offsets = (*reversed(before), np.zeros((1, 3)), *after)
-        return Keys(tuple(map(float, times)), offsets)
+        return MotionKeys(tuple(map(float, times)), offsets)
 
     def _read(self, frame: int) -> list[Track]:
         with collect_warnings():  # what is wrong with the shown frame was said

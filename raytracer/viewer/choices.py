@@ -18,7 +18,7 @@ from raytracer.config.tone_settings import CURVES
 from raytracer.film.denoise import require_denoiser
 from raytracer.model.bond_settings import STYLES
 from raytracer.model.settings import INTEGRATORS, LOOKS
-from raytracer.model.simulation_box import box_of_file
+from raytracer.model.simulation_box import find_file_box
 from raytracer.rendering.view_settings import ViewSettings
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import BACKGROUNDS, SCENES
@@ -255,7 +255,7 @@ def _set_box(session: Session, name: str, wanted: bool) -> None:
 
 def _knows_box(session: Session) -> bool:
     spheres = session.loaded_scene.all_particles.spheres
-    return _shows(session, "box") or any(box_of_file(each) is not None for each in spheres)
+    return _shows(session, "box") or any(find_file_box(each) is not None for each in spheres)
 
 
 def _among(*values: Value) -> Callable[[Session], Sequence[Value]]:

@@ -14,7 +14,7 @@ from raytracer.config.errors import TEXT_LETTERS, quote
 from raytracer.config.warning import collect_warnings
 from raytracer.model.annotations import Annotations
 from raytracer.model.scene import Scene
-from raytracer.model.simulation_box import triple
+from raytracer.model.simulation_box import to_triple
 from raytracer.packing.buffers import SceneBuffers
 from raytracer.packing.framing import Basis, Surroundings
 from raytracer.packing.lighting import pack_lights, rig_axes, world_up
@@ -223,7 +223,7 @@ class LoadedScene:
         nearest = hits[rows[order[0]], columns[order[0]]]
         center, scale = self.buffers.space
         point = nearest["position"].astype(np.float64) * scale + center
-        return Hit(int(nearest["id"]), triple(point))
+        return Hit(int(nearest["id"]), to_triple(point))
 
     def sphere(self, prim_id: int) -> tuple[NDArray[np.float64], float]:
         """Return centre, float64 (3,), and radius of a sphere in render space."""

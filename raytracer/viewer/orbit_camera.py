@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.model.camera import Camera
-from raytracer.model.extent import Subject, bounding_ball, giants, middle
+from raytracer.model.extent import Subject, bounding_ball, find_center, find_giants
 from raytracer.model.render_space import Space
-from raytracer.model.simulation_box import triple
+from raytracer.model.simulation_box import to_triple
 from raytracer.packing import framing
 from raytracer.packing.buffers import SceneBuffers
 from raytracer.packing.pose import Pose, aimed, posed, unfitted
@@ -87,7 +87,7 @@ def initial_view(
         return to_all(view, buffers, aspect, around=around)
     pose = posed(camera, buffers.balls, space, aspect, around)[0]
     if is_fitted:
-        pivot = space.point(target) if target else middle(buffers.balls)
+        pivot = space.point(target) if target else find_center(buffers.balls)
         return View(pose, pivot, up, fit=camera.fit)
     distance = float(np.linalg.norm(camera.backward())) / buffers.space.scale
     return View(pose, pose.eye + pose.axes.forward * distance, up)
@@ -181,7 +181,7 @@ def to_all(
 
     The spheres stay in the picture while the camera turns.
     """
-    skipped = None if whole else giants(buffers.placed)
+    skipped = None if whole else find_giants(buffers.placed)
     ball = bounding_ball(Subject(buffers.balls, view.fit, skipped, around.points(buffers.space)))
     eye, half, _ = framing.fitted(
         view.pose.kind, Subject(ball), view.pose.axes, view.pose.half, aspect, around.room
@@ -228,11 +228,11 @@ def camera_of(view: View, buffers: SceneBuffers) -> Camera:
         size = {"height": 2.0 * view.pose.half * scale}
     elif view.pose.aperture:
         focus = np.zeros(3) if view.pose.focus is None else view.pose.focus
-        size |= {"aperture": view.pose.aperture, "focus": triple(focus * scale + center)}
+        size |= {"aperture": view.pose.aperture, "focus": to_triple(focus * scale + center)}
     return Camera(
-        position=triple(view.pose.eye * scale + center),
-        look_at=triple((view.pose.eye + axes.forward * view.distance) * scale + center),
-        up=triple(view.up if level else axes.up),
+        position=to_triple(view.pose.eye * scale + center),
+        look_at=to_triple((view.pose.eye + axes.forward * view.distance) * scale + center),
+        up=to_triple(view.up if level else axes.up),
         type=view.pose.kind,
         **size,
     )
@@ -304,7 +304,7 @@ class Giants:
 
     @classmethod
     def of(cls, buffers: SceneBuffers, camera: Camera | None) -> "Giants":
-        large = giants(buffers.placed)
+        large = find_giants(buffers.placed)
         x, y, z, radius = (array[large].astype(np.float64) for array in buffers.balls)
         extent = 1.0
         if buffers.count:

@@ -9,7 +9,7 @@ from typing import Any
 from raytracer.config.arguments import check_real, check_word
 from raytracer.config.errors import UserError
 from raytracer.config.tone_settings import MAX_STOPS
-from raytracer.model.views import VIEWS, looking
+from raytracer.model.views import VIEWS, find_view_direction
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import Edits, lights_of, turned
@@ -131,7 +131,7 @@ def view(session: Session, name: str) -> None:
         session.notify(f"view {name}")
     elif name in VIEWS:
         up_x, up_y, up_z = session.view.up.tolist()
-        towards, _ = looking(name, (up_x, up_y, up_z))
+        towards, _ = find_view_direction(name, (up_x, up_y, up_z))
         x, y, z = (-part / hypot(*towards) for part in towards)
         along(session, x, y, z)
     elif name and name in DIGITS:

@@ -112,7 +112,7 @@ def packing() -> Iterator[Packing]:
 
 def update(positions: Any = None, radii: Any = None, colors: Any = None, **more: Any) -> Any:
     """An update by arrays of any package; those of NumPy stay on the host."""
-    linear, offset = SPACE.placing(TURNED)
+    linear, offset = SPACE.affine_from(TURNED)
     given: list[Any] = [
         each if each is None or isinstance(each, np.ndarray) else device_array(each)
         for each in (positions, radii, colors)

@@ -83,7 +83,7 @@ def moved(
     positions: Any, radii: Any = None, transform: Transform = SETTING["as it is"], **more: Any
 ) -> SphereUpdate:
     """An update of spheres with a transform, in a space in which bytes are compared."""
-    linear, offset = SPACE.placing(transform)
+    linear, offset = SPACE.affine_from(transform)
     count = len(radii if positions is None else positions)
     return SphereUpdate(
         0, count, positions, None if radii is None else np.atleast_1d(radii), None, "srgb", 0,
@@ -121,7 +121,7 @@ def test_zeros_have_the_sign_of_the_host(pack: Pack) -> None:
     positions = np.array([[-0.0, 5.0, -5.0], [0.0, -0.0, 0.0], [1e-320, -1e-300, 0.0]])
     quarter = Transform(rotate=(0.0, 90.0, 0.0))
     for transform in (Transform(), quarter):
-        linear, _ = Space((0.0, 0.0, 0.0), 1.0).placing(transform)
+        linear, _ = Space((0.0, 0.0, 0.0), 1.0).affine_from(transform)
         move = np.array([-0.0, 0.0, -0.0])
         records, _, _ = pack(
             SphereUpdate(0, 3, positions, np.ones(1), None, "srgb", 0, linear, move, 1.0)

@@ -173,7 +173,7 @@ def test_a_tree_that_shrinks_is_built_anew_at_times() -> None:
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_positions_are_placed_as_scenes_are_packed(dtype: type) -> None:
     """In float64, in the order of the terms, from any strides; against NumPy."""
-    from raytracer.model.render_space import affine_rows
+    from raytracer.model.render_space import transform_rows
 
     rng = np.random.default_rng(3)
     table: Any = rng.normal(size=(500, 8)).astype(dtype)[::-1]
@@ -186,6 +186,6 @@ def test_positions_are_placed_as_scenes_are_packed(dtype: type) -> None:
         assert moving.scene.move(positions, radii, *arguments) is False
         _, order, spheres = moving.arrays
         placed = spheres[np.argsort(order)]
-        expected = affine_rows(positions, linear, offset).astype(np.float32)
+        expected = transform_rows(positions, linear, offset).astype(np.float32)
         np.testing.assert_array_equal(placed[:, :3], expected)
         np.testing.assert_array_equal(placed[:, 3], (radii.astype(float) * 0.3).astype(np.float32))

@@ -59,8 +59,11 @@ LIST: Any = [1, 2]
         (lambda: raytracer.Mesh(np.eye(3), [[0, 1, 2]], names=TWO), "names: "),
         (lambda: raytracer.Animation(plan=LIST), "plan: must be Plan, not list"),
         (lambda: raytracer.Animation(plan=THREE), "plan: must be Plan, not int"),
-        (lambda: SphereSet([[0, 0, 0]], 1.0, labels=THREE), "labels: must be Labels, not int"),
-        (lambda: SphereSet([[0, 0, 0]], 1.0, labels=TWO), "labels: must be Labels"),
+        (
+            lambda: SphereSet([[0, 0, 0]], 1.0, labels=THREE),
+            "labels: must be ParticleLabels, not int",
+        ),
+        (lambda: SphereSet([[0, 0, 0]], 1.0, labels=TWO), "labels: must be ParticleLabels"),
         (lambda: SphereSet([[0, 0, 0]], 1.0, velocity=[[1, 2], [3]]), "velocity: "),
         (lambda: Scene([BALL], color_scales=TWO), "color_scales: "),
         (lambda: raytracer.bench("vecadd", axes=TWO), "axes: "),

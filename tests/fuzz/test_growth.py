@@ -115,12 +115,12 @@ def test_names_of_columns_are_compared_a_few_times_each(
 ) -> None:
     """And not once for each part of particles: a line of 800 kB took over a minute."""
     compared: list[str] = []
-    plain = naming.plain
+    plain = naming.normalize_name
 
     def counted(name: str) -> str:
         compared.append(name)
         return plain(name)
 
-    monkeypatch.setattr(naming, "plain", counted)
+    monkeypatch.setattr(naming, "normalize_name", counted)
     complaint(write(tmp_path / "a.csv", "1 " * 2000 + "\n"))
     assert 2000 < len(compared) < 15 * 2000

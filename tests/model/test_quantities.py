@@ -9,7 +9,7 @@ import pytest
 import raytracer
 from raytracer import CapsuleSet, ConeSet, EllipsoidSet, Mesh, Scene, SphereSet
 from raytracer.config.errors import UserError
-from raytracer.model.arrays import Where, as_array
+from raytracer.model.arrays import ErrorContext, as_array
 
 CENTERS = np.array([[0.0, 0.0, 0.0], [3.0, 0.0, 0.0], [0.0, 2.0, 1.0]])
 RADII = np.array([0.5, 0.75, 0.25])
@@ -317,12 +317,12 @@ def test_what_is_no_number_is_named(values: Any, said: str) -> None:
 
 def test_whole_numbers_that_missing_ones_round() -> None:
     with pytest.warns(UserWarning, match="q: some are missing, so whole numbers beyond 2\\^53 are"):
-        as_array(np.ma.array([2**60 + 1, 1, 2], mask=MASK), "q", Where())
+        as_array(np.ma.array([2**60 + 1, 1, 2], mask=MASK), "q", ErrorContext())
 
 
 def test_whole_numbers_beyond_64_bits() -> None:
     with pytest.warns(UserWarning, match="q: whole numbers beyond 64 bits are rounded to double"):
-        values = as_array([2**70, 1, 2], "q", Where())
+        values = as_array([2**70, 1, 2], "q", ErrorContext())
     np.testing.assert_array_equal(values, [2.0**70, 1.0, 2.0])
 
 

@@ -11,7 +11,7 @@ import raytracer
 from raytracer import Scene, SphereSet
 from raytracer.config.errors import SceneError, UserError
 from raytracer.model import arrays, spacing
-from raytracer.model.extent import MAX_SAMPLE, spread
+from raytracer.model.extent import MAX_SAMPLE, sample_rows
 from raytracer.model.render_space import Space
 from raytracer.model.spacing import FAR, local_spacing, mean_spacing
 from raytracer.model.transform import Transform
@@ -201,7 +201,7 @@ def test_neighbours_of_a_lattice_touch(dimensions: int, side: int, unit: float) 
 def test_distances_are_those_of_brute_force(count: int, dtype: type[np.floating[Any]]) -> None:
     centers = np.asarray(plummer(count), dtype)
     found = spacing._neighbor_distances(centers)
-    sample = centers[spread(count)]
+    sample = centers[sample_rows(count)]
     queries = sample[:: -(-len(sample) // spacing.QUERIES)]
     for row, query in zip(found, queries, strict=True):
         distances = np.linalg.norm(centers.astype(float) - query.astype(float), axis=1)

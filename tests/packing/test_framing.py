@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from raytracer import Camera, RenderSettings, Scene
 from raytracer.config.warning import collect_warnings
-from raytracer.model.extent import Doubles, Numbers, _maxima
+from raytracer.model.extent import Doubles, Numbers, _find_reach
 from raytracer.packing.buffers import Columns, SceneBuffers, Spheres
 from raytracer.packing.framing import MARGIN
 from raytracer.packing.pack import pack
@@ -75,13 +75,13 @@ def test_reach_is_that_of_float64_to_the_last_bit(count: int, limit: float) -> N
     skipped = np.sort(rng.choice(count, count // 5, replace=False))
     center = rng.normal(size=3)
     expected = numpy_reach(spheres, planes, skipped, center, limit)
-    reached, outliers = _maxima(spheres, planes, skipped, center, limit)
+    reached, outliers = _find_reach(spheres, planes, skipped, center, limit)
     assert reached == expected[0]
     if outliers is None:
         assert expected[1] == 0
     else:
         assert (outliers.total, outliers.farthest) == expected[1:]
-    everything, outliers = _maxima(spheres, planes, skipped)
+    everything, outliers = _find_reach(spheres, planes, skipped)
     assert everything == numpy_reach(spheres, planes, skipped, center, np.inf)[0]
     assert outliers is None
 

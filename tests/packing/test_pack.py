@@ -37,7 +37,7 @@ def test_offsets_inside_a_transform_are_exact() -> None:
 
 def in_float64(spheres: SphereSet, space: Space) -> NDArray[np.float32]:
     """The placed spheres, (4, N), by NumPy: terms in their order in float64, rounded once."""
-    linear, offset = space.placing(spheres.transform)
+    linear, offset = space.affine_from(spheres.transform)
     rows = []
     for row, move in zip(linear, offset, strict=True):
         used = [axis for axis in range(3) if row[axis] != 0.0]

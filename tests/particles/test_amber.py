@@ -9,7 +9,7 @@ import pytest
 
 from raytracer import load
 from raytracer.config.errors import UserError
-from raytracer.model.elements import find
+from raytracer.model.elements import find_element
 from raytracer.particles.read import read
 from raytracer.scene_files.bare import ATOM
 from raytracer.scene_files.source import Source
@@ -87,7 +87,7 @@ def test_files_of_amber(tmp_path: Path) -> None:
     (spheres,) = load(write(tmp_path / "a.inpcrd", inpcrd()), topology=atoms).spheres
     np.testing.assert_array_equal(spheres.centers, np.round(POINTS, 7))
     np.testing.assert_allclose(
-        spheres.radius, [ATOM * (find(each).radius or 0.0) for each in SYMBOLS]
+        spheres.radius, [ATOM * (find_element(each).radius or 0.0) for each in SYMBOLS]
     )
     assert spheres.time == (25.0, "ps")
     assert spheres.box is not None
@@ -107,7 +107,9 @@ def test_coordinates_of_charmm(tmp_path: Path) -> None:
     data = read(path)
     expected = [[1.0, 2.0, 3.0], [1.5, -2.25, 3.0], [0.0, 0.12345, 9.0]]
     np.testing.assert_allclose(data.centers, expected, rtol=1e-7)
-    np.testing.assert_array_equal(data.radius, [find(each).radius for each in ("C", "H", "Cl")])
+    np.testing.assert_array_equal(
+        data.radius, [find_element(each).radius for each in ("C", "H", "Cl")]
+    )
     found = load(path).describe(2).values
     assert (found["residue"], found["name"], found["segment"]) == ("CLA", "CLA", "ION")
 
@@ -142,7 +144,7 @@ def test_trajectories_of_amber_in_text(tmp_path: Path, name: str, end: str, box:
         (spheres,) = scene.spheres
         np.testing.assert_allclose(spheres.centers, np.round(POINTS, 3) + frame, atol=1e-9)
         np.testing.assert_allclose(
-            spheres.radius, [ATOM * (find(each).radius or 0.0) for each in SYMBOLS]
+            spheres.radius, [ATOM * (find_element(each).radius or 0.0) for each in SYMBOLS]
         )
         assert (spheres.box is not None) is box
         if spheres.box is not None:

@@ -7,7 +7,7 @@ import pytest
 
 from raytracer.config.errors import DataFileError
 from raytracer.model.data_file import DataFile
-from raytracer.model.particle_source import Moment
+from raytracer.model.particle_source import FrameTime
 from raytracer.particles.read import frame_count, read
 from support.particle_files import write
 
@@ -82,4 +82,4 @@ def test_zones_of_tecplot_are_parts_or_frames(tmp_path: Path) -> None:
     path = write(tmp_path / "b.tec", head + times)
     assert frame_count(path) == 2
     frame = read(DataFile(path, frame=1))
-    assert (len(frame.centers), frame.time) == (2, Moment(1.5))
+    assert (len(frame.centers), frame.time) == (2, FrameTime(1.5))

@@ -7,7 +7,7 @@ import pytest
 
 from raytracer.commands.cli import main
 from raytracer.model.data_file import DataFile
-from raytracer.model.elements import Element, find
+from raytracer.model.elements import Element, find_element
 from raytracer.particles.formats.lammps_dump import UNITS
 from raytracer.particles.read import read, source_of
 from support.particle_files import complaint, write
@@ -85,7 +85,7 @@ def test_radii_types_and_elements(tmp_path: Path) -> None:
         "1 1 O 0 0 0", "2 2 H 1 0 0",
     ]))  # fmt: skip
     data = read(atoms)
-    np.testing.assert_array_equal(data.radius, [find("O").radius, find("H").radius])
+    np.testing.assert_array_equal(data.radius, [find_element("O").radius, find_element("H").radius])
 
 
 @pytest.mark.parametrize(("name", "factor"), [("radius", 1.0), ("diameter", 0.5)])
@@ -112,10 +112,10 @@ def test_types_are_no_elements(tmp_path: Path) -> None:
     data = read(path)
     assert data.radius is not None
     assert len(set(np.asarray(data.radius))) == 1
-    assert data.radius[0] != find("H").radius
+    assert data.radius[0] != find_element("H").radius
     assert data.notes == []
     elements = read(path, meaning="elements")
-    np.testing.assert_array_equal(elements.radius, [find(n).radius for n in "HCO"])
+    np.testing.assert_array_equal(elements.radius, [find_element(n).radius for n in "HCO"])
 
 
 WATER = np.array([[1.0, 1.0, 1.0], [1.96, 1.0, 1.0], [1.0, 1.96, 1.0]])
@@ -150,7 +150,7 @@ def test_elements_in_other_units_than_angstrom(units: str, kind: str, tmp_path: 
     for frame in (0, 1) if kind == "dump" else (None,):
         data = read(DataFile(path, frame=frame))
         np.testing.assert_allclose(data.centers, WATER, rtol=1e-9)
-        np.testing.assert_array_equal(data.radius, [find(n).radius for n in "OHH"])
+        np.testing.assert_array_equal(data.radius, [find_element(n).radius for n in "OHH"])
         assert data.box is not None
         np.testing.assert_allclose(data.box.edges, np.eye(3) * 10.0, rtol=1e-9)
         assert sum("are converted from" in text for _, text in data.notes) == (units in ANGSTROM)

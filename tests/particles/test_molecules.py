@@ -14,7 +14,7 @@ from raytracer.config.errors import UserError
 from raytracer.config.warning import collect_warnings
 from raytracer.files import inputs
 from raytracer.model.data_file import DataFile
-from raytracer.model.elements import find
+from raytracer.model.elements import find_element
 from raytracer.model.particle_source import Box
 from raytracer.model.scene import Scene
 from raytracer.particles.molecules import FIRST_SHOWN, element_of
@@ -105,7 +105,7 @@ def test_a_topology_in_scene_files(
     write(tmp_path / "few.xyz", "1\n\nC 0 0 0\n")
     text = '[[spheres]]\nfile = "a.xtc"\ntopology = "{}"\n'
     scene = load(write(tmp_path / "a.toml", text.format("atoms.psf")))
-    expected = [find(symbol).radius for symbol in SYMBOLS]
+    expected = [find_element(symbol).radius for symbol in SYMBOLS]
     np.testing.assert_array_equal(scene.spheres[0].radius, expected)
     wrong = write(tmp_path / "b.toml", text.format("few.xyz"))
     assert "few.xyz: has 1 atoms, but a.xtc has 6" in refusal(wrong, capsys)
@@ -120,7 +120,7 @@ def test_a_topology_in_python(tmp_path: Path, trajectory: Path) -> None:
     (spheres,) = scene.spheres
     np.testing.assert_allclose(spheres.centers, POINTS + 1, atol=6e-3)
     np.testing.assert_allclose(
-        spheres.radius, [ATOM * (find(each).radius or 0.0) for each in SYMBOLS]
+        spheres.radius, [ATOM * (find_element(each).radius or 0.0) for each in SYMBOLS]
     )
     assert spheres.columns["residue"].tolist() == ["MOL"] * 4 + ["CU", "CLA"]
     np.testing.assert_allclose(spheres.columns["charge"], [0.1, -0.2, 0, 0, 2, -1])
@@ -383,7 +383,7 @@ def test_beads_whose_file_states_radii(name: str, tmp_path: Path) -> None:
 def test_atoms_are_no_beads(kind: str, text: str, radii: str, tmp_path: Path) -> None:
     data = read(write(tmp_path / f"a.{kind}", text))
     assert data.radius is not None
-    assert data.radius[0] == find(radii).radius
+    assert data.radius[0] == find_element(radii).radius
     assert not any("coarse-grained" in text for _, text in data.notes)
 
 
@@ -405,7 +405,7 @@ def test_masses_tell_beads_from_elements(
     for path in (dumped, stored):
         data = read(path)
         assert data.radius is not None
-        assert (data.radius[0] != find("W").radius) == are_beads
+        assert (data.radius[0] != find_element("W").radius) == are_beads
         said = any("coarse-grained" in text or "names of beads" in text for _, text in data.notes)
         assert said == are_beads
 
@@ -443,7 +443,7 @@ def test_pdb(tmp_path: Path, end: bytes) -> None:
     path = write(tmp_path / "a.pdb", content.replace(b"\n", end))
     data = read(path)
     np.testing.assert_array_equal(data.centers, [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
-    np.testing.assert_array_equal(data.radius, [find(n).radius for n in ("C", "Ca", "O")])
+    np.testing.assert_array_equal(data.radius, [find_element(n).radius for n in ("C", "Ca", "O")])
     assert frame_count(path) == 2 or end == b"\r"
     with pytest.warns(raytracer.RaytracerWarning, match="the first of each is shown"):
         scene = load(path, 0)
@@ -624,7 +624,7 @@ def test_gro(tmp_path: Path) -> None:
     path = write(tmp_path / "a.gro", GRO)
     data = read(path)
     np.testing.assert_allclose(data.centers[0], [1.26, 16.24, 16.79], rtol=1e-15)
-    np.testing.assert_array_equal(data.radius, [find(n).radius for n in ("O", "H", "Cl")])
+    np.testing.assert_array_equal(data.radius, [find_element(n).radius for n in ("O", "H", "Cl")])
     found = load(path).describe(2).values
     assert found["velocity"] == (-0.9045, -2.6469, 1.318)
     twice = write(tmp_path / "b.gro", GRO + GRO)
@@ -652,7 +652,7 @@ def test_lammps_data(tmp_path: Path) -> None:
     path = write(tmp_path / "a.data", LAMMPS_DATA)
     data = read(path)
     np.testing.assert_array_equal(data.centers, [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
-    np.testing.assert_array_equal(data.radius, [find(n).radius for n in ("H", "O", "H")])
+    np.testing.assert_array_equal(data.radius, [find_element(n).radius for n in ("H", "O", "H")])
     with source_of(path) as source:
         assert source.bonds is not None
         np.testing.assert_array_equal(source.bonds, [[1, 2], [1, 0]])
@@ -752,7 +752,7 @@ def test_pqr(tmp_path: Path) -> None:
     assert data.labels is not None
     assert data.labels.names == ["N", "C"]
     zero = read(write(tmp_path / "b.pqr", PQR.replace("1.8240", "0.0000")))
-    np.testing.assert_array_equal(zero.radius, [find(name).radius for name in ("N", "C")])
+    np.testing.assert_array_equal(zero.radius, [find_element(name).radius for name in ("N", "C")])
 
 
 @pytest.mark.parametrize(

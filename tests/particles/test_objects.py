@@ -11,7 +11,7 @@ import pytest
 import raytracer
 from raytracer import RaytracerWarning, Scene, animate
 from raytracer.config.errors import DataFileError, SceneError, UserError
-from raytracer.model.elements import find
+from raytracer.model.elements import find_element
 from raytracer.particles.objects.registry import KINDS, object_source, read_object
 from raytracer.particles.read import source_of
 
@@ -19,7 +19,7 @@ RNG = np.random.default_rng(41)
 SYMBOLS = ["O", "H", "H", "Cu"]
 POINTS = RNG.normal(size=(4, 3))
 SPEEDS = np.arange(4.0)
-RADII = [find(name).radius for name in SYMBOLS]
+RADII = [find_element(name).radius for name in SYMBOLS]
 EDGES = np.array([[10, 0, 0], [5.5, 11 * np.sqrt(0.75), 0], [0, 0, 12]])
 
 
@@ -117,7 +117,7 @@ def test_rdkit() -> None:
     data = read_object(molecule)
     np.testing.assert_array_equal(data.centers, points)
     np.testing.assert_array_equal(
-        data.radius, [find(name).radius for name in ["O", "C", "N", "Na"]]
+        data.radius, [find_element(name).radius for name in ["O", "C", "N", "Na"]]
     )
     np.testing.assert_array_equal(columns_of(molecule)["charge"], [0, 0, 0, 1])
     source = object_source(molecule)

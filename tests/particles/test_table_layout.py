@@ -165,7 +165,7 @@ def test_coordinates_before_masses(tmp_path: Path, rows: np.ndarray) -> None:
     "stem", ["Velocity_{}", "Max Position {}", "bounding box center {}", "force {}", "n{}"]
 )
 def test_vectors_that_are_no_places(stem: str) -> None:
-    assert naming.usual("x", [stem.format(axis) for axis in "XYZ"]) is None
+    assert naming.find_usual_name("x", [stem.format(axis) for axis in "XYZ"]) is None
 
 
 @pytest.mark.parametrize(
@@ -173,12 +173,12 @@ def test_vectors_that_are_no_places(stem: str) -> None:
 )
 def test_places(stem: str) -> None:
     names = [stem.format(axis) for axis in "XYZ"]
-    assert [naming.usual(axis, ["id", *names]) for axis in "xyz"] == names
+    assert [naming.find_usual_name(axis, ["id", *names]) for axis in "xyz"] == names
 
 
 def test_the_ends_of_capsules_are_no_places() -> None:
     names = [f"{axis}{end}" for end in "12" for axis in "xyz"]
-    assert [naming.usual(axis, names) for axis in "xyz"] == [None] * 3
+    assert [naming.find_usual_name(axis, names) for axis in "xyz"] == [None] * 3
 
 
 # Rows of several times, and of other programs

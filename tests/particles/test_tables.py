@@ -8,7 +8,7 @@ import pytest
 import raytracer
 from raytracer import RaytracerWarning, load
 from raytracer.config.errors import DataFileError
-from raytracer.model.elements import Element, find
+from raytracer.model.elements import Element, find_element
 from raytracer.particles.objects.registry import read_object
 from raytracer.particles.read import read
 from raytracer.scene_files.bare import ATOM
@@ -19,7 +19,9 @@ from support.particle_files import write
 def test_labels_of_a_table(tmp_path: Path) -> None:
     text = 'x,y,z,species\n0,0,0,"Cu"\n3,0,0,O\n6,0,0,"Cu"\n'
     data = read(write(tmp_path / "a.csv", text))
-    np.testing.assert_array_equal(data.radius, [find(name).radius for name in ("Cu", "O", "Cu")])
+    np.testing.assert_array_equal(
+        data.radius, [find_element(name).radius for name in ("Cu", "O", "Cu")]
+    )
     assert data.labels is not None
     assert data.labels.line == 2
     types = read(write(tmp_path / "b.csv", text.replace("species", "type")))
@@ -53,7 +55,7 @@ def test_nanometres_become_angstrom_with_elements(tmp_path: Path, axis: str) -> 
     expected = np.array([[0.0, 0.0, 0.0], [1.0, 0.2, 0.0]])
     np.testing.assert_allclose(np.asarray(spheres.centers), expected, rtol=1e-15)
     np.testing.assert_allclose(
-        spheres.radius, [ATOM * (find(each).radius or 0.0) for each in ("C", "H")]
+        spheres.radius, [ATOM * (find_element(each).radius or 0.0) for each in ("C", "H")]
     )
     np.testing.assert_array_equal(spheres.columns[f"x {axis}"], [0.0, 0.1])  # as the file has it
     np.testing.assert_allclose(spheres.columns["x"], [0.0, 1.0], rtol=1e-15)

@@ -13,7 +13,7 @@ from PIL import Image
 import raytracer
 from raytracer import Clip
 from raytracer.config.warning import collect_warnings
-from raytracer.model.clip import half_spaces
+from raytracer.model.clip import parse_half_spaces
 from reference.scene import View, camera_rays
 
 Array = NDArray[np.float64]
@@ -327,9 +327,9 @@ def test_a_lamp_that_is_cut_in_half_shines_from_its_face(backend: str) -> None:
 
 
 def test_conditions_become_unit_half_spaces() -> None:
-    assert half_spaces("z < 2") == [((0.0, 0.0, 1.0), 2.0)]
-    assert half_spaces("-1 < x <= 5") == [((-1.0, 0.0, 0.0), 1.0), ((1.0, 0.0, 0.0), 5.0)]
-    (normal, offset), other = half_spaces("3*x + 4*y/1 >= 10 and 2 > z")
+    assert parse_half_spaces("z < 2") == [((0.0, 0.0, 1.0), 2.0)]
+    assert parse_half_spaces("-1 < x <= 5") == [((-1.0, 0.0, 0.0), 1.0), ((1.0, 0.0, 0.0), 5.0)]
+    (normal, offset), other = parse_half_spaces("3*x + 4*y/1 >= 10 and 2 > z")
     np.testing.assert_allclose((*normal, offset), (-0.6, -0.8, 0.0, -2.0))
     assert other == ((0.0, 0.0, 1.0), 2.0)
     with pytest.raises(raytracer.UserError, match="7 planes"):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer.commands.cli import main
 from raytracer.film.film import Film
-from raytracer.model.motion import Keys, at_time
+from raytracer.model.motion import MotionKeys, freeze_motion
 from raytracer.packing.pack import pack_with_camera
 from raytracer.rendering.motion_blur import BITS, shutter_time
 from raytracer.rendering.pipeline import Job, prepare
@@ -143,7 +143,9 @@ def _mean_of_moments(job: Job, samples: int) -> NDArray[np.float32]:
     assert scene.camera is not None
     film = job.device.film(Film.blank(job.settings.width, job.settings.height))
     for s in range(samples):
-        moved = at_time(scene, scene.camera.shutter * (shutter_time(s, job.settings.seed) - 0.5))
+        moved = freeze_motion(
+            scene, scene.camera.shutter * (shutter_time(s, job.settings.seed) - 0.5)
+        )
         there = pack_with_camera(moved, scene.render, before=buffers)[0]
         with job.device.scene(there, job.device.build(there)) as on_device:
             film.add(on_device, job.view, 1, first=s)
@@ -257,7 +259,7 @@ def test_guides_of_a_denoiser_are_means_over_the_shutter() -> None:
         middle, buffers = job.kept
         found = []
         for s in range(16):
-            moved = at_time(middle, 0.4 * (shutter_time(s) - 0.5))
+            moved = freeze_motion(middle, 0.4 * (shutter_time(s) - 0.5))
             there = pack_with_camera(moved, middle.render, before=buffers)[0]
             with job.device.scene(there, job.device.build(there)) as on_device:
                 one = Film.blank(SMALL["width"], SMALL["height"])
@@ -289,7 +291,7 @@ def _write_dump(path: Path, places: Doubles, *more: str) -> None:
     write(path, "".join([*frames, *more]))
 
 
-def _keys_of(scene: object, **options: Any) -> tuple[NDArray[Any], Keys]:
+def _keys_of(scene: object, **options: Any) -> tuple[NDArray[Any], MotionKeys]:
     """Ids, and motion keys, of a scene as it is packed."""
     from raytracer.scene_files.source import Source
 

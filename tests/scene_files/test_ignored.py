@@ -13,7 +13,7 @@ from raytracer import RaytracerWarning, Scene, load
 from raytracer.commands.cli import main
 from raytracer.config.errors import UserError
 from raytracer.config.warning import collect_warnings
-from raytracer.model.elements import find
+from raytracer.model.elements import find_element
 from raytracer.model.particle_labels import type_color
 from raytracer.model.sphere_set import SphereSet
 from raytracer.packing.pack import pack_colors
@@ -93,7 +93,7 @@ def test_types_have_colours_of_their_own_and_a_warning(
     assert f"[elements.{sorted(labels)[0]}]" in found[0]
     colors = colors_of(scene.spheres[0])
     assert len(np.unique(colors, axis=0)) == len(set(labels))
-    assert not any(np.allclose(c, find("H").color or ()) for c in colors)
+    assert not any(np.allclose(c, find_element("H").color or ()) for c in colors)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_elements_and_atomic_numbers_of_which_those_without_a_word_of_the_file_a
     assert ["are taken as atomic numbers (" in each for each in found] == [True] * is_guess
     assert all('labels = "types"' in each for each in found)
     assert np.divide(radii_of(scene), ATOM) == pytest.approx(
-        [find(label).radius for label in labels]
+        [find_element(label).radius for label in labels]
     )
 
 
@@ -126,15 +126,15 @@ def test_a_scene_file_says_what_labels_are(tmp_path: Path) -> None:
     numbers = "1", "2", "1", "2"
     a_set = '[[spheres]]\nfile = "a.xyz"\n'
     scene, found = scene_of(tmp_path, f'{a_set}labels = "elements"\n', *numbers)
-    assert (found, radii_of(scene)[1]) == ([], find("He").radius)
+    assert (found, radii_of(scene)[1]) == ([], find_element("He").radius)
     scene, found = scene_of(tmp_path, f'{a_set}labels = "types"\n', "H", "He", "H", "H")
     assert found == []
     assert colors_of(scene.spheres[0])[0].tolist() == pytest.approx(type_color(0))
     named = '[elements.1]\nelement = "Cu"\n[elements.2]\nradius = 0.3\ncolor = "red"\n'
     scene, found = scene_of(tmp_path, a_set + named, *numbers)
     assert found == []
-    assert radii_of(scene)[:2] == [find("Cu").radius, 0.3]
-    np.testing.assert_allclose(colors_of(scene.spheres[0])[0], find("Cu").color or ())
+    assert radii_of(scene)[:2] == [find_element("Cu").radius, 0.3]
+    np.testing.assert_allclose(colors_of(scene.spheres[0])[0], find_element("Cu").color or ())
     np.testing.assert_allclose(colors_of(scene.spheres[0])[1], [1, 0, 0])
     scene, found = scene_of(tmp_path, f'{a_set}[elements.A]\ncolor = "red"\n', *"AAAA")
     assert found == []

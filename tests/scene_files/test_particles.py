@@ -9,7 +9,7 @@ import pytest
 from raytracer import UserError, load
 from raytracer.config.errors import DataFileError
 from raytracer.model import particle_names as naming
-from raytracer.model.elements import Element, find, symbol_of, table
+from raytracer.model.elements import Element, find_element, find_symbol, load_elements
 from raytracer.particles import celestial
 from raytracer.particles.read import read
 from support.particle_files import write
@@ -45,11 +45,11 @@ def test_many_labels_over_several_blocks(tmp_path: Path) -> None:
 
 
 def test_all_elements_are_there_in_order() -> None:
-    symbols = list(table())
+    symbols = list(load_elements())
     assert len(symbols) == 118
     for number, symbol in ((1, "H"), (6, "C"), (26, "Fe"), (57, "La"), (79, "Au"), (118, "Og")):
         assert symbols[number - 1] == symbol
-    for element in table().values():
+    for element in load_elements().values():
         assert element.radius is not None
         assert element.color is not None
         assert 0.3 < element.radius < 2.5
@@ -58,10 +58,10 @@ def test_all_elements_are_there_in_order() -> None:
 
 def test_labels() -> None:
     labels = {"fe": "Fe", "FE": "Fe", "C12": "C", "26": "Fe", "D": "H", "Uuo": None, "0": None}
-    assert {label: symbol_of(label) for label in labels} == labels
+    assert {label: find_symbol(label) for label in labels} == labels
     own = {"Au": Element(radius=2.0), "Bead": Element(3.0)}
-    assert find("Au", own) == Element(2.0, table()["Au"].color)
-    assert find("Bead", own).radius == 3.0
+    assert find_element("Au", own) == Element(2.0, load_elements()["Au"].color)
+    assert find_element("Bead", own).radius == 3.0
 
 
 ROWS = "0,0,{a}\n90,0,{b}\n0,90,{c}\n"
@@ -149,7 +149,7 @@ def test_examples_of_angles_are_such_names(angles: celestial.Angles) -> None:
 @pytest.mark.parametrize("distance", [*celestial.DISTANCES, celestial.REDSHIFT])
 def test_examples_of_distances_are_such_names(distance: celestial.Distance) -> None:
     kinds = [*celestial.DISTANCES, celestial.REDSHIFT]
-    plain = naming.plain(distance.example)
+    plain = naming.normalize_name(distance.example)
     assert [each for each in kinds if re.fullmatch(each.pattern, plain)] == [distance]
 
 

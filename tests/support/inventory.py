@@ -278,7 +278,7 @@ def words() -> Iterator[str]:
         "colour scale": scale.KINDS,
         "palette": scale_types.PALETTES,
         "radii of elements": elements.RADII,
-        "element": elements.table(),
+        "element": elements.load_elements(),
         "labels": labels.MEANINGS,
         "units of LAMMPS": particles.LAMMPS_STYLES,
         "bonds": bond_settings.WORDS,

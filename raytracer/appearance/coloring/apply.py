@@ -15,11 +15,11 @@ from raytracer.appearance.coloring.style import SetStyle, StyleSettings, columns
 from raytracer.appearance.columns import Columns
 from raytracer.config.errors import SceneError, quote
 from raytracer.config.inferred import name_set
-from raytracer.model.arrays import Where, check_radius, quiet
+from raytracer.model.arrays import ErrorContext, check_radius, silence_numpy
 from raytracer.model.key_types import Expression, Share
-from raytracer.model.simulation_box import wrapped
+from raytracer.model.simulation_box import wrap_positions
 from raytracer.model.solids import CapsuleSet
-from raytracer.model.sphere_set import SphereSet, opacities_of
+from raytracer.model.sphere_set import SphereSet, check_opacities
 from raytracer.packing.replicated_set import replicated
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_SHOWN = 4  # most columns whose ranges a message about an empty selection states
 
 
-@quiet()
+@silence_numpy()
 def styled_sets(
     sets: Sequence[SphereSet], styles: Sequence[SetStyle | None]
 ) -> tuple[list[SphereSet], list[ColorScale]]:
@@ -102,7 +102,7 @@ def _with_bond_sets(
     return replace(scene, spheres=sets, capsules=[*others, *bonds], color_scales=scales)
 
 
-@quiet()
+@silence_numpy()
 def bonded_sets(
     sets: Sequence[SphereSet], styles: Sequence[SetStyle | None]
 ) -> tuple[list[SphereSet], list[CapsuleSet]]:
@@ -140,7 +140,7 @@ def _bonding(spheres: SphereSet, style: SetStyle) -> SetStyle | None:
 def _selected(spheres: SphereSet, style: SetStyle) -> SphereSet:
     settings = style.settings
     if settings.wrap:
-        spheres = wrapped(spheres, style.named("wrap"))
+        spheres = wrap_positions(spheres, style.named("wrap"))
     if style.opacity is not None:
         spheres = with_values(spheres, "opacity", style.opacity, style.named("opacity"))
     if settings.select is not None:
@@ -187,9 +187,9 @@ def with_values(spheres: SphereSet, name: str, value: float | str, place: str) -
     if isinstance(values, str):
         values = evaluate(values, spheres.columns, place)
         values = values.astype(np.float32) if values.dtype == bool else values
-    where = Where("", {name: f"'{quote(str(value))}'"})
+    where = ErrorContext("", {name: f"'{quote(str(value))}'"})
     try:
-        read = check_radius if name == "radius" else opacities_of
+        read = check_radius if name == "radius" else check_opacities
         return spheres.changed(**{name: read(values, spheres.count, where)})
     except SceneError as error:
         raise SceneError(f"{place}: {error}") from None

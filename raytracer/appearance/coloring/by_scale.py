@@ -24,9 +24,9 @@ from raytracer.appearance.coloring.style import SetStyle
 from raytracer.config.errors import SceneError, pluralize, prefix_errors, quote, suggest
 from raytracer.config.inferred import current_defaults
 from raytracer.config.warning import warn
-from raytracer.model.arrays import extremes as extremes_of
-from raytracer.model.elements import colors_of_elements, symbol_of, table
-from raytracer.model.particle_labels import element_symbols, styles_of
+from raytracer.model.arrays import find_min_max as extremes_of
+from raytracer.model.elements import find_symbol, load_colors, load_elements
+from raytracer.model.particle_labels import find_element_symbols, find_label_styles
 from raytracer.model.parts import GLYPHS
 from raytracer.model.sphere_set import SphereSet
 from raytracer.particles.names import names_in
@@ -92,7 +92,7 @@ def _categorical(sets: Sequence[SphereSet], style: SetStyle, values: list[Any]) 
     names = current_defaults().names(place, lambda: _category_names(values, style))
     colors = settings.palette if settings.map is None else settings.map
     if isinstance(colors, str) and colors in PALETTES:
-        colors = colors_of_elements(colors)
+        colors = load_colors(colors)
     if colors is None:
         colors = _usual_colors(sets, settings.color_by or "", names)
     if isinstance(colors, Mapping):
@@ -163,14 +163,14 @@ def _category_names(values: list[Any], style: SetStyle) -> list[str]:
 def _symbol(sets: Sequence[SphereSet], name: str) -> str | None:
     for spheres in sets:
         if spheres.labels is not None and name in spheres.labels.names:
-            return element_symbols(spheres.labels)[spheres.labels.names.index(name)]
-    return None if name.isdecimal() else symbol_of(name)
+            return find_element_symbols(spheres.labels)[spheres.labels.names.index(name)]
+    return None if name.isdecimal() else find_symbol(name)
 
 
 def _usual_colors(sets: Sequence[SphereSet], by: str, names: list[str]) -> dict[str, Any] | None:
     if not all(s.columns.is_label(by) and s.labels is not None for s in sets):
         return None
-    elements = colors_of_elements("jmol")
+    elements = load_colors("jmol")
     colors: dict[str, Any] = {name: elements[name] for name in names if name in elements}
     for spheres in sets:
         colors |= _label_colors(spheres, elements)
@@ -183,12 +183,12 @@ def _label_colors(spheres: SphereSet, colors: Mapping[str, Any]) -> dict[str, An
     labels = spheres.labels
     assert labels is not None
     labels = labels._replace(names=list(dict.fromkeys([*labels.names, *labels.known])))
-    usual = styles_of(labels, spheres.source).colors.tolist()
+    usual = find_label_styles(labels, spheres.source).colors.tolist()
     result: dict[str, Any] = {}
-    for name, symbol, color in zip(labels.names, element_symbols(labels), usual, strict=True):
+    for name, symbol, color in zip(labels.names, find_element_symbols(labels), usual, strict=True):
         stated = labels.stated.get(name) or labels.stated.get(symbol or "")
         is_stated = stated is not None and stated.color is not None and (
-            not stated.symbol or stated.color != table()[stated.symbol].color
+            not stated.symbol or stated.color != load_elements()[stated.symbol].color
         )  # fmt: skip
         if name in colors:
             color = colors[name]
@@ -205,16 +205,16 @@ def with_palette(spheres: SphereSet, style: SetStyle) -> tuple[SphereSet, ColorS
     if labels is None:
         where = f"{spheres.source} has" if spheres.source else "the particles have"
         raise style.wrong("palette", f"{where} no elements or types")
-    elements = colors_of_elements(palette if isinstance(palette, str) else "jmol")
+    elements = load_colors(palette if isinstance(palette, str) else "jmol")
     given = {} if isinstance(palette, str) else dict(palette)
     for name in given:
-        if name not in elements and name not in (*labels.names, *element_symbols(labels)):
+        if name not in elements and name not in (*labels.names, *find_element_symbols(labels)):
             names = ", ".join(map(quote, labels.names[:8]))
             problem = "is neither an element nor a label of the particles, which are"
             raise style.wrong("palette", f"'{quote(name)}' {problem} {names}")
     used = {labels.names[place] for place in np.unique(labels.ids)}
     by_label = {n: c for n, c in _label_colors(spheres, elements | given).items() if n in used}
-    label = "element" if all(element_symbols(labels)) else "type"
+    label = "element" if all(find_element_symbols(labels)) else "type"
     colors = list(by_label.values())
     scale = ColorScale(colors, "categorical", label=label, names=tuple(by_label))
     return _recolored(spheres, Texts(labels.names, labels.ids), scale), scale

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from raytracer.appearance.coloring.atoms import is_selection, rows_of_atoms
 from raytracer.config.errors import SceneError, pluralize, quote, suggest
-from raytracer.model.arrays import each_block
+from raytracer.model.arrays import for_each_block
 
 if TYPE_CHECKING:
     from raytracer.appearance.columns import Columns
@@ -55,7 +55,7 @@ def evaluate(text: str, source: Columns, place: str) -> NDArray[Any]:
     def work(rows: slice) -> None:
         result[rows] = evaluator.value(tree, rows)
 
-    each_block(source.count, work)
+    for_each_block(source.count, work)
     return result
 
 

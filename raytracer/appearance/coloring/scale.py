@@ -17,7 +17,7 @@ from raytracer.config.arguments import check_items, check_text
 from raytracer.config.errors import SceneError, prefix_errors
 from raytracer.config.field_types import Integer, Number, Text, Truth, WordChoice
 from raytracer.config.fields import Defined, setting
-from raytracer.model.arrays import Where, as_array, each_block, quiet
+from raytracer.model.arrays import ErrorContext, as_array, for_each_block, silence_numpy
 from raytracer.model.colors import RGB, Color, parse_color, srgb_to_linear
 from raytracer.model.key_types import ColorValue, Rows
 from raytracer.model.quantities import EXACT
@@ -139,7 +139,7 @@ class ColorScale(Defined):
         categories."""
         if isinstance(values, Texts):
             return self._rows_of(values.names)[values.ids]
-        array = as_array(values, "values", Where(), self.unit or None)
+        array = as_array(values, "values", ErrorContext(), self.unit or None)
         if array.ndim != 1 or array.dtype.kind not in ("iufbSU" if self.is_categorical else "iufb"):
             raise SceneError("values: give an array (N,) of numbers, or of names of categories")
         if self.is_categorical:
@@ -153,7 +153,7 @@ class ColorScale(Defined):
             places = self.positions(array[rows]) * count
             result[rows] = np.where(np.isnan(places), count, np.minimum(places, count - 1))
 
-        each_block(len(array), convert)
+        for_each_block(len(array), convert)
         return result
 
     def _category_ids(self, values: NDArray[Any]) -> NDArray[np.int32]:
@@ -170,7 +170,7 @@ class ColorScale(Defined):
         """Return the colours of values as for `ids`, linear RGB, float32 (N, 3)."""
         return _looked_up(self.linear_palette, self.ids(values))
 
-    @quiet()
+    @silence_numpy()
     def positions(self, values: Any) -> NDArray[np.float64]:
         """Return positions of numbers on the bar, 0 at the low end and 1 at the high end; NaN if
         missing."""
@@ -251,7 +251,7 @@ def _looked_up(table: NDArray[Any], rows: NDArray[Any], first: int = 0) -> NDArr
     def convert(part: slice) -> None:
         np.take(table, rows[part] - first, axis=0, out=result[part], mode="clip")
 
-    each_block(len(rows), convert)
+    for_each_block(len(rows), convert)
     return result
 
 
@@ -280,7 +280,7 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
         def work(rows: slice) -> None:
             there[values[rows] - ends[0]] = True
 
-        each_block(len(values), work)
+        for_each_block(len(values), work)
         kind = np.int64 if ends[0] < 0 else np.uint64
         found: NDArray[Any] = np.flatnonzero(there).astype(kind) + kind(ends[0])
         return found
@@ -294,7 +294,7 @@ def name_of(value: Any) -> str:
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
-@quiet()
+@silence_numpy()
 def _symlog(values: NDArray[Any], threshold: float) -> NDArray[np.float64]:
     """Transform values: logarithmic beyond the threshold on both sides, linear between."""
     size = np.abs(values) / threshold

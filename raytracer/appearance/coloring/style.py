@@ -13,7 +13,7 @@ from raytracer.config.field_types import Integer, Number, Text, Truth, WordChoic
 from raytracer.config.fields import Defined, Definition, find_definitions, setting
 from raytracer.model.bond_settings import BONDS, STYLES
 from raytracer.model.colors import Color
-from raytracer.model.key_types import REPLICATE, ColorRule, ColorValue, Table
+from raytracer.model.key_types import REPLICATE, ColorRule, ColorValue, TableType
 
 SCALES = ("linear", "log", "symlog", "symmetric", "discrete", "categorical")
 MAX_STEPS = 256
@@ -114,7 +114,7 @@ def _key(name: str, required: bool) -> Definition:
     return key
 
 
-COLOR_BY = Table(
+COLOR_BY = TableType(
     "ColorBy",
     "Colours by a column of the particles.",
     {key: _key(name, required=key == "by") for key, name in KEYS.items()},

@@ -11,7 +11,7 @@ from raytracer.appearance.glyphs.vectors import vectors_of
 from raytracer.config.errors import SceneError, quote, suggest
 from raytracer.config.inferred import current_defaults
 from raytracer.config.warning import warn
-from raytracer.model.render_space import affine_rows
+from raytracer.model.render_space import transform_rows
 from raytracer.model.scene import Scene
 from raytracer.model.solids import CapsuleSet, ConeSet
 from raytracer.model.spacing import mean_spacing
@@ -68,7 +68,7 @@ def _field(spheres: SphereSet, arrows: Arrows) -> tuple[SphereSet, Doubles] | No
         return None
     rows = shared.chosen(spheres.columns, arrows.select, arrows.every, "arrows")
     rows = rows[np.isfinite(vectors.sum(axis=1))[rows]]
-    vectors = affine_rows(vectors[rows], spheres.transform.linear() / spheres.transform.scale)
+    vectors = transform_rows(vectors[rows], spheres.transform.linear() / spheres.transform.scale)
     lengths = np.linalg.norm(vectors, axis=1)
     return shared.with_column(spheres.taken(rows), "length", lengths), vectors
 

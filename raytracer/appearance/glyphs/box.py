@@ -6,7 +6,7 @@ from raytracer.appearance.glyphs.arrows import arrow_shapes
 from raytracer.appearance.glyphs.shared import Doubles, Glyphs, placed
 from raytracer.model.annotations import AXIS_COLORS, Axes, SimulationBox
 from raytracer.model.scene import Scene
-from raytracer.model.simulation_box import box_of, segments
+from raytracer.model.simulation_box import box_edges, find_box
 from raytracer.model.solids import CapsuleSet
 
 EDGE = 1.0 / 600.0  # radius of an edge of the box, relative to its diagonal
@@ -17,9 +17,9 @@ AXIS_SLENDER = 26.0  # length of an axis in radii of its shaft
 
 def box_shapes(scene: Scene, wanted: SimulationBox) -> Glyphs:
     """Return the edges of the simulation box as capsules."""
-    box = box_of(scene, wanted)
+    box = find_box(scene, wanted)
     edges = np.array(box.edges, np.float64)
-    starts, stops = segments(np.array(box.origin, np.float64), edges).swapaxes(0, 1)
+    starts, stops = box_edges(np.array(box.origin, np.float64), edges).swapaxes(0, 1)
     a, b, c = edges
     across = np.array((a + b + c, a + b - c, a - b + c, -a + b + c))
     diagonal = float(np.linalg.norm(across, axis=1).max())
@@ -45,7 +45,7 @@ def axes_at(scene: Scene, wanted: Axes) -> Doubles:
         points = [placed(spheres) for spheres in scene.spheres if spheres.count]
         size = max((float(np.ptp(p, axis=0).max()) for p in points), default=0.0) or 1.0
     else:
-        cell = box_of(scene, (scene.annotations and scene.annotations.box) or SimulationBox())
+        cell = find_box(scene, (scene.annotations and scene.annotations.box) or SimulationBox())
         base = np.array(cell.origin, np.float64)
         size = float(np.linalg.norm(np.array(cell.edges, np.float64), axis=1).min())
     length = wanted.extent or AXIS * size

@@ -157,7 +157,7 @@ def _frame_of(spheres: SphereSet, path: Path) -> int | None:
     times, own, file = frame_times(path), spheres.time, spheres.file
     number = 0
     if file is not None and file.frame is not None and file.frame < 0:  # from the end
-        number = file.frame_of(frame_count(file.named, topology=file.topology))
+        number = file.resolve_frame(frame_count(file.named, topology=file.topology))
     elif file is not None:
         number = file.number or file.frame or 0
     known = [each is not None and own is not None and each.unit == own.unit for each in times]

@@ -8,12 +8,12 @@ from raytracer.appearance.glyphs.shared import Glyphs
 from raytracer.config.errors import SceneError
 from raytracer.config.field_types import import_name
 from raytracer.model.annotations import IN_SCENE
-from raytracer.model.arrays import quiet
+from raytracer.model.arrays import silence_numpy
 from raytracer.model.parts import GLYPHS
 from raytracer.model.scene import SOLIDS, Scene
 
 
-@quiet()
+@silence_numpy()
 def with_glyphs(scene: Scene) -> Scene:
     """Return a scene with the glyphs of its settings added."""
     wanted = _wanted(scene)

@@ -20,9 +20,9 @@ from raytracer.config.field_types import (
     WordChoice,
 )
 from raytracer.config.fields import Defined, setting
-from raytracer.model.bond_settings import LENGTH, LENGTHS, lengths
+from raytracer.model.bond_settings import LENGTH, LENGTHS, check_bond_lengths
 from raytracer.model.colors import Color
-from raytracer.model.key_types import ColorRule, ColorValue, Components, parts_of
+from raytracer.model.key_types import ColorRule, ColorValue, Components, split_at_commas
 
 ANCHORS = {"tail": 0.0, "center": 0.5, "tip": 1.0}
 """Points of an arrow that can be at its particle, as parts of its length."""
@@ -37,7 +37,7 @@ PAIR = Components(2, "the names of two columns")
 
 
 CENTER_PAIRS = FieldType(
-    {str: TEXT, **LENGTHS.plain}, partial(lengths, may_lack=True),
+    {str: TEXT, **LENGTHS.plain}, partial(check_bond_lengths, may_lack=True),
     noun="pairs of types such as Ti-O, or a table of their longest distances",
     metavar=LENGTHS.metavar,
 )  # fmt: skip
@@ -53,7 +53,7 @@ def Several(item: FieldType, most: float, noun: str) -> FieldType:  # noqa: N802
         if not isinstance(value, str):
             parts = check_items(value, name) if hasattr(value, "__iter__") else [value]
         else:
-            parts = [item.typed(part) for part in parts_of(value)]
+            parts = [item.typed(part) for part in split_at_commas(value)]
         if not 1 <= len(parts) <= most:
             raise SceneError(f"{name}: takes {noun}, not {pluralize(len(parts), 'value')}")
         return tuple(item.checked(each, name) for each in parts)

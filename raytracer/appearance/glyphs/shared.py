@@ -13,8 +13,8 @@ from raytracer.appearance.coloring.style import SetStyle, StyleSettings
 from raytracer.appearance.columns import Columns
 from raytracer.config.errors import SceneError, quote
 from raytracer.model.colors import Color, linear_to_srgb, parse_color
-from raytracer.model.particle_source import Box, Column, kind_of
-from raytracer.model.render_space import affine_rows
+from raytracer.model.particle_source import Box, Column, column_kind
+from raytracer.model.render_space import transform_rows
 from raytracer.model.simulation_box import nearest_boxes
 from raytracer.model.sphere_set import SphereSet
 from raytracer.system.memory import require_room
@@ -34,7 +34,7 @@ class Glyphs(NamedTuple):
 def placed(spheres: SphereSet, centers: NDArray[Any] | None = None) -> Doubles:
     """Return the centres of a set, or other points in its units, in scene units, (N, 3)."""
     points = spheres.centers if centers is None else centers
-    return affine_rows(points, spheres.transform.linear(), spheres.transform.translate)
+    return transform_rows(points, spheres.transform.linear(), spheres.transform.translate)
 
 
 def radii_of(spheres: SphereSet) -> Doubles:
@@ -45,7 +45,7 @@ def radii_of(spheres: SphereSet) -> Doubles:
 def jumps(steps: Doubles, box: Box | None) -> Doubles:
     """Return the lattice vectors of a periodic box nearest to steps, (M, 3); 0 for NaN."""
     boxes = nearest_boxes(steps, box)
-    return boxes if box is None else affine_rows(boxes, np.array(box.edges, np.float64).T)
+    return boxes if box is None else transform_rows(boxes, np.array(box.edges, np.float64).T)
 
 
 def chosen(columns: Columns, select: str | None, every: int, place: str) -> Rows:
@@ -125,6 +125,6 @@ def with_column(spheres: SphereSet, name: str, values: NDArray[Any]) -> SphereSe
     if spheres.rows is not None:
         every = np.zeros(data.total, values.dtype)
         every[spheres.rows] = values
-    about = {**spheres.columns.about, name: Column(kind_of(values.dtype))}
+    about = {**spheres.columns.about, name: Column(column_kind(values.dtype))}
     arrays = {**data.arrays, name: every}
     return spheres.changed(data=data._replace(arrays=arrays, about=about))

@@ -47,7 +47,7 @@ class _Files:
         self.count = len(self._series) or frame_count(
             file.named, ending=file.ending, topology=file.topology
         )
-        self.shown = file.frame_of(self.count)
+        self.shown = file.resolve_frame(self.count)
 
     def at(self, frame: int, ids: NDArray[Any] | None, rows: Rows) -> tuple[Doubles, Box | None]:
         """Return the positions of particles in a frame, (M, 3), NaN if missing, by ids or else

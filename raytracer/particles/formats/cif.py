@@ -178,7 +178,8 @@ class Source(ArraySource):
         if dropped:
             names = [site.label or site.element.name for site in map(sites.__getitem__, dropped)]
             self.note(
-                f"{naming.listed(names)} share their places with more frequent atoms, which alone "
+                f"{naming.quote_names(names)} share their places with more frequent atoms, which "
+                "alone "
                 "are shown"
             )
         for row in sorted(dropped, reverse=True):

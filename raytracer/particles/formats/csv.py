@@ -15,7 +15,7 @@ from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile
 from raytracer.model import particle_names as naming
 from raytracer.model.colors import OPACITY
-from raytracer.model.particle_labels import Labels
+from raytracer.model.particle_labels import ParticleLabels
 from raytracer.model.particle_source import Box, Column, Notes, Particles, Value
 from raytracer.particles.cell import cell_box
 from raytracer.particles.columns import label_in
@@ -110,13 +110,15 @@ class Source(TextSource):
     def _layout(self) -> Layout:
         table, cells = self.table, {}
         first = self._first_values()
-        places = naming.axes(table.columns)
+        places = naming.find_axes(table.columns)
         for place, name in enumerate(table.columns if table.named else []):
-            is_numeric = name in places or not NUMERIC.isdisjoint((name, naming.plain(name)))
+            is_numeric = name in places or not NUMERIC.isdisjoint(
+                (name, naming.normalize_name(name))
+            )
             if not name or name in cells:
                 continue
             if not is_numeric and place < len(first) and not is_numbers(first[place : place + 1]):
-                is_short = label_in([name]) or naming.usual("color", [name])
+                is_short = label_in([name]) or naming.find_usual_name("color", [name])
                 cells[name] = Cell(Kind.TEXT, place, COLOR_BYTES if is_short else TEXT_BYTES)
             else:  # a text is then an error of its line
                 cells[name] = Cell(Kind.NUMBER if is_numeric else Kind.OPTIONAL, place)
@@ -139,7 +141,7 @@ class Source(TextSource):
     def columns(self) -> Mapping[str, Column]:
         head = "".join(self.file.lines(self.table.skip))
         known = dict(re.findall(_ECSV_UNIT, head)) if head.startswith(_ECSV) else {}
-        return {name: each._replace(unit=known.get(name) or naming.unit(name))
+        return {name: each._replace(unit=known.get(name) or naming.parse_unit(name))
                 for name, each in super().columns.items()}  # fmt: skip
 
     @property
@@ -169,7 +171,7 @@ class Source(TextSource):
         if label and label not in self.also:
             cells[label] = Cell(Kind.TEXT, cells[label].place, COLOR_BYTES)
         # Rows are those with coordinates, which may be missing together, whichever are read.
-        axes = naming.axes(cells)
+        axes = naming.find_axes(cells)
         optional = {name: cells[name]._replace(kind=Kind.OPTIONAL) for name in axes}
         wanted = list(dict.fromkeys([*names, *axes]))
         rows = self.load_rows(self.layout._replace(cells={**cells, **optional}), wanted)
@@ -218,12 +220,16 @@ class Source(TextSource):
         columns = self.table.columns
         if self._taken and not names and columns[:-1] == ["id", *"xyz"]:
             return columns[-1], 0.0
-        name = next((each for each in columns if naming.plain(each) in _VIRIAL), "")
-        if not name or {"radii", "diameters"} & set(names) or naming.usual("radius", columns):
+        name = next((each for each in columns if naming.normalize_name(each) in _VIRIAL), "")
+        if (
+            not name
+            or {"radii", "diameters"} & set(names)
+            or naming.find_usual_name("radius", columns)
+        ):
             return "", 0.0
         head = "".join(self.file.lines(self.table.skip))
         length = _parsecs(name, "radii", head)
-        place = _parsecs(naming.usual("x", columns) or "", "positions", head)
+        place = _parsecs(naming.find_usual_name("x", columns) or "", "positions", head)
         return (name, length / place) if length and place else ("", 0.0)
 
     def _count_parts(self) -> int:
@@ -234,7 +240,7 @@ class Source(TextSource):
         ends = (b"\n\n\n", b"\r\n\r\n\r\n")
         return 1 + sum(piece.rstrip().count(end) for piece in pieces(self.file) for end in ends)
 
-    def labels_of_atoms(self) -> Labels | None:
+    def labels_of_atoms(self) -> ParticleLabels | None:
         self._label_column = self._label(()) or ""
         return super().labels_of_atoms()
 
@@ -258,14 +264,14 @@ class Source(TextSource):
         self._label_column = chosen.get("label", "")
         return chosen
 
-    def labels(self, name: str, values: NDArray[Any]) -> Labels:
+    def labels(self, name: str, values: NDArray[Any]) -> ParticleLabels:
         if values.dtype.kind == "f" and bool(np.all(values % 1 == 0)):
             values = values.astype(np.int64)
         return super().labels(name, values)
 
     def _unused(self, chosen: Mapping[str, str]) -> Notes:
         notes = super()._unused(chosen)
-        alpha = [name for name in self.names if naming.plain(name) in naming.ALPHA]
+        alpha = [name for name in self.names if naming.normalize_name(name) in naming.ALPHA]
         left = [quote(name) for name in alpha if name not in chosen.values()]
         if "r" in chosen and left:
             notes.append(("color", f"{self.name}: column '{left[0]}' is ignored; {OPACITY}"))
@@ -285,7 +291,7 @@ def _parsecs(name: str, what: str, head: str) -> float:
     Lengths per h are not told from others: both columns have the same.
     """
     stated = re.search(rf"(?i:{what})\b[^\n]* in ([kM]?pc)\b", head)
-    word = naming.unit(name).partition("/")[0] or (stated[1] if stated else "")
+    word = naming.parse_unit(name).partition("/")[0] or (stated[1] if stated else "")
     return PARSECS.get(word, 0.0)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile, is_file, open_file
 from raytracer.files.references import resolve_part
-from raytracer.model.particle_source import moment_of
+from raytracer.model.particle_source import parse_time
 from raytracer.particles.array_source import ArraySource, Frame
 from raytracer.particles.compressed import unpacked
 from raytracer.system.memory import require_room
@@ -40,7 +40,7 @@ class Source(ArraySource):
                 columns[name] = values[:, 0] if width == 1 else values
         folders = self.file.path.absolute().parents
         is_case = len(folders) > 2 and folders[1].name == "lagrangian"
-        return Frame(columns, time=moment_of(folders[2].name, "s") if is_case else None)
+        return Frame(columns, time=parse_time(folders[2].name, "s") if is_case else None)
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         if "d" in self.columns and not {"radii", "diameters"} & set(names):

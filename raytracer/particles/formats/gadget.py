@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.files.access import OpenFile
-from raytracer.model.particle_source import Box, Column, Moment, Notes, moment_of
+from raytracer.model.particle_source import Box, Column, FrameTime, Notes, parse_time
 from raytracer.particles.cell import cell_box
 from raytracer.particles.together import Snapshot
 from raytracer.system.memory import require_room
@@ -152,8 +152,8 @@ class Source(Snapshot):
         return cell_box(np.diag([size] * 3)) if size > 0.0 else None
 
     @property
-    def time(self) -> Moment | None:
-        return moment_of(self._head["time"])
+    def time(self) -> FrameTime | None:
+        return parse_time(self._head["time"])
 
     def _unused(self, chosen: Any) -> Notes:
         return []

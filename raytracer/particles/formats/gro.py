@@ -15,8 +15,8 @@ from raytracer.files.access import OpenFile
 from raytracer.model.particle_source import (
     NANOMETRE,
     Box,
-    moment_of,
-    more_frames,
+    describe_more_frames,
+    parse_time,
 )
 from raytracer.particles.array_source import ArraySource, Frame
 from raytracer.particles.cell import cell_box
@@ -79,10 +79,10 @@ class Source(ArraySource):
             columns["residue_id"] = counted_values(columns["residue_id"])
         end = LineEnds(self.file, rows.end).after(1)  # of the box
         if end is not None and first_line_from(self.file, end):
-            self.notes.append(("", more_frames(self.name)))
+            self.notes.append(("", describe_more_frames(self.name)))
         time = re.search(r"\bt=\s*([-+.\deE]+)", self._title)  # "water t= 100.0 step= 50000"
         box = _box_of(first_line_from(self.file, rows.end).split())
-        return Frame(columns, box, time and moment_of(time[1], "ps"))
+        return Frame(columns, box, time and parse_time(time[1], "ps"))
 
 
 def _box_of(words: Sequence[Any]) -> Box | None:

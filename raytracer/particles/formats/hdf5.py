@@ -23,9 +23,9 @@ from raytracer.model.particle_source import (
     NANOMETRE,
     Box,
     Column,
-    Moment,
+    FrameTime,
     ParticleSource,
-    moment_of,
+    parse_time,
 )
 from raytracer.particles.array_source import (
     ArraySource,
@@ -87,12 +87,12 @@ def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
     sets = _sets(groups)
     left = [name for group in known for name in elsewhere(group)]
     why = (
-        f"{naming.listed(left)} in other files, which are not read: name these files"
+        f"{naming.quote_names(left)} in other files, which are not read: name these files"
         if left
         else ""
     )
     if variant:
-        hint = f"; particles are in {naming.listed(list(sets))}" if sets else ""
+        hint = f"; particles are in {naming.quote_names(list(sets))}" if sets else ""
         raise DataFileError(
             f"{file.source}: there is no group or dataset '{quote(variant)}' in this file, and "
             f"links to others are not followed{hint}"
@@ -269,19 +269,19 @@ class Source(Snapshot, ArraySource):
         return cell_box(matrix, [*periodic, True, True, True][:3])
 
     @property
-    def time(self) -> Moment | None:
+    def time(self) -> FrameTime | None:
         """The time in Gadget's header, of an iteration of openPMD, or of a frame in H5MD."""
         if OPENPMD in self._root.attrs:
             return openpmd.time_of(found_at(self._root, "/".join(self._path.split("/")[:2]) or "/"))
         if times := self._header("Time"):
-            return moment_of(times[0])
+            return parse_time(times[0])
         centers = self.stored.get(self.centers or "")
         clock: Any = None if centers is None else found_at(centers.parent, "time")
         if centers is None or not self.moves(str(self.centers)) or (
             getattr(clock, "shape", ()) != centers.shape[:1]
         ):  # fmt: skip
             return None
-        return moment_of(clock[self.frame], unit_of(clock))
+        return parse_time(clock[self.frame], unit_of(clock))
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         if self.centers is not None and not {"centers", *"xyz"} & set(names):
@@ -342,8 +342,8 @@ class Trajectory(Source):
         return cell_of([*(NANOMETRE * float(each) for each in lengths), *angles])
 
     @property
-    def time(self) -> Moment | None:
-        return moment_of(self._of_frame("time"), "ps")
+    def time(self) -> FrameTime | None:
+        return parse_time(self._of_frame("time"), "ps")
 
 
 def _groups(root: Any) -> Iterator[Any]:

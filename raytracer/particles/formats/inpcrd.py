@@ -5,7 +5,7 @@ MDAnalysis would leave out velocities and box.
 
 import numpy as np
 
-from raytracer.model.particle_source import moment_of
+from raytracer.model.particle_source import parse_time
 from raytracer.particles.array_source import ArraySource, Frame
 from raytracer.particles.cell import cell_of
 
@@ -35,4 +35,4 @@ class Source(ArraySource):
         if count and rest in (3 * count, 3 * count + 6):
             columns["velocity"] = numbers[3 * count : 6 * count].reshape(-1, 3)
         box = cell_of(numbers[-6:].tolist()) if rest in (6, 3 * count + 6) else None
-        return Frame(columns, box, moment_of(words[1], "ps") if len(words) > 1 else None)
+        return Frame(columns, box, parse_time(words[1], "ps") if len(words) > 1 else None)

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from raytracer.config.errors import quote, suggest
 from raytracer.files.access import MAX_LINE_BYTES, OpenFile
-from raytracer.model.elements import contradicts, symbol_of
-from raytracer.model.particle_labels import Labels
+from raytracer.model.elements import find_symbol, is_bead_mass
+from raytracer.model.particle_labels import ParticleLabels
 from raytracer.model.particle_source import Box, Particles
 from raytracer.particles.text_table import (
     Cell,
@@ -148,7 +148,7 @@ class Source(TextSource):
             )))  # fmt: skip
         return result
 
-    def labels_of_atoms(self) -> Labels | None:
+    def labels_of_atoms(self) -> ParticleLabels | None:
         labels, symbols = super().labels_of_atoms(), self._symbols()
         return labels and _named(labels, symbols) if symbols else labels
 
@@ -208,7 +208,7 @@ class Source(TextSource):
             (label,) = comment.split()[:1] or [""]
             cells = values.split()
             for type_ in cells[:1]:
-                symbols[type_] = None if label.isdecimal() else symbol_of(label)
+                symbols[type_] = None if label.isdecimal() else find_symbol(label)
                 if _is_bead(label, cells[1:2]):
                     self.note(
                         f"comments in the section Masses, such as {quote(label, 40)}, are names of "
@@ -222,11 +222,13 @@ class Source(TextSource):
 def _is_bead(label: str, masses: list[str]) -> bool:
     """Whether a mass, a text in atomic mass units, is not that of the element of a label."""
     mass = number(masses[0]) if masses else ""
-    return not isinstance(mass, str) and contradicts(label, float(mass))
+    return not isinstance(mass, str) and is_bead_mass(label, float(mass))
 
 
-def _named(labels: Labels, symbols: Mapping[str, str]) -> Labels:
-    return Labels([symbols.get(name, name) for name in labels.names], labels.ids, "elements")
+def _named(labels: ParticleLabels, symbols: Mapping[str, str]) -> ParticleLabels:
+    return ParticleLabels(
+        [symbols.get(name, name) for name in labels.names], labels.ids, "elements"
+    )
 
 
 def _style_of(cells: Sequence[str]) -> str:

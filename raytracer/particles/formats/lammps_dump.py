@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from raytracer.config.errors import quote
 from raytracer.files.access import OpenFile
-from raytracer.model.particle_source import Box, Column, Moment, Particles, moment_of
+from raytracer.model.particle_source import Box, Column, FrameTime, Particles, parse_time
 from raytracer.particles.cell import lammps_box
 from raytracer.particles.columns import stacked
 from raytracer.particles.lines import LineEnds, starts_with
@@ -86,13 +86,13 @@ class Source(TextSource):
         return {**position, **super().columns}
 
     @property
-    def time(self) -> Moment | None:
+    def time(self) -> FrameTime | None:
         """The time if the dump has it (`dump_modify time yes`), otherwise the step."""
         lines = {name: self._lines[line] for name, (_, line) in self._sections.items()
                  if line < len(self._lines)}  # fmt: skip
         if "TIME" in lines:
-            return moment_of(lines["TIME"], UNITS.get(self.units, ""))
-        return moment_of(lines.get("TIMESTEP"), "steps")
+            return parse_time(lines["TIME"], UNITS.get(self.units, ""))
+        return parse_time(lines.get("TIMESTEP"), "steps")
 
     def frame_starts(self) -> Sequence[int]:
         starts = [self._head_before(at) for at in starts_with(self.file, b"ITEM: TIMESTEP")]

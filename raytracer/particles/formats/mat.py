@@ -33,7 +33,7 @@ class Source(NestedSource):
 
 def _times_first(variables: dict[str, Any]) -> dict[str, Any]:
     """Return variables with positions (N, 3, T), as MATLAB stacks frames, as (T, N, 3)."""
-    name = naming.usual("centers", variables)
+    name = naming.find_usual_name("centers", variables)
     shape: tuple[int, ...] = np.shape(variables[name]) if name else ()
     if name is None or len(shape) != 3 or shape[1] not in (2, 3) or are_frames(shape):
         return variables

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from raytracer.files.access import OpenFile
-from raytracer.model.particle_source import Box, Moment, moment_of
+from raytracer.model.particle_source import Box, FrameTime, parse_time
 from raytracer.particles.cell import cell_box
 from raytracer.particles.lines import counted_frames
 from raytracer.particles.text_table import Cell, Kind, Layout, TextSource
@@ -39,8 +39,8 @@ class Source(TextSource):
         return counted_frames(self.file, 0, 1, words=7)
 
     @property
-    def time(self) -> Moment | None:
-        return moment_of(self._head[1])
+    def time(self) -> FrameTime | None:
+        return parse_time(self._head[1])
 
     @property
     def box(self) -> Box | None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile
-from raytracer.model.particle_source import Box, Moment, Particles, moment_of
+from raytracer.model.particle_source import Box, FrameTime, Particles, parse_time
 from raytracer.particles.array_source import ArraySource
 from raytracer.particles.cell import cell_of
 
@@ -78,12 +78,12 @@ class Source(ArraySource):
         return cell._replace(origin=(x, y, z))
 
     @property
-    def time(self) -> Moment | None:
+    def time(self) -> FrameTime | None:
         if "time" not in self.stored:
             return None
         unit = self.unit("time") or "picosecond"
         (time,) = self.values("time", self.frame).reshape(-1)[:1]
-        return moment_of(time, "ps" if unit == "picosecond" else unit)
+        return parse_time(time, "ps" if unit == "picosecond" else unit)
 
     def values(self, name: str, frame: int | None) -> NDArray[Any]:
         each = self.stored[name]

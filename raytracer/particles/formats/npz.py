@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from raytracer.config.errors import DataFileError, quote
 from raytracer.files.npz import Archive, Header, read_header
 from raytracer.model import particle_names as naming
-from raytracer.model.particle_source import Box, Particles, Value, direction_of, plain_value
+from raytracer.model.particle_source import Box, Particles, Value, parse_direction, plain_value
 from raytracer.particles.array_source import ArraySource, vectors
 from raytracer.particles.cell import cell_box
 
@@ -62,7 +62,7 @@ class Source(ArraySource):
     @property
     def gravity(self) -> Sequence[float] | None:
         values = self._few("gravity")
-        return None if values is None else direction_of(values.tolist())
+        return None if values is None else parse_direction(values.tolist())
 
     def _few(self, name: str) -> NDArray[Any] | None:
         header = self.stored.get(name)
@@ -87,7 +87,7 @@ class Source(ArraySource):
     # The sphere set checks types and shapes: one number or colour may be for all spheres.
 
     def _usual(self, part: str, *_: tuple[int, ...]) -> str | None:
-        return naming.usual(part, self.names)
+        return naming.find_usual_name(part, self.names)
 
     def _require_shape(self, part: str, name: str) -> None:
         pass

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.model.particle_source import Moment, moment_of
+from raytracer.model.particle_source import FrameTime, parse_time
 from raytracer.particles.array_source import Entry
 from raytracer.particles.hdf5_members import (
     found_at,
@@ -65,10 +65,10 @@ def _vectors(shape: tuple[int, ...], parts: list[tuple[int, Entry]]) -> NDArray[
     return values
 
 
-def time_of(iteration: Any) -> Moment | None:
+def time_of(iteration: Any) -> FrameTime | None:
     stated = iteration.attrs
-    time, unit = moment_of(stated.get("time")), moment_of(stated.get("timeUnitSI", 1.0))
-    return None if time is None or unit is None else Moment(time.value * unit.value, "s")
+    time, unit = parse_time(stated.get("time")), parse_time(stated.get("timeUnitSI", 1.0))
+    return None if time is None or unit is None else FrameTime(time.value * unit.value, "s")
 
 
 def _components(record: Any) -> dict[str, Entry]:
@@ -82,7 +82,7 @@ def _components(record: Any) -> dict[str, Entry]:
 
 def _component(stored: Any, unit: str) -> Entry | None:
     """Return a dataset, or the group of a constant one, in SI units, (N,)."""
-    factor, attributes = moment_of(stored.attrs.get("unitSI", 1.0)), stored.attrs
+    factor, attributes = parse_time(stored.attrs.get("unitSI", 1.0)), stored.attrs
     if factor is None or (is_group(stored) and not {"value", "shape"} <= set(attributes)):
         return None
     if is_group(stored):

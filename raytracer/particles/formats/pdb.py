@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.model.particle_source import Box, more_frames
+from raytracer.model.particle_source import Box, describe_more_frames
 from raytracer.particles.array_source import NO_BONDS, ArraySource, Bonds, Frame
 from raytracer.particles.cell import cell_of
 from raytracer.particles.lines import starts_with
@@ -171,7 +171,7 @@ class Source(ArraySource):
 
     def read(self) -> Frame:
         if self._first[1] > 1:
-            self.notes.append(("", more_frames(self.name, self._first[1])))
+            self.notes.append(("", describe_more_frames(self.name, self._first[1])))
         return Frame(self._atoms(), self._cell(), bonds=self._connected)
 
     def _atoms(self) -> dict[str, NDArray[Any]]:

@@ -8,7 +8,7 @@ import numpy as np
 from raytracer.config.errors import quote_value
 from raytracer.config.field_types import import_name
 from raytracer.files.access import OpenFile
-from raytracer.model.particle_source import Particles, moment_of
+from raytracer.model.particle_source import Particles, parse_time
 from raytracer.particles import array_source
 from raytracer.particles.array_source import (
     Bonds,
@@ -53,7 +53,7 @@ class FileSource(LibraryFile, arrays.Source):
             box = cell_box(np.diag(edges) if edges.shape == (3,) else edges, frame.periodic)
             x, y, z = map(float, frame.origin)
             box = box and box._replace(origin=(x, y, z))
-        return Frame(columns, box, moment_of(frame.time, frame.time_unit), self._bonds_of)
+        return Frame(columns, box, parse_time(frame.time, frame.time_unit), self._bonds_of)
 
     def _bonds_of(self) -> Bonds:
         bonds: Any = self.value.bonds

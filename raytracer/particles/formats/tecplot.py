@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.model.particle_source import moment_of
+from raytracer.model.particle_source import parse_time
 from raytracer.particles.array_source import ArraySource, Frame
 
 _ZONE = rb"(?im)^[ \t]*zone\b"
@@ -73,7 +73,7 @@ class Source(ArraySource):
         rows = np.concatenate([self._values(zone) for zone in zones])
         columns = {quoted or plain: rows[:, place]
                    for place, (quoted, plain) in enumerate(self._names)}  # fmt: skip
-        return Frame(columns, time=moment_of(zones[0].time), frames=len(self._zones))
+        return Frame(columns, time=parse_time(zones[0].time), frames=len(self._zones))
 
     def _values(self, zone: Zone) -> NDArray[np.float64]:
         """Return the values of a zone, (nodes, variables)."""

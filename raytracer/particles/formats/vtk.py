@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from raytracer.config.errors import DataFileError, pluralize, quote
 from raytracer.files.access import OpenFile, load_json, open_file
 from raytracer.files.references import read_xml_root, resolve_part
-from raytracer.model.particle_source import Notes, ParticleSource, moment_of
+from raytracer.model.particle_source import Notes, ParticleSource, parse_time
 from raytracer.particles.array_source import ArraySource, Frame, library
 from raytracer.particles.formats.vtk_sizes import require_sizes
 from raytracer.system.memory import require_room
@@ -119,7 +119,7 @@ class Collection(ArraySource):
                          for part in parts)}  # fmt: skip
         count = sum(len(part["position"]) for part in parts)
         require_room(self.name, 8 * count * sum(map(prod, common.values())))
-        time = moment_of(self._times[self.frame]) if len(self._times) > 1 else None
+        time = parse_time(self._times[self.frame]) if len(self._times) > 1 else None
         return Frame({name: np.concatenate([part[name] for part in parts]) for name in common},
                      time=time)  # fmt: skip
 
@@ -155,7 +155,7 @@ def _listed(file: OpenFile) -> list[tuple[float, Path]]:
     listed = []
     for entry in entries:
         name = entry.get("file", entry.get("Source", entry.get("name")))
-        moment = moment_of(entry.get("timestep", entry.get("time", 0.0)))
+        moment = parse_time(entry.get("timestep", entry.get("time", 0.0)))
         if name:
             listed.append((moment.value if moment else 0.0, resolve_part(file, str(name))))
     if not listed:

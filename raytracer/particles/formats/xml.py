@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from raytracer.config.errors import quote
 from raytracer.files.references import require_no_reference
 from raytracer.model import particle_names as naming
-from raytracer.model.particle_source import moment_of
+from raytracer.model.particle_source import parse_time
 from raytracer.particles.array_source import ArraySource, Frame, texts
 from raytracer.particles.cell import hoomd_box
 
@@ -52,7 +52,7 @@ class Source(ArraySource):
         bonds = words.get("bond", [])
         pairs = [bonds[place : place + 2] for place in range(1, len(bonds) - 1, 3)]
         ends = np.array(pairs, np.int64) if pairs else None
-        time = moment_of(configuration.get("time_step"), "steps")
+        time = parse_time(configuration.get("time_step"), "steps")
         return Frame(columns, box, time, lambda: (ends, {}))
 
     def _elements(self, root: ElementTree.Element) -> Frame:

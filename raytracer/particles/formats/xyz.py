@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile
-from raytracer.model.elements import table as table_of_elements
+from raytracer.model.elements import load_elements as table_of_elements
 from raytracer.model.particle_source import (
     Box,
     Column,
-    Moment,
+    FrameTime,
     Particles,
-    direction_of,
-    moment_of,
+    parse_direction,
+    parse_time,
 )
 from raytracer.particles.columns import LABELS, SPECIES, TYPES
 from raytracer.particles.lines import COUNT, counted_frames
@@ -104,16 +104,16 @@ class Source(TextSource):
         return Box((0.0, 0.0, 0.0), edges, _periodic(self.pairs.get("pbc", "")))
 
     @property
-    def time(self) -> Moment | None:
+    def time(self) -> FrameTime | None:
         pairs = {key.lower(): word for key, word in self.pairs.items()}
         if (text := pairs.get("time")) is not None:
-            return moment_of(text)
+            return parse_time(text)
         step = LAMMPS_STEP.match(self.comment)
-        return moment_of(step[1] if step else pairs.get("step", pairs.get("timestep")), "steps")
+        return parse_time(step[1] if step else pairs.get("step", pairs.get("timestep")), "steps")
 
     @property
     def gravity(self) -> Sequence[float] | None:
-        return direction_of(self.pairs.get("gravity", "").split())
+        return parse_direction(self.pairs.get("gravity", "").split())
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         columns = super().load(names)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.model.particle_source import Box, Moment, moment_of
+from raytracer.model.particle_source import Box, FrameTime, parse_time
 from raytracer.particles.array_source import library
 from raytracer.particles.cell import cell_box, lammps_box
 from raytracer.particles.lines import starts_with
@@ -108,6 +108,6 @@ class Source(NestedSource):
         return "" if stated is None else str(stated)
 
     @property
-    def time(self) -> Moment | None:
+    def time(self) -> FrameTime | None:
         steps = self._document.get("timestep") if isinstance(self._document, dict) else None
-        return moment_of(steps, "steps")
+        return parse_time(steps, "steps")

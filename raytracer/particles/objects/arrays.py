@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from raytracer.config.errors import DataFileError, pluralize
 from raytracer.model import particle_names as naming
 from raytracer.model import quantities
-from raytracer.model.arrays import Where, as_array
+from raytracer.model.arrays import ErrorContext, as_array
 from raytracer.model.particle_source import Particles
 from raytracer.particles.array_source import (
     Entry,
@@ -39,22 +39,22 @@ class Source(ObjectSource):
         records = getattr(getattr(self.value, "dtype", None), "names", None)
         if records and isinstance(self.value, np.ndarray) and self.value.ndim == 1:
             return self.of_dictionary({name: self.value[name] for name in records})
-        unit = quantities.unit_of(self.value)
-        array = as_array(self.value, "centers", Where(self.name), unit)
+        unit = quantities.find_unit(self.value)
+        array = as_array(self.value, "centers", ErrorContext(self.name), unit)
         is_series = are_frames(array.shape) and not array.dtype.names
         columns = {"centers": array} if is_series else columns_of(array, self.name)
         return columns if unit is None else {n: entry_of(v, unit) for n, v in columns.items()}
 
     def of_dictionary(self, value: Mapping[Any, Any]) -> dict[str, Any]:
         """Return the columns of arrays by name; one number of a style is that of each particle."""
-        units = {str(name): quantities.unit_of(each) for name, each in value.items()}
-        arrays = {str(name): as_array(each, str(name), Where(self.name), units[str(name)])
+        units = {str(name): quantities.find_unit(each) for name, each in value.items()}
+        arrays = {str(name): as_array(each, str(name), ErrorContext(self.name), units[str(name)])
                  for name, each in value.items()}  # fmt: skip
         sized = {name: each for name, each in arrays.items() if each.ndim}
-        place = coordinates(sized) or naming.usual("x", sized) or next(iter(sized), "")
+        place = coordinates(sized) or naming.find_usual_name("x", sized) or next(iter(sized), "")
         shape = sized[place].shape if sized else (0,)
         count = shape[1 if are_frames(shape) or is_across(shape) else 0]
-        for name in [name for name in arrays if naming.plain(name) in _STYLES]:
+        for name in [name for name in arrays if naming.normalize_name(name) in _STYLES]:
             if arrays[name].ndim == 0:
                 sized[name] = np.full(count, arrays[name])
             elif count not in arrays[name].shape[:2]:

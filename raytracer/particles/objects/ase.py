@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.files.access import OpenFile
-from raytracer.model.elements import table
-from raytracer.model.particle_source import moment_of
+from raytracer.model.elements import load_elements
+from raytracer.model.particle_source import parse_time
 from raytracer.particles.array_source import (
     Entry,
     Frame,
@@ -48,7 +48,7 @@ class Source(ObjectSource):
         # ASE takes the types of LAMMPS for atomic numbers, and keeps both.
         if "type" not in arrays or not np.array_equal(arrays["type"], numbers):
             columns = {"element": symbols_of(numbers), **columns}
-        box, time = cell_box(atoms.cell, atoms.pbc), moment_of(atoms.info.get("time"))
+        box, time = cell_box(atoms.cell, atoms.pbc), parse_time(atoms.info.get("time"))
         return Frame(columns, box, time, rows=len(atoms))
 
 
@@ -137,7 +137,7 @@ def _rows(path: str, kind: str) -> Iterator[Any]:
 
 def symbols_of(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return the symbols of atomic numbers, (N,); "X" for unknown ones."""
-    known = np.array([b"X", *(symbol.encode() for symbol in table())], "S2")
+    known = np.array([b"X", *(symbol.encode() for symbol in load_elements())], "S2")
     inside = np.where((numbers > 0) & (numbers < len(known)), numbers, 0)
     symbols: NDArray[Any] = known[inside]
     return symbols

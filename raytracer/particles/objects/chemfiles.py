@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from raytracer.config.errors import pluralize
 from raytracer.files.access import OpenFile
-from raytracer.model.particle_source import moment_of
+from raytracer.model.particle_source import parse_time
 from raytracer.particles.array_source import (
     Bonds,
     Frame,
@@ -68,8 +68,8 @@ class Source(ObjectSource):
         edges[np.abs(edges) < ROUNDING * np.abs(edges).max()] = 0.0
         about = {name: frame[name] for name in frame.list_properties()}
         title = re.search(r"\bt=\s*([-+.\deE]+)", str(about.get("name", "")))  # of GROMACS
-        time = moment_of(about.get("time", title and title[1]), "ps")
-        time = time and moment_of(time.value * self.clock, "ps")
+        time = parse_time(about.get("time", title and title[1]), "ps")
+        time = time and parse_time(time.value * self.clock, "ps")
         return Frame(columns, cell_box(edges), time, self._bonds_of, len(frame.atoms))
 
     def _bonds_of(self) -> Bonds:

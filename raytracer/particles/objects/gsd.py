@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.config.errors import quote
-from raytracer.model.particle_source import moment_of
+from raytracer.model.particle_source import parse_time
 from raytracer.particles.array_source import (
     NO_BONDS,
     Bonds,
@@ -42,7 +42,7 @@ class Source(ObjectSource):
         is_default = stated.box is None or np.array_equal(stated.box, DEFAULT_BOX)
         box = None if is_default else hoomd_box(stated.box)
         columns = self._columns(particles, int(particles.N))
-        time = moment_of(stated.step, "steps")
+        time = parse_time(stated.step, "steps")
         return Frame(columns, box, time, self._bonds_of, int(particles.N))
 
     def _bonds_of(self) -> Bonds:

@@ -8,7 +8,7 @@ import numpy as np
 
 from raytracer.config.errors import DataFileError, pluralize, quote
 from raytracer.files.access import OpenFile
-from raytracer.model.particle_source import moment_of
+from raytracer.model.particle_source import parse_time
 from raytracer.particles.array_source import (
     NO_BONDS,
     Bonds,
@@ -62,7 +62,7 @@ class Source(ObjectSource):
         atoms, columns, sizes, time = self.value.atoms, dict[str, Any](), None, None
         if self.has_coordinates:
             sizes = atoms.universe.dimensions
-            time = moment_of(atoms.universe.trajectory.time, "ps") if self.has_time else None
+            time = parse_time(atoms.universe.trajectory.time, "ps") if self.has_time else None
             columns["position"] = Entry(np.dtype(float), (len(atoms), 3), lambda: atoms.positions)
         if (label := self._label_column()) is not None:
             columns["element"] = label

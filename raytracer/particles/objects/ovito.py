@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.model.particle_source import Box, moment_of
+from raytracer.model.particle_source import Box, parse_time
 from raytracer.particles.array_source import Bonds, Frame, ObjectSource
 
 TYPE = "Particle Type"
@@ -33,7 +33,7 @@ class Source(ObjectSource):
             else:
                 columns["type"] = types
         stated = getattr(data, "attributes", {})
-        time = moment_of(stated.get("Time")) or moment_of(stated.get("Timestep"), "steps")
+        time = parse_time(stated.get("Time")) or parse_time(stated.get("Timestep"), "steps")
         bonds = partial(_bonds_of, particles)
         return Frame(columns, _box_of(data.cell), time, bonds, int(particles.count))
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.model.quantities import without_objects
+from raytracer.model.quantities import objects_to_numbers
 from raytracer.particles.array_source import Entry, Frame, LibraryFile, ObjectSource, library
 from raytracer.system.memory import require_room
 
@@ -60,7 +60,7 @@ def array_of(values: Any) -> NDArray[Any]:
         values = values.combine_chunks() if hasattr(values, "combine_chunks") else values
         numbers = np.asarray(values.flatten().to_numpy(zero_copy_only=False))
         return numbers.reshape(-1, like.shape[1])
-    return without_objects(np.asarray(values.to_numpy(zero_copy_only=False)))
+    return objects_to_numbers(np.asarray(values.to_numpy(zero_copy_only=False)))
 
 
 def _like(kind: Any) -> NDArray[Any] | None:

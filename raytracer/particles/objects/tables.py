@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from raytracer.config.errors import pluralize, quote
 from raytracer.model import particle_names as naming
-from raytracer.model.quantities import unit_of, without_mask, without_objects
+from raytracer.model.quantities import fill_masked, find_unit, objects_to_numbers
 from raytracer.particles import celestial
 from raytracer.particles.array_source import Entry, Frame, LibraryFile, ObjectSource, library
 from raytracer.particles.formats.vtk import GHOSTS_LEFT_OUT, without_ghosts
@@ -60,20 +60,20 @@ def _values(series: Any) -> NDArray[Any]:
             series = series.astype(object).where(series.notna(), None)
     elif str(series.dtype) == "Null":
         return np.full(len(series), None)
-    return without_objects(np.asarray(series.to_numpy()), f"column '{quote(str(series.name))}'")
+    return objects_to_numbers(np.asarray(series.to_numpy()), f"column '{quote(str(series.name))}'")
 
 
 def _of_astropy(table: Any) -> Iterator[tuple[str, Entry]]:
     for name in table.colnames:
         values = table[name]
-        unit, place = unit_of(values), f"column '{quote(name)}'"
+        unit, place = find_unit(values), f"column '{quote(name)}'"
         read = partial(_plain, values, place)
         yield name, Entry(values.dtype, values.shape, read, str(unit or ""), unit)
 
 
 def _plain(column: Any, place: str) -> NDArray[Any]:
     """Return the values of a column without unit; masked numbers are NaN."""
-    return without_mask(getattr(column, "value", column), place)
+    return fill_masked(getattr(column, "value", column), place)
 
 
 class FileSource(LibraryFile, Source):
@@ -90,11 +90,13 @@ class FileSource(LibraryFile, Source):
             tables = [self._table_of(each, table) for each in units if hasattr(each, "columns")]
         if not tables:
             raise self.error("has no table: its data are images")
-        known = (each for each in tables if naming.usual("x", each[0].colnames)
+        known = (each for each in tables if naming.find_usual_name("x", each[0].colnames)
                  or celestial.directions(each[0].colnames))  # fmt: skip
         chosen, varying = next(known, tables[0])
         if varying:
-            what = f"columns of arrays of variable length, {naming.listed(varying)}, are left out"
+            what = (
+                f"columns of arrays of variable length, {naming.quote_names(varying)}, are left out"
+            )
             remedy = "write the values that are needed as columns of a fixed length"
             if not chosen.colnames:
                 raise self.error(f"{what}, and there are no others: {remedy}")

@@ -14,7 +14,7 @@ from particles.corpus import modules
 from particles.corpus.kinds import KINDS, Kind
 from particles.corpus.table import table
 from raytracer.config.warning import RaytracerWarning
-from raytracer.model.elements import find
+from raytracer.model.elements import find_element
 from raytracer.particles.read import frame_count, read, source_of
 
 assert modules  # which list the kinds
@@ -44,8 +44,8 @@ def test_a_file(tmp_path: Path, kind: Kind) -> None:
         np.testing.assert_array_equal(data.centers, written.positions)
     if written.symbols:
         assert data.labels is not None
-        found = [find(data.labels.names[place]) for place in data.labels.ids]
-        assert found == [find(symbol) for symbol in written.symbols]
+        found = [find_element(data.labels.names[place]) for place in data.labels.ids]
+        assert found == [find_element(symbol) for symbol in written.symbols]
     if written.radii is not None:
         np.testing.assert_array_equal(data.radius, written.radii)
     with source_of(named) as source:
