@@ -18,8 +18,8 @@ from raytracer.model.scene import Scene
 from raytracer.model.simulation_box import to_triple
 from raytracer.packing import framing
 from raytracer.packing.framing import FULL, Room, Surroundings
-from raytracer.packing.pack import ball_sets, place, render_space
-from raytracer.packing.pose import aimed, posed
+from raytracer.packing.pack import bounding_spheres, choose_render_space, to_render_space
+from raytracer.packing.pose import aim_camera, fit_camera
 
 Point = NDArray[np.float64]
 
@@ -47,11 +47,11 @@ def fit(
     pivot: Point | None = None
     start, room = camera, FULL
     for scene, point, around in scenes:
-        sets = ball_sets(scene)
-        space = render_space(sets)
-        spheres = place(sets, space)
+        sets = bounding_spheres(scene)
+        space = choose_render_space(sets)
+        spheres = to_render_space(sets, space)
         if not ways:
-            start = aimed(camera, spheres, space)
+            start = aim_camera(camera, spheres, space)
             if not start.fit:
                 return _zoomed(start)
             ways = directions(start)
@@ -67,7 +67,7 @@ def fit(
         moved = np.zeros(3) if point is None or pivot is None else point - pivot
         for each, way in zip(fitted, ways, strict=True):
             turned = replace(start, position=None, look_at=None, direction=to_triple(way), zoom=1.0)
-            stand = posed(turned, spheres, space, aspect, around)[0]
+            stand = fit_camera(turned, spheres, space, aspect, around)[0]
             eye = stand.eye * space.scale + center - moved
             each.append(Fitted(eye, stand.half * space.scale, middle - moved))
     if len(ways) == 1 and pivot is None:
@@ -97,7 +97,7 @@ def _still(
     fitted: list[Fitted], camera: Camera, direction: Point, aspect: float, room: Room
 ) -> Camera:
     """Return the camera of one direction that sees all eyes, with margins."""
-    axes = framing.basis(direction, np.array(camera.upward, np.float64))
+    axes = framing.view_basis(direction, np.array(camera.upward, np.float64))
     middle = np.mean([each.middle for each in fitted], axis=0)
     eyes = np.array([each.eye for each in fitted])
     across, above, along = eyes @ axes.right, eyes @ axes.up, eyes @ -axes.forward
@@ -148,7 +148,7 @@ def _around(
     tangent = tan(radians(camera.vertical_fov) / 2.0)
     distance = half = 0.0
     for frames, direction in zip(fitted, directions, strict=True):
-        axes = framing.basis(direction, np.array(camera.upward, np.float64))
+        axes = framing.view_basis(direction, np.array(camera.upward, np.float64))
         for each in frames:
             way = each.eye - pivot
             x, y, along = abs(way @ axes.right), abs(way @ axes.up), float(way @ -axes.forward)

@@ -35,7 +35,7 @@ from raytracer.model.scene import Scene
 from raytracer.model.settings import AUTO
 from raytracer.model.simulation_box import to_triple
 from raytracer.packing.framing import NOTHING, Surroundings
-from raytracer.packing.pack import with_boxes
+from raytracer.packing.pack import add_boxes
 from raytracer.particles.compressed import keeping_unpacked
 from raytracer.rendering.following import follow, followed, with_rows
 from raytracer.rendering.overrides import SceneOverrides
@@ -219,7 +219,7 @@ class Renderer:
                         plan, size = plan_of(scene, _values(shots[frame])), scene.render
                         with prefix_errors(scene.source):
                             around = surroundings(plan, size.width, size.height)
-                            around = with_boxes(scene, around)
+                            around = add_boxes(scene, around)
                     yield scene, self._point(scene, frame), around
 
         rest = scenes()

@@ -29,7 +29,7 @@ from raytracer.backends.cuda.tree import build_sizes
 from raytracer.config.errors import BackendError, MemoryNeedError, SceneError
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.film.film import Developed, Film
-from raytracer.packing.buffers import Bvh, Columns, DeviceRecords, SceneBuffers
+from raytracer.packing.buffers import Bvh, DeviceRecords, SceneBuffers, SphereColumns
 from raytracer.packing.sphere_update import SphereUpdate
 from raytracer.packing.view import View
 from raytracer.system.cuda_driver import LEGACY_STREAM, order_streams
@@ -266,7 +266,7 @@ class DeviceGroup:
 
     def place(
         self, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
-        on_host: Callable[[slice], Columns],
+        on_host: Callable[[slice], SphereColumns],
     ) -> DeviceRecords | None:  # fmt: skip
         """Pack spheres on the first GPU, in striped memory where their scene will be striped."""
         first, numbers = self.devices[0], [device.number for device in self.devices]

@@ -113,7 +113,7 @@ def generate(
 
 def contents_of(source: Source) -> dict[str, Any]:
     """Load a scene with all its data and pack it; return its contents as JSON types."""
-    from raytracer.packing.pack import pack_with_camera, packed_looks
+    from raytracer.packing.pack import estimate_look_bytes, pack_with_camera
     from raytracer.rendering.overrides import SceneOverrides
     from raytracer.rendering.pipeline import apply_overrides, load_source
 
@@ -121,7 +121,7 @@ def contents_of(source: Source) -> dict[str, Any]:
     counts = scene.counts()
     total = sum(counts.values())
     need = memory.MemoryEstimate(
-        total, 1, 1, appearance=packed_looks(scene), solids=total - scene.count,
+        total, 1, 1, appearance=estimate_look_bytes(scene), solids=total - scene.count,
         triangles=counts.get("triangle", 0),
     )  # fmt: skip
     memory.require_room(file, need.packed, "to be checked")

@@ -10,7 +10,7 @@ from raytracer.config.errors import SceneError, UserError, quote, quote_value
 from raytracer.in_situ.feed import COLUMN
 from raytracer.model.arrays import ErrorContext, as_array
 from raytracer.model.quantities import find_unit
-from raytracer.packing.sphere_update import is_readable
+from raytracer.packing.sphere_update import can_kernels_read
 from raytracer.system.cuda_driver import LEGACY_STREAM, stream_handle
 from raytracer.system.device_array import device_array
 
@@ -71,7 +71,7 @@ class Points(NamedTuple):
         for key, array in self.arrays.items():
             kind = "values" if key.startswith(COLUMN) else key
             found = device_array(array, key, self.stream)
-            if gpu is None or found is None or not is_readable(kind, found, len(centers), gpu):
+            if gpu is None or found is None or not can_kernels_read(kind, found, len(centers), gpu):
                 arrays[key] = as_array(found or array, key, where)
             else:
                 arrays[key] = found

@@ -142,13 +142,13 @@ def keep_on_device(
     name: of the array in a `SphereUpdate`. count: rows that are needed, or None."""
     if isinstance(value, (np.ndarray, str, int, float, list, tuple)) or not is_array(value):
         return None
-    from raytracer.packing.sphere_update import is_readable
+    from raytracer.packing.sphere_update import can_kernels_read
     from raytracer.system.device_array import device_array  # late: most arrays are NumPy's
 
     found = device_array(value, where.place(part))
     if found is None or not found.ndim or not len(found):
         return None
-    return found if is_readable(name, found, len(found) if count is None else count) else None
+    return found if can_kernels_read(name, found, len(found) if count is None else count) else None
 
 
 def as_floats(value: Any, part: str, where: ErrorContext) -> NDArray[np.floating[Any]]:

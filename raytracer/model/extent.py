@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from raytracer.model.arrays import BLOCK_ROWS, for_each_block
 from raytracer.model.views import AXES, Vector
-from raytracer.packing.buffers import Columns, DeviceRecords, Spheres
+from raytracer.packing.buffers import DeviceRecords, SphereColumns, Spheres
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -55,7 +55,7 @@ def find_outliers(
         return None
     x, y, z = centers.T
     with np.errstate(over="ignore"):
-        points = Columns(x, y, z, np.broadcast_to(np.float32(0.0), x.shape))
+        points = SphereColumns(x, y, z, np.broadcast_to(np.float32(0.0), x.shape))
         middle, (others,) = measure_bulk(points, np.empty(0, np.intp), FEW)
         limit = MAX_RATIO * others
         corner = np.maximum(high - middle, middle - low)
@@ -164,7 +164,7 @@ class Subject:
 def bounding_ball(subject: Subject) -> Spheres:
     """Return a ball around a subject, about the centre of its bounding box, (1,) each: a camera
     that fits it shows the subject from all directions."""
-    spheres, (low, high) = Columns(*subject.spheres), subject.box()
+    spheres, (low, high) = SphereColumns(*subject.spheres), subject.box()
     center, size = (low + high) / 2.0, (high - low) / 2.0
     skipped = np.empty(0, np.intp) if subject.skipped is None else subject.skipped
     farthest = np.zeros(len(spheres[0]) // BLOCK_ROWS + 2)  # per block, and for the points
@@ -181,7 +181,7 @@ def bounding_ball(subject: Subject) -> Spheres:
     if subject.points is not None:
         farthest[-1] = np.linalg.norm(subject.points - center, axis=1).max()
     ball = (*center, farthest.max() or 1.0)
-    return Columns(*(np.array([value], np.float32) for value in ball))
+    return SphereColumns(*(np.array([value], np.float32) for value in ball))
 
 
 def find_center(spheres: Spheres) -> Doubles:
@@ -218,7 +218,7 @@ def find_lowest_height(spheres: Spheres, up: Vector) -> float:
     return -reach
 
 
-def _block(spheres: Columns, skipped: Numbers, rows: slice) -> list[Doubles]:
+def _block(spheres: SphereColumns, skipped: Numbers, rows: slice) -> list[Doubles]:
     """Return x, y, z and radius of a block; the radius of skipped spheres is -inf."""
     columns = [column[rows].astype(np.float64) for column in spheres]
     first, last = np.searchsorted(skipped, (rows.start, rows.stop))

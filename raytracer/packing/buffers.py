@@ -32,7 +32,7 @@ DIGEST_VERSION = 4
 """Of what a digest covers and how; only films with digests of this version can be resumed."""
 
 
-def _empty(kind: str, *row: int) -> NDArray[Any]:
+def _empty_array(kind: str, *row: int) -> NDArray[Any]:
     return np.zeros((0, *row), kind)
 
 
@@ -57,7 +57,7 @@ FORM_SHIFT = 29
 """Bits of the tag of a record below its form: a row of colours."""
 
 
-def balls_of(
+def list_fitted_balls(
     solids: Spheres,
     axis: NDArray[np.float32],
     form: NDArray[np.uint8],
@@ -71,11 +71,13 @@ def balls_of(
     if not len(axis):
         return solids
     if flat := int((form == TRIANGLE).sum()):
-        before = Columns(*(column[: len(column) - flat] for column in solids))
-        others = balls_of(before, axis[:-flat], form[:-flat], shapes[: -TRIANGLE_ROWS * flat])
-        corners = triangle_numbers(shapes, flat)[:, :9].reshape(-1, 3)
+        before = SphereColumns(*(column[: len(column) - flat] for column in solids))
+        others = list_fitted_balls(
+            before, axis[:-flat], form[:-flat], shapes[: -TRIANGLE_ROWS * flat]
+        )
+        corners = select_triangles(shapes, flat)[:, :9].reshape(-1, 3)
         at_corners = (*corners.T, np.repeat(solids[3][-flat:], 3))
-        return Columns(*map(np.concatenate, zip(others, at_corners, strict=True)))
+        return SphereColumns(*map(np.concatenate, zip(others, at_corners, strict=True)))
     columns, half = np.array([*solids]), axis.T.copy()
     starts = columns[:, solids.size - len(axis) :]
     ends = starts.copy()
@@ -89,10 +91,10 @@ def balls_of(
             of_shapes[:] = np.where(is_cone, numbers[row], of_shapes)
     ends[:3] = starts[:3] + half
     starts[:3] -= half
-    return Columns(*np.concatenate([columns, ends], axis=1))
+    return SphereColumns(*np.concatenate([columns, ends], axis=1))
 
 
-def triangle_numbers(shapes: NDArray[np.float32], count: int) -> NDArray[np.float32]:
+def select_triangles(shapes: NDArray[np.float32], count: int) -> NDArray[np.float32]:
     """Return the numbers of the last `count` solids, which are triangles, float32 (count, 16)."""
     return shapes[len(shapes) - TRIANGLE_ROWS * count :].reshape(count, -1)
 
@@ -103,7 +105,7 @@ Reach: TypeAlias = tuple[list[float], int, int, float]
 NONE: NDArray[np.intp] = np.empty(0, np.intp)
 
 
-class Columns(NamedTuple):
+class SphereColumns(NamedTuple):
     """Spheres by number, float32 (N,) each, render space."""
 
     x: NDArray[np.float32]
@@ -121,9 +123,9 @@ class Columns(NamedTuple):
         radius = self.radius[rows]
         return (float(radius.min()), float(radius.max())) if len(radius) else (0.0, 0.0)
 
-    def taken(self, rows: NDArray[np.int64]) -> Columns:
+    def taken(self, rows: NDArray[np.int64]) -> SphereColumns:
         """Return some spheres, by number."""
-        return Columns(*(column[rows] for column in self))
+        return SphereColumns(*(column[rows] for column in self))
 
     def reach(
         self, normals: NDArray[np.float64], center: NDArray[np.float64] | None, limit: float,
@@ -138,21 +140,21 @@ class Columns(NamedTuple):
 class DeviceRecords:
     """Spheres that were packed in the memory of a device; the host has no copy of them.
 
-    In place of `Columns` they have these on demand: `placed` makes some rows at a time from the
-    arrays of the caller.
+    In place of `SphereColumns` they have these on demand: `placed` makes some rows at a time from
+    the arrays of the caller.
 
     parts: count, least and greatest radius of each set, render space.
     """
 
     def __init__(
-        self, parts: list[tuple[int, float, float]], placed: Callable[[slice], Columns]
+        self, parts: list[tuple[int, float, float]], placed: Callable[[slice], SphereColumns]
     ) -> None:
         self.parts = parts
         self.size = sum(count for count, _, _ in parts)
         self.placed = placed
 
     @cached_property
-    def columns(self) -> Columns:
+    def columns(self) -> SphereColumns:
         return self.placed(slice(0, self.size))
 
     def __getitem__(self, column: Any) -> Any:
@@ -168,7 +170,7 @@ class DeviceRecords:
         chosen = [first in among for first in firsts]
         return min(compress(lows, chosen)), max(compress(highs, chosen))
 
-    def taken(self, rows: NDArray[np.int64]) -> Columns:
+    def taken(self, rows: NDArray[np.int64]) -> SphereColumns:
         return self.columns.taken(rows)
 
     def reach(
@@ -181,7 +183,7 @@ class DeviceRecords:
         """Give back the memory of the device, when scenes have a tree over them."""
 
 
-Spheres: TypeAlias = Columns | DeviceRecords
+Spheres: TypeAlias = SphereColumns | DeviceRecords
 
 
 class DeviceColors:
@@ -212,15 +214,15 @@ class ImagedSpheres(DeviceRecords):
         steps = np.indices(lattice["counts"][0]).reshape(3, -1).T
         return cls(cell, steps @ lattice["edges"][0].reshape(3, 3).astype(np.float64))
 
-    def _columns(self, rows: slice) -> Columns:
+    def _columns(self, rows: slice) -> SphereColumns:
         return self.taken(np.arange(rows.start, rows.stop))
 
-    def taken(self, rows: NDArray[np.int64]) -> Columns:
+    def taken(self, rows: NDArray[np.int64]) -> SphereColumns:
         image, row = np.divmod(rows, self.cell.size)
         *axes, radius = self.cell.taken(row)
         pairs = zip(axes, self.vectors[image].T, strict=True)
         x, y, z = ((axis + vector).astype(np.float32) for axis, vector in pairs)
-        return Columns(x, y, z, radius)
+        return SphereColumns(x, y, z, radius)
 
     def reach(
         self, normals: NDArray[np.float64], center: NDArray[np.float64] | None, limit: float,
@@ -256,7 +258,7 @@ class SceneBuffers:
     space: Space  # render space, in scene units
     # (G,), of more than 2^31 spheres uint32, ascending: indices of the large spheres, which are not
     # in the tree and are the last in leaf order.
-    large_id: NDArray[np.int32 | np.uint32] = field(default_factory=partial(_empty, "i4"))
+    large_id: NDArray[np.int32 | np.uint32] = field(default_factory=partial(_empty_array, "i4"))
     # (G,): the large spheres, in the same order; the ground, a plane, is the last of them, with
     # number N. Where there is one, arrays of colours, of their ids and of material ids have a row
     # more.
@@ -264,19 +266,19 @@ class SceneBuffers:
     # (E,): the spheres that send out light; made of the others.
     emitters: NDArray[np.void] = field(default_factory=partial(empty_structs, "Emitter"))
     # (N,), or (0,) where all is opaque: 65535 is opacity 1.
-    opacity: NDArray[np.uint16] = field(default_factory=partial(_empty, "u2"))
+    opacity: NDArray[np.uint16] = field(default_factory=partial(_empty_array, "u2"))
     # (C, 3), render space: half of the segments of the capsules, which are with the cones and
     # ellipsoids the last C of the N; x, y and z are their middles. The others are spheres. Of cones
     # and ellipsoids x, y, z and this are middle and half of a box.
-    axis: NDArray[np.float32] = field(default_factory=partial(_empty, "f4", 3))
+    axis: NDArray[np.float32] = field(default_factory=partial(_empty_array, "f4", 3))
     # (C,): the row of colours, or of `color_id`, that the end of a solid along its axis has; 0 is
     # that of its start. Such rows follow those of the surfaces.
-    end_row: NDArray[np.int32] = field(default_factory=partial(_empty, "i4"))
+    end_row: NDArray[np.int32] = field(default_factory=partial(_empty_array, "i4"))
     # (C,), bits FLAT, CONE, ELLIPSOID and EVEN; or (0,) where all are 0.
-    form: NDArray[np.uint8] = field(default_factory=partial(_empty, "u1"))
+    form: NDArray[np.uint8] = field(default_factory=partial(_empty_array, "u1"))
     # (S, 8): numbers of the cones, ellipsoids and triangles, the last of the C, as
     # `kernels/geom/solid.h` reads them.
-    shapes: NDArray[np.float32] = field(default_factory=partial(_empty, "f4", 8))
+    shapes: NDArray[np.float32] = field(default_factory=partial(_empty_array, "f4", 8))
     # (1,): the spheres are those of one cell, which is seen in each box of the lattice; or (0,).
     images: NDArray[np.void] = field(default_factory=partial(empty_structs, "ImageLattice"))
 
@@ -312,7 +314,7 @@ class SceneBuffers:
         ends = self.end_row[: len(self.end_row) - flat]
         other = int(ends.max(initial=-1)) + 1
         if flat and (of_corners := self.end_row[-flat:] & CORNER_COLORS > 0).any():
-            numbers = triangle_numbers(self.shapes, flat)[of_corners, COLOR_PLACE : COLOR_PLACE + 3]
+            numbers = select_triangles(self.shapes, flat)[of_corners, COLOR_PLACE : COLOR_PLACE + 3]
             other = max(other, int(np.ascontiguousarray(numbers).view(np.int32).max()) + 1)
         return max(self.rows, other)
 
@@ -326,7 +328,7 @@ class SceneBuffers:
         """Balls around which a view fits, those of both ends of capsules among them."""
         if len(self.images):
             return ImagedSpheres.of(self.placed, self.images)
-        return balls_of(self.placed, self.axis, self.form, self.shapes)
+        return list_fitted_balls(self.placed, self.axis, self.form, self.shapes)
 
     @property
     def has_ground(self) -> bool:
@@ -414,22 +416,22 @@ class SceneBuffers:
         but the number of samples: a film can get more of the same picture. The hash is a tree of
         two levels (blocks, then their hashes), so that threads can share the work."""
         root, blocks = blake2b(f"{self.count};".encode(), digest_size=16), list[memoryview]()
-        for name, array in self._hashed():
+        for name, array in self._list_hashed():
             root.update(f"{name} {array.dtype.str} {array.shape};".encode())
             data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
             blocks += [data[at : at + DIGEST_BLOCK] for at in range(0, len(data), DIGEST_BLOCK)]
         starts = range(0, self.count, DIGEST_BLOCK // 16)
         if len(starts) < 2 and sum(map(len, blocks)) <= DIGEST_BLOCK:
-            leaves = [*map(self._leaf_of_spheres, starts), *map(_leaf, blocks)]
+            leaves = [*map(self._hash_spheres, starts), *map(_hash_leaf, blocks)]
         else:
             from concurrent.futures import ThreadPoolExecutor
 
             with ThreadPoolExecutor(min(choose_thread_count(), DIGEST_THREADS)) as pool:
-                leaves = [*pool.map(self._leaf_of_spheres, starts), *pool.map(_leaf, blocks)]
+                leaves = [*pool.map(self._hash_spheres, starts), *pool.map(_hash_leaf, blocks)]
         root.update(b"".join(leaves))
         return f"{DIGEST_VERSION}-{root.hexdigest()}"
 
-    def _leaf_of_spheres(self, start: int) -> bytes:
+    def _hash_spheres(self, start: int) -> bytes:
         """Return the hash of a block of the spheres."""
         rows = slice(start, min(start + DIGEST_BLOCK // 16, self.count))
         placed = self.placed
@@ -437,9 +439,9 @@ class SceneBuffers:
             columns: Sequence[NDArray[Any]] = placed.placed(rows)
         else:
             columns = [axis[rows] for axis in placed]
-        return _leaf(*(np.ascontiguousarray(column).data for column in columns))
+        return _hash_leaf(*(np.ascontiguousarray(column).data for column in columns))
 
-    def _hashed(self) -> Iterator[tuple[str, NDArray[Any]]]:
+    def _list_hashed(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Yield by name what is hashed beside the spheres: all other arrays, but the emitters,
         which are made of others."""
         yield "color", self.color
@@ -490,7 +492,7 @@ def host_tree(
     return Bvh(*core().build_bvh(columns, choose_thread_count(threads), large_id.tolist(), shapes))
 
 
-def _leaf(*blocks: memoryview) -> bytes:
+def _hash_leaf(*blocks: memoryview) -> bytes:
     leaf = blake2b(digest_size=32)
     for block in blocks:
         leaf.update(block)

@@ -27,17 +27,17 @@ def pack_environment(
     image = environment.equirectangular()
     if not np.isfinite(image).all():
         raise UserError("environment.intensity: is too large for 32-bit numbers; give less")
-    size = rows_of(image)
+    size = count_map_rows(image)
     require_room("environment", MAP * 2 * size**2, "to be sampled")
-    radiance = equirectangular(image, size)
+    radiance = resample_equirectangular(image, size)
     del image
     luminance, density = radiance @ LUMINANCE, sampling_density(radiance)
     fields = {
-        "map_x": sky_x(up, environment.rotation),
+        "map_x": sky_axis(up, environment.rotation),
         "map_size": size,
         "map_shadow": int(environment.shadow),
-        "map_even": int(luminance.max() <= EVEN * (luminance * _weights(radiance)).sum()),
-        "environment_light": _light_on_ground(radiance),
+        "map_even": int(luminance.max() <= EVEN * (luminance * _corner_weights(radiance)).sum()),
+        "environment_light": _irradiance_on_ground(radiance),
     }
     corners, half = density.size, (size**2 - 1) // 3
     sky = np.zeros(corners + 2 * half + 1, struct_dtype("EnvironmentTexel"))
@@ -75,7 +75,7 @@ def fill_quads(quads: NDArray[np.void], cells: NDArray[np.float64]) -> None:
     parts = cells[:, :size], cells[:, size:]
     _fill_half(quads[:half], parts[0])
     _fill_half(quads[half : 2 * half], parts[1])
-    quads["top"][-1] = _share(np.array([part.sum() for part in parts]))
+    quads["top"][-1] = _first_share(np.array([part.sum() for part in parts]))
 
 
 def _fill_half(quads: NDArray[np.void], cells: NDArray[np.float64]) -> None:
@@ -83,22 +83,22 @@ def _fill_half(quads: NDArray[np.void], cells: NDArray[np.float64]) -> None:
     end = len(quads)
     while len(cells) > 1:
         side = len(cells) // 2
-        parts = cells.reshape(side, 2, side, 2).transpose(0, 2, 1, 3)[_in_tree(side)]
+        parts = cells.reshape(side, 2, side, 2).transpose(0, 2, 1, 3)[_tree_order(side)]
         of_level = quads[end - side**2 : end]
-        of_level["top"] = _share(parts.sum(axis=2))
-        of_level["left"] = _share(parts)
+        of_level["top"] = _first_share(parts.sum(axis=2))
+        of_level["left"] = _first_share(parts)
         end -= side**2
         cells = cells.reshape(side, 2, side, 2).sum(axis=(1, 3))
 
 
-def _share(halves: NDArray[np.float64]) -> NDArray[np.float64]:
+def _first_share(halves: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the first of two (..., 2) by their sum, a half if both are zero."""
     total = halves.sum(axis=-1)
     half = np.full(total.shape, 0.5)
     return np.asarray(np.divide(halves[..., 0], total, out=half, where=total > 0.0))
 
 
-def _in_tree(side: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _tree_order(side: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return rows and columns of the blocks of a level in the order of the tree, (side**2,)."""
     row = column = np.zeros(1, np.int64)
     for _ in range(side.bit_length() - 1):
@@ -107,7 +107,7 @@ def _in_tree(side: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return row, column
 
 
-def _weights(radiance: NDArray[np.float32]) -> NDArray[np.float64]:
+def _corner_weights(radiance: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return the share of the sphere that each corner stands for, (size + 1, 2 size + 1)."""
     edge = np.ones(radiance.shape[1])
     edge[[0, -1]] = 0.5  # the first and the last column are one
@@ -115,13 +115,13 @@ def _weights(radiance: NDArray[np.float32]) -> NDArray[np.float64]:
     return np.asarray(share / share.sum())
 
 
-def _light_on_ground(radiance: NDArray[np.float32]) -> float:
+def _irradiance_on_ground(radiance: NDArray[np.float32]) -> float:
     """Return the radiance of a white surface that faces up under a map: sum of its channels."""
-    share = _weights(radiance) * np.maximum(np.cos(_angles(radiance)), 0.0)[:, None]
+    share = _corner_weights(radiance) * np.maximum(np.cos(_angles(radiance)), 0.0)[:, None]
     return float((radiance.sum(axis=-1) * share).sum() * 4.0)
 
 
-def rows_of(image: NDArray[np.float32]) -> int:
+def count_map_rows(image: NDArray[np.float32]) -> int:
     """Return the rows of cells: a power of two, at least as many as those of the image."""
     height, width = image.shape[:2]
     size = 64
@@ -130,7 +130,7 @@ def rows_of(image: NDArray[np.float32]) -> int:
     return size
 
 
-def equirectangular(image: NDArray[np.float32], size: int) -> NDArray[np.float32]:
+def resample_equirectangular(image: NDArray[np.float32], size: int) -> NDArray[np.float32]:
     """Return an equirectangular image (h, w, 3 or 1), row 0 the zenith, at the corners of `size`
     rows of cells: linear RGB, float32 (size + 1, 2 size + 1, 3).
 
@@ -140,25 +140,29 @@ def equirectangular(image: NDArray[np.float32], size: int) -> NDArray[np.float32
     pixel falls between corners.
     """
     height, width = image.shape[:2]
-    image = reduced(image, min(height, size), min(width, 2 * size))
+    image = shrink_image(image, min(height, size), min(width, 2 * size))
     height, width = image.shape[:2]
     rows = np.zeros((size + 1, *image.shape[1:]), np.float32)
     for part in PARTS:
-        rows += _between(image, np.clip(_places(size, height, part), 0.0, height - 1.0), axis=0)
+        rows += _interpolate(
+            image, np.clip(_pixel_coordinates(size, height, part), 0.0, height - 1.0), axis=0
+        )
     corners = np.zeros((size + 1, 2 * size + 1, image.shape[2]), np.float32)
     rows = np.concatenate([rows[:, -1:], rows, rows[:, :1]], axis=1)
     for part in PARTS:
-        corners += _between(rows, _places(2 * size, width, part) % width + 1.0, axis=1)
+        corners += _interpolate(
+            rows, _pixel_coordinates(2 * size, width, part) % width + 1.0, axis=1
+        )
     corners /= len(PARTS) ** 2
     return np.ascontiguousarray(np.broadcast_to(corners, (*corners.shape[:2], 3)))
 
 
-def _places(cells: int, pixels: int, part: float) -> NDArray[np.float64]:
+def _pixel_coordinates(cells: int, pixels: int, part: float) -> NDArray[np.float64]:
     """Return the coordinates of points beside corners, 0 in the middle of the first pixel."""
     return np.asarray((np.arange(cells + 1) + part) * (pixels / cells) - 0.5, np.float64)
 
 
-def _between(values: NDArray[np.float32], place: NDArray[np.float64], axis: int) -> Any:
+def _interpolate(values: NDArray[np.float32], place: NDArray[np.float64], axis: int) -> Any:
     first = np.minimum(place.astype(np.int64), values.shape[axis] - 1)
     second = np.minimum(first + 1, values.shape[axis] - 1)
     part = (place - first).astype(np.float32).reshape(-1, *(1,) * (values.ndim - 1 - axis))
@@ -169,7 +173,7 @@ def _between(values: NDArray[np.float32], place: NDArray[np.float64], axis: int)
     return high
 
 
-def reduced(image: NDArray[np.float32], height: int, width: int) -> NDArray[np.float32]:
+def shrink_image(image: NDArray[np.float32], height: int, width: int) -> NDArray[np.float32]:
     """Return an equirectangular image with at most its rows and columns: means over solid angle."""
     rows, columns = image.shape[:2]
     if (rows, columns) == (height, width):
@@ -189,7 +193,7 @@ def reduced(image: NDArray[np.float32], height: int, width: int) -> NDArray[np.f
     return smaller
 
 
-def sky_x(up: Vector, rotation: float) -> Vector:
+def sky_axis(up: Vector, rotation: float) -> Vector:
     """Return the direction of the middle of the image, unit; `rotation` in degrees about `up`."""
     ahead = (1.0, 0.0, 0.0) if abs(up[0]) < 0.9 else (0.0, 0.0, 1.0)
     along = sum(a * b for a, b in zip(ahead, up, strict=True))

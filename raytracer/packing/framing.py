@@ -63,22 +63,22 @@ class Basis(NamedTuple):
     forward: Doubles
 
 
-def basis(backward: Doubles, up: Doubles) -> Basis:
+def view_basis(backward: Doubles, up: Doubles) -> Basis:
     """Return the axes of a view; `backward` points from the target to the eye."""
-    backward, up = _of_order_one(backward), _of_order_one(up)
+    backward, up = _normalize_exponent(backward), _normalize_exponent(up)
     forward = -backward / np.linalg.norm(backward)
     right = np.cross(forward, up / np.linalg.norm(up))
     right /= np.linalg.norm(right)
     return Basis(right, np.cross(right, forward), forward)
 
 
-def _of_order_one(vector: Doubles) -> Doubles:
+def _normalize_exponent(vector: Doubles) -> Doubles:
     """Scale a vector by a power of two if its square would not be a float64."""
     largest = float(np.abs(vector).max())
     return vector if 1e-150 < largest < 1e150 else np.ldexp(vector, -frexp(largest)[1])
 
 
-def fitted(
+def fit_subject(
     kind: str, subject: Subject, axes: Basis, half: float, aspect: float, room: Room = FULL
 ) -> tuple[Doubles, float, Outliers | None]:
     """Return the nearest camera that shows the whole subject, in the middle of the picture unless
@@ -88,12 +88,12 @@ def fitted(
     kind: of the camera; a panorama is placed like a perspective one. aspect: width by height.
     """
     if kind == "orthographic":
-        return _orthographic(subject, axes, aspect, room)
-    eye, outliers = _perspective(subject, axes, half, aspect, room)
+        return _fit_orthographic(subject, axes, aspect, room)
+    eye, outliers = _fit_perspective(subject, axes, half, aspect, room)
     return eye, half, outliers
 
 
-def _perspective(
+def _fit_perspective(
     subject: Subject, axes: Basis, half: float, aspect: float, room: Room
 ) -> tuple[Doubles, Outliers | None]:
     """Return the eye of a perspective camera, and the outliers.
@@ -119,11 +119,11 @@ def _perspective(
     across = (right - left) / (2.0 * angles[0][0])
     above = (top - bottom) / (2.0 * angles[1][0])
     if inner:
-        (across, above), depth = _with_room([across, above], depth, beside, inner)
+        (across, above), depth = _free_margins([across, above], depth, beside, inner)
     return across * axes.right + above * axes.up + depth * axes.forward, outliers
 
 
-def _with_room(
+def _free_margins(
     places: list[float], depth: float, reach: list[float], angles: list[tuple[float, float]]
 ) -> tuple[list[float], float]:
     """Move an eye (across and above, depth) as little as possible to free the margins.
@@ -143,7 +143,7 @@ def _with_room(
     return moved, depth
 
 
-def _orthographic(
+def _fit_orthographic(
     subject: Subject, axes: Basis, aspect: float, room: Room
 ) -> tuple[Doubles, float, Outliers | None]:
     """Return eye and half height of an orthographic camera, and the outliers."""

@@ -50,8 +50,8 @@ def pack_large(
     numbers = _candidates(placed)
     large = {number: ball(number) for number in numbers if number < spheres}
     if clip:
-        large = {number: each for number, each in large.items() if _is_left(clip, *each)}
-    gaps = {number: abs(_gap(*each)) for number, each in large.items()}
+        large = {number: each for number, each in large.items() if _is_visible(clip, *each)}
+    gaps = {number: abs(_surface_distance(*each)) for number, each in large.items()}
     near = [number for number, (_, radius) in large.items() if gaps[number] < NEAR * radius]
     near = sorted(sorted(near, key=gaps.__getitem__)[:most])
     # of spheres only those with a surface near the others matter, not a surrounding sky
@@ -75,7 +75,7 @@ def pack_large(
     return np.array(near, np.int64), table
 
 
-def exact(values: Any) -> Exact:
+def to_fractions(values: Any) -> Exact:
     """Return numbers as fractions, in the same shape."""
     from fractions import Fraction  # late: few scenes have large spheres
 
@@ -83,7 +83,7 @@ def exact(values: Any) -> Exact:
     return fractions
 
 
-def plane(up: Vector, height: float) -> NDArray[np.void]:
+def pack_plane(up: Vector, height: float) -> NDArray[np.void]:
     """Return the half-space below a height along a unit vector, `LargeSphere`, structured (1,)."""
     table = np.zeros(1, struct_dtype("LargeSphere"))
     table["normal"] = [-x for x in up]
@@ -104,15 +104,15 @@ def _candidates(placed: Spheres) -> list[int]:
     return [int(number) for number in numbers[largest]]
 
 
-def _is_left(clip: Mapping[str, Any], center: Exact, radius: "Fraction") -> bool:
-    planes = exact(clip["clip_planes"].reshape(-1, 4)[: clip["clip_count"]])
+def _is_visible(clip: Mapping[str, Any], center: Exact, radius: "Fraction") -> bool:
+    planes = to_fractions(clip["clip_planes"].reshape(-1, 4)[: clip["clip_count"]])
     heights, size = planes[:, :3] @ center - planes[:, 3], float(radius)
     if clip["clip_removes"]:
         return any(float(height) > -size for height in heights)  # not inside all half-spaces
     return all(float(height) < size for height in heights)  # not outside any of them
 
 
-def _gap(center: Exact, radius: "Fraction") -> float:
+def _surface_distance(center: Exact, radius: "Fraction") -> float:
     """Return the approximate distance of the scene's centre from the surface."""
     square = center @ center
     return float(square - radius * radius) / (sqrt(float(square)) + float(radius))

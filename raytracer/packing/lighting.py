@@ -26,7 +26,7 @@ def pack_lights(
     lights: Sequence[Light] | None, space: Space, axes: Basis, settings: RenderSettings
 ) -> NDArray[np.void]:
     """Return the lights in render space, structured (L,); None: those of the look, along axes."""
-    lights = key_lights(settings, axes) if lights is None else lights
+    lights = look_lights(settings, axes) if lights is None else lights
     packed = np.zeros(len(lights), struct_dtype("Light"))
     for index, (entry, light) in enumerate(zip(packed, lights, strict=True)):
         try:
@@ -54,17 +54,17 @@ def world_up(background: Background, camera: Camera | None, shown: Sequence[floa
     return (x, y, z)
 
 
-def key_lights(settings: RenderSettings, axes: Basis) -> tuple[DirectionalLight, ...]:
+def look_lights(settings: RenderSettings, axes: Basis) -> tuple[DirectionalLight, ...]:
     """Return the lights of a scene that states none: those of the look, the key light first."""
     look = settings.rig
     lights = []
     for where, intensity, angle in ((settings.light, look.key, look.angle), *look.others):
-        x, y, z = (-float(v) for v in towards_key(axes, where))
+        x, y, z = (-float(v) for v in key_direction(axes, where))
         lights.append(DirectionalLight((x, y, z), intensity=intensity, angle=angle))
     return tuple(lights) if look.key else ()
 
 
-def towards_key(axes: Basis, place: str | tuple[float, float, float]) -> NDArray[np.float64]:
+def key_direction(axes: Basis, place: str | tuple[float, float, float]) -> NDArray[np.float64]:
     """Return the direction to the key light, (3,), of any length; place: one of `KEY_LIGHTS`, or
     the direction of travel."""
     if not isinstance(place, str):
@@ -73,14 +73,16 @@ def towards_key(axes: Basis, place: str | tuple[float, float, float]) -> NDArray
     return right * axes.right + up * axes.up - backward * axes.forward
 
 
-def ambient_of(ambient: Ambient | None, lights: Sequence[Light] | None, look: Look) -> Ambient:
+def choose_ambient(ambient: Ambient | None, lights: Sequence[Light] | None, look: Look) -> Ambient:
     """Return the ambient light of a scene, of the look, or the default beside stated lights."""
     if ambient is not None:
         return ambient
     return Ambient(intensity=look.ambient) if lights is None else Ambient()
 
 
-def environment(background: Background, ambient: Ambient, camera: Camera | None) -> dict[str, Any]:
+def pack_background(
+    background: Background, ambient: Ambient, camera: Camera | None
+) -> dict[str, Any]:
     """Return background and ambient light as fields of `Frame`."""
     light = to_linear_light(ambient.color) * ambient.intensity
     if not light.max() <= np.finfo(np.float32).max:
@@ -118,7 +120,7 @@ def pack_emitters(
     """Return the table of emitters, structured (E,), and fields of `SceneInfo`.
 
     The weight of an emitter is the largest channel of radiance, times the square of the radius or
-    of `emitter_reach`, if that is less. Arguments are as in `SceneBuffers`.
+    of `limit_emitter_radius`, if that is less. Arguments are as in `SceneBuffers`.
     """
     is_principled = materials["kind"] == enum_value("MaterialKind", "principled")
     emission = np.where(is_principled, materials["principled"]["emission"], np.float32(0.0))
@@ -133,7 +135,7 @@ def pack_emitters(
     if not lit.any():
         return empty_structs("Emitter"), {"emitter_count": 0}
     number, radiance, radius = number[lit], radiance[lit], radius[lit]
-    reach = emitter_reach(spheres, number)
+    reach = limit_emitter_radius(spheres, number)
     weight = radiance.max(axis=1) * np.minimum(radius, reach).astype(np.float64) ** 2
     total = float(weight.sum())
     emitters = np.zeros(len(number), struct_dtype("Emitter"))
@@ -143,12 +145,12 @@ def pack_emitters(
     emitters["share"] = weight / total
     emitters["sphere"] = number
     emitters["opacity"] = opacity[number] if len(opacity) else np.iinfo(np.uint16).max
-    emitters["threshold"], emitters["alias"] = alias_table(weight / total)
+    emitters["threshold"], emitters["alias"] = make_alias_table(weight / total)
     fields = {"emitter_count": len(emitters), "emitter_scale": 1.0 / total, "emitter_reach": reach}
     return emitters, fields
 
 
-def emitter_reach(spheres: Spheres, number: NDArray[np.int64]) -> float:
+def limit_emitter_radius(spheres: Spheres, number: NDArray[np.int64]) -> float:
     """Return the radius that emitters have at most when one of them is chosen.
 
     Of a dome around a scene, and of a ball on which the scene stands, a point gets about the light
@@ -178,7 +180,7 @@ def emitter_reach(spheres: Spheres, number: NDArray[np.int64]) -> float:
     return reach
 
 
-def alias_table(share: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def make_alias_table(share: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return threshold and alias of each entry, for sampling by weight: of a uniformly drawn entry,
     values above its threshold select its alias.
 

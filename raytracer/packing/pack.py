@@ -33,26 +33,26 @@ from raytracer.model.solids import SolidSet
 from raytracer.model.sphere_set import SphereSet, raw_attribute
 from raytracer.model.views import Vector
 from raytracer.packing.buffers import (
-    Columns,
     DeviceColors,
     DeviceRecords,
     SceneBuffers,
+    SphereColumns,
     Spheres,
-    balls_of,
+    list_fitted_balls,
 )
 from raytracer.packing.framing import NOTHING, Surroundings
-from raytracer.packing.large_spheres import MAX_LARGE, Exact, exact, pack_large, plane
+from raytracer.packing.large_spheres import MAX_LARGE, Exact, pack_large, pack_plane, to_fractions
 from raytracer.packing.lighting import (
-    ambient_of,
     background_up,
-    environment,
+    choose_ambient,
+    pack_background,
     pack_emitters,
     pack_lights,
     rig_axes,
     world_up,
 )
-from raytracer.packing.pose import Pose, posed
-from raytracer.packing.view import View, frame_of
+from raytracer.packing.pose import Pose, fit_camera
+from raytracer.packing.view import View, make_frame
 from raytracer.system.layout import empty_structs, enum_value, struct_dtype
 from raytracer.system.resources import choose_thread_count
 
@@ -92,7 +92,7 @@ def pack_with_camera(
         scene, settings: None takes the settings of the scene.
         around: what a fitted camera shows beside the spheres.
         placer: packs spheres in the memory of a device (`Device.place`).
-        repeated: one periodic box whose arrays are enough (`replicated_set.cell_of`).
+        repeated: one periodic box whose arrays are enough (`replicated_set.split_images`).
         before: the buffers of a scene whose spheres have changed; render space, ground and
             environment stay the same.
         pose: the camera then; None leaves the view as it was.
@@ -106,7 +106,7 @@ def pack_with_camera(
             (spheres_of_set.cell or spheres_of_set).check()
         for solids_of_set in solid_sets:
             solids_of_set.check()
-        space = before.space if before else render_space(ball_sets(scene))
+        space = before.space if before else choose_render_space(bounding_spheres(scene))
         all_images = scene
         if repeated is not None:
             scene, images = repeated
@@ -115,18 +115,20 @@ def pack_with_camera(
         has_ground = len(surfaces) > len(sets) + len(solid_sets)
         there = None
         if placer is not None and not solid_sets:
-            there = _placed_there(placer, sets, surfaces, space)
-        spheres, painted = (place(sets, space), None) if there is None else there
+            there = _pack_on_device(placer, sets, surfaces, space)
+        spheres, painted = (to_render_space(sets, space), None) if there is None else there
         number = spheres.size
         color: NDArray[np.float32] | DeviceColors
-        color, color_id, color_mode = painted or pack_colors([*surfaces, *end_colors(solid_sets)])
+        color, color_id, color_mode = painted or pack_colors(
+            [*surfaces, *second_color_balls(solid_sets)]
+        )
         solids, balls, of_solids = _with_solids(
             spheres, solid_sets, space, has_ground, color_mode != UNIFORM,
             [getattr(scene.material_of(each), "transmission", 0.0) > 0.0 for each in solid_sets],
         )  # fmt: skip
         large_id, large = pack_large(
-            solids, number, lambda i: _exact(sets, space, i), _clip(scene.clip, space),
-            MAX_LARGE - has_ground,
+            solids, number, lambda i: _locate_exactly(sets, space, i), _pack_clip(scene.clip,
+            space), MAX_LARGE - has_ground,
         )  # fmt: skip
         if repeated is not None:
             from raytracer.packing.replicated_set import pack_images  # late: few scenes
@@ -138,7 +140,7 @@ def pack_with_camera(
         camera = scene.camera or Camera()
         if before is None:
             aspect = settings.width / settings.height
-            pose, camera = posed(camera, balls, space, aspect, with_boxes(scene, around))
+            pose, camera = fit_camera(camera, balls, space, aspect, add_boxes(scene, around))
             _warn_of_pose(pose, balls, space)
         if has_ground:
             if before is not None and before.has_ground:
@@ -157,7 +159,7 @@ def pack_with_camera(
             _warn_of_dark(scene, solid_sets)
         emitters, emission = pack_emitters(spheres, color, color_id, materials, of_spheres, opacity)
         is_fading = has_ground and scene.ground.fade > 0  # type: ignore[union-attr]
-        nothing = View(empty_structs("Camera"), empty_structs("Light"), materials, frame_of())
+        nothing = View(empty_structs("Camera"), empty_structs("Light"), materials, make_frame())
         view = (nothing if before is None else before.view).but(
             **emission,
             color_mode=enum_value("ColorMode", color_mode),
@@ -174,10 +176,10 @@ def pack_with_camera(
         )  # fmt: skip
         if pose is not None and before is None:
             up = world_up(scene.background, scene.camera, background_up(scene.background, camera))
-            view = _view(buffers, replace(scene, camera=camera), settings, pose, up)
+            view = _pack_view(buffers, replace(scene, camera=camera), settings, pose, up)
             buffers = replace(buffers, view=view)
         elif pose is not None:
-            buffers = replace(buffers, view=retake(buffers, scene, settings, pose))
+            buffers = replace(buffers, view=repack_view(buffers, scene, settings, pose))
         return buffers.check(), camera
 
 
@@ -188,48 +190,48 @@ def _with_solids(
     """Return spheres and solids, the balls that a camera fits, and the arrays of the solids."""
     if not sets:
         return spheres, spheres, {}
-    from raytracer.packing.solids import place_solids  # late: few scenes have any
+    from raytracer.packing.solids import pack_solids  # late: few scenes have any
 
     # positions of all balls, to refuse those too far away
-    balls_of_sets = ([place([ball], space) for ball in s.balls] for s in sets)
+    balls_of_sets = ([to_render_space([ball], space) for ball in s.balls] for s in sets)
     radii = [
         np.maximum.reduce([np.resize(ball[3], each.count) for ball in balls])
         for each, balls in zip(sets, balls_of_sets, strict=True)
     ]
-    solids, arrays = place_solids(spheres, sets, radii, space, has_ground, has_colors, are_glass)
-    balls = balls_of(solids, arrays["axis"], arrays["form"], arrays["shapes"])
+    solids, arrays = pack_solids(spheres, sets, radii, space, has_ground, has_colors, are_glass)
+    balls = list_fitted_balls(solids, arrays["axis"], arrays["form"], arrays["shapes"])
     return solids, balls, arrays
 
 
-def _view(
+def _pack_view(
     buffers: SceneBuffers, scene: Scene, settings: RenderSettings, pose: Pose, up: Vector
 ) -> View:
     """Return the view of a camera, with what that of the buffers says of the scene's tables."""
     space, camera = buffers.space, pose.pack(settings.width / settings.height)
     lights = pack_lights(scene.lights, space, rig_axes(settings, pose.axes, up), settings)
-    sky, of_sky = _sky(buffers, scene, settings)
-    clip = _clip(scene.clip, space)
-    ambient = ambient_of(scene.ambient, scene.lights, settings.rig)
+    sky, of_sky = _pack_sky(buffers, scene, settings)
+    clip = _pack_clip(scene.clip, space)
+    ambient = choose_ambient(scene.ambient, scene.lights, settings.rig)
     is_caught = buffers.has_ground and scene.ground is not None and scene.ground.shadow_catcher
-    tables = _fields(buffers, "scene") | {
+    tables = _part_fields(buffers, "scene") | {
         "light_count": len(lights),
-        "large_count": large_shown(buffers.large, buffers.has_ground, pose),
+        "large_count": count_visible_large(buffers.large, buffers.has_ground, pose),
     }
-    frame = frame_of(
+    frame = make_frame(
         **settings.packed(space.scale),
         x1=settings.width,
         y1=settings.height,
-        **environment(scene.background, ambient, scene.camera),
+        **pack_background(scene.background, ambient, scene.camera),
         **tables,
         **clip,
         **of_sky,
-        **_glass(buffers, camera, clip, settings),
+        **_pack_glass(buffers, camera, clip, settings),
         shadow_catcher=buffers.count + 1 if is_caught else 0,
     )
     return View(camera, lights, buffers.view.materials, frame, sky)
 
 
-def retake(buffers: SceneBuffers, scene: Scene, settings: RenderSettings, pose: Pose) -> View:
+def repack_view(buffers: SceneBuffers, scene: Scene, settings: RenderSettings, pose: Pose) -> View:
     """Return the same spheres with another camera, light, background or size."""
     x, y, z = buffers.view.frame["environment"]["background_up"][0].tolist()
     up = world_up(scene.background, scene.camera, (x, y, z))
@@ -237,10 +239,10 @@ def retake(buffers: SceneBuffers, scene: Scene, settings: RenderSettings, pose: 
         # The environment does not turn with the camera's up axis.
         scene = replace(scene, background=replace(scene.background, up=(x, y, z)))
     with prefix_errors(scene.source):
-        return _view(buffers, scene, settings, pose, up)
+        return _pack_view(buffers, scene, settings, pose, up)
 
 
-def _fields(buffers: SceneBuffers, part: str) -> dict[str, Any]:
+def _part_fields(buffers: SceneBuffers, part: str) -> dict[str, Any]:
     values = buffers.view.frame[part]
     return {name: values[name][0] for name in values.dtype.names or ()}
 
@@ -250,7 +252,7 @@ def _pack_ground(scene: Scene, camera: Camera, spheres: Spheres, space: Space) -
     assert ground is not None
     up, height = background_up(scene.background, camera), ground.height
     if isinstance(height, str):
-        packed = plane(up, find_lowest_height(spheres, up))
+        packed = pack_plane(up, find_lowest_height(spheres, up))
     else:
         middle = sum(axis * x for axis, x in zip(up, space.center, strict=True))
         placed = (height - middle) / space.scale
@@ -258,7 +260,7 @@ def _pack_ground(scene: Scene, camera: Camera, spheres: Spheres, space: Space) -
             raise SceneError(
                 "ground.height: is too far from the spheres for 32-bit numbers; move it"
             )
-        packed = plane(up, placed)
+        packed = pack_plane(up, placed)
     if ground.fade:
         sides = [*np.eye(3), *-np.eye(3)]
         reach = float(np.float32(max(Subject(spheres, fit="all").reach(sides)[0])))
@@ -266,7 +268,7 @@ def _pack_ground(scene: Scene, camera: Camera, spheres: Spheres, space: Space) -
     return packed
 
 
-def large_shown(large: NDArray[np.void], has_ground: bool, pose: Pose) -> int:
+def count_visible_large(large: NDArray[np.void], has_ground: bool, pose: Pose) -> int:
     """Return how many large spheres a camera sees; the last, the ground, only from above."""
     return len(large) - (has_ground and pose.is_below(large[-1]))
 
@@ -285,7 +287,7 @@ def _pack_opacity(scene: Scene, surfaces: Sequence[SphereSet]) -> NDArray[np.uin
     return packed if bool((packed < OPAQUE).any()) else packed[:0]
 
 
-def _clip(clip: Clip | None, space: Space) -> dict[str, Any]:
+def _pack_clip(clip: Clip | None, space: Space) -> dict[str, Any]:
     if clip is None:
         return {}
     cuts = clip.planes()
@@ -312,7 +314,7 @@ def _warn_of_dark(scene: Scene, sets: Sequence[SolidSet]) -> None:
         )
 
 
-def _glass(
+def _pack_glass(
     buffers: SceneBuffers, camera: NDArray[np.void], clip: Mapping[str, Any],
     settings: RenderSettings,
 ) -> dict[str, Any]:  # fmt: skip
@@ -330,7 +332,7 @@ def _glass(
     return pack_media(camera, buffers, glass, parameters["priority"], clip)
 
 
-def _sky(
+def _pack_sky(
     buffers: SceneBuffers, scene: Scene, settings: RenderSettings
 ) -> tuple[NDArray[np.void], dict[str, Any]]:
     """Return the texels of the environment, structured (M,), and its fields of `Frame`.
@@ -343,8 +345,8 @@ def _sky(
     around, before = scene.environment, buffers.view
     if around is not None and len(before.sky):
         light = before.frame["environment"]["environment_light"][0]
-        fields = _fields(buffers, "environment_map") | {"environment_light": light}
-        return before.sky, fields | {"map_visible": _is_seen(around, scene.background)}
+        fields = _part_fields(buffers, "environment_map") | {"environment_light": light}
+        return before.sky, fields | {"map_visible": _is_environment_seen(around, scene.background)}
     if around is None and settings.resolved_integrator == "path":
         look = settings.rig
         if scene.lights is None and scene.ambient is None and look.ambient > 0.0:
@@ -360,11 +362,11 @@ def _sky(
     phong = before.materials["kind"] == enum_value("MaterialKind", "phong")
     has_highlights = bool((phong & (before.materials["phong"]["specular"] > 0)).any())
     fields["map_highlights"] = int(fields["map_even"] and has_highlights)
-    fields["map_visible"] = _is_seen(around, scene.background)
+    fields["map_visible"] = _is_environment_seen(around, scene.background)
     return texels, fields
 
 
-def _is_seen(around: Environment, background: Background) -> int:
+def _is_environment_seen(around: Environment, background: Background) -> int:
     return int(around.visible and not background.transparent)
 
 
@@ -388,7 +390,7 @@ def _warn_of_pose(pose: Pose, spheres: Spheres, space: Space) -> None:
     )
 
 
-def with_boxes(scene: Scene, around: Surroundings) -> Surroundings:
+def add_boxes(scene: Scene, around: Surroundings) -> Surroundings:
     """Add the boxes of a scene's files to the surroundings, if its camera fits "box"."""
     if scene.camera is None or scene.camera.fit != "box":
         return around
@@ -402,20 +404,22 @@ def with_boxes(scene: Scene, around: Surroundings) -> Surroundings:
     return Surroundings(around.room, (*around.boxes, *boxes))
 
 
-def render_space(sets: Sequence[SphereSet]) -> Space:
+def choose_render_space(sets: Sequence[SphereSet]) -> Space:
     """Choose centre and scale from an evenly strided sample of nonempty sphere sets."""
     if not sets:
         return Space((0.0, 0.0, 0.0), 1.0)
     stride = -(-sum(s.count for s in sets) // MAX_SAMPLE)
-    centers, radii = zip(*(sample(each, stride) for each in sets), strict=True)
+    centers, radii = zip(*(sample_spheres(each, stride) for each in sets), strict=True)
     return fit_space(np.concatenate(centers), np.concatenate(radii))
 
 
-def sample(spheres: SphereSet, stride: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def sample_spheres(
+    spheres: SphereSet, stride: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     if spheres.cell is not None:
         spheres, stride = spheres.taken(np.arange(0, spheres.count, stride)), 1
     every = slice(None, None, stride)
-    centers, radius = (_rows(spheres, n, every, checked=False) for n in ("centers", "radius"))
+    centers, radius = (_take_rows(spheres, n, every, checked=False) for n in ("centers", "radius"))
     if not (np.isfinite(centers).all() and (radius > 0.0).all() and (radius < np.inf).all()):
         _ = spheres.centers, spheres.radius  # of a GPU; they say what is wrong
     centers = centers.astype(np.float64)
@@ -424,7 +428,7 @@ def sample(spheres: SphereSet, stride: int) -> tuple[NDArray[np.float64], NDArra
     return placed, radius.astype(np.float64) * spheres.transform.scale
 
 
-def _rows(spheres: SphereSet, name: str, rows: slice, *, checked: bool = True) -> NDArray[Any]:
+def _take_rows(spheres: SphereSet, name: str, rows: slice, *, checked: bool = True) -> NDArray[Any]:
     """Return some rows of the centres, or of the radii or the one radius, on the host."""
     array = raw_attribute(spheres, name)
     if isinstance(array, float):
@@ -440,7 +444,7 @@ def _rows(spheres: SphereSet, name: str, rows: slice, *, checked: bool = True) -
     return np.atleast_1d(check_radius(part, len(part), spheres.where))
 
 
-def _placed_there(
+def _pack_on_device(
     placer: Placer, sets: Sequence[SphereSet], surfaces: Sequence[SphereSet], space: Space
 ) -> tuple[DeviceRecords, tuple[DeviceColors, NDArray[np.int32], str] | None] | None:
     """Return spheres, and their colours if they are arrays of a GPU, in the memory of a device, as
@@ -452,8 +456,8 @@ def _placed_there(
         centers = raw_attribute(each, "centers")
         changes.append(space.update([each], first, positions=centers, radii=radii))
         first += each.count
-    paints = _paints(surfaces)
-    placed = placer(changes, paints, lambda rows: place(sets, space, rows))
+    paints = _device_colors(surfaces)
+    placed = placer(changes, paints, lambda rows: to_render_space(sets, space, rows))
     if placed is None:
         return None
     count = sum(each.count for each in surfaces)
@@ -461,7 +465,7 @@ def _placed_there(
     return placed, (colors, np.zeros(0, np.int32), PER_SPHERE) if paints else None
 
 
-def _paints(surfaces: Sequence[SphereSet]) -> list[SphereUpdate]:
+def _device_colors(surfaces: Sequence[SphereSet]) -> list[SphereUpdate]:
     """Return the colours of all surfaces, if one has an array of a GPU and each has N colours."""
     from raytracer.packing.sphere_update import SphereUpdate
 
@@ -473,12 +477,12 @@ def _paints(surfaces: Sequence[SphereSet]) -> list[SphereUpdate]:
         return []
     firsts = accumulate((each.count for each in surfaces), initial=0)
     return [
-        SphereUpdate(0, each.count, first_color=first, **coloring(each))
+        SphereUpdate(0, each.count, first_color=first, **color_arguments(each))
         for each, first in zip(surfaces, firsts, strict=False)
     ]
 
 
-def coloring(spheres: SphereSet) -> dict[str, Any]:
+def color_arguments(spheres: SphereSet) -> dict[str, Any]:
     """Return the arguments of a `SphereUpdate` for the colours of a set."""
     color, scale = raw_attribute(spheres, "color"), spheres.color_scale
     if isinstance(color, np.ndarray):
@@ -488,25 +492,27 @@ def coloring(spheres: SphereSet) -> dict[str, Any]:
     return {"colors": color, "color_space": spheres.color_space}
 
 
-def place(sets: Sequence[SphereSet], space: Space, rows: slice | None = None) -> Columns:
+def to_render_space(
+    sets: Sequence[SphereSet], space: Space, rows: slice | None = None
+) -> SphereColumns:
     """Return the spheres of nonempty sets in render space, or some rows of them."""
     begin, end = (0, sum(s.count for s in sets)) if rows is None else (rows.start, rows.stop)
-    found, first = Columns(*(np.empty(end - begin, np.float32) for _ in range(4))), 0
+    found, first = SphereColumns(*(np.empty(end - begin, np.float32) for _ in range(4))), 0
     for spheres in sets:
         own = slice(max(begin - first, 0), min(end - first, spheres.count))
         if own.start < own.stop:
             to = slice(first + own.start - begin, first + own.stop - begin)
-            _place_rows(spheres, own, space, Columns(*(column[to] for column in found)))
+            _transform_rows(spheres, own, space, SphereColumns(*(column[to] for column in found)))
         first += spheres.count
     return found
 
 
-def _place_rows(spheres: SphereSet, rows: slice, space: Space, out: Columns) -> None:
+def _transform_rows(spheres: SphereSet, rows: slice, space: Space, out: SphereColumns) -> None:
     # Division by a power of two is exact, so it can go into the coefficients. The offset is a
     # difference first: sphere coordinates are then added to small numbers only.
     linear, move = space.affine_from(spheres.transform)
     factor = spheres.transform.scale / space.scale
-    centers, radius = (align(_rows(spheres, name, rows)) for name in ("centers", "radius"))
+    centers, radius = (align(_take_rows(spheres, name, rows)) for name in ("centers", "radius"))
     wrong = core().place(
         centers, radius, linear.ravel().tolist(), move.tolist(), factor, out, choose_thread_count()
     )
@@ -519,29 +525,29 @@ def _place_rows(spheres: SphereSet, rows: slice, space: Space, out: Columns) -> 
             raise OutOfRangeError(f"sphere {rows.start + wrong}")
 
 
-def ball_sets(scene: Scene) -> list[SphereSet]:
+def bounding_spheres(scene: Scene) -> list[SphereSet]:
     """Return the nonempty sets of spheres, and the balls at the ends of solids or around them."""
     balls = [ball for each in scene.solids if each.count for ball in each.balls]
     return [each for each in scene.spheres if each.count] + balls
 
 
-def end_colors(solids: Sequence[SolidSet]) -> list[SphereSet]:
+def second_color_balls(solids: Sequence[SolidSet]) -> list[SphereSet]:
     """Return the balls with further colours of solids."""
     return [each.second_colors for each in solids if each.count and each.second_colors]
 
 
-def _exact(sets: Sequence[SphereSet], space: Space, row: int) -> tuple[Exact, Fraction]:
+def _locate_exactly(sets: Sequence[SphereSet], space: Space, row: int) -> tuple[Exact, Fraction]:
     """Return centre, (3,), and radius of a sphere in render space, without a rounding."""
     for spheres in sets:
         if row < spheres.count:
             break
         row -= spheres.count
     transform = spheres.transform
-    move = exact(transform.translate) - exact(space.center)
-    center = exact(transform.linear()) @ exact(spheres.centers[row]) + move
+    move = to_fractions(transform.translate) - to_fractions(space.center)
+    center = to_fractions(transform.linear()) @ to_fractions(spheres.centers[row]) + move
     radius = spheres.radius if isinstance(spheres.radius, float) else spheres.radius[row]
-    scale = exact(space.scale)
-    return center / scale, exact([radius, transform.scale]).prod() / scale
+    scale = to_fractions(space.scale)
+    return center / scale, to_fractions([radius, transform.scale]).prod() / scale
 
 
 def pack_colors(
@@ -556,19 +562,19 @@ def pack_colors(
         return linear_rgb(sets[0].color[:1], sets[0].color_space), none, mode
     colors = [linear_rgb(each.color, each.color_space) for each in sets]
     if mode == PER_SPHERE:
-        return _joined(list(map(_of_each, sets, colors))), none, mode
+        return _concatenate(list(map(_expand_colors, sets, colors))), none, mode
     firsts = accumulate(map(len, colors), initial=0)
-    ids = [first + _rows_of(each) for first, each in zip(firsts, sets, strict=False)]
-    return _joined(colors), _joined(ids), mode
+    ids = [first + _color_rows(each) for first, each in zip(firsts, sets, strict=False)]
+    return _concatenate(colors), _concatenate(ids), mode
 
 
-def _of_each(spheres: SphereSet, colors: NDArray[np.float32]) -> NDArray[np.float32]:
+def _expand_colors(spheres: SphereSet, colors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the colour of each sphere of a set, float32 (N, 3)."""
     has_each = spheres.color_id is None and len(colors) == spheres.count
-    return colors if has_each else colors[_rows_of(spheres)]
+    return colors if has_each else colors[_color_rows(spheres)]
 
 
-def _rows_of(spheres: SphereSet) -> NDArray[np.int32]:
+def _color_rows(spheres: SphereSet) -> NDArray[np.int32]:
     """Return the index of each sphere's colour among those of its set, int32 (N,)."""
     if spheres.color_id is not None:
         return spheres.color_id.astype(np.int32, copy=False)
@@ -576,7 +582,7 @@ def _rows_of(spheres: SphereSet) -> NDArray[np.int32]:
     return np.zeros(spheres.count, np.int32) if is_one else np.arange(spheres.count, dtype=np.int32)
 
 
-def _joined(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def _concatenate(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
@@ -607,18 +613,18 @@ def _pack_materials(
     return materials, np.repeat(np.array(of_set, np.int32), np.array(counts, np.intp))
 
 
-def packed_looks(scene: Scene) -> int:
+def estimate_look_bytes(scene: Scene) -> int:
     sets = scene.surfaces()
     has_ids = len({scene.material_of(s) for s in sets}) > 1
-    mode, count, colors = _color_mode([*sets, *end_colors(scene.solids)])
+    mode, count, colors = _color_mode([*sets, *second_color_balls(scene.solids)])
     size = {UNIFORM: 12, PER_SPHERE: 12 * count, INDEXED: 12 * colors + 4 * count}[mode]
     return size + (4 * sum(s.count for s in sets) if has_ids else 0)
 
 
-def nbytes(scene: Scene) -> int:
+def count_array_bytes(scene: Scene) -> int:
     """Return the size in bytes of a scene's arrays, counting shared memory once."""
     owners: dict[int, int] = {}
-    for each in ball_sets(scene):
+    for each in bounding_spheres(scene):
         arrays = [raw_attribute(each, name) for name in ("centers", "radius", "color")]
         arrays += [each.color_id, each.rows, each.labels and each.labels.ids]
         arrays += each.data.arrays.values()

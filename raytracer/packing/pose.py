@@ -12,7 +12,7 @@ from raytracer.model.extent import Doubles, Outliers, Subject, find_center, find
 from raytracer.model.render_space import Space
 from raytracer.model.views import VIEW_UP
 from raytracer.packing.buffers import Spheres
-from raytracer.packing.framing import NOTHING, Basis, Surroundings, basis, fitted
+from raytracer.packing.framing import NOTHING, Basis, Surroundings, fit_subject, view_basis
 from raytracer.system.layout import enum_value, struct_dtype
 
 ROUNDING = 1e-9  # largest relative error of a camera rounded to scene units; float32 has 6e-8
@@ -96,7 +96,7 @@ class Pose:
         )  # fmt: skip
 
 
-def posed(
+def fit_camera(
     camera: Camera, spheres: Spheres, space: Space, aspect: float, around: Surroundings = NOTHING
 ) -> tuple[Pose, Camera]:
     """Return the pose of a camera, and the camera in scene units with that pose.
@@ -105,25 +105,25 @@ def posed(
     it gives the same picture to the last bit. aspect: width by height; around: what a fitted camera
     shows beside the spheres, which are in render space.
     """
-    camera = aimed(camera, spheres, space)
-    first = _settled_pose(camera, spheres, space, aspect, around)
+    camera = aim_camera(camera, spheres, space)
+    first = _compute_pose(camera, spheres, space, aspect, around)
     if not camera.fit and camera.zoom == 1.0:
         return first, camera
     stated = first.camera(camera, space)
-    rounded = _settled_pose(stated, spheres, space, aspect, NOTHING)
-    if not _alike(first, rounded):  # too far from the origin for float64
+    rounded = _compute_pose(stated, spheres, space, aspect, NOTHING)
+    if not _are_alike(first, rounded):  # too far from the origin for float64
         return first, stated
     return replace(rounded, outliers=first.outliers), stated
 
 
-def _settled_pose(
+def _compute_pose(
     camera: Camera, spheres: Spheres, space: Space, aspect: float, around: Surroundings
 ) -> Pose:
-    directed = unfitted(camera, space)
+    directed = pose_at_origin(camera, space)
     axes, half, outliers = directed.axes, directed.half, None
     if camera.fit or camera.position is None:
         subject = Subject(spheres, camera.fit, points=around.points(space))
-        eye, half, outliers = fitted(camera.type, subject, axes, half, aspect, around.room)
+        eye, half, outliers = fit_subject(camera.type, subject, axes, half, aspect, around.room)
         if camera.position is None and camera.look_at is not None:
             offset = space.point(camera.look_at) - eye
             eye = eye + offset - (offset @ axes.forward) * axes.forward
@@ -134,17 +134,17 @@ def _settled_pose(
     return replace(directed, eye=eye, half=half / camera.zoom, outliers=outliers)
 
 
-def unfitted(camera: Camera, space: Space) -> Pose:
+def pose_at_origin(camera: Camera, space: Space) -> Pose:
     """Return the pose of a settled camera at the origin: its direction, field of view and lens."""
     backward, up = (np.array(v, np.float64) for v in (camera.backward(), camera.upward))
     focus = camera.look_at if camera.focus is None else camera.focus
     return Pose(
-        camera.type, np.zeros(3), basis(backward, up), tan(radians(camera.vertical_fov) / 2.0),
+        camera.type, np.zeros(3), view_basis(backward, up), tan(radians(camera.vertical_fov) / 2.0),
         aperture=camera.aperture, focus=None if focus is None else space.point(focus),
     )  # fmt: skip
 
 
-def _alike(one: Pose, other: Pose) -> bool:
+def _are_alike(one: Pose, other: Pose) -> bool:
     """Whether two poses differ only by the rounding to scene units."""
     units = max(float(np.abs(one.eye).max()), 1e-3), 1.0, one.half
     first, second = ([np.array(v) for v in (p.eye, p.axes, p.half)] for p in (one, other))
@@ -152,7 +152,7 @@ def _alike(one: Pose, other: Pose) -> bool:
     return all(bool(np.abs(a - b).max() <= ROUNDING * unit) for a, b, unit in triples)
 
 
-def aimed(camera: Camera, spheres: Spheres, space: Space) -> Camera:
+def aim_camera(camera: Camera, spheres: Spheres, space: Space) -> Camera:
     """Return the settled camera; without a target it looks at the centre of the spheres."""
     camera = with_up(camera, spheres).settled()
     if camera.position is None or camera.look_at is not None:

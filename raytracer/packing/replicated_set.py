@@ -125,7 +125,7 @@ class ReplicatedSet(SphereSet):
         return some
 
 
-def replicated(spheres: SphereSet, counts: tuple[int, int, int], place: str) -> SphereSet:
+def replicate(spheres: SphereSet, counts: tuple[int, int, int], place: str) -> SphereSet:
     """Return a set with its periodic images, in whole boxes along the edges: one box in memory
     where that can do for a picture."""
     box = require_box(spheres, place, "repeat")
@@ -141,7 +141,7 @@ def replicated(spheres: SphereSet, counts: tuple[int, int, int], place: str) -> 
     return images
 
 
-def cell_of(scene: "Scene") -> "tuple[Scene, ReplicatedSet] | None":
+def split_images(scene: "Scene") -> "tuple[Scene, ReplicatedSet] | None":
     """Return the scene with one cell in place of its images, and the set of all images.
 
     None where the images are to be copied: of small cells, whose copies are rendered faster; beside

@@ -26,10 +26,10 @@ from raytracer.packing.buffers import (
     FLAT,
     TRIANGLE,
     TRIANGLE_ROWS,
-    Columns,
     SceneBuffers,
+    SphereColumns,
     Spheres,
-    triangle_numbers,
+    select_triangles,
 )
 from raytracer.system.layout import enum_value, struct_dtype
 
@@ -37,10 +37,10 @@ MAX_SOLIDS = 1 << 29  # limit of the tag bits of a record
 EVERYWHERE = 1e15  # radius of a sphere around all of render space; its square is a float32
 
 
-def place_solids(
+def pack_solids(
     spheres: Spheres, sets: Sequence[SolidSet], radii: Sequence[Floats], space: Space,
     has_ground: bool, has_colors: bool, are_glass: Sequence[bool],
-) -> tuple[Columns, dict[str, Any]]:  # fmt: skip
+) -> tuple[SphereColumns, dict[str, Any]]:  # fmt: skip
     """Return spheres and solids in render space, and the arrays of solids for `SceneBuffers`.
 
     sets: nonempty: capsules, cones, ellipsoids, then triangles. radii: of the largest balls in each
@@ -66,7 +66,7 @@ def place_solids(
                 colors = (each.triangles + np.int32(rows)).view(np.float32)
                 numbers.reshape(-1, 16)[:, COLOR_PLACE : COLOR_PLACE + 3] = colors
         elif isinstance(each, CapsuleSet):
-            start, end = _ends(each, space)
+            start, end = _capsule_ends(each, space)
             middle, half = (np.asarray(0.5 * v, np.float32) for v in (start + end, end - start))
             numbers, form = np.zeros((0, 8), np.float32), FLAT if each.caps == "flat" else 0
         form |= EVEN if each.even_colors and each.second_colors else 0
@@ -76,7 +76,7 @@ def place_solids(
     x, y, z = (np.append(column, middles[:, k]) for k, column in enumerate(spheres[:3]))
     if rows + len(shapes) >= MAX_SOLIDS:
         raise SceneError("a scene with solids has at most 2^29 surfaces: use fewer")
-    return Columns(x, y, z, np.concatenate([spheres[3], *radii])), {
+    return SphereColumns(x, y, z, np.concatenate([spheres[3], *radii])), {
         "axis": axes,
         "end_row": ends,
         "form": forms if forms.any() else forms[:0],
@@ -84,12 +84,12 @@ def place_solids(
     }
 
 
-def _ends(rods: CapsuleSet, space: Space) -> tuple[Doubles, Doubles]:
+def _capsule_ends(rods: CapsuleSet, space: Space) -> tuple[Doubles, Doubles]:
     placing = space.affine_from(rods.transform)
     return transform_rows(rods.starts, *placing), transform_rows(rods.ends, *placing)
 
 
-def _boxed(low: Doubles, high: Doubles) -> tuple[Floats, Floats]:
+def _centers_and_halves(low: Doubles, high: Doubles) -> tuple[Floats, Floats]:
     """Return middle and half edges of boxes from `low` to `high`, (N, 3) each."""
     middle = (0.5 * (low + high)).astype(np.float32)
     half = np.maximum(high - middle, middle - low).astype(np.float32)
@@ -98,7 +98,7 @@ def _boxed(low: Doubles, high: Doubles) -> tuple[Floats, Floats]:
 
 def _cones(cones: ConeSet, space: Space) -> tuple[Floats, Floats, Floats]:
     """Return middles and half edges of boxes, and rows of numbers, (N, 3), (N, 3) and (N, 8)."""
-    start, end = _ends(cones, space)
+    start, end = _capsule_ends(cones, space)
     unit = cones.transform.scale / space.scale
     first, last = (np.broadcast_to(r * unit, len(start))[:, None] for r in cones.radii)
     axis = 0.5 * (end - start)
@@ -106,7 +106,7 @@ def _cones(cones: ConeSet, space: Space) -> tuple[Floats, Floats, Floats]:
     flat = np.sqrt(np.maximum(1.0 - along**2, 0.0))  # extent of a unit disc across the axis
     low = np.minimum(start - first * flat, end - last * flat)
     high = np.maximum(start + first * flat, end + last * flat)
-    middle, half = _boxed(low, high)
+    middle, half = _centers_and_halves(low, high)
     away = 0.5 * (start + end) - middle
     return middle, half, np.concatenate([away, first, axis, last], axis=1).astype(np.float32)
 
@@ -115,7 +115,7 @@ def _ellipsoids(ellipsoids: EllipsoidSet, space: Space) -> tuple[Floats, Floats,
     count, transform = ellipsoids.count, ellipsoids.transform
     center = transform_rows(ellipsoids.centers, *space.affine_from(transform))
     semi = np.broadcast_to(ellipsoids.semi_axes * (transform.scale / space.scale), (count, 3))
-    turn = turned(transform.rotate, ellipsoids.orientation)
+    turn = rotate_quaternions(transform.rotate, ellipsoids.orientation)
     w, x, y, z = np.broadcast_to(turn, (count, 4)).T
     frame = np.array(
         [
@@ -139,20 +139,20 @@ def _triangles(
         mesh = mesh.turned_out()
     vertices = transform_rows(mesh.vertices, *space.affine_from(mesh.transform)).astype(np.float32)
     corners = vertices[mesh.triangles]
-    middle, half = _boxed(*(f(corners, axis=1).astype(np.float64) for f in (np.min, np.max)))
+    middle, half = _centers_and_halves(
+        *(f(corners, axis=1).astype(np.float64) for f in (np.min, np.max))
+    )
     numbers = np.zeros((mesh.count, 16), np.float32)
     numbers[:, :9] = corners.reshape(-1, 9)
     numbers[:, 15] = np.int32(number).view(np.float32)
     normals = mesh.corner_normals()
     if normals is not None:
         turn = mesh.transform.linear() / mesh.transform.scale
-        numbers[:, 9:12] = packed_normals(transform_rows(normals.reshape(-1, 3), turn)).reshape(
-            -1, 3
-        )
+        numbers[:, 9:12] = pack_normals(transform_rows(normals.reshape(-1, 3), turn)).reshape(-1, 3)
     return middle, half, numbers.reshape(-1, 8)
 
 
-def packed_normals(normals: Doubles) -> Floats:
+def pack_normals(normals: Doubles) -> Floats:
     """Return unit vectors (N, 3) as bits of float32 (N,), as `unpack_normal` in the kernels reads
     them: a point of the octahedron unfolded into a square (Cigolle et al. 2014)."""
     on_octahedron = normals / np.abs(normals).sum(axis=1, keepdims=True)
@@ -165,7 +165,7 @@ def packed_normals(normals: Doubles) -> Floats:
     return np.asarray((u | v << np.uint32(16)).view(np.float32))
 
 
-def turned(degrees: Triple, quaternions: Doubles) -> Doubles:
+def rotate_quaternions(degrees: Triple, quaternions: Doubles) -> Doubles:
     """Rotate unit quaternions w, x, y, z, (N, 4), about x, then y, then z."""
     for axis, half in zip(np.eye(3), 0.5 * np.radians(degrees), strict=True):
         w, vector = quaternions[:, :1], quaternions[:, 1:]
@@ -201,11 +201,11 @@ def pack_media(
     materials = ids[:total] if len(ids) else np.zeros(total, np.int32)
     numbers = np.flatnonzero(glass[materials[:count]])
     centers, radii = _centers(buffers, numbers), buffers.radius[numbers]
-    away = np.linalg.norm(centers - place, axis=1) if clip else _distances(camera, centers)
+    away = np.linalg.norm(centers - place, axis=1) if clip else _camera_distances(camera, centers)
     inside = away < radii
     numbers, centers, radii = numbers[inside], centers[inside], radii[inside]
     if len(buffers.axis):
-        others = count + np.flatnonzero(_holding(buffers, place) & glass[materials[count:]])
+        others = count + np.flatnonzero(_find_containing(buffers, place) & glass[materials[count:]])
         numbers = np.append(numbers, others)
         centers = np.concatenate([centers, np.broadcast_to(place, (len(others), 3))])
         radii = np.append(radii, np.full(len(others), EVERYWHERE))
@@ -227,7 +227,7 @@ def _centers(buffers: SceneBuffers, rows: NDArray[np.intp] | slice) -> Doubles:
     return np.stack([axis[rows].astype(np.float64) for axis in buffers.placed[:3]], axis=1)
 
 
-def _holding(buffers: SceneBuffers, place: Doubles) -> NDArray[np.bool_]:
+def _find_containing(buffers: SceneBuffers, place: Doubles) -> NDArray[np.bool_]:
     """Return which solids other than spheres contain a point of render space, bool (C,); of the
     triangles of a mesh that does, the first."""
     count, others = len(buffers.axis), slice(buffers.spheres, None)
@@ -236,18 +236,18 @@ def _holding(buffers: SceneBuffers, place: Doubles) -> NDArray[np.bool_]:
     inside = np.zeros(count, bool)
     rods = (form & CONE) == 0
     axis = buffers.axis[rods].astype(np.float64)
-    along, across = _beside(place - middle[rods], axis)
+    along, across = _axial_coordinates(place - middle[rods], axis)
     is_flat = (form[rods] & FLAT) != 0
     beyond = np.maximum(np.abs(along) - 1.0, 0.0) * np.linalg.norm(axis, axis=1)
     inside[rods] = np.where(is_flat & (beyond > 0), np.inf, np.hypot(beyond, across)) < radius[rods]
     flat = buffers.triangles
     rows = buffers.shapes[: len(buffers.shapes) - TRIANGLE_ROWS * flat].astype(np.float64)
     start = count - flat - len(rows)
-    for kind, test in ((CONE, _in_cones), (ELLIPSOID, _in_ellipsoids)):
+    for kind, test in ((CONE, _are_in_cones), (ELLIPSOID, _are_in_ellipsoids)):
         found = np.flatnonzero((form[: count - flat] & ELLIPSOID) == kind)
         inside[found] = test(place - middle[found], rows[found - start])
     if flat:
-        triangles = triangle_numbers(buffers.shapes, flat)
+        triangles = select_triangles(buffers.shapes, flat)
         corners = triangles[:, :9].reshape(-1, 3, 3).astype(np.float64) - place
         numbers = np.ascontiguousarray(triangles[:, 15]).view(np.int32)
         first, mesh = np.unique(numbers, return_inverse=True)
@@ -256,21 +256,21 @@ def _holding(buffers: SceneBuffers, place: Doubles) -> NDArray[np.bool_]:
     return inside
 
 
-def _beside(away: Doubles, axis: Doubles) -> tuple[Doubles, Doubles]:
+def _axial_coordinates(away: Doubles, axis: Doubles) -> tuple[Doubles, Doubles]:
     """Return coordinates relative to axes: along, in half axes, and distance from them, (N,)."""
     square = np.maximum((axis**2).sum(axis=1), 1e-300)
     along = (away * axis).sum(axis=1) / square
     return along, np.linalg.norm(away - along[:, None] * axis, axis=1)
 
 
-def _in_cones(away: Doubles, rows: Doubles) -> NDArray[np.bool_]:
+def _are_in_cones(away: Doubles, rows: Doubles) -> NDArray[np.bool_]:
     """Return which cones contain a point, given relative to the middles of their boxes, (N, 3)."""
-    along, across = _beside(away - rows[:, :3], rows[:, 4:7])
+    along, across = _axial_coordinates(away - rows[:, :3], rows[:, 4:7])
     radius = rows[:, 3] + 0.5 * (along + 1.0) * (rows[:, 7] - rows[:, 3])
     return (abs(along) < 1.0) & (across < radius)
 
 
-def _in_ellipsoids(away: Doubles, rows: Doubles) -> NDArray[np.bool_]:
+def _are_in_ellipsoids(away: Doubles, rows: Doubles) -> NDArray[np.bool_]:
     vector, w = rows[:, 3:6], rows[:, 7:8]
     turn = np.cross(away, vector)  # by the conjugate of the quaternion
     local = away + 2.0 * (w * turn + np.cross(turn, vector))
@@ -284,7 +284,7 @@ def _is_cut(clip: Mapping[str, Any], place: Doubles) -> bool:
     return within == bool(clip["clip_removes"])
 
 
-def _distances(camera: NDArray[np.void], centers: Doubles) -> Doubles:
+def _camera_distances(camera: NDArray[np.void], centers: Doubles) -> Doubles:
     """Return the least distance of each point from the start of camera rays, float64 (N,)."""
     stand = camera[0]
     away = centers - stand["origin"].astype(np.float64)

@@ -12,7 +12,7 @@ from raytracer.system.device_array import DeviceArray
 from raytracer.system.layout import enum_values
 
 if TYPE_CHECKING:
-    from raytracer.packing.buffers import Columns, DeviceRecords
+    from raytracer.packing.buffers import DeviceRecords, SphereColumns
 
 Doubles = NDArray[np.float64]
 Floats = NDArray[np.float32]
@@ -29,7 +29,7 @@ class OutOfRangeError(SceneError):
         )
 
 
-def is_readable(name: str, array: DeviceArray, count: int, number: int | None = None) -> bool:
+def can_kernels_read(name: str, array: DeviceArray, count: int, number: int | None = None) -> bool:
     """Whether kernels of a GPU, or of any, read an array where it is as this one of an update."""
     shapes = {"positions": (count, 3), "colors": (count, 3)}
     kinds = {"colors": ("uint8", "float16", "float32", "float64")}.get(
@@ -93,7 +93,7 @@ class SphereUpdate:
 
 
 Placer = Callable[
-    [Sequence[SphereUpdate], Sequence[SphereUpdate], Callable[[slice], "Columns"]],
+    [Sequence[SphereUpdate], Sequence[SphereUpdate], Callable[[slice], "SphereColumns"]],
     "DeviceRecords | None",
 ]
 """Packs the spheres of a scene without solids in the memory of a device.

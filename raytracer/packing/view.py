@@ -204,26 +204,26 @@ class View:
         return int(self._values(name)[0])
 
     def _values(self, name: str) -> tuple[Any, ...]:
-        form, place, _ = _places()[name]
+        form, place, _ = _field_layout()[name]
         return form.unpack_from(cast(Any, self.frame), place)
 
     def but(self, **fields: Any) -> View:
         """Return the view with other numbers in fields of the Frame's parts."""
-        frame = _with_fields(self.frame.tobytes(), self.frame.dtype, fields)
+        frame = _write_fields(self.frame.tobytes(), self.frame.dtype, fields)
         return replace(self, frame=frame)
 
 
-def frame_of(**fields: Any) -> NDArray[np.void]:
+def make_frame(**fields: Any) -> NDArray[np.void]:
     """Return a Frame, structured (1,), with these fields of its parts; the others are 0."""
     frame = struct_dtype("Frame")
-    return _with_fields(bytes(frame.itemsize), frame, fields)
+    return _write_fields(bytes(frame.itemsize), frame, fields)
 
 
-def _with_fields(old: bytes, frame: np.dtype[Any], fields: dict[str, Any]) -> NDArray[np.void]:
+def _write_fields(old: bytes, frame: np.dtype[Any], fields: dict[str, Any]) -> NDArray[np.void]:
     """Write fields of a Frame's parts, and return the Frame, structured (1,), read-only. As bytes:
     a window does this for every frame, and fields of nested NumPy structs take ten times as long.
     """
-    data, places = bytearray(old), _places()
+    data, places = bytearray(old), _field_layout()
     for name, value in fields.items():
         form, place, count = places[name]
         values = (value,) if count == 1 else value if np.ndim(value) else (value,) * count
@@ -232,7 +232,7 @@ def _with_fields(old: bytes, frame: np.dtype[Any], fields: dict[str, Any]) -> ND
 
 
 @cache
-def _places() -> dict[str, tuple[Struct, int, int]]:
+def _field_layout() -> dict[str, tuple[Struct, int, int]]:
     """Return the format, byte offset and number count of each field of a Frame's parts."""
     structs, letters = load_layout(), {"i4": "i", "u4": "I", "f4": "f"}
     return {

@@ -87,7 +87,7 @@ def follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Sc
         device_scene.update(space.update(group, first, **arrays))
     for (one, other), first, row in zip(pairs, ends, first_color, strict=False):
         if not _is_same(_colors(one), _colors(other)):
-            change = space.update([other], first, first_color=row, **pack.coloring(other))
+            change = space.update([other], first, first_color=row, **pack.color_arguments(other))
             device_scene.update(change)
 
 
@@ -220,7 +220,9 @@ def _is_near(sets: Sequence[SphereSet], buffers: SceneBuffers) -> bool:
     if any(map(_is_there, sets)):
         return True
     stride = -(-sum(each.count for each in sets) // SAMPLE)
-    places, radii = map(np.concatenate, zip(*(pack.sample(e, stride) for e in sets), strict=True))
+    places, radii = map(
+        np.concatenate, zip(*(pack.sample_spheres(e, stride) for e in sets), strict=True)
+    )
     reach = (np.abs(places - buffers.space.center).max(axis=1) + radii) / buffers.space.scale
     typical = float(np.quantile(reach, REACH))
     return 1.0 / MAX_DRIFT < typical < MAX_DRIFT

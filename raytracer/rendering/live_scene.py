@@ -35,8 +35,8 @@ from raytracer.model.sphere_set import raw_attribute as given_array
 from raytracer.packing import pack
 from raytracer.packing.buffers import SceneBuffers
 from raytracer.packing.large_spheres import RATIO
-from raytracer.packing.pose import posed
-from raytracer.packing.sphere_update import OutOfRangeError, is_readable
+from raytracer.packing.pose import fit_camera
+from raytracer.packing.sphere_update import OutOfRangeError, can_kernels_read
 from raytracer.rendering.following import first_rows
 from raytracer.rendering.motion_blur import is_tabled
 from raytracer.rendering.pipeline import (
@@ -308,7 +308,7 @@ class LiveScene:
                 f"positions: {pluralize(spheres.count, 'sphere')} in place of {colors:,} with "
                 "different colours: give colors or values too"
             )
-        pack.place([spheres.changed(source="")], self._kept[1].space)  # not of its file
+        pack.to_render_space([spheres.changed(source="")], self._kept[1].space)  # not of its file
 
     def _readable(
         self, on_gpu: Mapping[str, DeviceArray], stream: int, in_graph: bool
@@ -319,7 +319,7 @@ class LiveScene:
         there = {
             name: each
             for name, each in on_gpu.items()
-            if is_readable(name, each, count, job.device.number)
+            if can_kernels_read(name, each, count, job.device.number)
         }
         if "values" in there and self._scale is None:
             if in_graph:
@@ -342,7 +342,7 @@ class LiveScene:
             spheres = spheres.changed(color_scale=None, **changes)
         elif given_array(spheres, "color") is given_array(self._spheres, "color"):
             return {}
-        return pack.coloring(spheres)
+        return pack.color_arguments(spheres)
 
     def _scale_of(self, first: Callable[[], Any]) -> ColorScale:
         """Return the scale of values; `first` returns those that make it, as they were given."""
@@ -631,7 +631,7 @@ class LiveScene:
         require_count(scene.count + scene.solid_count, job.device.max_spheres, job.device.name)
         if buffers.count:
             aspect = settings.width / settings.height
-            pose = posed(camera, buffers.balls, buffers.space, aspect)[0]
+            pose = fit_camera(camera, buffers.balls, buffers.space, aspect)[0]
             buffers, _ = pack.pack_with_camera(
                 scene, settings, placer=job.device.place, before=buffers, pose=pose
             )

@@ -24,7 +24,7 @@ from raytracer.model.motion import freeze_motion
 from raytracer.model.scene import Scene
 from raytracer.model.sphere_set import SphereSet
 from raytracer.packing.buffers import SceneBuffers
-from raytracer.packing.pack import ball_sets, pack_with_camera, place
+from raytracer.packing.pack import bounding_spheres, pack_with_camera, to_render_space
 from raytracer.packing.view import View
 
 BITS = 32  # of the numbers of a sequence
@@ -72,7 +72,7 @@ class MotionBlur:
         with prefix_errors("camera.shutter"):
             for end in (-0.5, 0.5):
                 moved = freeze_motion(scene, end * self._shutter)
-                place(ball_sets(moved), self._space)
+                to_render_space(bounding_spheres(moved), self._space)
 
     def digest(self) -> str:
         """Return a hexadecimal hash of the motion."""

@@ -297,21 +297,29 @@ def _packed(
     # where spheres move, or each is asked about, as by a window, periodic images are copies
     are_copies = need.moves or need.window or need.numbered
     if not are_copies and any(each.cell is not None for each in scene.spheres):
-        from raytracer.packing.replicated_set import cell_of  # late: few scenes have images
+        from raytracer.packing.replicated_set import split_images  # late: few scenes have images
 
-        cell = cell_of(scene)
+        cell = split_images(scene)
         alone = scene if cell is None else cell[0]
     total = sum(alone.counts().values())
     memory.require_count(total, device.max_spheres, device.name)
     x0, y0, x1, y1 = checked_crop(settings.width, settings.height, crop)
     need = replace(
-        need, count=total, width=x1 - x0, height=y1 - y0, appearance=pack.packed_looks(alone),
-        solids=total - alone.count, triangles=sum(mesh.count for mesh in alone.meshes),
-        tree_there=device.has_own_memory, denoise=settings.denoise, overlay=plan is not None,
-        parts=settings.noise is not None, bloom=need.bloom or scene.tone.bloom > 0,
-    )  # fmt: skip
+        need,
+        count=total,
+        width=x1 - x0,
+        height=y1 - y0,
+        appearance=pack.estimate_look_bytes(alone),
+        solids=total - alone.count,
+        triangles=sum(mesh.count for mesh in alone.meshes),
+        tree_there=device.has_own_memory,
+        denoise=settings.denoise,
+        overlay=plan is not None,
+        parts=settings.noise is not None,
+        bloom=need.bloom or scene.tone.bloom > 0,
+    )
     if not need.placed_there:
-        kept = memory.PACKED * total if keep else -pack.nbytes(alone) * is_file
+        kept = memory.PACKED * total if keep else -pack.count_array_bytes(alone) * is_file
         kept += memory.MOVED * sum(each.count for each in alone.spheres if each.keys)
         need = replace(need, kept=kept)
     memory.require_host(need)
@@ -517,18 +525,22 @@ class Job:
         """Return the job with another camera; it keeps its scene. have_moved: the spheres of that
         are not where they were packed."""
         from raytracer.packing import pack
-        from raytracer.packing.pose import posed
+        from raytracer.packing.pose import fit_camera
 
         assert self.kept is not None
         scene, buffers = copy(self.kept[0]), self.kept[1]
         settings, scene.camera = self.settings, camera
         space, aspect = buffers.space, settings.width / settings.height
         with prefix_errors(scene.source):
-            balls = pack.place(pack.ball_sets(scene), space) if have_moved else buffers.balls
+            balls = (
+                pack.to_render_space(pack.bounding_spheres(scene), space)
+                if have_moved
+                else buffers.balls
+            )
             around = surroundings(self.plan if camera.fit else None, *self.view.size)
-            pose, camera = posed(camera, balls, space, aspect, pack.with_boxes(scene, around))
+            pose, camera = fit_camera(camera, balls, space, aspect, pack.add_boxes(scene, around))
         scene.camera = camera
-        view = pack.retake(buffers, scene, settings, pose)
+        view = pack.repack_view(buffers, scene, settings, pose)
         return replace(
             self, view=view, kept=(scene, replace(buffers, view=view)), camera=camera,
             about=self.about | camera.about,

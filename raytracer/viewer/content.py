@@ -26,7 +26,7 @@ from raytracer.model.lights import Light
 from raytracer.model.scene import Scene
 from raytracer.model.sphere_set import SphereSet
 from raytracer.packing.framing import Basis
-from raytracer.packing.lighting import ambient_of, key_lights
+from raytracer.packing.lighting import choose_ambient, look_lights
 from raytracer.viewer.orbit_camera import Vector, rotation
 
 Numbers = NDArray[np.int64]
@@ -205,7 +205,7 @@ class Edits:
         if self.lights is not None:
             # Stated lights would drop the ambient light of a scene without lights.
             changes["lights"] = self.lights
-            changes["ambient"] = ambient_of(scene.ambient, scene.lights, scene.render.rig)
+            changes["ambient"] = choose_ambient(scene.ambient, scene.lights, scene.render.rig)
         if self.shadow_catcher is not None and scene.ground is not None:
             changes["ground"] = replace(scene.ground, shadow_catcher=self.shadow_catcher)
         if background := BACKGROUNDS.get(self.background):
@@ -225,7 +225,7 @@ def lights_of(scene: Scene, edits: Edits, axes: Basis) -> tuple[Light, ...]:
         return edits.lights
     if scene.lights is not None:
         return tuple(scene.lights)
-    return key_lights(edits.applied_to(scene).render, axes)
+    return look_lights(edits.applied_to(scene).render, axes)
 
 
 def turned(light: Light, axes: Basis, right: float, up: float, pivot: Vector) -> Light:

@@ -18,7 +18,7 @@ from raytracer.model.simulation_box import to_triple
 from raytracer.packing.buffers import SceneBuffers
 from raytracer.packing.framing import Basis, Surroundings
 from raytracer.packing.lighting import pack_lights, rig_axes, world_up
-from raytracer.packing.pack import large_shown, pack_with_camera, retake, with_boxes
+from raytracer.packing.pack import add_boxes, count_visible_large, pack_with_camera, repack_view
 from raytracer.packing.pose import with_up
 from raytracer.packing.view import View as PackedView
 from raytracer.rendering.following import follow, followed
@@ -145,7 +145,7 @@ class LoadedScene:
 
     def surroundings(self, size: tuple[int, int]) -> Surroundings:
         """Return what a fitted camera shows beside the spheres; `size` of the picture in pixels."""
-        return with_boxes(self.scene, surroundings(self.job.plan, *size))
+        return add_boxes(self.scene, surroundings(self.job.plan, *size))
 
     def initial_view(self, size: tuple[int, int]) -> View:
         """Return the view of the scene's camera, in a picture of a size in pixels."""
@@ -181,13 +181,13 @@ class LoadedScene:
 
     def view_for(self, view: View, size: tuple[int, int], edits: Edits) -> PackedView:
         """Return the packed view of a camera and edits, a new object each time."""
-        shown = large_shown(self.buffers.large, self.buffers.has_ground, view.pose)
+        shown = count_visible_large(self.buffers.large, self.buffers.has_ground, view.pose)
         cached = self._cached
         # the frame lists the glass around the camera
         if cached is None or cached[:3] != (edits, size, shown) or cached[3].nests:
             scene = edits.applied_to(self.scene)
             settings = scene.render.override(width=size[0], height=size[1])
-            retaken = retake(self.buffers, scene, settings, view.pose)
+            retaken = repack_view(self.buffers, scene, settings, view.pose)
             self._cached = cached = edits, size, shown, retaken
         retaken = cached[3]
         changes: dict[str, Any] = {"camera": view.pose.pack(size[0] / size[1])}

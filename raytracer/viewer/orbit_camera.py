@@ -17,7 +17,7 @@ from raytracer.model.render_space import Space
 from raytracer.model.simulation_box import to_triple
 from raytracer.packing import framing
 from raytracer.packing.buffers import SceneBuffers
-from raytracer.packing.pose import Pose, aimed, posed, unfitted
+from raytracer.packing.pose import Pose, aim_camera, fit_camera, pose_at_origin
 
 Vector = NDArray[np.float64]
 
@@ -76,16 +76,16 @@ def initial_view(
     """
     camera = camera or Camera()
     space = buffers.space
-    camera = aimed(camera, buffers.balls, space)
+    camera = aim_camera(camera, buffers.balls, space)
     up = np.asarray(camera.upward, np.float64)
     up = up / np.linalg.norm(up)
     is_fitted = camera.fit or camera.position is None
     target = camera.look_at if camera.position is None else None
     if is_fitted and target is None and camera.zoom == 1.0:
-        pose = unfitted(camera, space)
+        pose = pose_at_origin(camera, space)
         view = View(pose, np.zeros(3), up, fit=camera.fit)
         return to_all(view, buffers, aspect, around=around)
-    pose = posed(camera, buffers.balls, space, aspect, around)[0]
+    pose = fit_camera(camera, buffers.balls, space, aspect, around)[0]
     if is_fitted:
         pivot = space.point(target) if target else find_center(buffers.balls)
         return View(pose, pivot, up, fit=camera.fit)
@@ -101,7 +101,7 @@ def orbit(view: View, right: float, up: float) -> View:
     matrix = rotation(view.up, right) @ rotation(view.pose.axes.right, -turn)
     axes = framing.Basis(*(np.array(view.pose.axes) @ matrix.T))
     if _levels(axes.forward, view.up):  # remove the roll of rounding errors
-        axes = framing.basis(-axes.forward, view.up)
+        axes = framing.view_basis(-axes.forward, view.up)
     return _turned(view, axes)
 
 
@@ -115,7 +115,7 @@ def along(view: View, axis: Sequence[float]) -> View:
     if not _levels(backward, up):
         across = np.eye(3)[0 if abs(up[0]) < 0.9 else 1]
         up = np.cross(up, across) * float(np.sign(backward @ up))
-    return _turned(view, framing.basis(backward, up))
+    return _turned(view, framing.view_basis(backward, up))
 
 
 def pan(view: View, right: float, up: float) -> View:
@@ -183,7 +183,7 @@ def to_all(
     """
     skipped = None if whole else find_giants(buffers.placed)
     ball = bounding_ball(Subject(buffers.balls, view.fit, skipped, around.points(buffers.space)))
-    eye, half, _ = framing.fitted(
+    eye, half, _ = framing.fit_subject(
         view.pose.kind, Subject(ball), view.pose.axes, view.pose.half, aspect, around.room
     )
     pose = replace(view.pose, eye=eye, half=half, outliers=None)

@@ -24,9 +24,9 @@ from raytracer.backends.cuda import pack, placed, transfer
 from raytracer.backends.cuda.cache import Cubin
 from raytracer.backends.cuda.pack import described
 from raytracer.packing.buffers import DeviceColors, SceneBuffers
-from raytracer.packing.pack import pack_with_camera, retake
-from raytracer.packing.pack import place as place_on_host
-from raytracer.packing.pose import posed
+from raytracer.packing.pack import pack_with_camera, repack_view
+from raytracer.packing.pack import to_render_space as place_on_host
+from raytracer.packing.pose import fit_camera
 from raytracer.system import cuda_driver, layout
 from raytracer.system.device_array import DeviceArray
 from support.device_arrays import copies_to_host
@@ -159,8 +159,8 @@ def test_a_scene_is_packed_as_on_the_host(
     assert buffers.placed.radii(rows) == here.placed.radii(rows)
     assert buffers.nbytes == here.nbytes - 16 * here.count
     buffers.release()
-    pose = posed(of_gpu, buffers.balls, buffers.space, 4 / 3)[0]
-    retake(buffers, replace(scene, camera=of_gpu), scene.render, pose)
+    pose = fit_camera(of_gpu, buffers.balls, buffers.space, 4 / 3)[0]
+    repack_view(buffers, replace(scene, camera=of_gpu), scene.render, pose)
     assert "columns" not in vars(there_of(buffers)), "nor do other views need them"
 
 

@@ -33,9 +33,9 @@ from raytracer.backends.kernel_sources import Kernel
 from raytracer.config.errors import BackendError
 from raytracer.film.film import Film
 from raytracer.model.render_space import Space
-from raytracer.packing.buffers import Bvh, Columns, SceneBuffers, build_bvh
+from raytracer.packing.buffers import Bvh, SceneBuffers, SphereColumns, build_bvh
 from raytracer.packing.pack import pack
-from raytracer.packing.view import View, frame_of
+from raytracer.packing.view import View, make_frame
 from raytracer.system import layout
 from support.fake_cuda import FakeDriver, cleared
 
@@ -98,12 +98,12 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
 def scene(lights: int = 1, count: int = COUNT) -> tuple[SceneBuffers, Bvh]:
     zeros = np.zeros(count, np.float32)
     none = np.zeros(0, np.int32)
-    frame = frame_of(width=WIDTH, height=HEIGHT, x1=WIDTH, y1=HEIGHT)
+    frame = make_frame(width=WIDTH, height=HEIGHT, x1=WIDTH, y1=HEIGHT)
     camera = np.ones(1, layout.struct_dtype("Camera"))
     camera["lens_radius"] = 0.0  # a pinhole
     materials = np.zeros(1, layout.struct_dtype("Material"))
     buffers = SceneBuffers(
-        placed=Columns(zeros, zeros, zeros, zeros),
+        placed=SphereColumns(zeros, zeros, zeros, zeros),
         colors=np.ones((1, 3), np.float32),
         color_id=none,
         material_id=none,

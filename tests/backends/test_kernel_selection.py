@@ -17,9 +17,9 @@ from raytracer.model.materials import Principled
 from raytracer.model.scene import Scene
 from raytracer.model.solids import CapsuleSet, ConeSet, EllipsoidSet
 from raytracer.model.sphere_set import SphereSet
-from raytracer.packing.buffers import Columns, SceneBuffers, build_bvh
+from raytracer.packing.buffers import SceneBuffers, SphereColumns, build_bvh
 from raytracer.packing.pack import pack
-from raytracer.packing.view import View, frame_of
+from raytracer.packing.view import View, make_frame
 from raytracer.scene_files.load import load
 from raytracer.system import layout, resources
 from raytracer.system.resources import kernels_folder
@@ -45,7 +45,9 @@ def test_kernel_by_count_tree_and_size() -> None:
     view, large, small = camera(0, 0.5), spheres((0, 0, -10, 1)), spheres((0, 0, -10, 0.001))
 
     def kernel(count: int, nodes: int, some: Any) -> str:
-        return selection.kernel_for(count, nodes, selection.sampled(Columns(*some.T)), view, 720)
+        return selection.kernel_for(
+            count, nodes, selection.sampled(SphereColumns(*some.T)), view, 720
+        )
 
     assert kernel(0, 0, large[:0]) == selection.LIST
     assert kernel(selection.MAX_LISTED, 1, large) == selection.LIST
@@ -92,7 +94,7 @@ def view_of(integrator: str, fields: dict[str, int], *, principled: bool, mirror
     materials["kind"] = layout.enum_value("MaterialKind", "principled") if principled else 0
     materials["phong"]["mirror"] = 0.5 if mirror else 0.0
     kind = layout.enum_value("IntegratorKind", integrator)
-    frame = frame_of(kind=kind, material_count=1, ao_samples=4, **fields)
+    frame = make_frame(kind=kind, material_count=1, ao_samples=4, **fields)
     return View(camera, lights, materials, frame).but(max_depth=3)
 
 

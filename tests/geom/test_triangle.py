@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer.packing.solids import packed_normals
+from raytracer.packing.solids import pack_normals
 from reference import triangles
 from reference.scene import Array, unit
 from support.probe import Floats, Probe
@@ -131,7 +131,7 @@ def test_corner_weights_are_those_of_the_point(probe: Probe) -> None:
 def test_packed_normals(probe: Probe) -> None:
     axes = np.concatenate([np.eye(3), -np.eye(3)])
     normals = np.concatenate([axes, unit(np.random.default_rng(5).normal(size=(COUNT, 3)))])
-    found = probe("unpack_normal", packed_normals(normals)).astype(np.float64)
+    found = probe("unpack_normal", pack_normals(normals)).astype(np.float64)
     assert np.array_equal(found[:6], axes)
     assert np.linalg.norm(found - normals, axis=1).max() < 7e-5
 

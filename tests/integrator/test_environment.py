@@ -13,12 +13,12 @@ from raytracer import Background, Camera, Environment, Material, Scene, SphereSe
 from raytracer.config.errors import SceneError, UserError
 from raytracer.packing import environment_map
 from raytracer.packing.environment_map import (
-    equirectangular,
+    count_map_rows,
     pack_environment,
-    reduced,
-    rows_of,
+    resample_equirectangular,
+    shrink_image,
 )
-from raytracer.packing.lighting import alias_table
+from raytracer.packing.lighting import make_alias_table
 from reference.curves import srgb_decode
 
 DARK = raytracer.Ambient(intensity=0.0)
@@ -317,8 +317,8 @@ def test_light_of_an_image_is_kept(name: str) -> None:
     middles of pixels, around the horizon without an end, and even beyond the outermost rows.
     """
     image = image_named(name)
-    size = rows_of(image)
-    seen = between_corners(equirectangular(image, size), 4 if size < 1024 else 1)
+    size = count_map_rows(image)
+    seen = between_corners(resample_equirectangular(image, size), 4 if size < 1024 else 1)
     rows = max(1024, len(image))
     wanted = between_middles(image, rows, max(2048, image.shape[1]))
     for map_, of_map in ((seen, []), (wanted, [])):
@@ -337,7 +337,7 @@ def test_a_reduced_image_has_the_light_of_the_image() -> None:
     image = np.random.default_rng(4).uniform(0, 1, (30, 50, 3)).astype(np.float32) ** 8
     whole = (image * solid_angles(30, 50)[..., None]).sum(axis=(0, 1))
     for size in ((30, 50), (10, 25), (7, 13), (1, 1)):
-        smaller = reduced(image, *size)
+        smaller = shrink_image(image, *size)
         assert smaller.shape == (*size, 3)
         light = (smaller * solid_angles(*size)[..., None]).sum(axis=(0, 1))
         np.testing.assert_allclose(light, whole, rtol=1e-6)
@@ -346,7 +346,7 @@ def test_a_reduced_image_has_the_light_of_the_image() -> None:
 def test_a_map_has_no_seam(tmp_path: Path) -> None:
     """The last column of corners is the first."""
     image = image_named("odd noise")
-    corners = equirectangular(image, 64)
+    corners = resample_equirectangular(image, 64)
     np.testing.assert_array_equal(corners[:, 0], corners[:, -1])
 
 
@@ -405,7 +405,7 @@ def test_alias_tables_give_each_entry_its_share(count: int) -> None:
     share[rng.random(count) < 0.3] = 0.0
     share[0] += 0.01
     share /= share.sum()
-    threshold, alias = alias_table(share)
+    threshold, alias = make_alias_table(share)
     drawn = np.bincount(np.arange(count), threshold, count)
     drawn += np.bincount(alias, 1.0 - threshold, count)
     np.testing.assert_allclose(drawn / count, share, atol=1e-12)

@@ -23,7 +23,7 @@ from raytracer import (
 )
 from raytracer.config.warning import collect_warnings
 from raytracer.model.lights import Ambient
-from raytracer.packing.lighting import emitter_reach
+from raytracer.packing.lighting import limit_emitter_radius
 
 MATT = Principled(roughness=1.0, specular=0.0)
 HARDLY = 1e-3
@@ -237,7 +237,7 @@ def test_a_dome_is_chosen_as_a_ball_of_the_size_of_the_scene(name: str) -> None:
     balls, emitters, wanted = REACHES[name]
     columns = [np.array([c[axis] for c, _ in balls], np.float32) for axis in range(3)]
     spheres: Any = (*columns, np.array([radius for _, radius in balls], np.float32))
-    assert emitter_reach(spheres, np.array(emitters)) == pytest.approx(wanted)
+    assert limit_emitter_radius(spheres, np.array(emitters)) == pytest.approx(wanted)
 
 
 # ---- glass

@@ -10,7 +10,7 @@ import raytracer
 from raytracer import CapsuleSet, EllipsoidSet, Scene, Transform
 from raytracer.config.errors import SceneError
 from raytracer.packing.pack import pack
-from raytracer.packing.solids import turned
+from raytracer.packing.solids import rotate_quaternions
 from reference.scene import unit
 from reference.solids import matrix
 from support.particle_files import write
@@ -71,7 +71,7 @@ def test_orientations_turn_with_the_set() -> None:
     for _ in range(20):
         degrees = rng.uniform(-180, 180, 3)
         rotation = Transform(rotate=degrees).linear()
-        found = matrix(turned(degrees, quaternions))
+        found = matrix(rotate_quaternions(degrees, quaternions))
         assert np.abs(found - rotation @ matrix(quaternions)).max() < 1e-12
 
 

@@ -15,7 +15,7 @@ from raytracer.model.extent import MAX_SAMPLE, sample_rows
 from raytracer.model.render_space import Space
 from raytracer.model.spacing import FAR, local_spacing, mean_spacing
 from raytracer.model.transform import Transform
-from raytracer.packing.pack import pack, place
+from raytracer.packing.pack import pack, to_render_space
 
 
 class Column:
@@ -163,7 +163,7 @@ def explicit(axis: int, degrees: float) -> np.ndarray:
 def test_order_is_scale_rotate_translate(angles: tuple[float, float, float]) -> None:
     rng = np.random.default_rng(2)
     centers, radius = rng.normal(size=(40, 3)), rng.random(40) + 0.1
-    placed = place(
+    placed = to_render_space(
         [SphereSet(centers, radius, transform=Transform(2.5, angles, (1, -2, 3)))], IDENTITY
     )
     turn = explicit(2, angles[2]) @ explicit(1, angles[1]) @ explicit(0, angles[0])

@@ -17,7 +17,7 @@ from raytracer.model.materials import MATERIALS
 from raytracer.model.render_space import Space
 from raytracer.model.settings import FILTERS, INTEGRATORS
 from raytracer.packing import buffers
-from raytracer.packing.buffers import Columns, SceneBuffers
+from raytracer.packing.buffers import SceneBuffers, SphereColumns
 from raytracer.packing.pack import pack
 from raytracer.system import layout
 from raytracer.system.resources import kernels_folder
@@ -30,7 +30,7 @@ def packed() -> SceneBuffers:
 
 
 def test_digest_is_that_of_the_content(packed: SceneBuffers) -> None:
-    columns = Columns(*(column.copy() for column in packed.placed))
+    columns = SphereColumns(*(column.copy() for column in packed.placed))
     copy = replace(packed, placed=columns, view=packed.view.but())
     assert copy.digest() == packed.digest()
     assert packed.digest().startswith(f"{buffers.DIGEST_VERSION}-")
@@ -52,7 +52,7 @@ def test_a_tree_is_built_by_as_many_threads_as_asked_for(
     assert asked == [threads]
 
 
-COLUMNS = Columns._fields
+COLUMNS = SphereColumns._fields
 OF_VIEW = ("camera", "lights", "materials", "sky")
 # the table of emitters is made of the others
 NOT_ARRAYS = ("placed", "view", "space", "emitters")
@@ -97,7 +97,7 @@ def test_digest_by_several_threads(packed: SceneBuffers, monkeypatch: pytest.Mon
     several = packed.digest()
     assert several == packed.digest()
     x, y, z, radius = packed.placed
-    columns = Columns(x[::-1].copy(), y, z, radius[::-1].copy())
+    columns = SphereColumns(x[::-1].copy(), y, z, radius[::-1].copy())
     moved = replace(packed, placed=columns)
     assert moved.digest() != several
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from raytracer import Camera, RenderSettings, Scene
 from raytracer.config.warning import collect_warnings
 from raytracer.model.extent import Doubles, Numbers, _find_reach
-from raytracer.packing.buffers import Columns, SceneBuffers, Spheres
+from raytracer.packing.buffers import SceneBuffers, SphereColumns, Spheres
 from raytracer.packing.framing import MARGIN
 from raytracer.packing.pack import pack
 
@@ -70,7 +70,7 @@ def numpy_reach(
 def test_reach_is_that_of_float64_to_the_last_bit(count: int, limit: float) -> None:
     rng = np.random.default_rng(count)
     x, y, z, radius = rng.normal(size=(4, count)).astype(np.float32)
-    spheres = Columns(x, y, z, np.abs(radius) / 10)
+    spheres = SphereColumns(x, y, z, np.abs(radius) / 10)
     planes = list(rng.normal(size=(5, 3)))
     skipped = np.sort(rng.choice(count, count // 5, replace=False))
     center = rng.normal(size=3)

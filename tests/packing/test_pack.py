@@ -16,7 +16,7 @@ from raytracer.model.render_space import Space
 from raytracer.model.transform import Transform
 from raytracer.packing.buffers import SceneBuffers
 from raytracer.packing.large_spheres import MAX_LARGE
-from raytracer.packing.pack import pack, place, render_space
+from raytracer.packing.pack import choose_render_space, pack, to_render_space
 
 
 @pytest.mark.parametrize("count", [1, 8])
@@ -88,9 +88,9 @@ def test_spheres_are_placed_in_float64_and_rounded_once(
     centers, radius = strided(kind, count)
     spheres = SphereSet(centers, radius, transform=transform)
     others = SphereSet([[0.5, 0.25, -1.0]], 0.125)
-    space = render_space([spheres, others])
+    space = choose_render_space([spheres, others])
     expected = np.concatenate([in_float64(each, space) for each in (spheres, others)], axis=1)
-    placed = np.stack(place([spheres, others], space))
+    placed = np.stack(to_render_space([spheres, others], space))
     np.testing.assert_array_equal(placed.view(np.uint32), expected.view(np.uint32))
 
 
@@ -102,7 +102,7 @@ def test_the_first_sphere_that_does_not_fit_is_named(row: int, value: float) -> 
         assert isinstance(array, np.ndarray)
         array[[row, 99_999]] = value
         with pytest.raises(SceneError, match=f"sphere {row} is too far away, too large or too"):
-            place([spheres], Space((0.0, 0.0, 0.0), 1.0))
+            to_render_space([spheres], Space((0.0, 0.0, 0.0), 1.0))
         array[[row, 99_999]] = 1.0
 
 

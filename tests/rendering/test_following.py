@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.packing.pack import pack_with_camera
-from raytracer.packing.pose import posed
+from raytracer.packing.pose import fit_camera
 from raytracer.rendering.following import follow, followed, with_rows
 from raytracer.rendering.overrides import SceneOverrides
 from raytracer.rendering.pipeline import Job, prepare
@@ -42,7 +42,7 @@ def anew(job: Job, scene: raytracer.Scene) -> Job:
     assert job.kept is not None
     before = job.kept[1]
     assert job.camera is not None
-    pose = posed(job.camera, before.balls, before.space, 48 / 36)[0]
+    pose = fit_camera(job.camera, before.balls, before.space, 48 / 36)[0]
     scene = replace(with_rows(scene), render=job.settings)
     buffers = pack_with_camera(scene, job.settings, before=before, pose=pose)[0]
     return replace(

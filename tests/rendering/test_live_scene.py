@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer.film.film import Film
 from raytracer.packing.pack import pack_with_camera
-from raytracer.packing.pose import posed
+from raytracer.packing.pose import fit_camera
 
 SIZE: dict[str, Any] = {"width": 48, "height": 36}
 
@@ -30,7 +30,7 @@ def fresh(live: raytracer.LiveScene, scene: raytracer.Scene) -> NDArray[np.float
     stated = replace(
         scene, render=job.settings, camera=live.camera, background=live.scene.background
     )
-    pose = posed(live.camera, before.balls, before.space, SIZE["width"] / SIZE["height"])[0]
+    pose = fit_camera(live.camera, before.balls, before.space, SIZE["width"] / SIZE["height"])[0]
     buffers = pack_with_camera(stated, job.settings, before=before, pose=pose)[0]
     with job.device.scene(buffers) as on_device:
         film = job.device.film(Film.blank(**SIZE))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from raytracer.packing.environment_map import fill_quads
-from raytracer.packing.lighting import alias_table
+from raytracer.packing.lighting import make_alias_table
 from raytracer.system.layout import struct_dtype
 from reference.scene import Array, unit
 from shade.test_area_light import CENTER, LIGHTS
@@ -45,7 +45,7 @@ def table_of(spheres: list[Any], radiance: Array) -> tuple[Any, float]:
     table["radiance"] = radiance
     weight = radiance.max(axis=1) * table["radius"].astype(np.float64) ** 2
     table["share"] = weight / weight.sum()
-    table["threshold"], table["alias"] = alias_table(weight / weight.sum())
+    table["threshold"], table["alias"] = make_alias_table(weight / weight.sum())
     table["sphere"] = np.arange(len(spheres))
     return table, 1 / float(weight.sum())
 

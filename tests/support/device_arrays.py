@@ -17,7 +17,7 @@ from raytracer.backends.base import CpuScene
 from raytracer.in_situ import memory as gpu_memory
 from raytracer.model.colors import linear_rgb
 from raytracer.model.render_space import Space
-from raytracer.packing.pack import place
+from raytracer.packing.pack import to_render_space
 from raytracer.packing.sphere_update import SphereUpdate
 from raytracer.system import cuda_driver
 from raytracer.system.device_array import CUDA, make_capsule, to_host_array
@@ -47,7 +47,7 @@ def numbers(kind: str, shape: tuple[int, ...], seed: int = 1) -> NDArray[Any]:
 def hosts(positions: Any, radii: Any, transform: Transform = TURNED) -> NDArray[np.float32]:
     """Records that the host packs."""
     spheres = SphereSet(np.array(positions), radii, transform=transform)
-    return np.stack(place([spheres], SPACE), axis=1)
+    return np.stack(to_render_space([spheres], SPACE), axis=1)
 
 
 def check_packed(records: NDArray[np.float32], info: Any, expected: NDArray[np.float32]) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from raytracer.backends.cuda.cache import digest, include_closure, included
-from raytracer.packing.view import frame_of
+from raytracer.packing.view import make_frame
 from raytracer.system import layout
 from raytracer.system.resources import kernels_folder
 from support.libraries import library
@@ -91,7 +91,7 @@ class Probe:
         values = np.zeros((), uniform_dtype())
         for name, value in uniform.items():
             if name == "frame":
-                values[name] = frame_of(**value)[0]
+                values[name] = make_frame(**value)[0]
             elif name in TABLES:
                 values[name][: len(value)] = value
             elif isinstance(value, dict):

@@ -37,7 +37,7 @@ def views(draw: st.DrawFn, kind: str | None = None) -> View:
         up = np.eye(3)[draw(st.integers(0, 2))]
     backward = unit(rng.normal(size=3))
     assume(abs(float(backward @ up)) < 0.99)
-    axes = framing.basis(backward, up)
+    axes = framing.view_basis(backward, up)
     kind = kind or draw(st.sampled_from(["perspective", "orthographic"]))
     half = tan(radians(draw(st.floats(5.0, 120.0))) / 2.0)
     eye = rng.normal(size=3)

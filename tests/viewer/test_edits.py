@@ -14,8 +14,8 @@ from raytracer import Ambient, DirectionalLight, PointLight, Scene
 from raytracer.exporting.page import ACTIONS as OF_PAGES
 from raytracer.model.lights import Light
 from raytracer.model.settings import LOOKS
-from raytracer.packing.pack import pack, retake
-from raytracer.packing.pose import posed
+from raytracer.packing.pack import pack, repack_view
+from raytracer.packing.pose import fit_camera
 from raytracer.viewer import (
     content as edits,
 )
@@ -42,9 +42,9 @@ def taken(scene: Scene, changes: Edits) -> Any:
     """The scene as it is packed when these changes were made."""
     buffers = pack(scene)
     aspect = scene.render.width / scene.render.height
-    pose = posed(scene.camera or raytracer.Camera(), buffers.balls, buffers.space, aspect)[0]
+    pose = fit_camera(scene.camera or raytracer.Camera(), buffers.balls, buffers.space, aspect)[0]
     edited = changes.applied_to(scene)
-    return retake(buffers, edited, edited.render, pose)
+    return repack_view(buffers, edited, edited.render, pose)
 
 
 @pytest.mark.parametrize("lights", LIGHTS)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer import DirectionalLight, Scene
-from raytracer.packing.pack import retake
+from raytracer.packing.pack import repack_view
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.content import Edits
 from raytracer.viewer.loaded_scene import LoadedScene
@@ -28,7 +28,9 @@ LIGHT = DirectionalLight((1.0, -2.0, -0.5))
 def fresh(loaded_scene: LoadedScene, view: View, size: tuple[int, int], edits: Edits) -> Any:
     """The packed scene without the cache."""
     settings = loaded_scene.job.settings.override(width=size[0], height=size[1])
-    return retake(loaded_scene.buffers, edits.applied_to(loaded_scene.scene), settings, view.pose)
+    return repack_view(
+        loaded_scene.buffers, edits.applied_to(loaded_scene.scene), settings, view.pose
+    )
 
 
 def test_a_camera_that_moves_into_glass_or_below_the_ground_is_as_if_it_was_there() -> None:

@@ -20,7 +20,7 @@ from raytracer.model.key_types import Expression, Share
 from raytracer.model.simulation_box import wrap_positions
 from raytracer.model.solids import CapsuleSet
 from raytracer.model.sphere_set import SphereSet, check_opacities
-from raytracer.packing.replicated_set import replicated
+from raytracer.packing.replicated_set import replicate
 
 if TYPE_CHECKING:
     from raytracer.model.scene import Scene
@@ -53,7 +53,7 @@ def styled_sets(
     for place, style in enumerate(styles):
         if style is not None and style.settings.replicate is not None:
             copies = style.settings.replicate
-            made[place] = replicated(made[place], copies, style.named("replicate"))
+            made[place] = replicate(made[place], copies, style.named("replicate"))
     return made, scales
 
 

@@ -168,7 +168,7 @@ def pack_arguments(
     """Return PackArgs, structured (1,), without the addresses of table and outputs.
 
     placed: positions, radii and colours by name, where the kernel reads them, of shapes and types
-    that it can read (`sphere_update.is_readable`).
+    that it can read (`sphere_update.can_kernels_read`).
     """
     arguments = np.zeros(1, layout.struct_dtype("PackArgs"))
     row = arguments[0]

@@ -14,7 +14,7 @@ from raytracer.backends.cuda.kernel import loaded
 from raytracer.backends.cuda.memory import COLOR_BYTES, RECORD_BYTES, DeviceMemory
 from raytracer.backends.cuda.pack import Packed, Packer, decoded
 from raytracer.backends.cuda.transfer import staging
-from raytracer.packing.buffers import NONE, Columns, DeviceRecords, Reach
+from raytracer.packing.buffers import NONE, DeviceRecords, Reach, SphereColumns
 from raytracer.packing.sphere_update import OutOfRangeError, SphereUpdate
 from raytracer.system import layout
 from raytracer.system.device_array import DeviceArray
@@ -35,7 +35,7 @@ class PlacedSpheres(DeviceRecords):
 
     def __init__(
         self, number: int, memory: DeviceMemory, parts: list[tuple[int, float, float]],
-        on_host: Callable[[slice], Columns],
+        on_host: Callable[[slice], SphereColumns],
     ) -> None:  # fmt: skip
         super().__init__(parts, on_host)
         self.number = number
@@ -45,7 +45,7 @@ class PlacedSpheres(DeviceRecords):
     def _is_there(self) -> bool:
         return self.memory.address("records") != 0
 
-    def taken(self, rows: NDArray[np.int64]) -> Columns:
+    def taken(self, rows: NDArray[np.int64]) -> SphereColumns:
         if not self._is_there:
             return super().taken(rows)
         memory, found = self.memory, np.empty((len(rows), 4), np.float32)
@@ -57,7 +57,7 @@ class PlacedSpheres(DeviceRecords):
             arguments["row_count"] = len(rows)
             self._launch(arguments, len(rows))
             staging(self.number).to_host(memory.address("picked"), found)
-        return Columns(*np.ascontiguousarray(found.T))
+        return SphereColumns(*np.ascontiguousarray(found.T))
 
     def reach(
         self, normals: NDArray[np.float64], center: NDArray[np.float64] | None, limit: float,
@@ -95,7 +95,7 @@ class PlacedSpheres(DeviceRecords):
 
 def placed(
     number: int, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
-    on_host: Callable[[slice], Columns], gpus: Sequence[int] = (),
+    on_host: Callable[[slice], SphereColumns], gpus: Sequence[int] = (),
 ) -> PlacedSpheres | None:  # fmt: skip
     """Pack spheres in the memory of a GPU, or striped over several; see `Placer`."""
     context = primary_context(number)

@@ -20,7 +20,7 @@ from raytracer.backends.cuda.tone import DENOISE_DRAFT, compile_passes
 from raytracer.backends.kernel_sources import Kernel, product
 from raytracer.config.errors import BackendError, MemoryNeedError
 from raytracer.film.film import Film
-from raytracer.packing.buffers import Bvh, Columns, DeviceRecords, SceneBuffers, build_bvh
+from raytracer.packing.buffers import Bvh, DeviceRecords, SceneBuffers, SphereColumns, build_bvh
 from raytracer.packing.sphere_update import SphereUpdate
 from raytracer.system.device_array import DeviceArray
 from raytracer.system.memory import FILM, MIN_PLACED, format_size
@@ -58,7 +58,7 @@ class CudaDevice:
 
     def place(
         self, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
-        on_host: Callable[[slice], Columns], gpus: Sequence[int] = (),
+        on_host: Callable[[slice], SphereColumns], gpus: Sequence[int] = (),
     ) -> DeviceRecords | None:  # fmt: skip
         """Pack spheres of arrays of this GPU, and of many others; gpus: as for `placed`."""
         count = sum(each.count for each in spheres)
