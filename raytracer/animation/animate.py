@@ -30,7 +30,7 @@ from raytracer.model.annotations import Annotations
 from raytracer.model.settings import RenderSettings
 from raytracer.rendering.overrides import SceneOverrides
 from raytracer.rendering.pipeline import VIEW_SETTINGS
-from raytracer.scene_files.source import Source
+from raytracer.scene_files.source import InputSource
 from raytracer.system.progress import ProgressBar
 from raytracer.trajectory.source import (
     FileSource,
@@ -220,7 +220,7 @@ def animate(
     check_names(animate, settings)
     first = 0 if is_path(scene) else None  # a folder may be a series
     source = frames_of(
-        Source.of(scene, frame=first, format=format, topology=topology, arrays=arrays)
+        InputSource.of(scene, frame=first, format=format, topology=topology, arrays=arrays)
     )
     changes, overrides = split_settings(settings, AnimationSettings)
     moves = replace(source.animation or AnimationSettings(), **changes)

@@ -115,13 +115,13 @@ def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
     from raytracer.commands.scene import contents_of
     from raytracer.model.data_file import DataFile, split_inner
     from raytracer.particles.locate import locate
-    from raytracer.scene_files.load import is_scene, named_files
-    from raytracer.scene_files.source import Source
-    from raytracer.scene_files.summary import summary
+    from raytracer.scene_files.load import find_named_files, is_scene
+    from raytracer.scene_files.source import InputSource
+    from raytracer.scene_files.summary import summarize_file
 
     path, frame = scene_path(name), options.get("frame")
-    source = Source.of(path, **options)
-    files = named_files(path, "file") if is_scene(path) else [locate(path, frame).named]
+    source = InputSource.of(path, **options)
+    files = find_named_files(path, "file") if is_scene(path) else [locate(path, frame).named]
     parts = {str(each): split_inner(each) for each in files}
     if sum(part.stat().st_size for part, _ in parts.values() if is_file(part)) <= WHOLE_BYTES:
         contents = contents_of(source)
@@ -140,7 +140,7 @@ def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
         ],
         "read": f"starts and headers; `raytracer scene check {name}` reads all, with frames, "
         "ranges, bonds and what is drawn",
-        "data": {name: summary(each, whole=False) for name, each in heads.items()},
+        "data": {name: summarize_file(each, whole=False) for name, each in heads.items()},
     }
 
 

@@ -85,10 +85,10 @@ def render(scenes: tuple[str, ...], **given: Any) -> None:
     folder is enough: raytracer render three_balls.
     """
     from raytracer.rendering.overrides import SceneOverrides
-    from raytracer.scene_files.source import Source
+    from raytracer.scene_files.source import InputSource
 
     call = SimpleNamespace(scene=scenes[0], **given)
-    call.source, call.settings = Source.taken(options.scene_paths(scenes), call.settings)
+    call.source, call.settings = InputSource.from_call(options.scene_paths(scenes), call.settings)
     with collect_warnings() as call.warnings:
         call.overrides = SceneOverrides.of(call.settings, call.annotations)
     call.shows_progress = False if call.quiet else call.progress

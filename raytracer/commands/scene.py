@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from raytracer.model.scene import Scene
     from raytracer.model.sphere_set import SphereSet
     from raytracer.packing.buffers import SceneBuffers
-    from raytracer.scene_files.source import Source
+    from raytracer.scene_files.source import InputSource
 
 
 @click.group(cls=Group)
@@ -52,10 +52,10 @@ def check(file: str, as_json: bool, settings: dict[str, Any]) -> None:
       raytracer scene check scenes/three_balls.toml
       raytracer scene check atoms.xyz --json
     """
-    from raytracer.scene_files.source import Source
+    from raytracer.scene_files.source import InputSource
 
     with collect_warnings() as warnings:
-        contents = contents_of(Source.of(file, **settings))
+        contents = contents_of(InputSource.of(file, **settings))
     if as_json:
         print_json(contents | {"warnings": warnings})
         return
@@ -75,7 +75,7 @@ def schema() -> None:
     """
     from raytracer.scene_files import tables
 
-    print_json(tables.schema())
+    print_json(tables.make_schema())
 
 
 @scene.command(cls=options.SettingsCommand, short_help="Make a large scene with a generator.")
@@ -111,7 +111,7 @@ def generate(
     )
 
 
-def contents_of(source: Source) -> dict[str, Any]:
+def contents_of(source: InputSource) -> dict[str, Any]:
     """Load a scene with all its data and pack it; return its contents as JSON types."""
     from raytracer.packing.pack import estimate_look_bytes, pack_with_camera
     from raytracer.rendering.overrides import SceneOverrides
@@ -146,11 +146,11 @@ def contents_of(source: Source) -> dict[str, Any]:
 
 
 def _data(scene: Scene) -> dict[str, Any]:
-    from raytracer.scene_files.summary import derived, summary
+    from raytracer.scene_files.summary import describe_derived, summarize_file
 
     files = {each.source: (each.file, each.columns) for each in reversed(scene.spheres)}
     return {
-        name: summary(file) | {"derived": derived(columns)}
+        name: summarize_file(file) | {"derived": describe_derived(columns)}
         for name, (file, columns) in reversed(files.items())
         if file is not None
     }

@@ -20,7 +20,7 @@ from raytracer.model.annotations import Annotations
 from raytracer.model.settings import RenderSettings
 from raytracer.model.source_settings import SourceSettings
 from raytracer.rendering.pipeline import VIEW_SETTINGS, Notice, prepare
-from raytracer.scene_files.source import Source
+from raytracer.scene_files.source import InputSource
 from raytracer.system import memory
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def export(
     is_page = target.suffix.lower() == PAGE
     if not is_page:
         require_usd()
-    source, given = Source.taken(scene, settings)
+    source, given = InputSource.from_call(scene, settings)
     with prepare(
         source, given, backend=backend, threads=threads, annotations=annotations,
         notice=notice, keep=True, hashed=False, blurs=False,

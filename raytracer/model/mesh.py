@@ -109,10 +109,10 @@ class Mesh(SolidSet):
         Raises:
             UserError: the file is missing or wrong, or an option is.
         """
-        from raytracer.scene_files.solid_files import arrays_of
+        from raytracer.scene_files.solid_files import read_arrays
 
         file = check_path(path)
-        arrays: dict[str, Any] = arrays_of(file, "meshes")
+        arrays: dict[str, Any] = read_arrays(file, "meshes")
         if any(options.get(name) is not None for name in ("color", "colors")):
             arrays.pop("colors", None)
         with prefix_errors(str(file)):

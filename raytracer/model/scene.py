@@ -242,7 +242,7 @@ class Scene:
             DataFileError: its columns are not those of spheres.
         """
         from raytracer.particles.objects.registry import read_object
-        from raytracer.scene_files.bare import defaults_of, set_radii
+        from raytracer.scene_files.bare import particle_defaults, set_radii
 
         if frame is not None:
             frame = check_whole(frame, "frame")
@@ -255,7 +255,7 @@ class Scene:
             from raytracer.appearance.glyphs.shape import default_shape
 
             scene = {"shape": default_shape(spheres)} | scene
-        return cls(spheres=(spheres,), **(defaults_of(data) | scene))
+        return cls(spheres=(spheres,), **(particle_defaults(data) | scene))
 
     def __repr__(self) -> str:
         name = f" {quote_value(self.title)}" if self.title else ""

@@ -24,7 +24,7 @@ from raytracer.packing.large_spheres import RATIO
 from raytracer.rendering.motion_blur import is_tabled
 from raytracer.rendering.overrides import SceneOverrides
 from raytracer.rendering.pipeline import Job, load_applied
-from raytracer.scene_files.source import Source
+from raytracer.scene_files.source import InputSource
 from raytracer.system.device_array import DeviceArray
 from raytracer.system.layout import enum_value
 
@@ -108,7 +108,7 @@ def followed(
     is_blurred = job.blur is not None or any(each.keys for each in scene.spheres)
     if not job.scene.can_update or scene.count != old.count or is_blurred:
         return None
-    new, plan = load_applied(Source.of(scene), overrides, values)
+    new, plan = load_applied(InputSource.of(scene), overrides, values)
     if not _can_follow(buffers, old, new):
         return None
     about = job.about | {"scene": job.about["scene"] | {"digest": ""}}

@@ -26,7 +26,7 @@ from raytracer.model.settings import MeasureSettings
 from raytracer.model.source_settings import SourceSettings
 from raytracer.model.sphere_set import SphereSet
 from raytracer.rendering.pipeline import VIEW_SETTINGS, prepare
-from raytracer.scene_files.source import Source
+from raytracer.scene_files.source import InputSource
 from raytracer.system.memory import MemoryEstimate
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def measure(
     traced: dict[str, Any] = {
         "integrator": "ao", "seed": chosen.seed, "ao_distance": chosen.distance, "brightness": 1.0,
     }  # fmt: skip
-    source, given = Source.taken(scene, others)
+    source, given = InputSource.from_call(scene, others)
     options: dict[str, Any] = {
         "backend": backend, "threads": threads, "keep": True, "hashed": False, "blurs": False,
         "memory_of": MemoryEstimate(numbered=True),

@@ -42,7 +42,7 @@ from raytracer.model.parts import GLYPHS
 from raytracer.model.settings import AUTO, LOOKS, MAX_FOR_NOISE, MAX_SAMPLES, RenderSettings
 from raytracer.model.source_settings import SourceSettings
 from raytracer.rendering.overrides import SceneOverrides
-from raytracer.scene_files.source import Source
+from raytracer.scene_files.source import InputSource
 from raytracer.system import memory
 from raytracer.system.layout import kernel_constant
 from raytracer.system.progress import open_progress
@@ -136,7 +136,7 @@ def render(
     if not isinstance(progress, bool):
         check_function(progress, "progress")
     seconds = None if time is None else check_real(time, "time", 0.0, above=True)
-    source, given = Source.taken(scene, settings)
+    source, given = InputSource.from_call(scene, settings)
     if first_sample is not None:
         first_sample = check_whole(first_sample, "first_sample")
     output = memory.MemoryEstimate(aov_channels=channels(variables), bloom=bloom)
@@ -199,7 +199,8 @@ def prepare(
     """Load, pack, build and upload a scene; `Job.__exit__` releases the memory of the device.
 
     Args:
-        scene: a `Source`, or what it is of: a Scene, a path, or an object that holds particles.
+        scene: an `InputSource`, or what it is of: a Scene, a path, or an object that holds
+            particles.
         overrides: settings by name, also those of the view, or checked ones with annotations.
         backend: by name, or the device of an earlier job.
         crop: for the estimate of memory.
@@ -212,7 +213,7 @@ def prepare(
         blurs: whether to find out how particles move while the shutter is open; otherwise those
             with motion keys move, and pictures of others show the middle of the shutter.
     """
-    source, timings = Source.of(scene), dict[str, float]()
+    source, timings = InputSource.of(scene), dict[str, float]()
     stage = partial(_stage, notice, timings)
     with stage("start", "looking for a GPU"):
         device = select(backend, threads)
@@ -645,7 +646,7 @@ def _with_glyphs(scene: Scene) -> Scene:
 
 
 def load_applied(
-    source: Source,
+    source: InputSource,
     overrides: SceneOverrides,
     values: Mapping[str, Any] | None = None,
     blurs: bool = False,
@@ -692,7 +693,9 @@ def surroundings(plan: Plan | None, width: int, height: int) -> Surroundings:
     return NOTHING if plan is None else plan.surroundings(width, height)
 
 
-def load_source(source: Source, frame: int | None = None, columns: Sequence[str] = ()) -> Scene:
+def load_source(
+    source: InputSource, frame: int | None = None, columns: Sequence[str] = ()
+) -> Scene:
     """Return the scene of a source, or of another frame, with columns read from its file."""
     frame = source.frame if frame is None else frame
     if source.is_moved:
@@ -700,9 +703,9 @@ def load_source(source: Source, frame: int | None = None, columns: Sequence[str]
 
         return load_moved(source, frame, columns)
     if source.path is not None:
-        from raytracer.scene_files.load import load_file
+        from raytracer.scene_files.load import load_scene
 
-        return load_file(source, frame, columns)
+        return load_scene(source, frame, columns)
     from raytracer.model.scene import Scene as SceneType
 
     scene = source.scene

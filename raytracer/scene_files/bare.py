@@ -39,7 +39,7 @@ FLOOR = 2.0  # particles in a floor, relative to an even distribution; a heap ha
 STEEPER = 2.0  # how much more of a floor y must have than z, since files with z up are usual
 
 
-def defaults_of(data: Particles) -> dict[str, Any]:
+def particle_defaults(data: Particles) -> dict[str, Any]:
     """Return render settings, background, camera and annotations of particles without a scene.
 
     The simulation box is shown if particles fill it, in an animation in the first frame: a molecule
@@ -49,7 +49,7 @@ def defaults_of(data: Particles) -> dict[str, Any]:
         "render": RenderSettings.of_particles(),
         "background": Background.of_particles(),
         "camera": Camera(
-            up=up_of_particles(data), fit="bulk", vertical_fov=VERTICAL_FOV, elevation=ELEVATION
+            up=find_particles_up(data), fit="bulk", vertical_fov=VERTICAL_FOV, elevation=ELEVATION
         ),
     }
     box, centers = data.box, data.centers
@@ -96,12 +96,12 @@ def is_filled(box: Box, centers: NDArray[np.floating[Any]]) -> bool:
         return False
     widest = GAP * (volume / len(centers)) ** (1.0 / 3.0)
     return all(
-        _gap(axis[inside], periodic) * length <= widest
+        _widest_gap(axis[inside], periodic) * length <= widest
         for axis, periodic, length in zip(places.T, box.periodic, lengths, strict=True)
     )
 
 
-def _gap(places: NDArray[np.float64], periodic: bool) -> float:
+def _widest_gap(places: NDArray[np.float64], periodic: bool) -> float:
     """Return the widest gap between places from 0 to 1, or to the ends unless they are periodic."""
     ordered = np.sort(places)
     inner = float(np.diff(ordered).max(initial=0.0))
@@ -109,7 +109,7 @@ def _gap(places: NDArray[np.float64], periodic: bool) -> float:
     return max(inner, below + above) if periodic else max(inner, below, above)
 
 
-def up_of_particles(data: Particles) -> Vector | None:
+def find_particles_up(data: Particles) -> Vector | None:
     """Return the up direction of particles; None is that of a camera without one.
 
     It is that of the box or of gravity (`find_data_up`). Of other files, those with elements, such
@@ -126,7 +126,7 @@ def up_of_particles(data: Particles) -> Vector | None:
         return VIEW_UP  # an array of a GPU is not read for this
     if is_flat(centers):
         return None
-    return AXES["y"] if lies_across_y(centers) else VIEW_UP
+    return AXES["y"] if is_floor_across_y(centers) else VIEW_UP
 
 
 def is_flat(centers: NDArray[Any]) -> bool:
@@ -134,16 +134,16 @@ def is_flat(centers: NDArray[Any]) -> bool:
     return len(centers) > 0 and float(np.ptp(centers[:, 2])) == 0.0
 
 
-def lies_across_y(centers: NDArray[Any]) -> bool:
+def is_floor_across_y(centers: NDArray[Any]) -> bool:
     """Return whether particles lie on a floor across y, and less so across z; centers: (N, 3)."""
     sample = centers[sample_rows(len(centers))].astype(np.float64)
     if len(sample) < 1.0 / ENDS:
         return False
-    across_y, across_z = (_floor(sample[:, axis]) for axis in (1, 2))
+    across_y, across_z = (_count_lowest_layer(sample[:, axis]) for axis in (1, 2))
     return across_y > FLOOR and across_y > STEEPER * across_z
 
 
-def _floor(heights: NDArray[np.float64]) -> float:
+def _count_lowest_layer(heights: NDArray[np.float64]) -> float:
     """Return how many particles are in the lowest layer, relative to an even distribution, or to
     the highest layer if that has more."""
     low, high = np.quantile(heights, [ENDS, 1.0 - ENDS])

@@ -11,7 +11,7 @@ from raytracer.config.arguments import check_whole, check_word
 from raytracer.config.errors import OutputError
 from raytracer.files import output
 from raytracer.files.access import check_path
-from raytracer.scene_files.generators._base import SPHERE, Part, join
+from raytracer.scene_files.generators._base import SPHERE, GeneratedPart, join_parts
 from raytracer.system.memory import require_room
 
 # The hash takes the sphere's index and the seed as 32-bit words.
@@ -50,7 +50,7 @@ GENERATORS = {
 }
 
 
-def build(name: str, count: int | None = None, seed: int | None = None) -> list[Part]:
+def build(name: str, count: int | None = None, seed: int | None = None) -> list[GeneratedPart]:
     """Return the spheres of a generator, as parts with different materials: `name`, `centers` (N,
     3) float32, `radii` (N,) float32 and `colors` (N, 3) uint8 sRGB, in scene units.
 
@@ -63,10 +63,10 @@ def build(name: str, count: int | None = None, seed: int | None = None) -> list[
     require_room(f"{count:,} spheres", (generator.memory or SPHERE) * count, "to be made", remedy)
     module = import_module(f"raytracer.scene_files.generators.{name}")
     if generator.memory:
-        parts: list[Part] = module.build(count, seed)
+        parts: list[GeneratedPart] = module.build(count, seed)
         return parts
     centers, colors = np.empty((count, 3), np.float32), np.empty((count, 3), np.uint8)
-    made = Part("default", centers, np.empty(count, np.float32), colors)
+    made = GeneratedPart("default", centers, np.empty(count, np.float32), colors)
     for begin in range(0, count, BLOCK):
         index = np.arange(begin, min(begin + BLOCK, count), dtype=np.uint32)
         rows = slice(begin, begin + len(index))
@@ -84,7 +84,7 @@ def arrays(
     base, _, wanted = name.partition("/")
     parts = {part.name: part for part in build(base, count, seed)}
     chosen = [check_word(wanted, name, parts, "part")] if wanted else parts
-    _, centers, radii, colors = join([parts[each] for each in chosen])
+    _, centers, radii, colors = join_parts([parts[each] for each in chosen])
     return {"centers": centers, "radii": radii, "colors": colors}
 
 

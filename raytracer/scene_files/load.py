@@ -43,7 +43,7 @@ from raytracer.particles.compressed import is_compressed, stem
 from raytracer.particles.names import with_all_names
 from raytracer.particles.read import AllNames, Wanted, read
 from raytracer.particles.registry import by_content, is_particles, start_of
-from raytracer.scene_files.source import SCENE_SUFFIXES, Source, ending_of
+from raytracer.scene_files.source import SCENE_SUFFIXES, InputSource, parse_ending
 from raytracer.system.memory import require_room
 
 if TYPE_CHECKING:
@@ -96,16 +96,16 @@ def load(
     """
     if not isinstance(path, (list, tuple)):
         path = check_path(path)
-    source = Source.of(path, frame=frame, format=format, topology=topology, arrays=arrays)
-    return load_file(source, source.frame, columns)
+    source = InputSource.of(path, frame=frame, format=format, topology=topology, arrays=arrays)
+    return load_scene(source, source.frame, columns)
 
 
-def load_file(
-    source: Source,
+def load_scene(
+    source: InputSource,
     frame: int | None = None,
     columns: Sequence[str] = (),
     place: int | None = None,
-    beside: Sequence[Source] = (),
+    beside: Sequence[InputSource] = (),
 ) -> Scene:
     """Read the scene of a file, or of several, with columns if the file has them.
 
@@ -113,7 +113,7 @@ def load_file(
     the sources of several.
     """
     if source.further:
-        return _together(source, frame, columns)
+        return _load_files(source, frame, columns)
     file = source.file(frame)
     with (
         open_file(file.path, error=SceneError, standard_input=True) as stream,
@@ -130,7 +130,7 @@ def load_file(
                 raise UserError("is a scene; several files must all be data files: name them in "
                                 "the [[spheres]] of the scene")  # fmt: skip
             values = read_table(stream, suffix)
-            parts = parts_of(values, stream.source)
+            parts = check_parts(values, stream.source)
             return _Composer(parts, Path(stream.source), frame, columns).scene()
         if source.is_mesh:
             if place is None and (source.topology is not None or source.arrays):
@@ -138,12 +138,15 @@ def load_file(
             from raytracer.particles.frames import checked
 
             checked(file.frame or 0, 1, stream.source)
-            return _mesh_alone(file.path)
-        from raytracer.scene_files.bare import defaults_of, set_radii  # late: not for scene files
+            return _load_mesh(file.path)
+        from raytracer.scene_files.bare import (  # late: not for scene files
+            particle_defaults,
+            set_radii,
+        )
 
         with name_set("spheres"):
-            data = read(file, source.arrays, wanted=wanted_of(columns), stream=stream,
-                        all_names=_all_names(beside))  # fmt: skip
+            data = read(file, source.arrays, wanted=make_column_selector(columns), stream=stream,
+                        all_names=_complete_labels(beside))  # fmt: skip
             if data.is_empty and (frame is None or source.count_frames() == 1):
                 raise DataFileError(
                     f"{stream.source}: holds no particles, so there is nothing to show"
@@ -164,39 +167,39 @@ def load_file(
             shape=shape,
             title=stem(file.path),
             source=stream.source,
-            **defaults_of(data),
+            **particle_defaults(data),
         )
 
 
-def _all_names(beside: Iterable[Source]) -> AllNames:
+def _complete_labels(beside: Iterable[InputSource]) -> AllNames:
     """Return how the labels of a frame get those of the other frames, and of files beside it."""
     files = (each.file() for each in beside if not each.is_mesh)
     return partial(with_all_names, beside=files)
 
 
-def _mesh_alone(path: Path) -> Scene:
+def _load_mesh(path: Path) -> Scene:
     """Return the scene of a mesh, with the defaults of particles; the camera frames all of it."""
     from raytracer.model.mesh import Mesh
-    from raytracer.scene_files.bare import defaults_of
+    from raytracer.scene_files.bare import particle_defaults
 
     mesh = Mesh.from_file(path)
-    defaults = defaults_of(Particles(str(path), mesh.vertices))
+    defaults = particle_defaults(Particles(str(path), mesh.vertices))
     defaults["camera"] = replace(defaults["camera"], fit=True)
     return Scene(meshes=(mesh,), title=path.stem, source=str(path), **defaults)
 
 
-def _together(source: Source, frame: int | None, columns: Sequence[str]) -> Scene:
+def _load_files(source: InputSource, frame: int | None, columns: Sequence[str]) -> Scene:
     """Read the scene of several files; all but spheres and meshes is that of the first. Files with
     one frame stand still beside others. Raises UserError: their numbers of frames differ."""
-    parts = source.alone()
+    parts = source.split_files()
     frames: list[int | None] = [None] * len(parts)
     if frame is not None:
         from raytracer.particles.frames import checked
 
-        counts = source.frames_of_files()
+        counts = source.count_file_frames()
         number = checked(frame, max(counts), str(source.scene))
         frames = [number if count > 1 else None for count in counts]
-    made = [load_file(each, chosen, columns, place, parts)
+    made = [load_scene(each, chosen, columns, place, parts)
             for place, (each, chosen) in enumerate(zip(parts, frames, strict=True))]  # fmt: skip
     from raytracer.appearance.columns import warn_of_units  # late: few calls have several files
 
@@ -256,7 +259,7 @@ def read_table(file: OpenFile, suffix: str) -> dict[str, Any]:
     return table
 
 
-def named_files(scene: Path, *keys: str) -> list[Path]:
+def find_named_files(scene: Path, *keys: str) -> list[Path]:
     """Return the files that the sets of a scene file state by some keys, even missing ones. Raises
     UserError."""
     with open_file(scene, error=SceneError) as file:
@@ -266,7 +269,7 @@ def named_files(scene: Path, *keys: str) -> list[Path]:
     return [scene.parent / name for name in names if isinstance(name, str)]
 
 
-def parts_of(values: Values, file: str) -> Values:
+def check_parts(values: Values, file: str) -> Values:
     """Return the parts of a scene file: objects, and of sets the checked values by key."""
     from raytracer.scene_files.tables import (
         SCENE,  # late: particle files need none of its definitions
@@ -342,7 +345,7 @@ class _Composer:
     @cached_property
     def styles(self) -> "list[SetStyle | None]":
         """Return the styles of the sets by columns, None for sets without."""
-        return [style_of(values, f"spheres[{i}]") for i, values in enumerate(self.sets)]
+        return [make_set_style(values, f"spheres[{i}]") for i, values in enumerate(self.sets)]
 
     def particles(self, values: Values) -> Particles:
         """Return the particles of a set's file, which is read once for all sets."""
@@ -357,11 +360,11 @@ class _Composer:
             style for each, style in zip(self.sets, self.styles, strict=True) if key_of(each) == key
         ]
         wanted = [name for style in styles if style is not None for name in style.columns]
-        source, name = data_of(values, self.path.parent), values["file"]
+        source, name = find_data_file(values, self.path.parent), values["file"]
         data = read(
-            source.file(self.frame_of(values, source), name), values.get("arrays", {}),
-            self.elements, values.get("labels"), wanted_of([*self.wanted, *wanted]),
-            all_names=_all_names([data_of(each, self.path.parent) for each in self.sets
+            source.file(self.choose_frame(values, source), name), values.get("arrays", {}),
+            self.elements, values.get("labels"), make_column_selector([*self.wanted, *wanted]),
+            all_names=_complete_labels([find_data_file(each, self.path.parent) for each in self.sets
                                   if "file" in each]),
         )  # fmt: skip
         if len(styles) > 1:
@@ -406,20 +409,20 @@ class _Composer:
     def solids(self, kind: str, place: str, values: Values) -> SolidSet:
         file = self.path.parent / values["file"] if "file" in values else None
         if file is not None:
-            from raytracer.scene_files.solid_files import arrays_of
+            from raytracer.scene_files.solid_files import read_arrays
 
-            arrays = arrays_of(file, kind)
+            arrays = read_arrays(file, kind)
             stated = {many for one, many in PAIRS.items() if one in values}
             values = {key: arrays[key] for key in arrays if key not in stated} | values
         lacking = [name for name in SETS[kind][1] if not {name, PAIRS.get(name)} & {*values}]
         if lacking:
             raise SceneError(*(f"{place}.{name}: is missing" for name in lacking))
-        solids: SolidSet = _inline(kind, place, values)
+        solids: SolidSet = _make_inline_set(kind, place, values)
         solids.file = file
         return solids
 
     def spheres(self, place: str, values: Values) -> SphereSet:
-        given = {name: values[name] for name in values.keys() - following(values).keys()}
+        given = {name: values[name] for name in values.keys() - select_following(values).keys()}
         if "generate" in values:
             from raytracer.scene_files.generate import arrays
 
@@ -428,7 +431,7 @@ class _Composer:
             stated = {"radius": made["radii"], "color": made["colors"]} | given
             given = {"centers": made["centers"], **stated}
         if "centers" in given:
-            spheres: SphereSet = _inline("spheres", place, given)
+            spheres: SphereSet = _make_inline_set("spheres", place, given)
             return spheres
         data = self.particles(values)
         if data.labels is not None:
@@ -437,9 +440,9 @@ class _Composer:
             raise SceneError(f"{place}.labels: {values['file']} has no labels; leave it out")
         later = [name for name in ("radius", "color") if name in values]
         later += ["color"] * ("palette" in values)
-        return SphereSet.of_particles(data, stated=later, **_arguments(given))
+        return SphereSet.of_particles(data, stated=later, **_set_arguments(given))
 
-    def frame_of(self, values: Values, source: Source) -> int | None:
+    def choose_frame(self, values: Values, source: InputSource) -> int | None:
         """Return the frame to read of a set's file: the scene's if it moves, or its own."""
         if self.frame is None or values not in [each for each, _ in self.moving]:
             return source.frame
@@ -448,25 +451,25 @@ class _Composer:
 
     @cached_property
     def moving(self) -> list[tuple[Values, int]]:
-        return moving(self.sets, self.path.parent)
+        return find_moving_sets(self.sets, self.path.parent)
 
 
-def moving(sets: Iterable[Values], folder: Path) -> list[tuple[Values, int]]:
+def find_moving_sets(sets: Iterable[Values], folder: Path) -> list[tuple[Values, int]]:
     """Return the sets whose files have several frames, with their numbers. Sets that state their
     frame stand still beside those that do not."""
-    counts = [(each, data_of(each, folder).count_frames(each["file"]))
+    counts = [(each, find_data_file(each, folder).count_frames(each["file"]))
               for each in sets if each.get("file") is not None]  # fmt: skip
     several = [(each, count) for each, count in counts if count > 1]
     return [(each, count) for each, count in several if each.get("frame") is None] or several
 
 
-def data_of(values: Values, folder: Path) -> Source:
+def find_data_file(values: Values, folder: Path) -> InputSource:
     """Return the data file of a set; `folder` is that of the scene file."""
     atoms, form = values.get("topology"), values.get("format")
-    return Source(
+    return InputSource(
         folder / values["file"],
         values.get("frame"),
-        "" if form is None else ending_of(form),
+        "" if form is None else parse_ending(form),
         None if atoms is None else folder / atoms,
     )
 
@@ -475,14 +478,14 @@ FOR_ALL: dict[str, Any] = {"color": (str, list), "radius": float, "opacity": flo
 """Keys of a set, and the types of their values that hold for all particles; others follow data."""
 
 
-def following(values: Values) -> Values:
+def select_following(values: Values) -> Values:
     """Return the values of a set that follow columns of its particles."""
     return {n: values[n] for n in FOR_ALL if n in values and not isinstance(values[n], FOR_ALL[n])}
 
 
-def style_of(values: Values, place: str) -> "SetStyle | None":
+def make_set_style(values: Values, place: str) -> "SetStyle | None":
     """Return the style of a set by columns; `place` is "spheres[0]"."""
-    follow = following(values)
+    follow = select_following(values)
     stated = {name: values[name] for name in OF_SETS if name in values}
     if not follow and all(each is False for each in stated.values()):
         return None
@@ -492,7 +495,7 @@ def style_of(values: Values, place: str) -> "SetStyle | None":
     return SetStyle(settings, follow.get("radius"), place, follow.get("opacity"))
 
 
-def wanted_of(names: Sequence[str]) -> Wanted | None:
+def make_column_selector(names: Sequence[str]) -> Wanted | None:
     """Return a function that selects the file columns that names need."""
     if not names:
         return None
@@ -538,18 +541,18 @@ def check_sources(kind: str, place: str, values: Values) -> None:
             raise SceneError(f"{place}.{many}: give either {one} or {many}, not both")
 
 
-def _arguments(values: Values) -> Values:
+def _set_arguments(values: Values) -> Values:
     """Return the arguments of `SphereSet` for any source among the values of a set."""
     return {name: values[name] for name in OF_SPHERES if name in values}
 
 
-def _inline(kind: str, place: str, values: Values) -> Any:
+def _make_inline_set(kind: str, place: str, values: Values) -> Any:
     """Make a set from the values of a scene file; messages name its place."""
     given = {name: value for name, value in values.items() if name != "file"}
     names = {one: many if many in given else one for one, many in PAIRS.items()}
     given |= {one: given.pop(many) for one, many in PAIRS.items() if many in given}
     if kind == "spheres":
-        given = {"centers": given["centers"], **_arguments(given)}
+        given = {"centers": given["centers"], **_set_arguments(given)}
     try:
         with collect_warnings() as notes:
             made = import_name(SETS[kind][0])(**given, names=names)

@@ -43,7 +43,7 @@ MESHES = {".stl": "STL", ".ply": "PLY", ".obj": "OBJ", ".off": "OFF"}
 MEMORY = 12  # bytes of memory per byte of the file of a mesh while it is parsed
 
 
-def arrays_of(path: Path, kind: str) -> Arrays:
+def read_arrays(path: Path, kind: str) -> Arrays:
     """Return the arrays of a set of solids in a file, by the keys of a scene file: of meshes the
     vertices, triangles, and if it has any, colours. Raises UserError."""
     if kind == "meshes":
@@ -63,7 +63,7 @@ def arrays_of(path: Path, kind: str) -> Arrays:
         known = {
             key: names
             for key, columns in COLUMNS[kind].items()
-            if (names := _names(key, columns, there, path))
+            if (names := _find_names(key, columns, there, path))
         }
         table = source.load(list(dict.fromkeys(n for names in known.values() for n in names)))
     arrays: Arrays = {}
@@ -79,7 +79,7 @@ def arrays_of(path: Path, kind: str) -> Arrays:
     return arrays
 
 
-def _names(
+def _find_names(
     key: str, columns: tuple[str, ...], there: dict[str, str], path: Path
 ) -> tuple[str, ...]:
     if key in there:

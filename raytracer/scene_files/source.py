@@ -20,7 +20,7 @@ MESH_SUFFIXES = (".stl", ".obj", ".off")
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class InputSource:
     """What to show, and how it is read; see `SourceSettings`."""
 
     scene: Any  # a Scene, a Path, or an object with particles
@@ -34,15 +34,17 @@ class Source:
     counted: dict[str, Any] = field(default_factory=dict, repr=False)  # facts about its frames
 
     @classmethod
-    def taken(cls, scene: object, settings: Mapping[str, Any]) -> "tuple[Source, dict[str, Any]]":
+    def from_call(
+        cls, scene: object, settings: Mapping[str, Any]
+    ) -> "tuple[InputSource, dict[str, Any]]":
         """Return the source for a scene and the settings of a call, and the other settings."""
         own, others = split_settings(settings, SourceSettings)
         return cls.of(scene, **own), others
 
     @classmethod
-    def of(cls, scene: object, **settings: Any) -> "Source":
+    def of(cls, scene: object, **settings: Any) -> "InputSource":
         """Return the source for a scene and `SourceSettings`. Raises UserError."""
-        if isinstance(scene, Source):
+        if isinstance(scene, InputSource):
             return scene
         given = SourceSettings(**settings)
         moved = "smoothing" if (given.smoothing or 1) > 1 else "unwrap" if given.unwrap else ""
@@ -65,9 +67,9 @@ class Source:
         if topology is not None:
             require_file(topology, f"topology: {topology}", SceneError)
         for each in paths:
-            _require(each, None if further else given.frame)
+            _require_files(each, None if further else given.frame)
         return cls(
-            path, given.frame, "" if given.format is None else ending_of(given.format), topology,
+            path, given.frame, "" if given.format is None else parse_ending(given.format), topology,
             given.arrays or {}, tuple(further), given.smoothing or 1, bool(given.unwrap),
         )  # fmt: skip
 
@@ -80,7 +82,7 @@ class Source:
         """Return the file of a frame; `name` is for messages. Raises DataFileError if missing."""
         return locate(self.scene, frame, name, self.ending, self.topology)
 
-    def alone(self) -> list["Source"]:
+    def split_files(self) -> list["InputSource"]:
         """Return the sources of the files, one by one."""
         return [replace(self, scene=each, further=()) for each in (self.scene, *self.further)]
 
@@ -93,18 +95,18 @@ class Source:
     def count_frames(self, name: str | None = None) -> int:
         """Return the number of frames, the largest of several files; `name` is for messages."""
         if self.further:
-            return max(self.frames_of_files())
+            return max(self.count_file_frames())
         if self.is_mesh and not may_be_series(self.scene, None):
             return 1
         from raytracer.particles.read import frame_count
 
         return frame_count(self.scene, name, self.ending, self.topology)
 
-    def frames_of_files(self) -> list[int]:
+    def count_file_frames(self) -> list[int]:
         """Return the number of frames of each file. Raises DataFileError: two have several, but
         not as many."""
         if "frames" not in self.counted:
-            self.counted["frames"] = [each.count_frames() for each in self.alone()]
+            self.counted["frames"] = [each.count_frames() for each in self.split_files()]
         counts: list[int] = self.counted["frames"]
         files = zip([self.scene, *self.further], counts, strict=True)
         first, *several = [each for each in files if each[1] > 1] or [(self.scene, 1)]
@@ -122,7 +124,7 @@ class Source:
         return self.smoothing > 1 or self.unwrap
 
 
-def ending_of(name: str) -> str:
+def parse_ending(name: str) -> str:
     """Return a stated format as an ending: ".xyz" for "xyz". Raises DataFileError."""
     from raytracer.particles.registry import stated
 
@@ -136,7 +138,7 @@ def ending_of(name: str) -> str:
     return ending
 
 
-def _require(path: Path, frame: int | None) -> None:
+def _require_files(path: Path, frame: int | None) -> None:
     """Refuse a missing file; a pattern needs matching files, a folder snapshots or a frame."""
     file = locate(path, None if frame is None else 0)
     if not file.series and file.path != STANDARD_INPUT:

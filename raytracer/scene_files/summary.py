@@ -21,7 +21,7 @@ MAX_TEXTS = 8  # most distinct texts of a column that are listed
 MAX_COLUMNS = 200  # most columns that are read for their ranges
 
 
-def summary(file: DataFile, whole: bool = True) -> dict[str, Any]:
+def summarize_file(file: DataFile, whole: bool = True) -> dict[str, Any]:
     """Return a description of a particle file, as JSON types. Raises DataFileError: the file can no
     longer be read.
 
@@ -42,14 +42,14 @@ def summary(file: DataFile, whole: bool = True) -> dict[str, Any]:
                 is_known = whole or not source.has_pieces
                 frames = frames_of(source, stream)[0] if is_known else None
         with source_of(file, stream) as source:
-            return _summary(source, file, frames, whole)
+            return _summarize_source(source, file, frames, whole)
 
 
-def _summary(
+def _summarize_source(
     source: ParticleSource, file: DataFile, frames: int | None, whole: bool
 ) -> dict[str, Any]:
     columns = dict(source.columns)
-    ranges, rows = _ranges(source, list(columns)[:MAX_COLUMNS]) if whole else ({}, None)
+    ranges, rows = _find_ranges(source, list(columns)[:MAX_COLUMNS]) if whole else ({}, None)
     count, box, time = source.count, source.box, source.time
     bonds = source.bonds if whole else None
     shape: dict[str, Any] = {}
@@ -67,30 +67,31 @@ def _summary(
         "time": None if time is None else f"{time.value:.9g} {time.unit}".rstrip(),
         "bonds": None if bonds is None else len(bonds),
         "columns": [
-            _column(name, column) | ranges.get(name, {}) for name, column in columns.items()
+            _describe_column(name, column) | ranges.get(name, {})
+            for name, column in columns.items()
         ],
     }
     return {key: value for key, value in summary.items() if value is not None}
 
 
-def derived(columns: Columns) -> list[dict[str, Any]]:
+def describe_derived(columns: Columns) -> list[dict[str, Any]]:
     """Describe the columns derived from those of a file: name, type, unit and range."""
     described = []
     for name, column in columns.derived.items():
-        about = _column(name, column)
+        about = _describe_column(name, column)
         with suppress(DataFileError):  # of a column of the file, which was told
-            about |= _range(columns[name])
+            about |= _find_range(columns[name])
         described.append(about)
     return described
 
 
-def _column(name: str, column: Column) -> dict[str, Any]:
+def _describe_column(name: str, column: Column) -> dict[str, Any]:
     sizes = " x ".join(map(str, column.shape))
     kind = f"{sizes} {column.kind}s" if sizes else column.kind
     return {"name": name, "type": kind} | ({"unit": column.unit} if column.unit else {})
 
 
-def _ranges(source: ParticleSource, names: list[str]) -> tuple[dict[str, dict[str, Any]], int]:
+def _find_ranges(source: ParticleSource, names: list[str]) -> tuple[dict[str, dict[str, Any]], int]:
     """Return the ranges of columns by name, and the number of rows.
 
     All columns are read together if they fit into memory, otherwise one after another, without
@@ -101,14 +102,14 @@ def _ranges(source: ParticleSource, names: list[str]) -> tuple[dict[str, dict[st
     except MemoryNeedError:
         groups = (source.load([name]) for name in names)
     except DataFileError:
-        groups = _readable(source, names)
-    columns = ((name, len(values), _range(values)) for group in groups
+        groups = _find_readable(source, names)
+    columns = ((name, len(values), _find_range(values)) for group in groups
                for name, values in group.items())  # fmt: skip
     known = [*columns]
     return {name: each for name, _, each in known}, known[-1][1] if known else 0
 
 
-def _readable(source: ParticleSource, names: list[str]) -> list[dict[str, NDArray[Any]]]:
+def _find_readable(source: ParticleSource, names: list[str]) -> list[dict[str, NDArray[Any]]]:
     """Return columns that can be read. Raises DataFileError: none can."""
     groups, problems = list[dict[str, NDArray[Any]]](), list[DataFileError]()
     for name in names:
@@ -123,7 +124,7 @@ def _readable(source: ParticleSource, names: list[str]) -> list[dict[str, NDArra
     return groups
 
 
-def _range(values: NDArray[Any]) -> dict[str, Any]:
+def _find_range(values: NDArray[Any]) -> dict[str, Any]:
     if not values.size:
         return {}
     if values.dtype.kind in "SU":

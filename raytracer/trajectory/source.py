@@ -17,8 +17,15 @@ from raytracer.model.scene import Scene
 from raytracer.particles.frames import checked
 from raytracer.particles.objects.registry import is_sequence
 from raytracer.particles.series import series_of
-from raytracer.scene_files.load import FILES, is_scene, load_file, moving, parts_of, read_table
-from raytracer.scene_files.source import SCENE_SUFFIXES, Source
+from raytracer.scene_files.load import (
+    FILES,
+    check_parts,
+    find_moving_sets,
+    is_scene,
+    load_scene,
+    read_table,
+)
+from raytracer.scene_files.source import SCENE_SUFFIXES, InputSource
 
 SAMPLES = 64  # blocks of a file that identify its content, beside size and time of change
 BLOCK = 1 << 12  # bytes of a block
@@ -76,14 +83,14 @@ class FileSource(FrameSource):
     """A scene or particle file, or a series of files. Raises UserError: there is no such file, or
     it is invalid."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: InputSource) -> None:
         self._source, self.name = source, str(source.scene)
         self._data: list[Path] = []
         self._states: dict[Path, FileState] = {}
         self.count = self._count(source.scene)
 
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
-        return load_file(self._source, frame if self.count > 1 else None, columns)
+        return load_scene(self._source, frame if self.count > 1 else None, columns)
 
     def signature(self) -> str | None:
         if self._source.scene == STANDARD_INPUT:
@@ -123,7 +130,7 @@ class FileSource(FrameSource):
             self._data += [file for each in self._source.further for file in _files_of(each)]
             return self._source.count_frames()
         with open_file(path, error=SceneError) as file:
-            parts = parts_of(read_table(file, suffix), str(path))
+            parts = check_parts(read_table(file, suffix), str(path))
         self.animation = parts.get("animation")
         named = [getattr(parts.get(part), key, None) for part, key in FILES.items()]
         named += [each.get("file") for each in parts.get("meshes", ())]
@@ -137,7 +144,7 @@ class FileSource(FrameSource):
             for key in ("file", "topology"):
                 if each.get(key) is not None:
                     self._data += _files_of(folder / each[key])
-        several = {each["file"]: count for each, count in moving(sets, folder)}
+        several = {each["file"]: count for each, count in find_moving_sets(sets, folder)}
         if len(set(several.values())) > 1:
             listed = ", ".join(f"{quote(name)} {count:,}" for name, count in several.items())
             raise SceneError(
@@ -247,7 +254,7 @@ class SceneSource(FrameSource):
         return made if isinstance(made, Scene) else Scene.from_object(made)
 
 
-def frames_of(source: Source) -> FrameSource:
+def frames_of(source: InputSource) -> FrameSource:
     """Return the frames of a file, of a sequence of scenes, or of an array (T, N, 3). Raises
     UserError: it has none, or they cannot be counted."""
     value = source.scene

@@ -28,7 +28,7 @@ from raytracer.model.scene import Scene
 from raytracer.model.simulation_box import nearest_boxes
 from raytracer.model.sphere_set import SphereSet
 from raytracer.particles.frames import checked
-from raytracer.scene_files.source import Source
+from raytracer.scene_files.source import InputSource
 from raytracer.trajectory.source import FrameSource, SceneSource, frames_of
 
 Ids = NDArray[np.int64]
@@ -219,7 +219,7 @@ class TrackedSource(FrameSource):
             self._looked += 1
 
 
-def load_moved(source: Source, frame: int | None, columns: Sequence[str] = ()) -> Scene:
+def load_moved(source: InputSource, frame: int | None, columns: Sequence[str] = ()) -> Scene:
     """Return a frame of a file with smoothed or unwrapped particles. Raises UserError: there is no
     such frame, or its particles cannot be followed."""
     if "moved" not in source.counted:
@@ -243,7 +243,7 @@ class FrameKeys:
         self._readers = dict[int, Callable[[int], list[Track]]]()  # by reach
 
     @classmethod
-    def of(cls, source: Source) -> Self:
+    def of(cls, source: InputSource) -> Self:
         """Return those of the frame that a source shows; standard input is read only once."""
         if source.path == STANDARD_INPUT:
             return cls(SceneSource([None]))

@@ -29,7 +29,7 @@ from raytracer.rendering.overrides import SceneOverrides
 from raytracer.rendering.pipeline import Notice, apply_overrides, load_source
 from raytracer.rendering.view_settings import ViewSettings, check_shutter
 from raytracer.scene_files.load import is_scene
-from raytracer.scene_files.source import Source
+from raytracer.scene_files.source import InputSource
 from raytracer.system.resources import choose_thread_count
 from raytracer.trajectory.source import LiveSource, frames_of
 from raytracer.viewer import messages
@@ -68,7 +68,7 @@ class Frames:
         choose_thread_count(threads)
         ToneSettings.of(tone)
         check_names(Frames.__init__, settings, caller)
-        self.source, self.overrides = Source.taken(scene, settings)
+        self.source, self.overrides = InputSource.from_call(scene, settings)
         SceneOverrides.of(self.overrides)  # checks them
         check_shutter(self.overrides)
         path = self.source.path

@@ -24,7 +24,7 @@ from raytracer.packing.view import View as PackedView
 from raytracer.rendering.following import follow, followed
 from raytracer.rendering.overrides import SceneOverrides
 from raytracer.rendering.pipeline import NO_SPHERE, Job, Notice, prepare, surroundings
-from raytracer.scene_files.source import Source
+from raytracer.scene_files.source import InputSource
 from raytracer.system.memory import MemoryEstimate
 from raytracer.viewer.content import Content, Edits
 from raytracer.viewer.orbit_camera import Giants, View, initial_view, to_all
@@ -75,7 +75,7 @@ class LoadedScene:
     @classmethod
     def load(
         cls,
-        source: Source | object,
+        source: InputSource | object,
         overrides: dict[str, Any],
         backend: str | Device,
         threads: int = 0,
@@ -83,7 +83,7 @@ class LoadedScene:
         annotations: Annotations | Mapping[str, Any] | None = None,
     ) -> Self:
         """Load, pack, build and upload a scene; arguments as for `rendering.pipeline.prepare`."""
-        source = Source.of(source)
+        source = InputSource.of(source)
         with collect_warnings() as warnings:
             job = prepare(
                 source, overrides, backend=backend, threads=threads, notice=notice, keep=True,

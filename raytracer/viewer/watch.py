@@ -8,7 +8,7 @@ from raytracer.config.errors import RaytracerError
 from raytracer.model.data_file import split_inner
 from raytracer.particles.locate import may_be_series
 from raytracer.particles.series import series_of
-from raytracer.scene_files.load import is_scene, named_files
+from raytracer.scene_files.load import find_named_files, is_scene
 
 CHECK_INTERVAL = 0.25
 
@@ -41,7 +41,7 @@ def _data_files(path: Path) -> list[Path]:
     if not is_scene(path):
         return []
     try:
-        files = named_files(path.absolute(), "file", "topology")
+        files = find_named_files(path.absolute(), "file", "topology")
     except Exception:  # the load reports it
         return []
     return [split_inner(each)[0] for each in files]

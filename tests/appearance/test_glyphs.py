@@ -24,7 +24,7 @@ from raytracer.model.solids import CapsuleSet
 from raytracer.model.sphere_set import SphereSet
 from raytracer.rendering.overrides import SceneOverrides
 from raytracer.rendering.pipeline import apply_overrides, load_source
-from raytracer.scene_files.source import Source
+from raytracer.scene_files.source import InputSource
 from reference.scene import Array
 from support.particle_files import dump, write
 
@@ -381,7 +381,7 @@ def test_trails_are_those_of_the_particles_that_are_selected(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("step", [1, 3])
 def test_trails_of_unwrapped_particles_go_on_through_the_side(step: int, tmp_path: Path) -> None:
-    shown = load_source(Source.of(crossing(tmp_path), frame=3, unwrap=True))
+    shown = load_source(InputSource.of(crossing(tmp_path), frame=3, unwrap=True))
     found = ends_of(made(shown, trails={"last": None, "step": step}))
     assert found == steps_of(CROSSING[::-1][::step][::-1])
 
@@ -396,7 +396,7 @@ def test_trails_end_at_wrapped_smoothed_and_repeated_particles(tmp_path: Path) -
     inside = made(styled(loaded, StyleSettings(wrap=True)), trails={"last": 2})
     assert ends_of(inside) == steps_of(CROSSING[2:] - [[10, 0, 0], [0, 0, 0], [0, 0, 0]])
     path = crossing(tmp_path)
-    shown = load_source(Source.of(path, frame=4, smoothing=4))
+    shown = load_source(InputSource.of(path, frame=4, smoothing=4))
     (tubes,) = made(shown, trails={"last": 1}).capsules
     assert tubes.ends == pytest.approx(np.asarray(shown.spheres[0].centers), abs=1e-5)
 

@@ -17,7 +17,7 @@ from raytracer.config.warning import RaytracerWarning
 from raytracer.files import access
 from raytracer.files.access import MAX_LINE_BYTES, open_file
 from raytracer.film import png
-from raytracer.scene_files.source import Source
+from raytracer.scene_files.source import InputSource
 from raytracer.trajectory.source import FileSource
 from support.particle_files import npz
 
@@ -219,5 +219,5 @@ def test_a_file_that_fails_while_it_is_read(name: str, tmp_path: Path) -> None:
 def test_frames_of_standard_input(standard_input: io.BytesIO) -> None:
     standard_input.write(b"1\n\nO 0 0 0\n" * 3)
     standard_input.seek(0)
-    frames = FileSource(Source.of("-"))
+    frames = FileSource(InputSource.of("-"))
     assert (frames.count, frames.load(2).count) == (3, 1)

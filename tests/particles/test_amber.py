@@ -12,8 +12,8 @@ from raytracer.config.errors import UserError
 from raytracer.model.elements import find_element
 from raytracer.particles.read import read
 from raytracer.scene_files.bare import ATOM
-from raytracer.scene_files.source import Source
-from raytracer.scene_files.summary import summary
+from raytracer.scene_files.source import InputSource
+from raytracer.scene_files.summary import summarize_file
 from raytracer.trajectory.source import frames_of
 from support.particle_files import complaint, write
 
@@ -151,10 +151,10 @@ def test_trajectories_of_amber_in_text(tmp_path: Path, name: str, end: str, box:
             edges = np.diag(np.array([10.0, 11.0, 12.0]) + frame)
             np.testing.assert_allclose(spheres.box.edges, edges, atol=1e-9)
     assert scene.describe(5).values["residue"] == "CLA"
-    assert frames_of(Source.of(path, topology=atoms)).count == 4
+    assert frames_of(InputSource.of(path, topology=atoms)).count == 4
     file = scene.spheres[0].file
     assert file is not None
-    assert summary(file)["frames"] == 4
+    assert summarize_file(file)["frames"] == 4
     with pytest.raises(UserError, match="there is no frame 4: it has 4 frames"):
         load(path, 4, topology=atoms)
 

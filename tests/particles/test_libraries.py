@@ -10,7 +10,7 @@ import raytracer
 from raytracer.config.errors import UserError
 from raytracer.model.data_file import DataFile
 from raytracer.particles.molecules import element_of
-from raytracer.scene_files.summary import summary
+from raytracer.scene_files.summary import summarize_file
 
 V3000 = """
   by hand
@@ -175,6 +175,6 @@ def test_a_filter_that_hdf5_lacks_is_named(tmp_path: Path, number: int) -> None:
     assert scene.count == 2
     with pytest.raises(UserError, match=r"'Masses' is compressed by .*: pip install hdf5plugin"):
         scene.styled(color_by="Masses")
-    about = summary(DataFile(path))
+    about = summarize_file(DataFile(path))
     assert [column["name"] for column in about["columns"]] == ["Coordinates", "Masses"]
     assert "low" not in about["columns"][1]

@@ -9,7 +9,7 @@ import pytest
 from raytracer import load
 from raytracer.config.errors import MemoryNeedError
 from raytracer.particles.formats import npz
-from raytracer.scene_files.summary import summary
+from raytracer.scene_files.summary import summarize_file
 from support.particle_files import write
 
 XYZ = (
@@ -21,7 +21,7 @@ XYZ = (
 def summary_of(path: Path) -> dict[str, Any]:
     file = load(path).spheres[0].file
     assert file is not None
-    return summary(file)
+    return summarize_file(file)
 
 
 def test_atoms(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from raytracer.model.elements import Element, find_element
 from raytracer.particles.objects.registry import read_object
 from raytracer.particles.read import read
 from raytracer.scene_files.bare import ATOM
-from raytracer.scene_files.summary import summary
+from raytracer.scene_files.summary import summarize_file
 from support.particle_files import write
 
 
@@ -61,7 +61,7 @@ def test_nanometres_become_angstrom_with_elements(tmp_path: Path, axis: str) -> 
     np.testing.assert_allclose(spheres.columns["x"], [0.0, 1.0], rtol=1e-15)
     assert spheres.columns.unit(f"x {axis}") == "nm"
     assert spheres.file is not None
-    assert summary(spheres.file)["positions"].startswith("Å, converted from nm")
+    assert summarize_file(spheres.file)["positions"].startswith("Å, converted from nm")
 
 
 @pytest.mark.parametrize(

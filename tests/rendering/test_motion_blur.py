@@ -293,11 +293,11 @@ def _write_dump(path: Path, places: Doubles, *more: str) -> None:
 
 def _keys_of(scene: object, **options: Any) -> tuple[NDArray[Any], MotionKeys]:
     """Ids, and motion keys, of a scene as it is packed."""
-    from raytracer.scene_files.source import Source
+    from raytracer.scene_files.source import InputSource
 
     names = ("frame", "smoothing", "unwrap")
     given = {name: options.pop(name) for name in names if name in options}
-    with prepare(Source.of(scene, **given), {"width": 8, "height": 6} | options, keep=True,
+    with prepare(InputSource.of(scene, **given), {"width": 8, "height": 6} | options, keep=True,
                  backend="cpu") as job:  # fmt: skip
         assert job.kept is not None
         spheres = job.kept[0].spheres[0]

@@ -37,7 +37,7 @@ def pcg3d_by_integers(x: int, y: int, z: int) -> tuple[int, int, int]:
 def test_hash_wraps_around_like_integers_modulo_two_to_the_32() -> None:
     edge = [0, 1, 2, 65535, 65536, 0x7FFFFFFF, 0x80000000, WORD - 2, WORD - 1]
     triples = [(a, b, c) for a in edge for b in edge for c in edge]
-    got = _base.pcg3d(*np.array(triples, np.uint32).T)
+    got = _base.hash_pcg3d(*np.array(triples, np.uint32).T)
     assert [tuple(map(int, t)) for t in zip(*got, strict=True)] == [
         pcg3d_by_integers(*t) for t in triples
     ]

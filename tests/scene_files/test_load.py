@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from raytracer import DirectionalLight, Material, PointLight, Scene, load
 from raytracer.config.errors import SceneError
 from raytracer.packing.pack import pack
-from raytracer.scene_files.load import parts_of
-from raytracer.scene_files.tables import schema
+from raytracer.scene_files.load import check_parts
+from raytracer.scene_files.tables import make_schema
 
 FULL = """
 title = "Everything"
@@ -195,7 +195,7 @@ ODD: list[Any] = [
 def mistakes(values: dict[str, Any]) -> list[str]:
     """What the check says, without the name of the file."""
     try:
-        parts_of(values, "a.toml")
+        check_parts(values, "a.toml")
     except SceneError as error:
         return [sentence.removeprefix("a.toml: ") for sentence in error.sentences]
     return []
@@ -213,13 +213,13 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
 def test_right_scenes_have_no_mistakes(name: str) -> None:
     assert mistakes(EXAMPLES[name]) == []
     jsonschema = pytest.importorskip("jsonschema")
-    jsonschema.Draft202012Validator(schema()).validate(EXAMPLES[name])
+    jsonschema.Draft202012Validator(make_schema()).validate(EXAMPLES[name])
 
 
 @given(data=st.data())
 def test_check_and_schema_agree(data: st.DataObject) -> None:
     jsonschema = pytest.importorskip("jsonschema")
-    validator = jsonschema.Draft202012Validator(schema())
+    validator = jsonschema.Draft202012Validator(make_schema())
     values = copy.deepcopy(EXAMPLES[data.draw(st.sampled_from(sorted(EXAMPLES)))])
     table, key = data.draw(st.sampled_from(list(places(values))))
     change = data.draw(st.sampled_from(["value", "name", "remove"]))
@@ -260,7 +260,7 @@ def test_mistakes_are_told_in_the_order_of_the_keys_and_with_the_nearest_name() 
 
 def test_tables_and_lists_of_tables_are_told_in_toml_and_json() -> None:
     with pytest.raises(SceneError) as caught:
-        parts_of({"lights": {}, "materials": [], "camera": []}, "a.json")
+        check_parts({"lights": {}, "materials": [], "camera": []}, "a.json")
     assert caught.value.sentences == (
         "a.json: camera: is one table: write [camera], with one bracket, or in JSON {...}",
         "a.json: lights: is a list of tables: write [[lights]], with two brackets, or in JSON "

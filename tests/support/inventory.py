@@ -97,9 +97,9 @@ def _options_of(command: click.Command, path: str) -> Iterator[str]:
 
 def scene_keys() -> Iterator[str]:
     """Keys of scene files with their types and the words that they take."""
-    from raytracer.scene_files.tables import schema
+    from raytracer.scene_files.tables import make_schema
 
-    whole = schema()
+    whole = make_schema()
     yield from _keys_of(whole, "", whole["$defs"])
 
 

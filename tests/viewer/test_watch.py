@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from raytracer.config.errors import SceneError
-from raytracer.scene_files.source import Source
+from raytracer.scene_files.source import InputSource
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.messages import Loaded, Message, Refused
@@ -78,7 +78,7 @@ class Reloads:
 
     def __init__(self, path: Path) -> None:
         self.posted: list[Message] = []
-        self.shown = LoadedScene.load(Source(path), {}, "cpu", 2)
+        self.shown = LoadedScene.load(InputSource(path), {}, "cpu", 2)
         self.watch = Watch(path)
         self.loader = FrameLoader(Frames(path, threads=2), self.posted.append)
 

@@ -19,7 +19,7 @@ Reals = NDArray[np.float64]
 SPHERE = 19
 
 
-class Part(NamedTuple):
+class GeneratedPart(NamedTuple):
     """Spheres that share a material, whose name it has in the example scene."""
 
     name: str
@@ -28,18 +28,20 @@ class Part(NamedTuple):
     colors: NDArray[np.uint8]  # (N, 3), sRGB
 
 
-def part(name: str, centers: NDArray[np.float64], radii: ArrayLike, colors: ArrayLike) -> Part:
+def make_part(
+    name: str, centers: NDArray[np.float64], radii: ArrayLike, colors: ArrayLike
+) -> GeneratedPart:
     """Make a Part from arrays of any type; one radius or colour may serve all spheres."""
     radius, color = np.empty(len(centers), np.float32), np.empty(centers.shape, np.uint8)
     radius[:] = np.asarray(radii, np.float64)
     color[:] = np.asarray(colors, np.uint8)
-    return Part(name, centers.astype(np.float32), radius, color)
+    return GeneratedPart(name, centers.astype(np.float32), radius, color)
 
 
-def join(parts: list[Part]) -> Part:
+def join_parts(parts: list[GeneratedPart]) -> GeneratedPart:
     name, *_ = parts[0]
     arrays = zip(*(each[1:] for each in parts), strict=True)
-    return parts[0] if len(parts) == 1 else Part(name, *map(np.concatenate, arrays))
+    return parts[0] if len(parts) == 1 else GeneratedPart(name, *map(np.concatenate, arrays))
 
 
 # Linear congruential step of Numerical Recipes (Knuth), the start of pcg3d.
@@ -49,7 +51,7 @@ INCREMENT = 1013904223
 STEP = 2.0**-32
 
 
-def pcg3d(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> tuple[Words, Words, Words]:
+def hash_pcg3d(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> tuple[Words, Words, Words]:
     """Hash three words, uint32 arrays (or integers below 2^32) that broadcast together, into three
     of the common shape."""
     a, b, c = np.broadcast_arrays(*(np.atleast_1d(np.asarray(v, np.uint32)) for v in (x, y, z)))
@@ -68,30 +70,30 @@ def pcg3d(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> tuple[Words, Words, Words
     return a, b, c
 
 
-def uniforms(index: ArrayLike, stream: int, seed: int) -> tuple[Reals, Reals, Reals]:
+def draw_uniforms(index: ArrayLike, stream: int, seed: int) -> tuple[Reals, Reals, Reals]:
     """Return three independent numbers per index, uint32 (N,), strictly between 0 and 1, float64
     (N,); stream: distinguishes uses; seed: below 2^32."""
-    a, b, c = ((w.astype(np.float64) + 0.5) * STEP for w in pcg3d(index, stream, seed))
+    a, b, c = ((w.astype(np.float64) + 0.5) * STEP for w in hash_pcg3d(index, stream, seed))
     return a, b, c
 
 
-def normals(index: ArrayLike, stream: int, seed: int) -> tuple[Reals, Reals]:
+def draw_normals(index: ArrayLike, stream: int, seed: int) -> tuple[Reals, Reals]:
     """Return two independent standard normal numbers per index (Box-Muller), float64 (N,)."""
-    u, v, _ = uniforms(index, stream, seed)
+    u, v, _ = draw_uniforms(index, stream, seed)
     length = np.sqrt(-2.0 * np.log(u))
     angle = 2.0 * np.pi * v
     return length * np.cos(angle), length * np.sin(angle)
 
 
-def rgb(text: str) -> tuple[int, int, int]:
+def parse_rgb(text: str) -> tuple[int, int, int]:
     red, green, blue = bytes.fromhex(text[1:])
     return red, green, blue
 
 
-def ramp(values: Reals, stops: Sequence[tuple[float, str]]) -> NDArray[np.uint8]:
+def interpolate_colors(values: Reals, stops: Sequence[tuple[float, str]]) -> NDArray[np.uint8]:
     """Return colours, (N, 3) uint8, along a piecewise linear ramp at values (N,); stops: ascending
     positions and "#rrggbb"; values beyond the ends are clipped."""
     positions, colors = zip(*stops, strict=True)
-    channels = np.array([rgb(color) for color in colors], np.float64).T
+    channels = np.array([parse_rgb(color) for color in colors], np.float64).T
     at = [np.interp(values, positions, channel) + 0.5 for channel in channels]
     return np.stack(at, axis=-1).astype(np.uint8)

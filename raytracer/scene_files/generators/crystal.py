@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene_files.generators._base import Part, part, rgb
+from raytracer.scene_files.generators._base import GeneratedPart, make_part, parse_rgb
 
 # Lattice constant of gold at room temperature, angstrom.
 LATTICE = 4.0782
@@ -23,7 +23,7 @@ COLORS = {12: "#dba63a", 11: "#e08a4e", 10: "#cf5f45", 9: "#a8415a", 8: "#ecd6a4
 FEWER = "#5b5590"
 
 
-def build(count: int, seed: int) -> list[Part]:
+def build(count: int, seed: int) -> list[GeneratedPart]:
     """Return the whole block nearest to `count` atoms; the seed has no effect."""
     half = half_edge(count)
     atoms = lattice(half)
@@ -34,9 +34,9 @@ def build(count: int, seed: int) -> list[Part]:
     kept = ~(atoms > 0).all(axis=1)
     colors = np.empty((len(atoms), 3), np.uint8)
     for n in range(BULK + 1):
-        colors[neighbours == n] = rgb(COLORS.get(n, FEWER))
+        colors[neighbours == n] = parse_rgb(COLORS.get(n, FEWER))
     centers = atoms[kept].astype(np.float64) * (LATTICE / 2.0)
-    return [part("default", centers, LATTICE / np.sqrt(8.0), colors[kept])]
+    return [make_part("default", centers, LATTICE / np.sqrt(8.0), colors[kept])]
 
 
 def half_edge(count: int) -> int:

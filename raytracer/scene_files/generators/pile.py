@@ -10,7 +10,14 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene_files.generators._base import Part, Reals, normals, part, ramp, uniforms
+from raytracer.scene_files.generators._base import (
+    GeneratedPart,
+    Reals,
+    draw_normals,
+    draw_uniforms,
+    interpolate_colors,
+    make_part,
+)
 
 Index = NDArray[np.int64]
 Pairs = tuple[Index, Index]
@@ -38,15 +45,15 @@ COLORS = (
 )  # fmt: skip
 
 
-def build(count: int, seed: int) -> list[Part]:
+def build(count: int, seed: int) -> list[GeneratedPart]:
     """Return the heap; the radius of its base is about 1 for any count."""
     index = np.arange(count, dtype=np.uint32)
-    wide = np.clip(normals(index, 0, seed)[0], -CUT, CUT)
+    wide = np.clip(draw_normals(index, 0, seed)[0], -CUT, CUT)
     radii = np.exp(SIGMA * wide).astype(np.float32).astype(np.float64)  # hides the last bits of exp
     base = float((np.sum(radii**3) * 4.0 / (FILL * SLOPE)) ** (1.0 / 3.0))
     centers = settle(_start(count, base), radii)
-    shade = uniforms(index, 1, seed)[0]
-    return [part("default", centers / base, radii / base, ramp(shade, COLORS))]
+    shade = draw_uniforms(index, 1, seed)[0]
+    return [make_part("default", centers / base, radii / base, interpolate_colors(shade, COLORS))]
 
 
 def settle(start: NDArray[np.float64], radii: NDArray[np.float64]) -> NDArray[np.float64]:

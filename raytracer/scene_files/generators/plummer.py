@@ -3,7 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene_files.generators._base import Part, Words, part, ramp, uniforms
+from raytracer.scene_files.generators._base import (
+    GeneratedPart,
+    Words,
+    draw_uniforms,
+    interpolate_colors,
+    make_part,
+)
 
 # Plummer (1911): the mass inside radius r is r^3 / (r^2 + a^2)^(3/2), with a = 1 here. The law
 # has no edge, so the outermost mass is left out.
@@ -31,16 +37,16 @@ def masses(u: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((low + u * (high - low)) ** (1.0 / k))
 
 
-def block(index: Words, count: int, seed: int) -> Part:
+def block(index: Words, count: int, seed: int) -> GeneratedPart:
     """Return stars begin to end; scale radius 1 about the origin."""
-    share, u, v = uniforms(index, 0, seed)
+    share, u, v = draw_uniforms(index, 0, seed)
     radius = 1.0 / np.sqrt((share * MASS_KEPT) ** (-2.0 / 3.0) - 1.0)
     up, angle = 2.0 * u - 1.0, 2.0 * np.pi * v
     level = np.sqrt(1.0 - up * up)
     directions = np.stack([level * np.cos(angle), up, level * np.sin(angle)], axis=1)
-    mass = masses(uniforms(index, 1, seed)[0])
-    colors = ramp(
+    mass = masses(draw_uniforms(index, 1, seed)[0])
+    colors = interpolate_colors(
         np.log(SUN_KELVIN * mass**KELVIN_POWER), [(float(np.log(t)), c) for t, c in STARS]
     )
     ball = BALL * count ** (-1.0 / 3.0) * np.minimum(mass**BALL_POWER * 2.0, MAX_BALL)
-    return part("default", radius[:, None] * directions, ball, colors)
+    return make_part("default", radius[:, None] * directions, ball, colors)

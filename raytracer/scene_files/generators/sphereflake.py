@@ -8,7 +8,7 @@ neighbours in a close packing: six around the waist, three above, each 60 degree
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene_files.generators._base import Part, join, part, rgb
+from raytracer.scene_files.generators._base import GeneratedPart, join_parts, make_part, parse_rgb
 
 CHILDREN = 9
 SHRINK = 1.0 / 3.0
@@ -30,17 +30,17 @@ def child_frames() -> NDArray[np.float64]:
     return np.stack([right, axis, np.cross(right, axis)], axis=2)
 
 
-def build(count: int, seed: int) -> list[Part]:
+def build(count: int, seed: int) -> list[GeneratedPart]:
     """Return whole levels of a flake around a root ball of radius 1 at the origin."""
     frames_of_children = child_frames()
     centers, frames, radius = np.zeros((1, 3)), np.eye(3)[None], 1.0
-    levels: list[Part] = []
+    levels: list[GeneratedPart] = []
     while True:
-        color = rgb(COLORS[min(len(levels), len(COLORS) - 1)])
-        levels.append(part("default", centers, radius, color))
+        color = parse_rgb(COLORS[min(len(levels), len(COLORS) - 1)])
+        levels.append(make_part("default", centers, radius, color))
         count -= len(centers)
         if count < CHILDREN * len(centers):
-            return [join(levels)]
+            return [join_parts(levels)]
         # Not by `@`: linear algebra ends the process if it cannot allocate its buffers.
         frames = np.einsum("nij,mjk->nmik", frames, frames_of_children).reshape(-1, 3, 3)
         # A child touches its parent: the distance of centres is r + r / 3.

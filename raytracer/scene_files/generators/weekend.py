@@ -7,7 +7,13 @@ A grid of small balls about three big ones, on a ground ball of radius 1000 whos
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.scene_files.generators._base import Part, part, ramp, rgb, uniforms
+from raytracer.scene_files.generators._base import (
+    GeneratedPart,
+    draw_uniforms,
+    interpolate_colors,
+    make_part,
+    parse_rgb,
+)
 
 GROUND_RADIUS = 1000.0
 SMALL, BIG = 0.2, 1.0
@@ -21,14 +27,14 @@ HUES = (
 )  # fmt: skip
 
 
-def build(count: int, seed: int) -> list[Part]:
+def build(count: int, seed: int) -> list[GeneratedPart]:
     """Return about `count` balls: the big three, and a square of small ones."""
     centers = _small_centers(count, seed)
     # Numbered by cell, so that a larger square keeps the balls of a smaller one.
     cell = np.floor(centers).astype(np.int64)
-    kind, hue, shade = uniforms(_pair(cell[:, 0], cell[:, 2]), 1, seed)
-    colors = ramp(hue, HUES)
-    grey = ramp(shade, ((0.0, "#8e8b86"), (0.5, "#c9c0b0"), (1.0, "#dfe3e8")))
+    kind, hue, shade = draw_uniforms(_pair(cell[:, 0], cell[:, 2]), 1, seed)
+    colors = interpolate_colors(hue, HUES)
+    grey = interpolate_colors(shade, ((0.0, "#8e8b86"), (0.5, "#c9c0b0"), (1.0, "#dfe3e8")))
     matte = kind < MATTE_SHARE
     glass = kind >= MATTE_SHARE + METAL_SHARE
     metal = ~matte & ~glass
@@ -50,7 +56,7 @@ def _small_centers(count: int, seed: int) -> NDArray[np.float64]:
     side = max(1, round((max(count, 4) - len(BIG_BALLS)) ** 0.5))
     cell = np.arange(side) - side // 2
     i, k = (g.ravel() for g in np.meshgrid(cell, cell, indexing="ij"))
-    u, v, _ = uniforms(_pair(i, k), 0, seed)
+    u, v, _ = draw_uniforms(_pair(i, k), 0, seed)
     x, z = i + 0.5 + JITTER * (u - 0.5), k + 0.5 + JITTER * (v - 0.5)
     clear = np.ones(len(x), bool)
     for _, big_x, _ in BIG_BALLS:
@@ -63,9 +69,9 @@ def _pair(i: NDArray[np.int64], k: NDArray[np.int64]) -> NDArray[np.uint32]:
     return ((i & 0xFFFF) << 16 | (k & 0xFFFF)).astype(np.uint32)
 
 
-def _with_big(name: str, centers: NDArray[np.float64], colors: NDArray[np.uint8]) -> Part:
-    big = [(x, rgb(color)) for kind, x, color in BIG_BALLS if kind == name]
+def _with_big(name: str, centers: NDArray[np.float64], colors: NDArray[np.uint8]) -> GeneratedPart:
+    big = [(x, parse_rgb(color)) for kind, x, color in BIG_BALLS if kind == name]
     at = np.array([x for x, _ in big])
     places = np.concatenate([on_ground(at, np.zeros(len(at)), BIG), centers])
     radii = np.repeat([BIG, SMALL], [len(big), len(centers)])
-    return part(name, places, radii, np.concatenate([[c for _, c in big], colors]))
+    return make_part(name, places, radii, np.concatenate([[c for _, c in big], colors]))
