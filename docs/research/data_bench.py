@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import raytracer
-from raytracer.appearance.coloring.by_scale import limits_of
+from raytracer.appearance.coloring.by_scale import find_limits
 from raytracer.appearance.coloring.scale import ColorScale
 
 WATER = "3\nwater\nO 0.000 0.117 0.000\nH 0.757 -0.469 0.000\nH -0.757 -0.469 0.000\n"
@@ -64,7 +64,7 @@ def colors(count: int, rounds: int) -> None:
         values = rng.normal(size=count).astype(kind)
 
         def work(values: np.ndarray = values) -> object:
-            low, high = limits_of((None, None), [values])
+            low, high = find_limits((None, None), [values])
             return ColorScale("viridis", "linear", low, high).ids(values)
 
         row(f"{count:,} colours by a column, {kind}", work, rounds)

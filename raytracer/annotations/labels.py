@@ -9,7 +9,7 @@ from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet, contrast
 from raytracer.annotations.surface import Strip
 from raytracer.appearance.coloring.expression import Texts
-from raytracer.appearance.glyphs.shared import placed, rgb_of
+from raytracer.appearance.glyphs.shared import pick_rgb, to_scene_units
 from raytracer.config.errors import SceneError, prefix_errors
 from raytracer.drawing.fonts import CAP_HEIGHT, typeset, width
 from raytracer.drawing.shapes import Text
@@ -42,8 +42,8 @@ def labelled(scene: Scene, by: str) -> Named:
         texts += _texts(spheres, by, len(texts))
     sets = [each for each in scene.spheres if each.count]
     none = np.zeros((0, 3))
-    centers = np.concatenate([none, *map(placed, sets)])
-    return Named(centers, texts, np.concatenate([none, *(rgb_of(s, space="srgb") for s in sets)]))
+    centers = np.concatenate([none, *map(to_scene_units, sets)])
+    return Named(centers, texts, np.concatenate([none, *(pick_rgb(s, space="srgb") for s in sets)]))
 
 
 def _texts(spheres: SphereSet, by: str, first: int) -> list[str]:

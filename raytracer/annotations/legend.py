@@ -9,7 +9,7 @@ import numpy as np
 from raytracer.annotations.sheet import Sheet
 from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.appearance.coloring.ticks import Tick
-from raytracer.appearance.glyphs.shared import rgb_of
+from raytracer.appearance.glyphs.shared import pick_rgb
 from raytracer.config.errors import SceneError
 from raytracer.drawing.fonts import CAP_HEIGHT, shortened, typeset, width, wrapped
 from raytracer.drawing.shapes import RGB, Cells, Line, Text
@@ -66,7 +66,7 @@ def _label_scales(sets: Sequence[SphereSet]) -> Iterator[ColorScale]:
             rows = np.flatnonzero(labels.ids == place)
             if np.ptp(spheres.color_id[rows]):  # colours that follow something else
                 return
-            rgb = np.clip(rgb_of(spheres, rows[0], "srgb"), 0.0, 1.0)
+            rgb = np.clip(pick_rgb(spheres, rows[0], "srgb"), 0.0, 1.0)
             colors.setdefault(symbols[place] or labels.names[place], to_triple(rgb))
             are_elements &= symbols[place] is not None
     if colors:

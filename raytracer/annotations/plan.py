@@ -19,7 +19,7 @@ from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Backdrop, Sheet
 from raytracer.annotations.surface import COARSEST, Strip, extent, rays_per_axis, strips
 from raytracer.appearance.coloring.scale import ColorScale
-from raytracer.appearance.columns import length_unit
+from raytracer.appearance.columns import find_length_unit
 from raytracer.backends.base import DeviceScene
 from raytracer.config.errors import UserError
 from raytracer.config.warning import warn
@@ -194,7 +194,9 @@ def plan_of(
     texts may name in braces. Raises SceneError: the scene lacks something that is to be drawn."""
     bar, box, tripod = annotations.scale_bar, annotations.box, annotations.axes
     if bar is not None and bar.unit is None and bar.factor == 1.0:
-        annotations = replace(annotations, scale_bar=replace(bar, unit=length_unit(scene.spheres)))
+        annotations = replace(
+            annotations, scale_bar=replace(bar, unit=find_length_unit(scene.spheres))
+        )
     if bar is not None and (scene.camera is None or scene.camera.type == "perspective"):
         warn(
             "scale_bar: with perspective, the bar is valid only at the distance of the point that "
@@ -202,9 +204,9 @@ def plan_of(
         )
     tips = None
     if tripod is not None and tripod.place in IN_SCENE:
-        from raytracer.appearance.glyphs.box import axes_at
+        from raytracer.appearance.glyphs.box import locate_axes
 
-        tips = axes_at(replace(scene, annotations=annotations), tripod)
+        tips = locate_axes(replace(scene, annotations=annotations), tripod)
     target = scene.camera.look_at if scene.camera is not None else None
     counts = [mesh.count for mesh in scene.meshes if mesh.count]
     first = scene.count + scene.solid_count - sum(counts)  # triangle of all meshes

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer._native import core
-from raytracer.appearance.coloring.by_scale import by_scale
-from raytracer.appearance.coloring.expression import rows_of
+from raytracer.appearance.coloring.by_scale import color_by_scale
+from raytracer.appearance.coloring.expression import select_rows
 from raytracer.appearance.coloring.scale import ColorScale
-from raytracer.appearance.coloring.style import SetStyle, StyleSettings, columns_in
-from raytracer.appearance.glyphs.shared import colors_of
+from raytracer.appearance.coloring.style import SetStyle, StyleSettings, find_needed_columns
+from raytracer.appearance.glyphs.shared import pick_colors
 from raytracer.config.errors import SceneError, quote_value, suggest
 from raytracer.config.warning import warn
 from raytracer.model.bond_settings import PLAIN_BOND, STYLES, Radii
@@ -40,11 +40,11 @@ MAX_NEIGHBOURS = 4  # neighbours of an atom that are tried for the plane of a bo
 STRAIGHT = 1e-3  # sine of the angle to the bond below which a neighbour defines no plane
 
 
-def angstrom_of(spheres: SphereSet) -> float:
+def estimate_angstrom(spheres: SphereSet) -> float:
     """Return the length of an angstrom in units of a set, estimated from radii."""
     if not spheres.count or _has_elements(spheres):
         return 1.0
-    return float(np.median(element_radii(spheres, "covalent"))) / CARBON
+    return float(np.median(find_element_radii(spheres, "covalent"))) / CARBON
 
 
 def _has_elements(spheres: SphereSet) -> bool:
@@ -52,7 +52,7 @@ def _has_elements(spheres: SphereSet) -> bool:
     return labels is not None and None not in find_element_symbols(labels)
 
 
-def element_radii(spheres: SphereSet, kind: str) -> NDArray[np.float64]:
+def find_element_radii(spheres: SphereSet, kind: str) -> NDArray[np.float64]:
     """Return the radii of the elements of all particles, (N,), else the set's radii."""
     if _has_elements(spheres):
         return np.asarray(spheres.columns.value(kind), np.float64)
@@ -60,7 +60,7 @@ def element_radii(spheres: SphereSet, kind: str) -> NDArray[np.float64]:
     return np.broadcast_to(np.asarray(spheres.radius, np.float64), (spheres.count,))
 
 
-class Pairs(NamedTuple):
+class BondPairs(NamedTuple):
     """Bonds: two sphere indices and the periodic image of the second, int32 (M, 5), and values of
     the file for each, (M,)."""
 
@@ -115,21 +115,23 @@ class Pairs(NamedTuple):
         )
 
 
-def to_nearest(
+def to_nearest_images(
     spheres: SphereSet, rows: NDArray[np.integer], columns: dict[str, NDArray[Any]]
-) -> Pairs:
+) -> BondPairs:
     """Return pairs of particles, (M, 2), each with the nearest image of the second."""
     ends = spheres.centers[rows].astype(np.float64)
     boxes = nearest_boxes(ends[:, 1] - ends[:, 0], spheres.box)
-    return Pairs(np.concatenate([rows, -boxes], axis=1).astype(np.int32), columns)
+    return BondPairs(np.concatenate([rows, -boxes], axis=1).astype(np.int32), columns)
 
 
-def pairs_of(spheres: SphereSet, wanted: str | float | Mapping[str, float], place: str) -> Pairs:
+def find_bonds(
+    spheres: SphereSet, wanted: str | float | Mapping[str, float], place: str
+) -> BondPairs:
     """Return the bonds of a set; place: of the setting, for messages."""
     if wanted in ("auto", "file"):
         table = spheres.columns.bond_table()
         if table is not None:
-            return to_nearest(spheres, *table)
+            return to_nearest_images(spheres, *table)
         if wanted == "file":
             raise SceneError(
                 f"{place}: {spheres.source or 'the set'} holds no bonds between the "
@@ -137,18 +139,18 @@ def pairs_of(spheres: SphereSet, wanted: str | float | Mapping[str, float], plac
             )
     kinds: NDArray[np.integer]
     if isinstance(wanted, Mapping):
-        kinds, reaches = _by_pairs(spheres, wanted, place)
+        kinds, reaches = _find_bonds_by_lengths(spheres, wanted, place)
     elif isinstance(wanted, str):
-        kinds, sums = radius_classes(element_radii(spheres, "covalent"))
+        kinds, sums = classify_radii(find_element_radii(spheres, "covalent"))
         reaches = TOLERANCE * sums
     else:
         kinds, reaches = np.zeros(spheres.count, np.int32), np.array([[float(wanted)]])
-    pairs = close_pairs(spheres, kinds, reaches, place)
+    pairs = find_close_pairs(spheres, kinds, reaches, place)
     require_room(place, len(pairs) * ROW, f"for {len(pairs):,} bonds")
-    return Pairs(pairs, {})
+    return BondPairs(pairs, {})
 
 
-def radius_classes(radii: NDArray[np.float64]) -> tuple[NDArray[np.integer], NDArray[np.float64]]:
+def classify_radii(radii: NDArray[np.float64]) -> tuple[NDArray[np.integer], NDArray[np.float64]]:
     """Return the class of each radius, (N,), and the largest sums of two of classes, (K, K)."""
     steps, kinds = np.unique(np.rint(np.log(radii) * KINDS), return_inverse=True)
     kinds, largest = kinds.reshape(-1), np.zeros(len(steps))
@@ -156,7 +158,7 @@ def radius_classes(radii: NDArray[np.float64]) -> tuple[NDArray[np.integer], NDA
     return kinds, largest[:, None] + largest
 
 
-def close_pairs(
+def find_close_pairs(
     spheres: SphereSet, kinds: NDArray[np.integer], reaches: NDArray[np.float64], place: str
 ) -> NDArray[np.int32]:
     """Return the pairs of particles that are closer than the largest distances of their kinds, (N,)
@@ -180,7 +182,7 @@ def close_pairs(
     return pairs
 
 
-def _by_pairs(
+def _find_bonds_by_lengths(
     spheres: SphereSet, wanted: Mapping[str, float], place: str
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     labels = spheres.labels
@@ -188,19 +190,19 @@ def _by_pairs(
         raise SceneError(
             f"{place}: {spheres.source or 'the set'} has no types or elements; give one distance"
         )
-    known, reaches = types_of(labels), np.zeros((len(labels.names),) * 2)
+    known, reaches = find_types(labels), np.zeros((len(labels.names),) * 2)
     for pair, longest in wanted.items():
-        here = are_between(labels, ends_of(pair, known, place))
+        here = match_pair(labels, parse_pair(pair, known, place))
         reaches[here | here.T] = longest
     return labels.ids, reaches
 
 
-def types_of(labels: ParticleLabels) -> list[str]:
+def find_types(labels: ParticleLabels) -> list[str]:
     """Return the labels of a set, and the symbols of their elements."""
     return list(dict.fromkeys([*labels.names, *filter(None, find_element_symbols(labels))]))
 
 
-def ends_of(pair: str, known: Collection[str], place: str) -> tuple[str, str]:
+def parse_pair(pair: str, known: Collection[str], place: str) -> tuple[str, str]:
     """Return the two types of a pair, "Si-O". Raises SceneError, which names the place."""
     ends = [name.strip() for name in pair.split("-")]
     if len(ends) != 2 or not all(ends):
@@ -213,46 +215,49 @@ def ends_of(pair: str, known: Collection[str], place: str) -> tuple[str, str]:
     return ends[0], ends[1]
 
 
-def are_between(labels: ParticleLabels, ends: Iterable[str]) -> NDArray[np.bool_]:
+def match_pair(labels: ParticleLabels, ends: Iterable[str]) -> NDArray[np.bool_]:
     """Return which pairs of labels have these types, in this order, bool (K, K)."""
     both = list(zip(labels.names, find_element_symbols(labels), strict=True))
     first, second = ([end in names for names in both] for end in ends)
     return np.outer(first, second)
 
 
-class Split(NamedTuple):
+class StickOffsets(NamedTuple):
     """Sticks of a bond: distances from its axis and radius, in units of the bond radius."""
 
     offsets: tuple[float, ...]
     radius: float
 
 
-BESIDE = {2: Split((-1.0, 1.0), 0.6), 3: Split((-1.45, 0.0, 1.45), 0.52)}  # for thicker balls
+BESIDE = {
+    2: StickOffsets((-1.0, 1.0), 0.6),
+    3: StickOffsets((-1.45, 0.0, 1.45), 0.52),
+}  # for thicker balls
 
-WITHIN = {2: Split((-0.57, 0.57), 0.42), 3: Split((-0.72, 0.0, 0.72), 0.27)}
+WITHIN = {2: StickOffsets((-0.57, 0.57), 0.42), 3: StickOffsets((-0.72, 0.0, 0.72), 0.27)}
 """Sticks within the radius of a single bond, for atoms of that radius."""
 
 
-LINES = {2: Split((-1.7, 1.7), 0.8), 3: Split((-2.6, 0.0, 2.6), 0.8)}
+LINES = {2: StickOffsets((-1.7, 1.7), 0.8), 3: StickOffsets((-2.6, 0.0, 2.6), 0.8)}
 """Thin sticks, spaced by more than their diameter so that they remain distinct in a picture."""
 
 
-def bonded(spheres: SphereSet, bonding: SetStyle) -> tuple[SphereSet, CapsuleSet | None]:
+def make_bonds(spheres: SphereSet, bonding: SetStyle) -> tuple[SphereSet, CapsuleSet | None]:
     """Return particles in a molecule style, unless they have radii of their own, and their
     bonds."""
-    settings, angstrom = bonding.settings, angstrom_of(spheres)
+    settings, angstrom = bonding.settings, estimate_angstrom(spheres)
     radii = STYLES[settings.style] if settings.style else Radii(0.0, 0.0, PLAIN_BOND)
     wanted = settings.bonds
     if wanted is None:
         wanted = "auto" if radii.bond > 0 else "none"
     made = None
     if wanted != "none" and spheres.count:
-        pairs = pairs_of(spheres, wanted, bonding.named("bonds"))
-        made = _capsules(spheres, pairs, (radii.bond or PLAIN_BOND) * angstrom, bonding)
+        pairs = find_bonds(spheres, wanted, bonding.named("bonds"))
+        made = _make_capsules(spheres, pairs, (radii.bond or PLAIN_BOND) * angstrom, bonding)
     if settings.style is None or bonding.radius is not None:
         return spheres, made
     if radii.vdw:
-        return spheres.changed(radius=radii.vdw * element_radii(spheres, "vdw")), made
+        return spheres.changed(radius=radii.vdw * find_element_radii(spheres, "vdw")), made
     same = settings.bond_radius if settings.style != "ball-and-stick" else None
     radius = same or radii.atom * angstrom
     # Atoms exactly as thick as bonds would coincide with the bond ends; edges show both.
@@ -260,15 +265,15 @@ def bonded(spheres: SphereSet, bonding: SetStyle) -> tuple[SphereSet, CapsuleSet
     return spheres.changed(radius=radius), made
 
 
-def _capsules(
-    spheres: SphereSet, pairs: Pairs, radius: float, bonding: SetStyle
+def _make_capsules(
+    spheres: SphereSet, pairs: BondPairs, radius: float, bonding: SetStyle
 ) -> CapsuleSet | None:
     """Return bonds as capsules, across a periodic boundary as two halves, or None without any."""
     settings = bonding.settings
     select, color = settings.bond_select, settings.bond_color
     if select is not None and len(pairs.rows):
-        table = pairs.table(spheres, columns_in(select))
-        pairs = pairs.taken(rows_of(select, table.columns, bonding.named("bond_select")))
+        table = pairs.table(spheres, find_needed_columns(select))
+        pairs = pairs.taken(select_rows(select, table.columns, bonding.named("bond_select")))
     if not len(pairs.rows):
         where = spheres.source or "the set"
         warn(f"{bonding.named('bonds')}: no particles of {where} are bonded")
@@ -278,20 +283,20 @@ def _capsules(
     colored = None
     if isinstance(color, StyleSettings):
         rule = SetStyle(color, place=bonding.place, table="bond_color")
-        (colored,), scale = by_scale([pairs.table(spheres, color.columns)], rule)
+        (colored,), scale = color_by_scale([pairs.table(spheres, color.columns)], rule)
         scales = [scale]
     thick: Any = radius
     shift: Any = 0.0
     if "order" in pairs.columns and settings.bond_orders is not False:
         splits = {"licorice": WITHIN, "wire": LINES}.get(settings.style or "", BESIDE)
-        rows, shift, thick = sticks_of(pairs, spheres, radius, splits)
+        rows, shift, thick = split_sticks(pairs, spheres, radius, splits)
         pairs, thick = pairs.taken(rows), radius * thick
         colored = None if colored is None else colored.taken(rows)
     starts, ends, of_pair, side = pairs.halves(spheres, shift)
     particles = pairs.rows[of_pair, np.maximum(side, 0)], pairs.rows[of_pair, abs(side)]
-    colors = {"color": color} if color is not None else _colors(spheres, *particles)
+    colors = {"color": color} if color is not None else _half_colors(spheres, *particles)
     if colored is not None:
-        colors = colors_of(colored, of_pair)
+        colors = pick_colors(colored, of_pair)
     opacity = spheres.opacity
     if isinstance(opacity, np.ndarray):
         opacity = np.minimum(*(opacity[rows] for rows in particles))
@@ -303,19 +308,19 @@ def _capsules(
     return made
 
 
-def _colors(
+def _half_colors(
     spheres: SphereSet, first: NDArray[np.int32], second: NDArray[np.int32]
 ) -> dict[str, Any]:
     """Return the colours of atoms for both halves of bonds, as arguments of `CapsuleSet`."""
-    colors = colors_of(spheres, first)
+    colors = pick_colors(spheres, first)
     if spheres.color_id is None and len(spheres.color) == 1:
         return colors
-    ends = colors_of(spheres, second).items()
+    ends = pick_colors(spheres, second).items()
     return colors | {f"end_{name}": value for name, value in ends if name != "color_space"}
 
 
-def sticks_of(
-    pairs: Pairs, spheres: SphereSet, radius: float, splits: Mapping[int, Split]
+def split_sticks(
+    pairs: BondPairs, spheres: SphereSet, radius: float, splits: Mapping[int, StickOffsets]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the sticks of bonds by their column `order`; aromatic bonds (1.5) count as double:
     index of the bond of each stick, (S,), offset from its axis, (S, 3), and radius in units of the
@@ -324,7 +329,7 @@ def sticks_of(
     whole = np.clip(np.ceil(orders - 0.25), 1, 3).astype(np.int64)
     several = np.flatnonzero(whole > 1)
     single = np.flatnonzero(whole == 1)
-    across = _across(pairs.rows[:, :2], pairs.spans(spheres), several)
+    across = _find_offset_directions(pairs.rows[:, :2], pairs.spans(spheres), several)
     bond, shift = [single], [np.zeros((len(single), 3))]
     thick = [np.ones(len(single))]
     for order, split in splits.items():
@@ -336,7 +341,7 @@ def sticks_of(
     return np.concatenate(bond), np.concatenate(shift), np.concatenate(thick)
 
 
-def _across(
+def _find_offset_directions(
     pairs: NDArray[np.integer], spans: NDArray[np.float64], several: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     atoms = np.concatenate([pairs[:, 0], pairs[:, 1]])

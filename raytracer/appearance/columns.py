@@ -55,7 +55,7 @@ ELEMENT_NAMES = ("element", "elements", "symbol", "symbols", "species")
 TYPE_NAMES = ("type", "types", "label", "labels")  # for atom labels in files without such a column
 
 
-class _Known(NamedTuple):
+class _KnownColumn(NamedTuple):
     """A column: its type, its values for the shown particles, and the file columns it needs."""
 
     about: Column
@@ -167,41 +167,49 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         plain = self._plain(name.strip("`"))
         if self._spheres.labels is not None and plain in (*ELEMENT_NAMES, *TYPE_NAMES):
             return ""
-        return name.strip("`") if name.strip("`") in self._file_columns else self._called((plain,))
+        return (
+            name.strip("`")
+            if name.strip("`") in self._file_columns
+            else self._find_file_name((plain,))
+        )
 
-    def _find(self, name: str) -> _Known | None:
+    def _find(self, name: str) -> _KnownColumn | None:
         plain, of_file, file = self._plain(name), self._file_columns, self._spheres.file
         if plain in AXES and name != plain and name in of_file and file and file.converted:
-            return self._of_file(name)  # in the file's unit, unlike the centres
-        own, otherwise = self._made()
+            return self._file_column(name)  # in the file's unit, unlike the centres
+        own, otherwise = self._make_columns()
         return (
             own.get(plain)
-            or self._of_file(name if name in of_file else self._called((plain,)))
+            or self._file_column(name if name in of_file else self._find_file_name((plain,)))
             or otherwise.get(plain)
             or (self._speed() if plain == "speed" else None)
-            or self._of_file(self._called(EXPECTED.get(plain, ())))
+            or self._file_column(self._find_file_name(EXPECTED.get(plain, ())))
             or self._component(plain)
             or (own["index"] if plain == "id" else None)
         )
 
-    def _made(self) -> tuple[dict[str, _Known], dict[str, _Known]]:
+    def _make_columns(self) -> tuple[dict[str, _KnownColumn], dict[str, _KnownColumn]]:
         """Return columns of the spheres, whatever the file calls them, and those it may have."""
         it, labels, number = self._spheres, self._spheres.labels, Column("number")
         own = {
-            "x": _Known(number, lambda: it.centers[:, 0]),
-            "y": _Known(number, lambda: it.centers[:, 1]),
-            "z": _Known(number, lambda: it.centers[:, 2]),
-            "radius": _Known(number, lambda: np.broadcast_to(it.radius, (it.count,))),
-            "index": _Known(
+            "x": _KnownColumn(number, lambda: it.centers[:, 0]),
+            "y": _KnownColumn(number, lambda: it.centers[:, 1]),
+            "z": _KnownColumn(number, lambda: it.centers[:, 2]),
+            "radius": _KnownColumn(number, lambda: np.broadcast_to(it.radius, (it.count,))),
+            "index": _KnownColumn(
                 Column("integer"), lambda: np.arange(it.count) if it.rows is None else it.rows
             ),
         }
         if labels is None:
             return own, {}
-        types = _Known(Column("text"), lambda: Texts(labels.names, labels.ids))
-        own |= dict.fromkeys(ELEMENT_NAMES, _Known(Column("text"), lambda: _elements(labels)))
+        types = _KnownColumn(Column("text"), lambda: Texts(labels.names, labels.ids))
+        own |= dict.fromkeys(
+            ELEMENT_NAMES, _KnownColumn(Column("text"), lambda: _element_column(labels))
+        )
         angstrom = Column("number", (), "angstrom")
-        radii = {kind: _Known(angstrom, partial(_radii, labels, kind)) for kind in RADII}
+        radii = {
+            kind: _KnownColumn(angstrom, partial(_element_radii, labels, kind)) for kind in RADII
+        }
         return own | {"species": types}, dict.fromkeys(TYPE_NAMES, types) | radii
 
     def _plain(self, name: str) -> str:
@@ -213,33 +221,39 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         # What may be a unit stays: "vx / 2" and "velocities[0]" are expressions.
         return naming.normalize_name(name) if is_of_file else re.sub(r"[\s.:]+", "_", lower.strip())
 
-    def _of_file(self, name: str | None) -> _Known | None:
+    def _file_column(self, name: str | None) -> _KnownColumn | None:
         if name is None:
             return None
-        return _Known(self._file_columns[name], lambda: self._read(name), (name,))
+        return _KnownColumn(self._file_columns[name], lambda: self._read(name), (name,))
 
-    def _called(self, names: Iterable[str]) -> str | None:
+    def _find_file_name(self, names: Iterable[str]) -> str | None:
         """Return the file's name for the first of these that it has, or None."""
         by_plain = {
             naming.normalize_name(each): each for each in reversed(list(self._file_columns))
         }
         return next((by_plain[name] for name in names if name in by_plain), None)
 
-    def _component(self, plain: str) -> _Known | None:
+    def _component(self, plain: str) -> _KnownColumn | None:
         """Return one component of a vector: "velocities_x", or "vx"."""
         stem, axis = plain[:-1].rstrip("_"), AXES.find(plain[-1:])
-        vector = self._called(EXPECTED["velocity"] if stem == "v" else (stem,)) if stem else None
+        vector = (
+            self._find_file_name(EXPECTED["velocity"] if stem == "v" else (stem,)) if stem else None
+        )
         if axis < 0 or vector is None or self._file_columns[vector].shape != (3,):
             return None
         about = self._file_columns[vector]._replace(shape=())
-        return _Known(about, lambda: cast("NDArray[Any]", self._read(vector))[:, axis], (vector,))
+        return _KnownColumn(
+            about, lambda: cast("NDArray[Any]", self._read(vector))[:, axis], (vector,)
+        )
 
-    def _speed(self) -> _Known | None:
+    def _speed(self) -> _KnownColumn | None:
         parts = [part for axis in AXES if (part := self._find(f"v{axis}")) is not None]
         if len(parts) < 3 or any(part.about.shape or part.about.kind == "text" for part in parts):
             return None
         made_of = tuple(name for part in parts for name in part.made_of)
-        return _Known(parts[0].about, lambda: _length([part.get() for part in parts]), made_of)
+        return _KnownColumn(
+            parts[0].about, lambda: _vector_length([part.get() for part in parts]), made_of
+        )
 
     @property
     def _file_columns(self) -> Mapping[str, Column]:
@@ -320,12 +334,12 @@ class Columns(Mapping[str, "NDArray[Any]"]):
         return found
 
 
-def _elements(labels: ParticleLabels) -> Texts:
+def _element_column(labels: ParticleLabels) -> Texts:
     pairs = zip(find_element_symbols(labels), labels.names, strict=True)
     return Texts([symbol or name for symbol, name in pairs], labels.ids)
 
 
-def _radii(labels: ParticleLabels, kind: str) -> NDArray[Any]:
+def _element_radii(labels: ParticleLabels, kind: str) -> NDArray[Any]:
     """Return the radii of elements of a kind, (N,). Raises SceneError: a label is no element."""
     symbols = find_element_symbols(labels)
     if None in symbols:
@@ -338,7 +352,7 @@ def _radii(labels: ParticleLabels, kind: str) -> NDArray[Any]:
     return np.array([table[symbol] for symbol in symbols if symbol])[labels.ids]
 
 
-def _length(parts: list[Any]) -> NDArray[Any]:
+def _vector_length(parts: list[Any]) -> NDArray[Any]:
     """Return the length of vectors from their components, float64 (N,)."""
     result = np.empty(len(parts[0]), np.float64)
 
@@ -349,7 +363,7 @@ def _length(parts: list[Any]) -> NDArray[Any]:
     return result
 
 
-def columns_for(names: Iterable[str], about: Mapping[str, Column]) -> list[str]:
+def list_file_columns(names: Iterable[str], about: Mapping[str, Column]) -> list[str]:
     """Return the file columns that the named columns need."""
     spheres: Any = SimpleNamespace(labels=None, file=None, data=ParticleRecord(0, {}, about))
     needed = (name for wanted in names for name in Columns(spheres).made_of(wanted))
@@ -372,7 +386,7 @@ def shared_names(sets: Sequence[SphereSet]) -> list[str]:
     more = [name for each in others for name in each.others if not _has(first, name)]
     names = dict.fromkeys([*first.others, *more])
     lacking = [name for name in names if not all(_has(each.columns, name) for each in sets)]
-    left_out(lacking, "not all files have them")
+    warn_of_left_out(lacking, "not all files have them")
     return [name for name in names if name not in lacking]
 
 
@@ -396,20 +410,20 @@ def shared_values(name: str, sets: Sequence[SphereSet]) -> list[NDArray[Any] | T
     return values
 
 
-def left_out(names: Sequence[str], reason: str) -> None:
+def warn_of_left_out(names: Sequence[str], reason: str) -> None:
     """Warn of columns that are left out, if there are any."""
     if names:
         listed = ", ".join(quote(name) for name in names)
         warn(f"columns {listed} are left out: {reason}")
 
 
-def length_unit(sets: Sequence[SphereSet]) -> str:
+def find_length_unit(sets: Sequence[SphereSet]) -> str:
     """Return the unit of length of all sets, or "" if it is unknown."""
-    units = {unit_of(spheres) for spheres in sets if spheres.count}
+    units = {find_center_unit(spheres) for spheres in sets if spheres.count}
     return units.pop() if len(units) == 1 else ""
 
 
-def unit_of(spheres: SphereSet) -> str:
+def find_center_unit(spheres: SphereSet) -> str:
     """Return the unit of the centres of a set in the scene, or ""."""
     if spheres.transform.scale != 1.0:
         return ""
@@ -428,7 +442,7 @@ def warn_of_units(sets: Sequence[SphereSet]) -> None:
     """Warn if the files of some sets state different units of length, which are not converted."""
     units: dict[str, str] = {}
     for spheres in sets:
-        if unit := unit_of(spheres):
+        if unit := find_center_unit(spheres):
             units.setdefault(unit, spheres.source)
     if len(units) > 1:
         stated = ", ".join(f"{source} in {unit}" for unit, source in units.items())

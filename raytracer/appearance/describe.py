@@ -60,13 +60,15 @@ class SphereInfo:
 
     def lines(self) -> list[str]:
         """Return short lines for display; numbers have six significant digits."""
-        values = [f"{_text(name)} {_text(value)}" for name, value in self.values.items()]
+        values = [
+            f"{_format_value(name)} {_format_value(value)}" for name, value in self.values.items()
+        ]
         more = [f"… {len(values) - MAX_VALUES} more"] if len(values) > MAX_VALUES else []
         return [
             f"{self.noun} {self.id:,}",
-            f"position {_text(self.position)}",
-            *([f"radius {_text(self.radius)}"] if self.radius else []),
-            f"material {_text(self.material_name)}",
+            f"position {_format_value(self.position)}",
+            *([f"radius {_format_value(self.radius)}"] if self.radius else []),
+            f"material {_format_value(self.material_name)}",
             *values[:MAX_VALUES],
             *more,
             *([escape_controls(self.note)] if self.note else []),
@@ -84,26 +86,26 @@ def describe(scene: "Scene", prim_id: int) -> SphereInfo:
             if 0 <= row < each.count:
                 if sets is scene.spheres and each.cell is not None:  # without the other images
                     each, row = each.taken(np.array([row])), 0
-                return _described(scene, each, index, prim_id, row)
+                return _describe_row(scene, each, index, prim_id, row)
             row -= each.count
     last = scene.count + scene.solid_count - 1
     there = f"numbers go from 0 to {last:,}" if last >= 0 else "the scene has no spheres"
     raise SceneError(f"there is no sphere {prim_id:,}; {there}")
 
 
-def _described(scene: "Scene", each: Any, set_index: int, prim_id: int, row: int) -> SphereInfo:
+def _describe_row(scene: "Scene", each: Any, set_index: int, prim_id: int, row: int) -> SphereInfo:
     is_solid = hasattr(each, "start")
     balls: SphereSet = each.start if is_solid else each
-    ends = [position_of(ball, row) for ball in (balls, getattr(each, "end", balls))]
+    ends = [find_position(ball, row) for ball in (balls, getattr(each, "end", balls))]
     x, y, z = (0.5 * (a + b) for a, b in zip(*ends, strict=True))
     radius = 0.0
     if each.noun != "triangle":
         sizes = [each.radius, each.end_radius] if each.noun == "cone" else [balls.radius]
-        radius = balls.transform.scale * max(float(_at(size, row)) for size in sizes)
-    color, values, note, source = _color(balls, row), dict[str, Value](), "", ""
+        radius = balls.transform.scale * max(float(_value_at(size, row)) for size in sizes)
+    color, values, note, source = _find_color(balls, row), dict[str, Value](), "", ""
     if not is_solid:
         number, row = row, row if balls.rows is None else int(balls.rows[row])
-        values, note = _look_up(balls, row) if balls.file else (_known(balls, number), "")
+        values, note = _look_up(balls, row) if balls.file else (_known_values(balls, number), "")
         source = balls.source
     name = balls.material
     if not isinstance(name, str):
@@ -114,18 +116,18 @@ def _described(scene: "Scene", each: Any, set_index: int, prim_id: int, row: int
     )  # fmt: skip
 
 
-def _at(numbers: Any, row: int) -> Any:
+def _value_at(numbers: Any, row: int) -> Any:
     return numbers if isinstance(numbers, float) else numbers[row]
 
 
-def position_of(spheres: SphereSet, row: int) -> Vector:
+def find_position(spheres: SphereSet, row: int) -> Vector:
     """Return a centre in scene space."""
     linear, move = spheres.transform.linear(), spheres.transform.translate
     x, y, z = transform_rows(spheres.centers[row][None], linear, move)[0].tolist()
     return (x, y, z)
 
 
-def _color(spheres: SphereSet, row: int) -> RGB:
+def _find_color(spheres: SphereSet, row: int) -> RGB:
     if spheres.color_id is not None:
         row = int(spheres.color_id[row])
     color = spheres.color[row if len(spheres.color) > 1 else 0]
@@ -148,7 +150,7 @@ def _look_up(spheres: SphereSet, row: int) -> tuple[dict[str, Value], str]:
     return {}, f"{spheres.source} {problem}"
 
 
-def _known(spheres: SphereSet, row: int) -> dict[str, Value]:
+def _known_values(spheres: SphereSet, row: int) -> dict[str, Value]:
     values: dict[str, Value] = {}
     for name in spheres.columns.others:
         try:
@@ -159,12 +161,12 @@ def _known(spheres: SphereSet, row: int) -> dict[str, Value]:
     return values
 
 
-def _text(value: Value) -> str:
+def _format_value(value: Value) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):
         parts = np.array(value, object).ravel().tolist()
-        shown = ", ".join(_text(part) for part in parts[:MAX_NUMBERS])
+        shown = ", ".join(_format_value(part) for part in parts[:MAX_NUMBERS])
         return shown if len(parts) <= MAX_NUMBERS else f"{shown}, … {len(parts)} in all"
     if isinstance(value, str):
         line = escape_controls(" ".join(value[: 20 * MAX_LETTERS].split()))

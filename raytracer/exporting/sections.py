@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from raytracer.annotations.plan import Plan
 from raytracer.annotations.projection import Projection
 from raytracer.appearance.coloring.expression import Texts
-from raytracer.appearance.columns import left_out, shared_names, shared_values
-from raytracer.appearance.glyphs.shared import rows_by_id
+from raytracer.appearance.columns import shared_names, shared_values, warn_of_left_out
+from raytracer.appearance.glyphs.shared import find_rows_by_id
 from raytracer.exporting.figure import UNLIT, Figure, Grid, Rods
 from raytracer.model.scene import Scene
 from raytracer.model.simulation_box import box_edges
@@ -171,7 +171,7 @@ def _sky_at(
         cells = np.rint((positions - grid.low) / (4.0 * grid.step)).astype(np.uint64)
         return cells[:, 0] << np.uint64(42) | cells[:, 1] << np.uint64(21) | cells[:, 2]
 
-    rows = rows_by_id(keys(figure.positions), keys(points))
+    rows = find_rows_by_id(keys(figure.positions), keys(points))
     return np.where(rows >= 0, np.clip(sky[rows, 0], 0.0, 1.0), mean).astype(np.float32)
 
 
@@ -203,7 +203,7 @@ def column_sections(scene: Scene, room: int) -> tuple[list[dict[str, Any]], dict
                 about.append({"name": name, **entry, "unit": sets[0].columns.unit(name)})
                 sections |= parts
                 room -= size
-    left_out(omitted, "the page would be too large")
+    warn_of_left_out(omitted, "the page would be too large")
     return about, sections
 
 

@@ -96,12 +96,12 @@ def with_motion(scene: Scene, from_frames: FromFrames | None) -> Scene:
 
 def _keys_from_velocities(spheres: SphereSet) -> MotionKeys | None:
     """Return the keys of a set by its velocities; None if it states none and has no column."""
-    from raytracer.appearance.coloring.style import columns_in
-    from raytracer.appearance.glyphs.vectors import vectors_of
+    from raytracer.appearance.coloring.style import find_needed_columns
+    from raytracer.appearance.glyphs.vectors import read_vectors
 
     named, columns = spheres.velocity, spheres.columns
     with prefix_errors(spheres.source):
-        velocities = vectors_of(columns, named or VELOCITY, "velocity")
+        velocities = read_vectors(columns, named or VELOCITY, "velocity")
         if velocities is None and named is None:
             return None
         if velocities is None:
@@ -110,7 +110,9 @@ def _keys_from_velocities(spheres: SphereSet) -> MotionKeys | None:
         bad = find_not_finite(velocities)
         if bad is not None:
             raise SceneError(f"velocity: that of particle {bad} is not finite")
-    is_stated = isinstance(named, tuple) and not any(name in columns for name in columns_in(*named))
+    is_stated = isinstance(named, tuple) and not any(
+        name in columns for name in find_needed_columns(*named)
+    )
     if not is_stated:  # in numbers
         velocities = velocities * spheres.data.length
     return MotionKeys((0.0, 1.0), (np.zeros((1, 3)), velocities))

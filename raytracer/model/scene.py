@@ -252,9 +252,9 @@ class Scene:
                 set_radii(data)
             spheres = SphereSet.of_particles(data, radius, color, material=material)
         if data.may_be_ellipsoids and radius is None:
-            from raytracer.appearance.glyphs.shape import default_shape
+            from raytracer.appearance.glyphs.shape import choose_default_shape
 
-            scene = {"shape": default_shape(spheres)} | scene
+            scene = {"shape": choose_default_shape(spheres)} | scene
         return cls(spheres=(spheres,), **(particle_defaults(data) | scene))
 
     def __repr__(self) -> str:
@@ -323,10 +323,10 @@ class Scene:
         Raises:
             UserError: there is no such setting, a column is missing, or an expression is wrong.
         """
-        from raytracer.appearance.coloring.apply import styled
+        from raytracer.appearance.coloring.apply import style_scene
         from raytracer.appearance.coloring.style import StyleSettings
 
-        return styled(self, StyleSettings(**settings), radius, opacity)
+        return style_scene(self, StyleSettings(**settings), radius, opacity)
 
     def describe(self, prim_id: int) -> SphereInfo:
         """Describe one sphere, including its values in the data file or in arrays.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.appearance.coloring import OF_SCALE, STYLE
-from raytracer.appearance.coloring.by_scale import by_scale
+from raytracer.appearance.coloring.by_scale import color_by_scale
 from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.appearance.coloring.style import SetStyle, StyleSettings
 from raytracer.backends.base import Device, DeviceFilm
@@ -349,7 +349,7 @@ class LiveScene:
         if self._scale is None:
             values = first()
             column = SphereSet(np.zeros((len(values), 3)), 1.0, columns={VALUES: values})
-            self._scale = by_scale([column], self._style)[1]
+            self._scale = color_by_scale([column], self._style)[1]
         return self._scale
 
     def _settle(self) -> SceneError | None:

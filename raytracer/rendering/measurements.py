@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from raytracer.appearance.coloring import STYLE
 from raytracer.appearance.coloring.expression import Texts
 from raytracer.appearance.columns import shared_names, shared_values
-from raytracer.appearance.glyphs.shared import placed, radii_of
+from raytracer.appearance.glyphs.shared import broadcast_radii, to_scene_units
 from raytracer.config.errors import SceneError, UserError
 from raytracer.config.fields import accept_settings, check_names, split_settings
 from raytracer.files import output
@@ -145,8 +145,8 @@ def measure(
         loaded = job.kept[0]
         counts = job.scene.exposures(job.view.with_samples(0, count), loaded.count)
         columns = columns_of(loaded.spheres)
-    positions = np.concatenate([np.zeros((0, 3)), *map(placed, loaded.spheres)])
-    radius = np.concatenate([np.zeros(0), *map(radii_of, loaded.spheres)])
+    positions = np.concatenate([np.zeros((0, 3)), *map(to_scene_units, loaded.spheres)])
+    radius = np.concatenate([np.zeros(0), *map(broadcast_radii, loaded.spheres)])
     exposed = accessible = counts["exposed"]
     if ball:
         with prepare(_enlarged(loaded, ball), traced, **options) as job:

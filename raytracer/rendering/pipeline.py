@@ -606,7 +606,7 @@ def _styled(
     scene: Scene, style: StyleSettings, opacity: float | str | None, has_color: bool
 ) -> Scene:
     """Apply colours by data and a selection; `opacity` of all particles, or None."""
-    from raytracer.appearance.coloring.apply import styled
+    from raytracer.appearance.coloring.apply import style_scene
 
     named = (name for name in find_definitions(type(style)) if getattr(style, name) is not None)
     _check_particles(scene, next(named, ""))
@@ -614,7 +614,7 @@ def _styled(
         if has_color and getattr(style, name) is not None:
             raise UserError(f"color: give either color, one colour for all, or {name}")
     with prefix_errors(scene.source):
-        return styled(scene, style, opacity=opacity)
+        return style_scene(scene, style, opacity=opacity)
 
 
 def _changed(scene: Scene, changes: Mapping[str, Any], view: ViewSettings | None) -> Scene:

@@ -263,18 +263,18 @@ class ViewSettings(Defined):
         """Names of the columns that radius, opacity, motion and glyphs need."""
         names: list[str] = []
         if texts := [v for v in (self.radius, self.opacity) if isinstance(v, str)]:
-            from raytracer.appearance.coloring.style import columns_in
+            from raytracer.appearance.coloring.style import find_needed_columns
 
-            names += columns_in(*texts)
+            names += find_needed_columns(*texts)
         if self.shutter or self.velocity is not None:
             from raytracer.appearance.glyphs.vectors import vector_columns
             from raytracer.model.motion import VELOCITY
 
             names += ["id", *vector_columns(self.velocity or VELOCITY)]
         if glyphs := [made for name in GLYPHS if (made := self._changed_glyph(name, None))]:
-            from raytracer.appearance.glyphs.settings import columns_of
+            from raytracer.appearance.glyphs.settings import list_glyph_columns
 
-            names += columns_of(glyphs)
+            names += list_glyph_columns(glyphs)
         return names
 
     def applied_to(self, scene: Scene) -> Scene:
@@ -297,9 +297,9 @@ class ViewSettings(Defined):
         changed = replace(scene, **changes) if changes else scene
         follows = any(each is not None for each in (self.color, self.opacity, self.material))
         if follows and any(capsules.are_bonds for capsules in scene.capsules):
-            from raytracer.appearance.coloring.apply import with_bonds
+            from raytracer.appearance.coloring.apply import remake_bonds
 
-            return with_bonds(changed)
+            return remake_bonds(changed)
         return changed
 
     def _camera(self, camera: Camera | None) -> Camera:
@@ -377,12 +377,12 @@ class ViewSettings(Defined):
             return [self._sphere_set(s) if s in changed else s for s in sets]
 
     def _sphere_set(self, spheres: SphereSet) -> SphereSet:
-        from raytracer.appearance.coloring.apply import with_values
+        from raytracer.appearance.coloring.apply import set_values
 
         spheres = copy(spheres)
         for name in ("radius", "opacity"):
             if (value := getattr(self, name)) is not None:
-                spheres = with_values(spheres, name, value, name)
+                spheres = set_values(spheres, name, value, name)
         if self.color is not None:
             has_color = spheres.has_color  # else the material's colour is used
             spheres = spheres.in_color(self.color)

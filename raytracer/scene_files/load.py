@@ -159,9 +159,9 @@ def load_scene(
                 color = type_color(place)
             spheres, shape = SphereSet.of_particles(data, color=color), None
         if data.may_be_ellipsoids:
-            from raytracer.appearance.glyphs.shape import default_shape
+            from raytracer.appearance.glyphs.shape import choose_default_shape
 
-            shape = default_shape(spheres)
+            shape = choose_default_shape(spheres)
         return Scene(
             spheres=(spheres,),
             shape=shape,
@@ -312,7 +312,9 @@ class _Composer:
         if drawn := {name: parts.pop(name) for name in ANNOTATIONS if name in parts}:
             parts["annotations"] = import_name(PARTS["annotations"])(**drawn)
         if glyphs := [parts[name] for name in GLYPHS if name in parts]:
-            self.wanted += import_name("raytracer.appearance.glyphs.settings:columns_of")(glyphs)
+            self.wanted += import_name("raytracer.appearance.glyphs.settings:list_glyph_columns")(
+                glyphs
+            )
         for kind in SETS:
             made = (self.make_set(kind, *each) for each in enumerate(parts.get(kind, ())))
             parts[kind] = [each for each in made if each is not None]
@@ -334,10 +336,10 @@ class _Composer:
         return Scene(**parts, source=str(self.path))
 
     def apply_styles(self) -> None:
-        from raytracer.appearance.coloring.apply import bonded_sets, styled_sets
+        from raytracer.appearance.coloring.apply import make_set_bonds, style_sets
 
-        spheres, scales = styled_sets(self.parts["spheres"], self.styles)
-        self.parts["spheres"], bonds = bonded_sets(spheres, self.styles)
+        spheres, scales = style_sets(self.parts["spheres"], self.styles)
+        self.parts["spheres"], bonds = make_set_bonds(spheres, self.styles)
         self.parts["capsules"] += bonds
         scales += [scale for each in bonds for scale in each.scales]
         self.parts["color_scales"] = scales
@@ -499,9 +501,9 @@ def make_column_selector(names: Sequence[str]) -> Wanted | None:
     """Return a function that selects the file columns that names need."""
     if not names:
         return None
-    from raytracer.appearance.columns import columns_for
+    from raytracer.appearance.columns import list_file_columns
 
-    return partial(columns_for, names)
+    return partial(list_file_columns, names)
 
 
 OF_FILES = ("arrays", "frame", "format", "topology", "labels")

@@ -18,7 +18,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.appearance.glyphs.shared import jumps, rows_by_id, taken
+from raytracer.appearance.glyphs.shared import find_image_shifts, find_rows_by_id, take_or_fill
 from raytracer.config.errors import DataFileError, SceneError, pluralize
 from raytracer.config.warning import collect_warnings
 from raytracer.files.access import STANDARD_INPUT
@@ -81,7 +81,7 @@ def places_of(track: Track, ids: Ids) -> Points:
     """Return the positions of particles, (N, 3), NaN for those that the frame lacks."""
     if np.array_equal(track.ids, ids):  # often; a search of ids takes 1000 times as long
         return track.centers
-    return taken(track.centers, rows_by_id(track.ids, ids), np.nan)
+    return take_or_fill(track.centers, find_rows_by_id(track.ids, ids), np.nan)
 
 
 class Jumps:
@@ -119,7 +119,7 @@ class Jumps:
             np.add.at(sums, inverse.reshape(-1), np.concatenate([total, *moved]))
             ids, total = every, sums
         self._passed = place, ids, total
-        return taken(total, rows_by_id(ids, track.ids), 0)
+        return take_or_fill(total, find_rows_by_id(ids, track.ids), 0)
 
 
 def _later(before: Track, track: Track) -> Track:
@@ -195,7 +195,7 @@ class TrackedSource(FrameSource):
             check_alike(track, there)
             steps = places_of(there, track.ids) - track.centers
             # A jump between the two frames is none: smoothing needs no unwrapping.
-            steps -= jumps(steps, track.box)
+            steps -= find_image_shifts(steps, track.box)
             sums += np.nan_to_num(steps)
             number += np.isfinite(steps[:, 0])
         centers = track.centers + sums / number[:, None]
@@ -297,7 +297,7 @@ def _offsets(ids: Ids, tracks: Sequence[Track]) -> list[Points]:
         check_alike(first, other)
         there = places_of(other, ids)
         steps = there - before
-        total = total + np.nan_to_num(steps - jumps(steps, first.box), nan=0.0)
+        total = total + np.nan_to_num(steps - find_image_shifts(steps, first.box), nan=0.0)
         offsets.append(total)
         before = there
     return offsets

@@ -11,7 +11,7 @@ from typing import Any
 
 from raytracer.appearance.coloring import OF_SCALE
 from raytracer.appearance.coloring.style import SCALES, StyleSettings
-from raytracer.appearance.glyphs.vectors import names_of
+from raytracer.appearance.glyphs.vectors import list_vectors
 from raytracer.config.arguments import check_word
 from raytracer.config.errors import UserError, quote
 from raytracer.config.tone_settings import CURVES
@@ -192,7 +192,7 @@ def _set_arrows(session: Session, name: str, vector: str | None) -> None:
 
 
 def _vectors(session: Session) -> list[Value]:
-    vectors = [name for each in sets_of(session) for name in names_of(each.columns)]
+    vectors = [name for each in sets_of(session) for name in list_vectors(each.columns)]
     return list(dict.fromkeys(["", *vectors]))
 
 

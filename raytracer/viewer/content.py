@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.appearance.coloring import KEYS
-from raytracer.appearance.coloring.apply import styled, with_bonds
-from raytracer.appearance.coloring.expression import rows_of
+from raytracer.appearance.coloring.apply import remake_bonds, style_scene
+from raytracer.appearance.coloring.expression import select_rows
 from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.appearance.coloring.style import StyleSettings
 from raytracer.appearance.glyphs.make import without_glyphs
-from raytracer.appearance.glyphs.shared import radii_of
+from raytracer.appearance.glyphs.shared import broadcast_radii
 from raytracer.config.errors import SceneError
 from raytracer.model.background import Background
 from raytracer.model.clip import Clip
@@ -57,7 +57,7 @@ class Chosen:
         mistakes: list[SceneError] = []
         for spheres, part in _parts(scene.spheres, mask):
             try:
-                part[rows_of(self.condition, spheres.columns, "select")] = True
+                part[select_rows(self.condition, spheres.columns, "select")] = True
             except SceneError as error:  # a set may lack columns of another
                 mistakes.append(error)
         if mistakes and len(mistakes) == len(scene.spheres):
@@ -85,7 +85,7 @@ class Slice:
         condition = f"{self.axis} {'<=' if self.keep == 'below' else '>='} {at!r}"
         if scene.clip is not None and scene.clip.keep is None:
             raise SceneError("slice: the scene removes what is within planes: there is no slice")
-        reach = np.concatenate([np.empty(0), *map(radii_of, scene.spheres)])
+        reach = np.concatenate([np.empty(0), *map(broadcast_radii, scene.spheres)])
         shows = places - reach <= at if self.keep == "below" else places + reach >= at
         keep = condition if scene.clip is None else f"({scene.clip.keep}) and {condition}"
         return Clip(keep=keep), shows
@@ -114,7 +114,7 @@ def apply(content: Content, scene: Scene) -> tuple[Scene, Numbers | None]:
     """Return what is shown of a scene, and the numbers of its particles, int64 (M,), ascending;
     None: all."""
     style = content.style
-    shown_scene = styled(scene, StyleSettings(**style)) if style else scene
+    shown_scene = style_scene(scene, StyleSettings(**style)) if style else scene
     sets = list(shown_scene.spheres)
     for chosen, rest, opacity in content.faded:
         sets = [
@@ -136,7 +136,7 @@ def apply(content: Content, scene: Scene) -> tuple[Scene, Numbers | None]:
             for each, part in _parts(sets, mask)
         ]
         if any(capsules.are_bonds for capsules in shown_scene.capsules):
-            shown_scene = with_bonds(replace(shown_scene, spheres=tuple(sets)))
+            shown_scene = remake_bonds(replace(shown_scene, spheres=tuple(sets)))
             sets = list(shown_scene.spheres)
     changed = replace(shown_scene, spheres=tuple(sets), clip=clip)
     if any(each.made_for for each in changed.solids):

@@ -12,7 +12,7 @@ import numpy as np
 from raytracer.appearance.coloring import SETTINGS, STYLE
 from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.appearance.glyphs.make import particle_opacities
-from raytracer.appearance.glyphs.ribbons import atoms_kept
+from raytracer.appearance.glyphs.ribbons import find_kept_atoms
 from raytracer.backends.base import Device
 from raytracer.config.arguments import check_function, check_truth
 from raytracer.config.errors import ClosedError, DataFileError, UserError
@@ -151,7 +151,7 @@ class Frames:
             scene, glyphs, like.job.device, self.threads, step, drawn or None
         )
         if loaded.scene.ribbons is not None and loaded.scene.count < scene.count:
-            kept = np.concatenate(atoms_kept(replace(loaded.scene, spheres=scene.spheres)))
+            kept = np.concatenate(find_kept_atoms(replace(loaded.scene, spheres=scene.spheres)))
             numbers = np.flatnonzero(kept) if numbers is None else numbers[kept]
         chosen, marks = content.selection, None
         selection = None if chosen is None else chosen.mask(plain)

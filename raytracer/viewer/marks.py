@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from raytracer.annotations.outline import coverage
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.surface import NONE, strips
-from raytracer.appearance.glyphs.vectors import has_axes
+from raytracer.appearance.glyphs.vectors import has_semi_axes
 from raytracer.drawing import raster
 from raytracer.model.annotations import Outline
 from raytracer.model.scene import Scene
@@ -33,7 +33,7 @@ def marked(
     """
     ellipsoids = np.zeros(len(mask), np.bool_)
     if scene.count != len(mask) and scene.shape is not None:  # some particles are ellipsoids
-        are = [has_axes(each.columns, scene.shape.axes) for each in particles]
+        are = [has_semi_axes(each.columns, scene.shape.axes) for each in particles]
         ellipsoids = np.repeat(are, [each.count for each in particles])
     selected = np.zeros(scene.count + scene.solid_count + 1, np.bool_)
     selected[: scene.count] = mask[~ellipsoids][: scene.count]

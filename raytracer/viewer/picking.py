@@ -4,7 +4,7 @@ from math import atan2, degrees, pi, sqrt
 
 import numpy as np
 
-from raytracer.appearance.describe import position_of
+from raytracer.appearance.describe import find_position
 from raytracer.model.extent import GIANT_RADIUS
 from raytracer.viewer.actions import action
 from raytracer.viewer.messages import Pick, Picked
@@ -66,7 +66,7 @@ def center_of(session: Session, pick: Pick) -> Vector:
     prim_id = session.loaded_scene.id_of(pick.number) or 0
     for spheres in session.loaded_scene.scene.spheres:
         if prim_id < spheres.count:
-            return np.array(position_of(spheres, prim_id))
+            return np.array(find_position(spheres, prim_id))
         prim_id -= spheres.count
     raise IndexError(pick.number)
 

@@ -15,7 +15,7 @@ from raytracer.annotations.plan import plan_of
 from raytracer.annotations.sheet import Sheet
 from raytracer.annotations.texts import filled
 from raytracer.appearance.coloring.scale import ColorScale
-from raytracer.appearance.columns import length_unit
+from raytracer.appearance.columns import find_length_unit
 from raytracer.commands.cli import main
 from raytracer.config.errors import SceneError
 from raytracer.config.warning import collect_warnings
@@ -355,7 +355,7 @@ def test_a_scale_bar_has_the_unit_of_the_file(
 ) -> None:
     path = tmp_path / name
     path.write_text(text)
-    assert length_unit(raytracer.load(path).spheres) == unit
+    assert find_length_unit(raytracer.load(path).spheres) == unit
     with collect_warnings():
         image = raytracer.render(path, annotations={"scale_bar": True}, **QUICK)
         stated = raytracer.render(path, annotations={"scale_bar": {"unit": "pc"}}, **QUICK)

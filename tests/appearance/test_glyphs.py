@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.appearance.coloring.apply import styled
+from raytracer.appearance.coloring.apply import style_scene
 from raytracer.appearance.coloring.style import StyleSettings
 from raytracer.appearance.glyphs.arrows import HEAD_SHARE, NEIGHBOURS, SLENDER
 from raytracer.appearance.glyphs.make import particle_opacities, with_faded_particles
@@ -375,7 +375,7 @@ def steps_of(places: Array) -> list[Any]:
 
 def test_trails_are_those_of_the_particles_that_are_selected(tmp_path: Path) -> None:
     path = crossing(tmp_path)
-    shown = made(styled(raytracer.load(path, 3), CHOSEN), trails="all")
+    shown = made(style_scene(raytracer.load(path, 3), CHOSEN), trails="all")
     assert ends_of(shown) == steps_of(CROSSING[:, 1:])
 
 
@@ -389,11 +389,11 @@ def test_trails_of_unwrapped_particles_go_on_through_the_side(step: int, tmp_pat
 def test_trails_end_at_wrapped_smoothed_and_repeated_particles(tmp_path: Path) -> None:
     path = crossing(tmp_path)
     repeated = replace(CHOSEN, replicate=(2, 1, 1))
-    images = ends_of(made(styled(raytracer.load(path, 1), repeated), trails={"last": 1}))
+    images = ends_of(made(style_scene(raytracer.load(path, 1), repeated), trails={"last": 1}))
     both = np.concatenate([CROSSING[:2, 1:], CROSSING[:2, 1:] + [10, 0, 0]], axis=1)
     assert images == steps_of(both)
     loaded = raytracer.load(crossing(tmp_path, CROSSING), 4)
-    inside = made(styled(loaded, StyleSettings(wrap=True)), trails={"last": 2})
+    inside = made(style_scene(loaded, StyleSettings(wrap=True)), trails={"last": 2})
     assert ends_of(inside) == steps_of(CROSSING[2:] - [[10, 0, 0], [0, 0, 0], [0, 0, 0]])
     path = crossing(tmp_path)
     shown = load_source(InputSource.of(path, frame=4, smoothing=4))

@@ -9,7 +9,12 @@ import pytest
 
 from raytracer import Isosurface
 from raytracer.appearance.glyphs import isosurface
-from raytracer.appearance.glyphs.isosurface import Grid, default_levels, read_cube, surface
+from raytracer.appearance.glyphs.isosurface import (
+    ValueGrid,
+    choose_levels,
+    extract_surface,
+    read_cube,
+)
 from raytracer.config.errors import UserError
 from reference.scene import Array
 from support.glyphs import shown
@@ -28,10 +33,10 @@ def points(shape: tuple[int, int, int], origin: Array, steps: Array) -> Array:
     return np.asarray(origin + indices @ steps)
 
 
-def gaussian(steps: Array, shape: tuple[int, int, int] = (60, 50, 64)) -> Grid:
+def gaussian(steps: Array, shape: tuple[int, int, int] = (60, 50, 64)) -> ValueGrid:
     origin = -0.5 * (np.array(shape) - 1) @ steps
     squares = np.square(points(shape, origin, steps)).sum(axis=-1)
-    return Grid(np.exp(-squares / (2.0 * SIGMA**2)), origin, steps, (False, False, False))
+    return ValueGrid(np.exp(-squares / (2.0 * SIGMA**2)), origin, steps, (False, False, False))
 
 
 def radius(level: float) -> float:
@@ -41,7 +46,7 @@ def radius(level: float) -> float:
 @pytest.mark.parametrize("steps", [ORTHOGONAL, OBLIQUE, MIRRORED], ids=["box", "oblique", "left"])
 @pytest.mark.parametrize("level", [0.2, 0.6])
 def test_surface_of_a_gaussian_is_a_sphere(steps: Array, level: float) -> None:
-    vertices, normals, triangles = surface(gaussian(steps), level)
+    vertices, normals, triangles = extract_surface(gaussian(steps), level)
     away = np.linalg.norm(vertices, axis=1)
     assert away == pytest.approx(np.full(len(away), radius(level)), abs=0.004)
     assert (normals * vertices).sum(axis=1) / away == pytest.approx(np.ones(len(away)), abs=1e-3)
@@ -52,7 +57,7 @@ def test_surface_of_a_gaussian_is_a_sphere(steps: Array, level: float) -> None:
 
 def test_negative_levels_face_outwards_too() -> None:
     grid = gaussian(OBLIQUE)
-    vertices, normals, triangles = surface(grid._replace(values=-grid.values), -0.4)
+    vertices, normals, triangles = extract_surface(grid._replace(values=-grid.values), -0.4)
     assert (normals * vertices).sum(axis=1).min() > 0.0
     assert volume(vertices, triangles) > 0.0
 
@@ -60,22 +65,22 @@ def test_negative_levels_face_outwards_too() -> None:
 def test_surface_converges_with_the_square_of_the_step() -> None:
     errors = []
     for factor, shape in ((1.0, (40, 40, 40)), (0.5, (80, 80, 80))):
-        vertices, _, _ = surface(gaussian(factor * 0.16 * np.eye(3), shape), 0.4)
+        vertices, _, _ = extract_surface(gaussian(factor * 0.16 * np.eye(3), shape), 0.4)
         errors.append(np.abs(np.linalg.norm(vertices, axis=1) - radius(0.4)).max())
     assert errors[1] < 0.35 * errors[0]
 
 
-def gyroid(count: int, length: float) -> Grid:
+def gyroid(count: int, length: float) -> ValueGrid:
     """Return one period of a grid whose surface of level 0.3 crosses all borders."""
     angles = 2.0 * np.pi * np.arange(count) / count
     x, y, z = np.meshgrid(angles, angles, angles, indexing="ij")
     values = np.sin(x) * np.cos(y) + np.sin(y) * np.cos(z) + np.sin(z) * np.cos(x)
-    return Grid(values, np.zeros(3), length / count * np.eye(3), (True, True, True))
+    return ValueGrid(values, np.zeros(3), length / count * np.eye(3), (True, True, True))
 
 
 def test_periodic_surface_reaches_across_its_cell_and_fits_its_images() -> None:
     length = 10.0
-    vertices, normals, _ = surface(gyroid(40, length), 0.3)
+    vertices, normals, _ = extract_surface(gyroid(40, length), 0.3)
     assert vertices.min(axis=0) == pytest.approx(np.zeros(3), abs=1e-9)
     assert vertices.max(axis=0) == pytest.approx(np.full(3, length))
     for axis in range(3):
@@ -90,7 +95,7 @@ def test_periodic_surface_reaches_across_its_cell_and_fits_its_images() -> None:
 
 def test_periodic_normals_are_those_of_the_field() -> None:
     grid = gyroid(64, 2.0 * np.pi)
-    vertices, normals, _ = surface(grid, 0.3)
+    vertices, normals, _ = extract_surface(grid, 0.3)
     x, y, z = vertices.T
     slope = np.stack(
         [
@@ -130,8 +135,8 @@ def test_default_level_is_that_of_vesta() -> None:
     values = np.array([[[0.0, 1.0], [2.0, 9.0]], [[-3.0, 0.0], [0.0, 1.0]]])
     sizes = np.abs(values)
     level = sizes.mean() + 2.0 * np.sqrt((sizes**2).mean() - sizes.mean() ** 2)
-    assert default_levels(values) == pytest.approx((level,))
-    both = default_levels(np.concatenate([values, -values]))
+    assert choose_levels(values) == pytest.approx((level,))
+    both = choose_levels(np.concatenate([values, -values]))
     assert len(both) == 2
     assert both[0] == -both[1]
 

@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 import raytracer
 from raytracer.appearance.glyphs import backbone
-from raytracer.appearance.glyphs.backbone import backbone_of
+from raytracer.appearance.glyphs.backbone import find_backbone
 from raytracer.appearance.glyphs.ribbon_surface import (
     COIL,
     HEAD,
@@ -20,9 +20,9 @@ from raytracer.appearance.glyphs.ribbon_surface import (
     SECTIONS,
     STRAND,
     RibbonSurface,
-    evaluated,
-    ribbon_surface,
-    spline_controls,
+    evaluate_spline,
+    find_spline_controls,
+    make_ribbon_surface,
 )
 from raytracer.config.inferred import InferredDefaults, infer_defaults
 from raytracer.rendering.overrides import SceneOverrides
@@ -52,7 +52,7 @@ def surface(atoms: Array, structure: Any, **detail: Any) -> RibbonSurface:
         np.cross(np.gradient(guides, axis=0), bend),
         atoms[:, 3] - atoms[:, 2],
     )
-    return ribbon_surface(guides, sides, structure, **detail)
+    return make_ribbon_surface(guides, sides, structure, **detail)
 
 
 def middles(made: RibbonSurface, at: float, width: float = 0.51) -> Array:
@@ -69,9 +69,9 @@ def test_spline_is_that_of_scipy() -> None:
     points = np.random.default_rng(4).normal(size=(30, 3))
     at = np.linspace(0.0, 29.0, 301)
     expected = interpolate.CubicSpline(np.arange(30), points, bc_type="natural")
-    controls = spline_controls(points)
-    assert evaluated(controls, at) == pytest.approx(expected(at), abs=1e-11)
-    assert evaluated(controls, at, slope=True) == pytest.approx(expected(at, 1), abs=1e-10)
+    controls = find_spline_controls(points)
+    assert evaluate_spline(controls, at) == pytest.approx(expected(at), abs=1e-11)
+    assert evaluate_spline(controls, at, slope=True) == pytest.approx(expected(at, 1), abs=1e-10)
 
 
 # The surface
@@ -99,7 +99,9 @@ def test_ribbon_is_closed_and_faces_outwards(detail: Any) -> None:
 
 def test_volume_of_a_straight_tube_is_that_of_a_cylinder() -> None:
     guides = np.outer(np.arange(9.0), [0.0, 0.0, 3.8])
-    made = ribbon_surface(guides, np.tile([1.0, 0.0, 0.0], (9, 1)), np.full(9, COIL), corner=12)
+    made = make_ribbon_surface(
+        guides, np.tile([1.0, 0.0, 0.0], (9, 1)), np.full(9, COIL), corner=12
+    )
     radius = SECTIONS[COIL, 0]
     assert molecules.volume(made.vertices, made.triangles) == pytest.approx(
         np.pi * radius**2 * 8 * 3.8, rel=0.005
@@ -109,11 +111,11 @@ def test_volume_of_a_straight_tube_is_that_of_a_cylinder() -> None:
 def test_widths_of_straight_ribbons() -> None:
     guides = np.outer(np.arange(12.0), [0.0, 0.0, 3.8])
     sides = np.tile([1.0, 0.0, 0.0], (12, 1))
-    helix = ribbon_surface(guides, sides, np.full(12, HELIX)).vertices
+    helix = make_ribbon_surface(guides, sides, np.full(12, HELIX)).vertices
     assert np.ptp(helix[:, 0]) == pytest.approx(2.0 * SECTIONS[HELIX, 0])
     assert np.ptp(helix[:, 1]) == pytest.approx(2.0 * SECTIONS[HELIX, 1])
     structure = np.array([COIL] * 3 + [STRAND] * 6 + [COIL] * 3)
-    strand = ribbon_surface(guides, sides, structure).vertices
+    strand = make_ribbon_surface(guides, sides, structure).vertices
     assert np.ptp(strand[:, 0]) == pytest.approx(2.0 * HEAD)
     widest = strand[np.argmax(strand[:, 0]), 2] / 3.8
     assert widest == pytest.approx(7.0)  # base of the head: its tip is half a residue after the 8th
@@ -159,8 +161,8 @@ def test_reversed_sides_make_the_same_ribbon() -> None:
     """A ribbon looks the same after half a turn about its curve."""
     atoms = peptide(MIXED)
     sides = atoms[:, 3] - atoms[:, 2]
-    one = ribbon_surface(atoms[:, 1], sides, STRUCTURE)
-    other = ribbon_surface(
+    one = make_ribbon_surface(atoms[:, 1], sides, STRUCTURE)
+    other = make_ribbon_surface(
         atoms[:, 1], sides * np.where(np.arange(37) % 2, 1, -1)[:, None], STRUCTURE
     )
     low, high = one.vertices.min(axis=0), one.vertices.max(axis=0)
@@ -176,7 +178,7 @@ def test_any_chain_has_a_ribbon(guides: Array, kinds: list[int]) -> None:
     """Also with atoms in one place, on a line, or back and forth."""
     structure = np.array(kinds[: len(guides)])
     sides = np.roll(guides, 1, axis=1).astype(float)
-    made = ribbon_surface(3.8 * guides, sides, structure, steps=4, corner=2)
+    made = make_ribbon_surface(3.8 * guides, sides, structure, steps=4, corner=2)
     assert np.isfinite(made.vertices).all()
     assert np.square(made.normals).sum(axis=1) == pytest.approx(1.0)
     assert is_closed(made.vertices, made.triangles, digits=7)
@@ -186,7 +188,7 @@ def test_any_chain_has_a_ribbon(guides: Array, kinds: list[int]) -> None:
 
 
 def backbone_in(path: Path) -> backbone.Backbone:
-    made = backbone_of(raytracer.load(path).spheres[0])
+    made = find_backbone(raytracer.load(path).spheres[0])
     assert made is not None
     return made
 

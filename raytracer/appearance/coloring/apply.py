@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer.appearance.coloring import KEYS, OF_BONDS
-from raytracer.appearance.coloring.by_scale import by_scale, limits_of, with_palette
-from raytracer.appearance.coloring.expression import Texts, evaluate, names_in, rows_of
+from raytracer.appearance.coloring.by_scale import apply_palette, color_by_scale, find_limits
+from raytracer.appearance.coloring.expression import Texts, evaluate, find_column_names, select_rows
 from raytracer.appearance.coloring.scale import ColorScale
-from raytracer.appearance.coloring.style import SetStyle, StyleSettings, columns_in
+from raytracer.appearance.coloring.style import SetStyle, StyleSettings, find_needed_columns
 from raytracer.appearance.columns import Columns
 from raytracer.config.errors import SceneError, quote
 from raytracer.config.inferred import name_set
@@ -29,13 +29,15 @@ MAX_SHOWN = 4  # most columns whose ranges a message about an empty selection st
 
 
 @silence_numpy()
-def styled_sets(
+def style_sets(
     sets: Sequence[SphereSet], styles: Sequence[SetStyle | None]
 ) -> tuple[list[SphereSet], list[ColorScale]]:
     """Apply styles to sphere sets, None to leave one; return the sets and their colour scales: one
     for all sets with equal colour settings."""
     pairs = zip(sets, styles, strict=True)
-    made = [spheres if style is None else _selected(spheres, style) for spheres, style in pairs]
+    made = [
+        spheres if style is None else _select_particles(spheres, style) for spheres, style in pairs
+    ]
     scales: list[ColorScale] = []
     groups: dict[str, tuple[SetStyle, list[int]]] = {}
     for place, style in enumerate(styles):
@@ -43,10 +45,10 @@ def styled_sets(
             rule = repr([getattr(style.settings, name) for name in KEYS.values()])
             groups.setdefault(rule, (style, []))[1].append(place)
         elif style is not None and style.settings.palette is not None:
-            made[place], scale = with_palette(made[place], style)
+            made[place], scale = apply_palette(made[place], style)
             scales.append(scale)
     for style, places in groups.values():
-        colored, scale = by_scale([made[place] for place in places], style)
+        colored, scale = color_by_scale([made[place] for place in places], style)
         for place, spheres in zip(places, colored, strict=True):
             made[place] = spheres
         scales.append(scale)
@@ -57,7 +59,7 @@ def styled_sets(
     return made, scales
 
 
-def styled(
+def style_scene(
     scene: "Scene",
     settings: StyleSettings,
     radius: float | str | None = None,
@@ -71,7 +73,7 @@ def styled(
     shade = None if opacity is None else str(Share().checked(opacity, "opacity"))
     size = None if radius is None else str(Expression().checked(radius, "radius"))
     has_box = any(each.box for each in scene.spheres)
-    values = columns_in(settings.color_by)
+    values = find_needed_columns(settings.color_by)
     has_values = [all(name in each.columns for name in values) for each in scene.spheres]
     plain = replace(settings, **dict.fromkeys(KEYS.values())) if any(has_values) else settings
     styles = []
@@ -80,15 +82,15 @@ def styled(
         if has_box and spheres.box is None:  # only sets with a box are periodic
             changes = replace(changes, wrap=None, replicate=None)
         styles.append(SetStyle(changes, size, opacity=shade) if is_meant else None)
-    sets, scales = styled_sets(scene.spheres, styles)
+    sets, scales = style_sets(scene.spheres, styles)
     kept = () if scales else scene.color_scales
     colored = replace(scene, spheres=sets, color_scales=(*kept, *scales))
-    return _with_bond_sets(colored, *bonded_sets(sets, styles))
+    return _with_bond_sets(colored, *make_set_bonds(sets, styles))
 
 
-def with_bonds(scene: "Scene") -> "Scene":
+def remake_bonds(scene: "Scene") -> "Scene":
     """Return a scene with the bonds of its sets made again; radii stay."""
-    _, bonds = bonded_sets(scene.spheres, [None] * len(scene.spheres))
+    _, bonds = make_set_bonds(scene.spheres, [None] * len(scene.spheres))
     return _with_bond_sets(scene, scene.spheres, bonds)
 
 
@@ -103,7 +105,7 @@ def _with_bond_sets(
 
 
 @silence_numpy()
-def bonded_sets(
+def make_set_bonds(
     sets: Sequence[SphereSet], styles: Sequence[SetStyle | None]
 ) -> tuple[list[SphereSet], list[CapsuleSet]]:
     """Return sphere sets in molecule styles, and their bonds; without settings those of before
@@ -111,16 +113,16 @@ def bonded_sets(
     made = list(sets)
     bonds: list[CapsuleSet] = []
     for index, (spheres, style) in enumerate(zip(sets, styles, strict=True)):
-        bonding = spheres.bonding if style is None else _bonding(spheres, style)
+        bonding = spheres.bonding if style is None else _find_bond_style(spheres, style)
         if bonding is None:
             continue
-        from raytracer.appearance.bonds import bonded
+        from raytracer.appearance.bonds import make_bonds
 
         plain = spheres
         if spheres.plain_radius is not None and (style is None or style.radius is None):
             plain = spheres.changed(radius=spheres.plain_radius)
         with name_set(f"bonds[{index}]"):
-            atoms, capsules = bonded(plain, bonding)
+            atoms, capsules = make_bonds(plain, bonding)
         made[index] = atoms.changed(bonding=bonding, plain_radius=plain.radius)
         if capsules is not None:
             capsules.are_bonds, capsules.of_set = True, index
@@ -128,7 +130,7 @@ def bonded_sets(
     return made, bonds
 
 
-def _bonding(spheres: SphereSet, style: SetStyle) -> SetStyle | None:
+def _find_bond_style(spheres: SphereSet, style: SetStyle) -> SetStyle | None:
     """Return the settings of bonds, also those of before."""
     said = {name: getattr(style.settings, name) for name in OF_BONDS}
     given = {name: value for name, value in said.items() if value is not None}
@@ -137,25 +139,28 @@ def _bonding(spheres: SphereSet, style: SetStyle) -> SetStyle | None:
     return replace(style, settings=StyleSettings(**given)) if given else None
 
 
-def _selected(spheres: SphereSet, style: SetStyle) -> SphereSet:
+def _select_particles(spheres: SphereSet, style: SetStyle) -> SphereSet:
     settings = style.settings
     if settings.wrap:
         spheres = wrap_positions(spheres, style.named("wrap"))
     if style.opacity is not None:
-        spheres = with_values(spheres, "opacity", style.opacity, style.named("opacity"))
+        spheres = set_values(spheres, "opacity", style.opacity, style.named("opacity"))
     if settings.select is not None:
-        spheres = _with_condition(spheres, settings.select, style)
+        spheres = _apply_condition(spheres, settings.select, style)
     if style.radius is not None:
-        spheres = with_values(spheres, "radius", style.radius, style.named("radius"))
+        spheres = set_values(spheres, "radius", style.radius, style.named("radius"))
     return spheres
 
 
-def _with_condition(spheres: SphereSet, condition: str, style: SetStyle) -> SphereSet:
+def _apply_condition(spheres: SphereSet, condition: str, style: SetStyle) -> SphereSet:
     columns, rest = spheres.columns, style.settings.rest
-    rows = rows_of(condition, columns, style.named("select"))
+    rows = select_rows(condition, columns, style.named("select"))
     if not len(rows):
         where = f" of {spheres.source}" if spheres.source else ""
-        problem = f"no particle{where} fulfils '{quote(condition)}'{_ranges(condition, columns)}"
+        problem = (
+            f"no particle{where} fulfils '{quote(condition)}'"
+            f"{_find_condition_ranges(condition, columns)}"
+        )
         raise style.wrong("select", problem)
     if len(rows) == spheres.count:
         return spheres
@@ -166,20 +171,20 @@ def _with_condition(spheres: SphereSet, condition: str, style: SetStyle) -> Sphe
     return spheres.faded(rest, kept)
 
 
-def _ranges(condition: str, columns: Columns) -> str:
+def _find_condition_ranges(condition: str, columns: Columns) -> str:
     ranges: list[str] = []
-    known = [name for name in names_in(condition) if name in columns]
+    known = [name for name in find_column_names(condition) if name in columns]
     for name, values in zip(known, map(columns.value, known[:MAX_SHOWN]), strict=False):
         if isinstance(values, Texts):
             few = ", ".join(quote(each, 20) for each in values.names[:8])
             ranges.append(f"{name} is {few}{', ...' if len(values.names) > 8 else ''}")
         elif values.dtype.kind in "iuf" and values.ndim == 1:
-            low, high = limits_of((None, None), [values])
+            low, high = find_limits((None, None), [values])
             ranges.append(f"{name} is {low:.6g} to {high:.6g}")
     return f": {'; '.join(ranges)}" if ranges else ""
 
 
-def with_values(spheres: SphereSet, name: str, value: float | str, place: str) -> SphereSet:
+def set_values(spheres: SphereSet, name: str, value: float | str, place: str) -> SphereSet:
     """Return a set with a "radius" or "opacity": a number, or an expression over its columns."""
     values: Any = value
     with suppress(ValueError):

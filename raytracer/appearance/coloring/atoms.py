@@ -51,7 +51,7 @@ def is_selection(text: str, columns: Columns) -> bool:
     return bool(names) and names <= _ALONE and not any(name in columns for name in names)
 
 
-def rows_of_atoms(text: str, columns: Columns, place: str) -> NDArray[np.intp]:
+def select_atoms(text: str, columns: Columns, place: str) -> NDArray[np.intp]:
     """Return the indices of the particles that a selection of atoms takes; distances are without
     images. Raises SceneError."""
     try:
@@ -66,7 +66,9 @@ def rows_of_atoms(text: str, columns: Columns, place: str) -> NDArray[np.intp]:
             warnings.simplefilter("ignore")  # of properties that it guesses or lacks
             words = re.sub(r"\s+", " ", re.sub("[\"']", "", text))  # VMD quotes names
             words = re.sub(r"\bwaters?\b", f"({_WATER})", re.sub(r"\bchain\b", "segid", words))
-            found: NDArray[np.intp] = _selected(_universe(MDAnalysis, columns), words).indices
+            found: NDArray[np.intp] = _select_group(
+                _make_universe(MDAnalysis, columns), words
+            ).indices
     except RecursionError:
         raise SceneError(f"{place}: '{quote(text)}' has too many nested selections") from None
     except Exception as error:  # of the library: selections, missing attributes, numbers
@@ -80,16 +82,16 @@ def rows_of_atoms(text: str, columns: Columns, place: str) -> NDArray[np.intp]:
     return found
 
 
-def _selected(universe: Any, text: str) -> Any:
+def _select_group(universe: Any, text: str) -> Any:
     """Return the atoms that a selection takes. What `within` refers to is selected first and named,
     because its translation names it twice."""
     if not text.strip():
         raise ValueError("a distance is to nothing")
     parts, groups, place = list[str](), dict[str, Any](), 0
     while match := _WITHIN.search(text, place):
-        end = _operand_end(text, match.end())
+        end = _find_operand_end(text, match.end())
         name = f"near{len(groups)}"
-        groups[name] = _selected(universe, text[match.end() : end])
+        groups[name] = _select_group(universe, text[match.end() : end])
         around = f"around {match[2]} group {name}"
         inclusive = f"(group {name} or ({around}))"
         parts += text[place : match.start()], f"({around})" if match[1] else inclusive
@@ -97,7 +99,7 @@ def _selected(universe: Any, text: str) -> Any:
     return universe.select_atoms("".join([*parts, text[place:]]), **groups)
 
 
-def _operand_end(text: str, start: int) -> int:
+def _find_operand_end(text: str, start: int) -> int:
     """Return where the selection ends that begins at `start`: at and, or, or a parenthesis."""
     depth = 0
     for stop in _STOP.finditer(text, start):
@@ -107,7 +109,7 @@ def _operand_end(text: str, start: int) -> int:
     return len(text)
 
 
-def _universe(package: Any, columns: Columns) -> Any:
+def _make_universe(package: Any, columns: Columns) -> Any:
     count = columns.count
     known = {key: _values(columns, name) for key, name in (TEXTS | NUMBERS).items()}
     residues = np.zeros(count, np.intp)

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.appearance.coloring import dates, maps
-from raytracer.appearance.coloring.expression import Texts, evaluate, texts_of
+from raytracer.appearance.coloring.expression import Texts, evaluate, find_text_column
 from raytracer.appearance.coloring.scale import (
     MISSING,
     STEPS,
     TOO_FINE,
     ColorScale,
-    distinct,
-    is_too_fine,
-    name_of,
+    find_distinct_values,
+    format_category,
+    needs_more_digits,
 )
 from raytracer.appearance.coloring.scale_types import PALETTES, Limit
 from raytracer.appearance.coloring.style import SetStyle
@@ -34,7 +34,9 @@ from raytracer.particles.names import names_in
 MAX_CATEGORIES = 1000
 
 
-def by_scale(sets: Sequence[SphereSet], style: SetStyle) -> tuple[list[SphereSet], ColorScale]:
+def color_by_scale(
+    sets: Sequence[SphereSet], style: SetStyle
+) -> tuple[list[SphereSet], ColorScale]:
     """Colour sets by one scale of `color_by`."""
     by, place = style.settings.color_by or "", style.named("color_by")
     may_be_color = style.table == "bond_color" or style.place in GLYPHS
@@ -45,24 +47,24 @@ def by_scale(sets: Sequence[SphereSet], style: SetStyle) -> tuple[list[SphereSet
         raise style.wrong("color_by", f"'{quote(by)}' is neither a colour nor a column; {hint}")
     values: list[Any] = []
     for spheres in sets:
-        texts = texts_of(by, spheres.columns)
+        texts = find_text_column(by, spheres.columns)
         values.append(evaluate(by, spheres.columns, place) if texts is None else texts)
-    times = _times(style, values)
+    times = _parse_times(style, values)
     values = times or values
     if _are_categories(sets, style, values):
-        scale = _categorical(sets, style, values)
+        scale = _color_by_category(sets, style, values)
     else:
-        scale = _continuous(sets, style, values, bool(times))
-    return [_recolored(*each, scale) for each in zip(sets, values, strict=True)], scale
+        scale = _color_by_value(sets, style, values, bool(times))
+    return [_recolor(*each, scale) for each in zip(sets, values, strict=True)], scale
 
 
-def _times(style: SetStyle, values: list[Any]) -> list[NDArray[Any]]:
+def _parse_times(style: SetStyle, values: list[Any]) -> list[NDArray[Any]]:
     """Return columns of dates in seconds since 1970, (N,); [] if they are to be categories, or are
     none."""
     settings, times = style.settings, list[NDArray[Any]]()
     is_categorical = settings.color_scale == "categorical" or isinstance(settings.map, Mapping)
     for each in values:
-        seconds = dates.seconds_of(each.names) if isinstance(each, Texts) else None
+        seconds = dates.parse_dates(each.names) if isinstance(each, Texts) else None
         if seconds is None or is_categorical or settings.palette is not None:
             return []
         times.append(seconds[each.ids])
@@ -87,7 +89,7 @@ def _are_categories(sets: Sequence[SphereSet], style: SetStyle, values: list[Any
     return True
 
 
-def _categorical(sets: Sequence[SphereSet], style: SetStyle, values: list[Any]) -> ColorScale:
+def _color_by_category(sets: Sequence[SphereSet], style: SetStyle, values: list[Any]) -> ColorScale:
     settings, place = style.settings, style.named("color_by")
     names = current_defaults().names(place, lambda: _category_names(values, style))
     colors = settings.palette if settings.map is None else settings.map
@@ -98,14 +100,14 @@ def _categorical(sets: Sequence[SphereSet], style: SetStyle, values: list[Any]) 
     if isinstance(colors, Mapping):
         missing = settings.missing_color or MISSING
         colors = [colors.get(n, colors.get(_symbol(sets, n) or "", missing)) for n in names]
-    elif known := _names_in_files(sets, settings.color_by or ""):
+    elif known := _collect_file_names(sets, settings.color_by or ""):
         # Each category has the same colour in all frames, whichever of them it is in.
         places = {name: place for place, name in enumerate(known)}
         rows = [places.get(name, crc32(name.encode()) % len(known)) for name in names]
-        all_colors = maps.distinct(len(known)) / 255.0
+        all_colors = maps.category_colors(len(known)) / 255.0
         of_all = _scale(style, colors or all_colors, "", kind="categorical", names=tuple(known))
         colors = (of_all.palette[rows] / 255.0).tolist()
-    distinct_ones = None if colors else maps.distinct(len(names)) / 255.0
+    distinct_ones = None if colors else maps.category_colors(len(names)) / 255.0
     scale = _scale(style, colors or distinct_ones, "", kind="categorical", names=tuple(names))
     if (different := len({color for _, color in scale.categories()})) < len(names):
         _warn_of_shared(style, len(names), different)
@@ -122,16 +124,23 @@ def _warn_of_shared(style: SetStyle, names: int, different: int) -> None:
     )
 
 
-def _names_in_files(sets: Sequence[SphereSet], by: str) -> list[str]:
+def _collect_file_names(sets: Sequence[SphereSet], by: str) -> list[str]:
     """Return the values of a column in all frames of the sets' files as categories; none if these
     have one frame."""
     names: dict[str, None] = {}
     for spheres in sets:
         column = spheres.columns.in_file(by)
         if spheres.file is not None and column is not None:
-            names |= dict.fromkeys(names_in(spheres.file, column, lambda values: [
-                name_of(value) for value in distinct(values)[: MAX_CATEGORIES + 1].tolist()
-            ]))  # fmt: skip
+            names |= dict.fromkeys(
+                names_in(
+                    spheres.file,
+                    column,
+                    lambda values: [
+                        format_category(value)
+                        for value in find_distinct_values(values)[: MAX_CATEGORIES + 1].tolist()
+                    ],
+                )
+            )
     found = list(names)[:MAX_CATEGORIES]
     return sorted(found, key=int) if _are_integers(found) else found
 
@@ -149,8 +158,8 @@ def _category_names(values: list[Any], style: SetStyle) -> list[str]:
             used = np.bincount(column.ids, minlength=len(column.names)) > 0
             known = np.array(column.names, object)[used]
         else:
-            known = distinct(column)
-        names |= dict.fromkeys(map(name_of, known[: MAX_CATEGORIES + 1].tolist()))
+            known = find_distinct_values(column)
+        names |= dict.fromkeys(map(format_category, known[: MAX_CATEGORIES + 1].tolist()))
     if not 0 < len(names) <= MAX_CATEGORIES:
         raise style.wrong(
             "color_by",
@@ -198,7 +207,7 @@ def _label_colors(spheres: SphereSet, colors: Mapping[str, Any]) -> dict[str, An
     return result
 
 
-def with_palette(spheres: SphereSet, style: SetStyle) -> tuple[SphereSet, ColorScale]:
+def apply_palette(spheres: SphereSet, style: SetStyle) -> tuple[SphereSet, ColorScale]:
     """Colour each label by a palette; return the set and the scale."""
     palette, labels = style.settings.palette, spheres.labels
     assert palette is not None
@@ -217,10 +226,10 @@ def with_palette(spheres: SphereSet, style: SetStyle) -> tuple[SphereSet, ColorS
     label = "element" if all(find_element_symbols(labels)) else "type"
     colors = list(by_label.values())
     scale = ColorScale(colors, "categorical", label=label, names=tuple(by_label))
-    return _recolored(spheres, Texts(labels.names, labels.ids), scale), scale
+    return _recolor(spheres, Texts(labels.names, labels.ids), scale), scale
 
 
-def _continuous(
+def _color_by_value(
     sets: Sequence[SphereSet], style: SetStyle, values: list[NDArray[Any]], are_times: bool
 ) -> ColorScale:
     settings, place = style.settings, style.named("color_by")
@@ -237,18 +246,18 @@ def _continuous(
     if are_times and (is_symmetric or kind not in ("linear", "discrete")):
         problem = "holds dates, whose scale is linear, discrete or categorical"
         raise style.wrong("color_scale", f"'{quote(by)}' {problem}")
-    wanted = _range_of(style, are_times)
-    low, high = current_defaults().range(place, lambda: limits_of(wanted, values))
+    wanted = _find_stated_range(style, are_times)
+    low, high = current_defaults().range(place, lambda: find_limits(wanted, values))
     if not (isfinite(low) and isfinite(high)):
         raise style.wrong("color_by", f"'{quote(by)}' has no finite values")
-    if any(is_too_fine(each, low, high) for each in values):
+    if any(needs_more_digits(each, low, high) for each in values):
         name = by if by.isidentifier() else f"`{by.strip('`')}`"
         raise style.wrong(
             "color_by",
             f"'{quote(by)}' holds {TOO_FINE}: colour by '{quote(name)} - min({quote(name)})'",
         )
     if kind == "log":
-        start = _log_start(low, wanted[0] is None, values, style)
+        start = _choose_log_start(low, wanted[0] is None, values, style)
         low, _ = current_defaults().range(f"{place} log", lambda: (start, high))
     if is_symmetric:
         high = max(abs(low), abs(high))
@@ -261,7 +270,7 @@ def _continuous(
     )  # fmt: skip
 
 
-def _range_of(style: SetStyle, are_times: bool) -> tuple[Limit, Limit]:
+def _find_stated_range(style: SetStyle, are_times: bool) -> tuple[Limit, Limit]:
     """Return the ends of the range that is set, dates in seconds since 1970."""
     low, high = style.settings.range or (None, None)
     has, is_one = ("dates", "a number") if are_times else ("numbers", "a date")
@@ -281,12 +290,14 @@ def _range_of(style: SetStyle, are_times: bool) -> tuple[Limit, Limit]:
 def _seconds(end: Limit) -> Limit:
     if not isinstance(end, str) or end.startswith("p"):
         return end
-    seconds = dates.seconds_of([end])
+    seconds = dates.parse_dates([end])
     assert seconds is not None
     return float(seconds[0])
 
 
-def _log_start(low: float, is_free: bool, values: list[NDArray[Any]], style: SetStyle) -> float:
+def _choose_log_start(
+    low: float, is_free: bool, values: list[NDArray[Any]], style: SetStyle
+) -> float:
     if low > 0.0 or not is_free:
         return low
     by, name = quote(style.settings.color_by or ""), style.named("color_scale")
@@ -312,16 +323,16 @@ def _scale(style: SetStyle, colors: Any, unit: str, **values: Any) -> ColorScale
         )
 
 
-def _recolored(spheres: SphereSet, values: Any, scale: ColorScale) -> SphereSet:
+def _recolor(spheres: SphereSet, values: Any, scale: ColorScale) -> SphereSet:
     ids = scale.ids(values)
     return spheres.changed(color=scale.palette, color_space="srgb", color_id=ids)
 
 
-def limits_of(limits: tuple[Limit, Limit], parts: Sequence[NDArray[Any]]) -> tuple[float, float]:
+def find_limits(limits: tuple[Limit, Limit], parts: Sequence[NDArray[Any]]) -> tuple[float, float]:
     """Return the ends of a range over arrays (N,); inf and -inf without a finite value."""
-    ends = [extremes(part) for part in parts] if None in limits else []
+    ends = [find_finite_min_max(part) for part in parts] if None in limits else []
     percents = [float(each[1:]) for each in limits if isinstance(each, str)]
-    values = iter(percentiles(parts, percents) if percents else ())
+    values = iter(find_percentiles(parts, percents) if percents else ())
     low, high = (next(values) if isinstance(each, str) else each for each in limits)
     return (
         min(end for end, _ in ends) if low is None else float(low),
@@ -329,7 +340,7 @@ def limits_of(limits: tuple[Limit, Limit], parts: Sequence[NDArray[Any]]) -> tup
     )
 
 
-def extremes(values: NDArray[Any]) -> tuple[float, float]:
+def find_finite_min_max(values: NDArray[Any]) -> tuple[float, float]:
     """Return the least and the greatest finite value; inf and -inf without any."""
     low, high = extremes_of(values)
     if len(values) and isfinite(low) and isfinite(high):
@@ -338,7 +349,7 @@ def extremes(values: NDArray[Any]) -> tuple[float, float]:
     return float(finite.min(initial=inf)), float(finite.max(initial=-inf))
 
 
-def percentiles(parts: Sequence[NDArray[Any]], percents: list[float]) -> list[float]:
+def find_percentiles(parts: Sequence[NDArray[Any]], percents: list[float]) -> list[float]:
     """Return percentiles (0 to 100) of the finite values of arrays (N,); NaN without any."""
     finite = np.concatenate([part[np.isfinite(part)] for part in parts])
     if not finite.size:

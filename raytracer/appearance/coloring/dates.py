@@ -17,7 +17,7 @@ _DATE = re.compile(
 _MISSING = ("", "NaT", "None", "nan", "NaN")
 
 
-def seconds_of(texts: Sequence[str]) -> NDArray[np.float64] | None:
+def parse_dates(texts: Sequence[str]) -> NDArray[np.float64] | None:
     """Parse dates of ISO 8601, as 2024-01-31 or 2024-01-31T18:00:00.5+01:00: float64 (K,), NaN if
     missing; None: there is another text among them. A time without a zone is UTC."""
     times, zones = list[str](), np.zeros(len(texts))
@@ -38,12 +38,12 @@ def seconds_of(texts: Sequence[str]) -> NDArray[np.float64] | None:
     return np.where(np.isnat(known), np.nan, known.astype(np.int64) / 1e6) - zones
 
 
-def ticks(low: float, high: float, most: int) -> tuple[list[float], list[str]]:
+def date_ticks(low: float, high: float, most: int) -> tuple[list[float], list[str]]:
     """Return at most `most` times in low..high, seconds since 1970 (UTC), at round steps of the
     calendar, and their texts; ends that have no date as numbers."""
     if not YEARS[0] <= low <= high < YEARS[1]:
-        values = numbers.linear(low, high, most)
-        return values, numbers.texts(values)
+        values = numbers.linear_ticks(low, high, most)
+        return values, numbers.format_ticks(values)
     for unit, form, steps in _CALENDAR:
         first, last = (np.datetime64(floor(end), "s").astype(f"M8[{unit}]") for end in (low, high))
         for step in steps:
@@ -56,9 +56,9 @@ def ticks(low: float, high: float, most: int) -> tuple[list[float], list[str]]:
             values = whole.astype("M8[s]").astype(np.int64).astype(float).tolist()
             inside = [value for value in values if low <= value <= high]
             if 2 <= len(inside) <= most:
-                return inside, [_date(value, form) for value in inside]
-    values = numbers.linear(low, high, most)
-    forms = [_date(value, "us") for value in values]
+                return inside, [_format_date(value, form) for value in inside]
+    values = numbers.linear_ticks(low, high, most)
+    forms = [_format_date(value, "us") for value in values]
     zeros = min(len(form) - len(form.rstrip("0")) for form in forms)
     return values, [form[: -min(zeros, 6) or None].rstrip(".") for form in forms]
 
@@ -72,7 +72,7 @@ _CALENDAR = (
 """Units of steps, of the texts at them, and steps."""
 
 
-def _date(value: float, unit: Any) -> str:
+def _format_date(value: float, unit: Any) -> str:
     """Return a time in seconds since 1970 as 2024-01-31 18:00, as far as the unit."""
     time = np.datetime64(round(value * 1e6), "us")
     return str(np.datetime_as_string(time, unit=unit)).replace("T", " ")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.appearance.coloring.atoms import is_selection, rows_of_atoms
+from raytracer.appearance.coloring.atoms import is_selection, select_atoms
 from raytracer.config.errors import SceneError, pluralize, quote, suggest
 from raytracer.model.arrays import for_each_block
 
@@ -50,7 +50,7 @@ def evaluate(text: str, source: Columns, place: str) -> NDArray[Any]:
         raise evaluator.wrong(TOO_DEEP) from None
     if is_column and isinstance(value, np.ndarray):
         return value
-    result = np.empty(source.count, bool if _kind(value) == "truth" else np.float64)
+    result = np.empty(source.count, bool if _value_kind(value) == "truth" else np.float64)
 
     def work(rows: slice) -> None:
         result[rows] = evaluator.value(tree, rows)
@@ -59,10 +59,10 @@ def evaluate(text: str, source: Columns, place: str) -> NDArray[Any]:
     return result
 
 
-def rows_of(condition: str, columns: Columns, place: str) -> NDArray[np.intp]:
+def select_rows(condition: str, columns: Columns, place: str) -> NDArray[np.intp]:
     """Return the indices of rows that fulfil a condition, or that a selection of atoms takes."""
     if len(condition) <= MAX_LETTERS and is_selection(condition, columns):
-        return rows_of_atoms(condition, columns, place)
+        return select_atoms(condition, columns, place)
     chosen = evaluate(condition, columns, place)
     if chosen.dtype != bool:
         text = quote(condition)
@@ -70,18 +70,18 @@ def rows_of(condition: str, columns: Columns, place: str) -> NDArray[np.intp]:
     return np.flatnonzero(chosen)
 
 
-def texts_of(text: str, source: Columns) -> Texts | None:
+def find_text_column(text: str, source: Columns) -> Texts | None:
     """Return the text column that an expression names, or None."""
-    name = _without_quotes(text)
+    name = _unquote(text)
     column = source.value(name) if name in source else None
     return column if isinstance(column, Texts) else None
 
 
-def names_in(text: str) -> list[str]:
+def find_column_names(text: str) -> list[str]:
     """Return the column names in an expression; none if it is invalid."""
-    names = [_without_quotes(text)]
+    names = [_unquote(text)]
     try:
-        nodes = ast.walk(_parsed(text))
+        nodes = ast.walk(_parse_expression(text))
         kinds = ast.Name, ast.Attribute, ast.Subscript
         names += [ast.unparse(node) for node in nodes if isinstance(node, kinds)]
     except _MISTAKES:
@@ -96,7 +96,7 @@ TOO_DEEP = (
 _MISTAKES = (SyntaxError, ValueError, RecursionError, MemoryError)
 
 
-def _parsed(text: str) -> ast.expr:
+def _parse_expression(text: str) -> ast.expr:
     """Return the tree of an expression, where "every 10" and "random 0.1" become calculations, and
     names are those of columns, whatever characters they have. Raises _MISTAKES."""
     if len(text) > MAX_LETTERS:
@@ -120,12 +120,12 @@ def _parsed(text: str) -> ast.expr:
         if isinstance(node, ast.Name):
             node.id = quoted.get(node.id, node.id)
         elif isinstance(node, ast.Constant) and type(node.value) is int:
-            node.value = _small(node.value)
+            node.value = _to_small_number(node.value)
         nodes += ((each, depth + 1) for each in ast.iter_child_nodes(node))
     return tree
 
 
-def _small(number: int) -> int | float:
+def _to_small_number(number: int) -> int | float:
     """Return an integer, or its floating-point number if it has more than 64 bits: those of
     thousands of digits cannot be printed."""
     if number < 2**63:
@@ -136,13 +136,13 @@ def _small(number: int) -> int | float:
         return float("inf")
 
 
-def _without_quotes(text: str) -> str:
+def _unquote(text: str) -> str:
     text = text.strip()
     bare = text[1:-1]
     return bare if len(text) > 2 and text[0] == text[-1] == "`" and "`" not in bare else text
 
 
-def _kind(value: Any) -> str:
+def _value_kind(value: Any) -> str:
     """Return "number", "truth", "vector", "text" (a constant or a column) or "list"."""
     if isinstance(value, (str, Texts)):
         return "text"
@@ -152,7 +152,7 @@ def _kind(value: Any) -> str:
     return "truth" if array.dtype.kind == "b" else "number"
 
 
-def _text(node: ast.expr) -> str:
+def _node_text(node: ast.expr) -> str:
     try:
         return quote(ast.unparse(node))
     except RecursionError:
@@ -210,8 +210,8 @@ class _Evaluator:
             "where": (self.where, 3, 3), "norm": (self.norm, 1, 1), "random": (self.random, 1, 2)
         }  # fmt: skip
         try:
-            name = _without_quotes(text)
-            self.tree = ast.Name(name) if name in source else _parsed(text)
+            name = _unquote(text)
+            self.tree = ast.Name(name) if name in source else _parse_expression(text)
         except (RecursionError, MemoryError):
             raise self.wrong(TOO_DEEP) from None
         except _MISTAKES:
@@ -228,7 +228,7 @@ class _Evaluator:
     def wrong(self, problem: str) -> SceneError:
         return SceneError(f"{self.place}: {problem}")
 
-    def once(self, key: Hashable, make: Callable[[], Any]) -> Any:
+    def compute_once(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """Return a value shared by all blocks; compute it at first use."""
         if key not in self.kept:
             self.kept[key] = make()
@@ -248,7 +248,7 @@ class _Evaluator:
             case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
                 values = [self.value(each, rows) for each in elements]
                 if not all(isinstance(value, (int, float, str)) for value in values):
-                    raise self.wrong(f"'{_text(node)}': a list holds numbers or texts")
+                    raise self.wrong(f"'{_node_text(node)}': a list holds numbers or texts")
                 return values
             case ast.BinOp() if type(node.op) in _LOGIC:
                 return self.logic(node.op, [node.left, node.right], rows)
@@ -268,16 +268,16 @@ class _Evaluator:
             case ast.IfExp(test=test, body=body, orelse=other):
                 return self.where(rows, test, body, other)
             case ast.Call(func=ast.Name(id=name), args=arguments):
-                return self.called(node, name, arguments, rows)
+                return self.call_function(node, name, arguments, rows)
         raise self.wrong(
-            f"'{_text(node)}' is not allowed in an expression; use numbers, "
+            f"'{_node_text(node)}' is not allowed in an expression; use numbers, "
             "texts, columns, + - * / // % **, == != < <= > >=, in, and, or, not, and functions"
         )
 
     def check(self, node: ast.expr, value: Any) -> Any:
         """Return a number or truth value of each particle."""
-        if problem := _IN_PLACE_OF_NUMBERS.get(_kind(value)):
-            raise self.wrong(f"'{_text(node)}' {problem}")
+        if problem := _IN_PLACE_OF_NUMBERS.get(_value_kind(value)):
+            raise self.wrong(f"'{_node_text(node)}' {problem}")
         return value
 
     def numbers(self, node: ast.expr, rows: slice) -> NDArray[np.float64]:
@@ -285,14 +285,14 @@ class _Evaluator:
 
     def truth(self, node: ast.expr, rows: slice) -> Any:
         value = self.value(node, rows)
-        if _kind(value) != "truth":
-            text = _text(node)
+        if _value_kind(value) != "truth":
+            text = _node_text(node)
             raise self.wrong(f"'{text}' is no condition; compare it, for example '{text} > 0'")
         return value
 
     def column(self, name: str, rows: slice) -> Any:
         try:
-            column = self.once(name, lambda: self.source.value(name))
+            column = self.compute_once(name, lambda: self.source.value(name))
         except SceneError as error:
             raise self.wrong(str(error)) from None
         if isinstance(column, Texts):
@@ -304,10 +304,10 @@ class _Evaluator:
         if ast.unparse(node) in self.source:
             return self.column(ast.unparse(node), rows)
         base, index = self.value(node.value, rows), getattr(node.slice, "value", None)
-        if _kind(base) != "vector":
-            raise self.wrong(f"'{_text(node.value)}' is no vector")
+        if _value_kind(base) != "vector":
+            raise self.wrong(f"'{_node_text(node.value)}' is no vector")
         if type(index) is not int or not 0 <= index < base.shape[1]:
-            raise self.wrong(f"'{_text(node)}': the components are 0 to {base.shape[1] - 1}")
+            raise self.wrong(f"'{_node_text(node)}': the components are 0 to {base.shape[1] - 1}")
         return base[:, index]
 
     def logic(self, op: ast.AST, conditions: list[ast.expr], rows: slice) -> Any:
@@ -318,8 +318,8 @@ class _Evaluator:
         left, right = self.value(node.left, rows), self.value(node.right, rows)
         keeps_integers = operate in (np.remainder, np.floor_divide)
         if operate in (np.add, np.subtract) and _are_integers(left, right):
-            return _exact_sum(operate, left, right)
-        if not (keeps_integers and _kind(left) == _kind(right) == "number"):
+            return _add_exactly(operate, left, right)
+        if not (keeps_integers and _value_kind(left) == _value_kind(right) == "number"):
             left = np.asarray(self.check(node.left, left), np.float64)
             right = np.asarray(self.check(node.right, right), np.float64)
         is_square = isinstance(node.right, ast.Constant) and node.right.value == 2
@@ -330,41 +330,47 @@ class _Evaluator:
         left, one = node.left, self.value(node.left, rows)
         for op, right in zip(node.ops, node.comparators, strict=True):
             other = self.value(right, rows)
-            yield self.compared(left, one, op, right, other)
+            yield self.compare(left, one, op, right, other)
             left, one = right, other
 
-    def compared(self, left: ast.expr, one: Any, op: ast.cmpop, right: ast.expr, other: Any) -> Any:
+    def compare(self, left: ast.expr, one: Any, op: ast.cmpop, right: ast.expr, other: Any) -> Any:
         if isinstance(one, str):
             (left, one), (right, other) = (right, other), (left, one)
         is_in = isinstance(op, (ast.In, ast.NotIn)) and isinstance(other, list)
         has_text = isinstance(other, str) or (isinstance(one, Texts) and np.isscalar(other))
         if is_in or (has_text and isinstance(op, (ast.Eq, ast.NotEq))):
             wanted = other if is_in else [other]
-            return self.among(left, one, wanted, isinstance(op, (ast.In, ast.Eq)))
+            return self.is_among(left, one, wanted, isinstance(op, (ast.In, ast.Eq)))
         compare = _OPERATORS.get(type(op))
         if compare is None:
             raise self.wrong("'in' needs a list, as in [1, 2, 3], and 'is' is written ==")
         return compare(self.check(left, one), self.check(right, other))
 
-    def among(self, node: ast.expr, value: Any, wanted: list[Any], inside: bool) -> Any:
+    def is_among(self, node: ast.expr, value: Any, wanted: list[Any], inside: bool) -> Any:
         """Return whether values are in a list, or with `inside` false, are not."""
         if isinstance(value, Texts):
             texts = {f"{each:.15g}" if isinstance(each, float) else str(each) for each in wanted}
-            chosen = self.once((node, inside, *wanted), lambda: np.array(
+            chosen = self.compute_once((node, inside, *wanted), lambda: np.array(
                 [(name in texts) == inside for name in value.names] + [False]
             ))  # fmt: skip
             return chosen[value.ids]
         try:  # types of some files are numbers, of others texts
             numbers = np.array([float(each) if isinstance(each, str) else each for each in wanted])
         except ValueError:
-            raise self.wrong(f"'{_text(node)}' holds no texts; compare it with numbers") from None
+            raise self.wrong(
+                f"'{_node_text(node)}' holds no texts; compare it with numbers"
+            ) from None
         return np.isin(self.check(node, value), numbers, invert=not inside)
 
-    def called(self, node: ast.Call, name: str, arguments: list[ast.expr], rows: slice) -> Any:
+    def call_function(
+        self, node: ast.Call, name: str, arguments: list[ast.expr], rows: slice
+    ) -> Any:
         if node.keywords or any(isinstance(each, ast.Starred) for each in arguments):
-            raise self.wrong(f"'{_text(node)}': give arguments without names")
+            raise self.wrong(f"'{_node_text(node)}': give arguments without names")
         if name in _REDUCTIONS and len(arguments) == 1:
-            return self.once(node, lambda: self.reduced(_REDUCTIONS[name], arguments[0]))
+            return self.compute_once(
+                node, lambda: self.reduce_values(_REDUCTIONS[name], arguments[0])
+            )
         if name in self.calls:
             call, least, most = self.calls[name]
         elif name in _FUNCTIONS:
@@ -381,7 +387,7 @@ class _Evaluator:
         values = [self.numbers(each, rows) for each in arguments]
         return reduce(call, values) if least == 2 else call(*values)
 
-    def reduced(self, function: Callable[..., Any], argument: ast.expr) -> float:
+    def reduce_values(self, function: Callable[..., Any], argument: ast.expr) -> float:
         """Reduce the finite numbers of all particles to one."""
         value = self.value(argument, slice(0, self.source.count))
         if function in (np.min, np.max) and _are_integers(value) and np.size(value):
@@ -398,8 +404,8 @@ class _Evaluator:
     def norm(self, rows: slice, vector: ast.expr) -> Any:
         """Return the length of a vector."""
         value = self.value(vector, rows)
-        if _kind(value) != "vector":
-            raise self.wrong(f"'{_text(vector)}' is no vector")
+        if _value_kind(value) != "vector":
+            raise self.wrong(f"'{_node_text(vector)}' is no vector")
         block = np.asarray(value, np.float64)
         return np.sqrt(np.einsum("ij,ij->i", block, block))
 
@@ -412,7 +418,7 @@ class _Evaluator:
                 "random() takes the fraction to keep, 0 to 1, and a whole number as the seed: "
                 "random(0.1, 7)"
             )
-        return _uniform(self.column("index", rows), seed) < share
+        return _hash_to_unit(self.column("index", rows), seed) < share
 
 
 def _are_integers(*values: Any) -> bool:
@@ -423,7 +429,7 @@ def _are_integers(*values: Any) -> bool:
     return all(array.dtype.kind in "iu" and array.ndim < 2 for array in arrays)
 
 
-def _exact_sum(operate: np.ufunc, left: Any, right: Any) -> NDArray[np.float64]:
+def _add_exactly(operate: np.ufunc, left: Any, right: Any) -> NDArray[np.float64]:
     """Return the sum or difference of whole numbers, exact up to 2^53 also if they are larger, as
     those of ids are: float64 does not hold them."""
     rough = operate(np.asarray(left, np.float64), np.asarray(right, np.float64))
@@ -432,7 +438,7 @@ def _exact_sum(operate: np.ufunc, left: Any, right: Any) -> NDArray[np.float64]:
     return np.asarray(np.where(np.abs(rough) < 2.0**62, exact, rough))
 
 
-def _uniform(index: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
+def _hash_to_unit(index: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
     """Return a number in [0, 1) for each index: a hash (splitmix64), the same on all machines."""
     word = (index.astype(np.uint64) + np.uint64(1 + (seed << 31))) * np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -25,7 +25,7 @@ NAMES = (
 
 
 @cache
-def table(name: str) -> NDArray[np.uint8]:
+def load_map(name: str) -> NDArray[np.uint8]:
     """Return the colours of a map from its low end to its high end, uint8 (K, 3), sRGB, read-only.
 
     name: one of `NAMES`, or a map of matplotlib ("RdBu"), cmcrameri ("batlow", "cmc.batlow") or
@@ -33,24 +33,24 @@ def table(name: str) -> NDArray[np.uint8]:
     """
     straight = name.removesuffix("_r")
     with np.load(Path(__file__).with_name("maps.npz")) as included:
-        colors = included[straight] if straight in included else _foreign(straight)
+        colors = included[straight] if straight in included else _load_foreign_map(straight)
     if colors is None:
-        raise SceneError(_unknown(name))
+        raise SceneError(_explain_unknown(name))
     values = np.ascontiguousarray(colors[::-1] if straight != name else colors)
     values.flags.writeable = False
     return values
 
 
 @cache
-def distinct(count: int) -> NDArray[np.uint8]:
+def category_colors(count: int) -> NDArray[np.uint8]:
     """Return colours for categories, uint8 (K, 3), sRGB, K at most `count`: those of tab10, then
     each time the one farthest in CIELAB from all before, and from white, black and grey."""
     steps = np.linspace(0.0, 1.0, 9)
-    known = np.concatenate([table("tab10") / 255.0, [[0.0] * 3, [0.5] * 3, [1.0] * 3]])
+    known = np.concatenate([load_map("tab10") / 255.0, [[0.0] * 3, [0.5] * 3, [1.0] * 3]])
     grid = np.stack(np.meshgrid(steps, steps, steps), axis=-1).reshape(-1, 3)
-    lab = _lab(grid)
-    away = np.min([np.linalg.norm(lab - each, axis=1) for each in _lab(known)], axis=0)
-    chosen = [table("tab10")[:count]]
+    lab = _to_lab(grid)
+    away = np.min([np.linalg.norm(lab - each, axis=1) for each in _to_lab(known)], axis=0)
+    chosen = [load_map("tab10")[:count]]
     for _ in range(min(count, len(grid)) - len(chosen[0])):
         place = int(away.argmax())
         chosen.append(np.round(255.0 * grid[place : place + 1]).astype(np.uint8))
@@ -58,7 +58,7 @@ def distinct(count: int) -> NDArray[np.uint8]:
     return np.concatenate(chosen)
 
 
-def _lab(srgb: NDArray[Any]) -> NDArray[np.float64]:
+def _to_lab(srgb: NDArray[Any]) -> NDArray[np.float64]:
     """Return sRGB colours, (N, 3) in 0..1, in CIELAB (D65)."""
     to_xyz = [[0.4339, 0.3762, 0.1899], [0.2126, 0.7152, 0.0722], [0.0178, 0.1095, 0.8727]]
     x, y, z = np.cbrt(srgb_to_linear(srgb) @ np.array(to_xyz).T).T  # by those of white
@@ -73,7 +73,7 @@ _PACKAGES = {
 """Packages of colour maps: module, attribute of the maps by name, prefix of their names here."""
 
 
-def _maps_of(package: str) -> Any:
+def _list_package_maps(package: str) -> Any:
     module, attribute, _ = _PACKAGES[package]
     try:
         return getattr(import_module(module), attribute)
@@ -81,10 +81,10 @@ def _maps_of(package: str) -> Any:
         return None
 
 
-def _foreign(name: str) -> NDArray[np.uint8] | None:
+def _load_foreign_map(name: str) -> NDArray[np.uint8] | None:
     named = [p for p, (_, _, prefix) in _PACKAGES.items() if prefix and name.startswith(prefix)]
     for package in (*named, *_PACKAGES):
-        colors = (_maps_of(package) or {}).get(name.removeprefix(_PACKAGES[package][2]))
+        colors = (_list_package_maps(package) or {}).get(name.removeprefix(_PACKAGES[package][2]))
         if colors is not None and package == "colorcet":
             return np.array([list(bytes.fromhex(color[1:])) for color in colors], np.uint8)
         if colors is not None:
@@ -93,12 +93,12 @@ def _foreign(name: str) -> NDArray[np.uint8] | None:
     return None
 
 
-def _unknown(name: str) -> str:
-    known = [*NAMES, *(each for package in _PACKAGES for each in _maps_of(package) or ())]
+def _explain_unknown(name: str) -> str:
+    known = [*NAMES, *(each for package in _PACKAGES for each in _list_package_maps(package) or ())]
     if near := find_nearest_name(name, known):
         hint = f"did you mean '{near}'?"
     else:
-        missing = ", ".join(each for each in _PACKAGES if _maps_of(each) is None)
+        missing = ", ".join(each for each in _PACKAGES if _list_package_maps(each) is None)
         more = f"; pip install 'raytracer[maps]' adds those of {missing}" if missing else ""
         hint = f"known are {', '.join(NAMES)}{more}"
     return f"there is no colour map named '{quote(name)}'; {hint}"

@@ -105,7 +105,7 @@ class ColorScale(Defined):
     @cached_property
     def palette(self) -> NDArray[np.uint8]:
         """Colours by the ids of `ids`, sRGB, uint8 (K + 1, 3); the last is for missing values."""
-        result = np.concatenate([self._colors(), _parsed([self.missing])])
+        result = np.concatenate([self._colors(), _parse_colors([self.missing])])
         result.flags.writeable = False
         return result
 
@@ -117,7 +117,9 @@ class ColorScale(Defined):
     def _colors(self) -> NDArray[np.uint8]:
         is_named = isinstance(self.map, str)
         with prefix_errors("map"):
-            colors = maps.table(self.map) if isinstance(self.map, str) else _parsed(self.map)
+            colors = (
+                maps.load_map(self.map) if isinstance(self.map, str) else _parse_colors(self.map)
+            )
         count = len(colors)
         if self.kind == "categorical" and not (is_named and count > 100):
             return colors[np.arange(len(self.names)) % count]
@@ -138,13 +140,13 @@ class ColorScale(Defined):
         """Return the row of `palette` for each value, int32 (N,); values: numbers, or names of
         categories."""
         if isinstance(values, Texts):
-            return self._rows_of(values.names)[values.ids]
+            return self._find_rows(values.names)[values.ids]
         array = as_array(values, "values", ErrorContext(), self.unit or None)
         if array.ndim != 1 or array.dtype.kind not in ("iufbSU" if self.is_categorical else "iufb"):
             raise SceneError("values: give an array (N,) of numbers, or of names of categories")
         if self.is_categorical:
             return self._category_ids(array)
-        if is_too_fine(array, self.low, self.high):
+        if needs_more_digits(array, self.low, self.high):
             raise SceneError(f"values: {TOO_FINE}: subtract the least of them")
         result = np.empty(array.shape, np.int32)
         count = len(self.palette) - 1
@@ -157,18 +159,20 @@ class ColorScale(Defined):
         return result
 
     def _category_ids(self, values: NDArray[Any]) -> NDArray[np.int32]:
-        if (ends := few_integers(values)) is not None:
-            return _looked_up(self._rows_of(range(ends[0], ends[1] + 1)), values, ends[0])
+        if (ends := small_integer_range(values)) is not None:
+            return _look_up_rows(self._find_rows(range(ends[0], ends[1] + 1)), values, ends[0])
         known, inverse = np.unique(values, return_inverse=True)
-        return self._rows_of(known.tolist())[inverse.reshape(-1)]
+        return self._find_rows(known.tolist())[inverse.reshape(-1)]
 
-    def _rows_of(self, known: Iterable[Any]) -> NDArray[np.int32]:
+    def _find_rows(self, known: Iterable[Any]) -> NDArray[np.int32]:
         places = {name: place for place, name in enumerate(self.names)}
-        return np.array([places.get(name_of(each), len(self.names)) for each in known], np.int32)
+        return np.array(
+            [places.get(format_category(each), len(self.names)) for each in known], np.int32
+        )
 
     def rgb(self, values: Any) -> NDArray[np.float32]:
         """Return the colours of values as for `ids`, linear RGB, float32 (N, 3)."""
-        return _looked_up(self.linear_palette, self.ids(values))
+        return _look_up_rows(self.linear_palette, self.ids(values))
 
     @silence_numpy()
     def positions(self, values: Any) -> NDArray[np.float64]:
@@ -178,7 +182,7 @@ class ColorScale(Defined):
         if self.kind == "log":
             numbers = np.log(np.where(numbers > 0.0, numbers, np.nan))
         elif self.kind == "symlog":
-            numbers = _symlog(numbers, self._threshold)
+            numbers = _to_symlog(numbers, self._threshold)
         low, span, factor = self._interval
         places = np.subtract(numbers if factor == 1.0 else numbers * factor, low)
         if span > 0.0:
@@ -203,7 +207,7 @@ class ColorScale(Defined):
         if self.kind == "log":
             low, high = log(low), log(high)
         elif self.kind == "symlog":
-            low, high = _symlog(np.array([low, high]), self._threshold).tolist()
+            low, high = _to_symlog(np.array([low, high]), self._threshold).tolist()
         factor = 1.0 if isfinite(high - low) else 0.5
         return low * factor, high * factor - low * factor, factor
 
@@ -223,20 +227,22 @@ class ColorScale(Defined):
             return []
         low, high = self.low, self.high
         if self.dates:
-            values, texts = dates.ticks(low, high, most)
+            values, texts = dates.date_ticks(low, high, most)
             places = self.positions(values).tolist()
             return [Tick(*each) for each in zip(values, places, texts, strict=True)]
         if self.kind == "log":
-            values = ticks.decades(low, high, most)
+            values = ticks.decade_ticks(low, high, most)
         elif self.kind == "symlog":
-            values = ticks.both_sides(low, high, self._threshold, most)
+            values = ticks.symlog_ticks(low, high, self._threshold, most)
         elif self.kind == "discrete" and self._steps < 12 and isfinite(high - low):
             values = [low + (high - low) * i / self._steps for i in range(self._steps + 1)]
         else:
-            values = ticks.linear(low, high, most)
+            values = ticks.linear_ticks(low, high, most)
         values = list(dict.fromkeys(values))  # steps may be smaller than those of float64
         places = self.positions(values).tolist()
-        return [Tick(*each) for each in zip(values, places, ticks.texts(values), strict=True)]
+        return [
+            Tick(*each) for each in zip(values, places, ticks.format_ticks(values), strict=True)
+        ]
 
     def categories(self) -> list[tuple[str, RGB]]:
         """Return names and colours (sRGB, 0..1) of a categorical scale, in order."""
@@ -244,7 +250,7 @@ class ColorScale(Defined):
         return [(name, (r, g, b)) for name, (r, g, b) in zip(self.names, rows, strict=True)]
 
 
-def _looked_up(table: NDArray[Any], rows: NDArray[Any], first: int = 0) -> NDArray[Any]:
+def _look_up_rows(table: NDArray[Any], rows: NDArray[Any], first: int = 0) -> NDArray[Any]:
     """Take rows of a table, (N, ...); `first` is the number of its first row."""
     result = np.empty((len(rows), *table.shape[1:]), table.dtype)
 
@@ -255,7 +261,7 @@ def _looked_up(table: NDArray[Any], rows: NDArray[Any], first: int = 0) -> NDArr
     return result
 
 
-def few_integers(values: NDArray[Any]) -> tuple[int, int] | None:
+def small_integer_range(values: NDArray[Any]) -> tuple[int, int] | None:
     """Return the least and greatest of integers within a small range, otherwise None."""
     if values.dtype.kind not in "iu" or not values.size:
         return None
@@ -263,7 +269,7 @@ def few_integers(values: NDArray[Any]) -> tuple[int, int] | None:
     return (low, high) if high - low < FEW else None
 
 
-def is_too_fine(values: NDArray[Any], low: float, high: float) -> bool:
+def needs_more_digits(values: NDArray[Any], low: float, high: float) -> bool:
     """Whether whole numbers on a bar from low to high are so large that float64, in which their
     places are computed, gives different ones the same colour."""
     if values.dtype.kind not in "iu" or not values.size or values.min() == values.max():
@@ -272,9 +278,9 @@ def is_too_fine(values: NDArray[Any], low: float, high: float) -> bool:
     return most > EXACT and high - low < FEW * float(np.spacing(most))
 
 
-def distinct(values: NDArray[Any]) -> NDArray[Any]:
+def find_distinct_values(values: NDArray[Any]) -> NDArray[Any]:
     """Return the distinct values in ascending order, without NaN."""
-    if (ends := few_integers(values)) is not None:
+    if (ends := small_integer_range(values)) is not None:
         there = np.zeros(ends[1] - ends[0] + 1, bool)
 
         def work(rows: slice) -> None:
@@ -287,7 +293,7 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
     return np.unique(values[np.isfinite(values)] if values.dtype.kind == "f" else values)
 
 
-def name_of(value: Any) -> str:
+def format_category(value: Any) -> str:
     """Return the value of a category as text: 1.0 is "1"."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
@@ -295,14 +301,14 @@ def name_of(value: Any) -> str:
 
 
 @silence_numpy()
-def _symlog(values: NDArray[Any], threshold: float) -> NDArray[np.float64]:
+def _to_symlog(values: NDArray[Any], threshold: float) -> NDArray[np.float64]:
     """Transform values: logarithmic beyond the threshold on both sides, linear between."""
     size = np.abs(values) / threshold
     beyond = np.copysign(DECADE + np.log10(size), values)
     return np.where(size > 1.0, beyond, values / threshold * DECADE)
 
 
-def _parsed(colors: Sequence[Color]) -> NDArray[np.uint8]:
+def _parse_colors(colors: Sequence[Color]) -> NDArray[np.uint8]:
     if not colors:
         raise SceneError("map: holds no colours")
     return np.round(255.0 * np.array([parse_color(color) for color in colors])).astype(np.uint8)

@@ -22,7 +22,7 @@ ENDS = 'two of a number, "p1" (a percentile), a date (2024-01-31), "min" and "ma
 _PERCENTILE = re.compile(r"p(\d{1,3}(?:\.\d{1,9})?)%?", re.ASCII)
 
 
-def limit_of(value: Any) -> Limit:
+def parse_limit(value: Any) -> Limit:
     """Parse an end of a range; "min", "max", "" and None mean the end of the data. Dates stay
     texts."""
     if value is None or (isinstance(value, str) and value in ("", "min", "max")):
@@ -31,9 +31,9 @@ def limit_of(value: Any) -> Limit:
     if (match := _PERCENTILE.fullmatch(word)) and float(match[1]) <= 100.0:
         return word.rstrip("%")
     if word[:4].isdecimal() and word[4:5] == "-":
-        from raytracer.appearance.coloring.dates import seconds_of  # late: help needs no NumPy
+        from raytracer.appearance.coloring.dates import parse_dates  # late: help needs no NumPy
 
-        if seconds_of([word.upper()]) is not None:
+        if parse_dates([word.upper()]) is not None:
             return word.upper()
     number = float(word or value)  # raises ValueError
     if isinstance(value, bool) or not isfinite(number):
@@ -41,10 +41,10 @@ def limit_of(value: Any) -> Limit:
     return number
 
 
-def _range(value: Any, name: str) -> tuple[Limit, Limit]:
+def _check_range(value: Any, name: str) -> tuple[Limit, Limit]:
     ends = value.split(",") if isinstance(value, str) else value
     try:
-        low, high = map(limit_of, ends)
+        low, high = map(parse_limit, ends)
     except Exception:  # whatever a foreign object raises
         raise SceneError(
             f"{name}: {quote_value(value)} is not a range; give {ENDS}, as in 0,5 or p1,p99"
@@ -54,15 +54,15 @@ def _range(value: Any, name: str) -> tuple[Limit, Limit]:
 
 RANGE = FieldType(
     {list: array_schema({"anyOf": [NUMBER, TEXT]}, 2), str: TEXT},
-    _range,
+    _check_range,
     noun=ENDS,
     metavar="LOW,HIGH",
 )
 """Ends of a range of values: numbers, percentiles, or the ends of the data."""
 
 
-def _map(value: Any, name: str) -> Any:
-    palette = _spelt(as_text(value)) if isinstance(value, str) else value
+def _check_map(value: Any, name: str) -> Any:
+    palette = _parse_option(as_text(value)) if isinstance(value, str) else value
     if isinstance(palette, str):
         return palette
     try:
@@ -81,13 +81,13 @@ def _map(value: Any, name: str) -> Any:
 
 
 MAP = FieldType(
-    {str: TEXT, list: {"type": "array", "items": COLOR, "minItems": 1}, dict: BY_LABEL}, _map,
+    {str: TEXT, list: {"type": "array", "items": COLOR, "minItems": 1}, dict: BY_LABEL}, _check_map,
     noun="a name, a list of colours, or a table of colours by category", metavar="MAP",
 )  # fmt: skip
 
 
-def _palette(value: Any, name: str) -> Any:
-    parsed = _spelt(value) if isinstance(value, str) else value
+def _check_palette(value: Any, name: str) -> Any:
+    parsed = _parse_option(value) if isinstance(value, str) else value
     if isinstance(parsed, str):
         return check_word(parsed, name, PALETTES, "palette")
     if not isinstance(parsed, Mapping):
@@ -95,15 +95,17 @@ def _palette(value: Any, name: str) -> Any:
             f"{name}: {quote_value(value)} is neither the name of a palette nor colours by "
             "label such as O=red,H=white"
         )
-    return _map(parsed, name)
+    return _check_map(parsed, name)
 
 
 PALETTE = FieldType(
-    {str: words_schema(PALETTES), dict: BY_LABEL}, _palette, wording="a table of colours by label"
+    {str: words_schema(PALETTES), dict: BY_LABEL},
+    _check_palette,
+    wording="a table of colours by label",
 )
 
 
-def _spelt(text: str) -> Any:
+def _parse_option(text: str) -> Any:
     """Parse a text of the command line: a name, a list "a,b", a table "a=b,c=d"."""
     words = [word.strip() for word in text.split(",")]
     if all("=" in word for word in words):

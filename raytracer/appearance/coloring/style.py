@@ -104,7 +104,7 @@ class StyleSettings(Defined):
 
     @property
     def columns(self) -> list[str]:
-        return columns_in(self.color_by, self.select)
+        return find_needed_columns(self.color_by, self.select)
 
 
 def _key(name: str, required: bool) -> Definition:
@@ -146,10 +146,10 @@ class SetStyle:
 
     @property
     def columns(self) -> list[str]:
-        return [*self.settings.columns, *columns_in(self.radius, self.opacity)]
+        return [*self.settings.columns, *find_needed_columns(self.radius, self.opacity)]
 
 
-def columns_in(*texts: str | None) -> list[str]:
-    from raytracer.appearance.coloring.expression import names_in
+def find_needed_columns(*texts: str | None) -> list[str]:
+    from raytracer.appearance.coloring.expression import find_column_names
 
-    return list(dict.fromkeys(name for text in texts if text for name in names_in(text)))
+    return list(dict.fromkeys(name for text in texts if text for name in find_column_names(text)))

@@ -18,20 +18,20 @@ class Tick(NamedTuple):
     text: str
 
 
-def linear(low: float, high: float, most: int) -> list[float]:
+def linear_ticks(low: float, high: float, most: int) -> list[float]:
     """Return at most `most` round values in low..high."""
     if not low < high or not isfinite(high - low):
         return [low] if low == high else [low, high]
-    step = _step((high - low) / max(most - 1, 1))
+    step = _round_step((high - low) / max(most - 1, 1))
     while floor(high / step + 1e-9) - ceil(low / step - 1e-9) + 1 > most:
-        step = _step(1.1 * step)
+        step = _round_step(1.1 * step)
     first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
     digits = 2 - floor(log10(step))
     values = [round(place * step, digits) + 0.0 for place in range(first, last + 1)]
     return [value for value in values if low <= value <= high] or [low, high]
 
 
-def decades(low: float, high: float, most: int) -> list[float]:
+def decade_ticks(low: float, high: float, most: int) -> list[float]:
     """Return round values in low..high, both positive, for a logarithmic scale."""
     first, last = ceil(log10(low) - 1e-9), floor(log10(high) + 1e-9)
     if last - first >= 1:
@@ -43,20 +43,20 @@ def decades(low: float, high: float, most: int) -> list[float]:
         inside = [value for value in fine if low <= value <= high]
         if len(inside) > 1:
             return inside[:: ceil(len(inside) / most)]
-    return linear(low, high, most)
+    return linear_ticks(low, high, most)
 
 
-def both_sides(low: float, high: float, threshold: float, most: int) -> list[float]:
+def symlog_ticks(low: float, high: float, threshold: float, most: int) -> list[float]:
     """Return zero and powers of ten on both sides of it, for a symlog scale."""
     values = [0.0]
     for sign, end in ((1.0, high), (-1.0, -low)):
         if end > threshold:
-            values += [sign * value for value in decades(threshold, end, max(most // 2, 1))]
+            values += [sign * value for value in decade_ticks(threshold, end, max(most // 2, 1))]
     inside = sorted(value for value in values if low <= value <= high)
-    return inside if len(inside) > 1 else linear(low, high, most)
+    return inside if len(inside) > 1 else linear_ticks(low, high, most)
 
 
-def texts(values: list[float]) -> list[str]:
+def format_ticks(values: list[float]) -> list[str]:
     """Format numbers briefly, all with the same number of decimals, or if they are very large or
     small with an exponent; with as many digits as tell them apart."""
     powers = [floor(log10(abs(value))) for value in values if value]
@@ -70,19 +70,21 @@ def texts(values: list[float]) -> list[str]:
         return forms[-1]
 
     plain = fitting([[f"{value:.{decimals}f}" for value in values] for decimals in range(18)])
-    short = fitting([[_scientific(value, digits) for value in values] for digits in range(6, 18)])
+    short = fitting(
+        [[_format_scientific(value, digits) for value in values] for digits in range(6, 18)]
+    )
     is_usual = not powers or (PLAIN[0] <= min(powers) and max(powers) <= PLAIN[1])
     if is_usual and len(plain[0].partition(".")[2]) < 8:
         return plain
     return min(short, plain, key=lambda form: max(map(len, form)))
 
 
-def _scientific(value: float, digits: int) -> str:
+def _format_scientific(value: float, digits: int) -> str:
     text = np.format_float_scientific(value, digits, trim="-", exp_digits=1)
     return text.replace("e+", "e").replace(".e", "e") if value else "0"
 
 
-def _step(least: float) -> float:
+def _round_step(least: float) -> float:
     """Return the least round number that is at least `least`."""
     power = 10.0 ** floor(log10(least))
     return next(each * power for each in ROUND if each * power >= least * (1.0 - 1e-9))

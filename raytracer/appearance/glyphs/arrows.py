@@ -6,8 +6,8 @@ import numpy as np
 
 from raytracer.appearance.glyphs import shared
 from raytracer.appearance.glyphs.settings import ANCHORS, Arrows
-from raytracer.appearance.glyphs.shared import Doubles, Glyphs
-from raytracer.appearance.glyphs.vectors import vectors_of
+from raytracer.appearance.glyphs.shared import Doubles, GlyphSet
+from raytracer.appearance.glyphs.vectors import read_vectors
 from raytracer.config.errors import SceneError, quote, suggest
 from raytracer.config.inferred import current_defaults
 from raytracer.config.warning import warn
@@ -28,9 +28,9 @@ MIN_SHARE = 1e-3  # arrows shorter than this fraction of the longest one are lef
 COLOR = "#e0a020"  # colour of arrows if all particles have one colour
 
 
-def arrows_of(scene: Scene, arrows: Arrows) -> Glyphs:
+def make_arrows(scene: Scene, arrows: Arrows) -> GlyphSet:
     """Return the arrows of a scene's sets that have the vectors."""
-    made = [_field(spheres, arrows) for spheres in scene.spheres if spheres.count]
+    made = [_arrow_vectors(spheres, arrows) for spheres in scene.spheres if spheres.count]
     fields = [each for each in made if each is not None]
     if not fields:
         name = arrows.vector if isinstance(arrows.vector, str) else ",".join(arrows.vector)
@@ -43,9 +43,9 @@ def arrows_of(scene: Scene, arrows: Arrows) -> Glyphs:
     _, longest = current_defaults().range("arrows.vector", lambda: (0.0, longest))
     if not longest > 0.0:
         warn("arrows: all vectors are zero, so there are no arrows")
-        return Glyphs([])
-    sets, scales = shared.colored([each for each, _ in fields], arrows.color, "arrows", COLOR)
-    _, size = current_defaults().range("arrows.scale", lambda: (0.0, _longest(sets)))
+        return GlyphSet([])
+    sets, scales = shared.color_sets([each for each, _ in fields], arrows.color, "arrows", COLOR)
+    _, size = current_defaults().range("arrows.scale", lambda: (0.0, _longest_arrow(sets)))
     scale = arrows.scale or size / longest
     radius = arrows.radius or scale * longest / SLENDER
     solids = []
@@ -53,34 +53,34 @@ def arrows_of(scene: Scene, arrows: Arrows) -> Glyphs:
         rows = np.flatnonzero(length > MIN_SHARE * longest)
         shared.require_capsules(2 * len(rows), "arrows")
         steps = vectors[rows] * scale
-        tails = shared.placed(spheres)[rows] - ANCHORS[arrows.anchor] * steps
+        tails = shared.to_scene_units(spheres)[rows] - ANCHORS[arrows.anchor] * steps
         if len(rows):
-            colors = shared.colors_of(spheres, rows)
+            colors = shared.pick_colors(spheres, rows)
             solids += arrow_shapes(tails, tails + steps, radius, material=arrows.material, **colors)
-    return Glyphs(solids, scales)
+    return GlyphSet(solids, scales)
 
 
-def _field(spheres: SphereSet, arrows: Arrows) -> tuple[SphereSet, Doubles] | None:
+def _arrow_vectors(spheres: SphereSet, arrows: Arrows) -> tuple[SphereSet, Doubles] | None:
     """Return the particles with arrows, with the column `length`, and their vectors, (N, 3), in
     units of the set; None without the columns."""
-    vectors = vectors_of(spheres.columns, arrows.vector, "arrows.vector")
+    vectors = read_vectors(spheres.columns, arrows.vector, "arrows.vector")
     if vectors is None:
         return None
-    rows = shared.chosen(spheres.columns, arrows.select, arrows.every, "arrows")
+    rows = shared.select_every(spheres.columns, arrows.select, arrows.every, "arrows")
     rows = rows[np.isfinite(vectors.sum(axis=1))[rows]]
     vectors = transform_rows(vectors[rows], spheres.transform.linear() / spheres.transform.scale)
     lengths = np.linalg.norm(vectors, axis=1)
-    return shared.with_column(spheres.taken(rows), "length", lengths), vectors
+    return shared.add_column(spheres.taken(rows), "length", lengths), vectors
 
 
-def _longest(sets: list[SphereSet]) -> float:
+def _longest_arrow(sets: list[SphereSet]) -> float:
     """Return the length of the longest arrow that suits the particles with arrows."""
-    points = np.concatenate([shared.placed(each) for each in sets])
+    points = np.concatenate([shared.to_scene_units(each) for each in sets])
     if not len(points):
         return 1.0
     diagonal = float(np.sqrt(np.square(np.ptp(points, axis=0)).sum()))
     spaced = NEIGHBOURS * mean_spacing(points) if diagonal > 0.0 else 0.0
-    radii = np.concatenate([shared.radii_of(each) for each in sets])
+    radii = np.concatenate([shared.broadcast_radii(each) for each in sets])
     return max(min(spaced, MAX_EXTENT * diagonal), MIN_RADII * float(np.median(radii)))
 
 

@@ -81,7 +81,7 @@ class Backbone(NamedTuple):
         return [texts.ids[rows] for texts in columns if texts is not None]
 
 
-def backbone_of(spheres: SphereSet, unit: float = 1.0) -> Backbone | None:
+def find_backbone(spheres: SphereSet, unit: float = 1.0) -> Backbone | None:
     """Return the backbone of a set, with the structure that the file or else DSSP states; None if
     it has no chain of residues with guide atoms."""
     names = _texts(spheres, "name")
@@ -91,14 +91,14 @@ def backbone_of(spheres: SphereSet, unit: float = 1.0) -> Backbone | None:
     residues = _residues(spheres, names)
     rows = np.full((len(PROTEIN) + len(ACID), int(residues[-1]) + 1), -1)
     for row, name in zip(rows, (*PROTEIN, *ACID), strict=True):
-        found = np.flatnonzero(_are(names, name))[::-1]  # of several the first
+        found = np.flatnonzero(_match_texts(names, name))[::-1]  # of several the first
         row[residues[found]] = found
     is_acid = (rows[4] >= 0) & (rows[0] < 0)
     guide, *atoms = np.where(is_acid, rows[4:], rows[:4])
     structure = np.where(is_acid, NUCLEIC, COIL)
     made = Backbone(spheres, unit, residues, guide, np.stack(atoms, axis=1), structure)
     made = made.taken(guide >= 0)
-    return made._replace(structure=_structure(made)) if len(made.guides) else None
+    return made._replace(structure=_find_structure(made)) if len(made.guides) else None
 
 
 def _texts(spheres: SphereSet, name: str) -> Texts | None:
@@ -119,18 +119,18 @@ def _residues(spheres: SphereSet, names: Texts) -> Rows:
         if ids.ndim == 1:
             starts[1:] |= ids[1:] != ids[:-1]
     first = np.flatnonzero(starts)
-    is_n = _are(names, "N")
+    is_n = _match_texts(names, "N")
     count = np.cumsum(is_n)
     before: Rows = (count - is_n)[first]
     again = is_n & (count - np.repeat(before, np.diff(np.append(first, spheres.count))) > 1)
     return np.cumsum(starts | again) - 1
 
 
-def _are(texts: Texts, *words: str) -> NDArray[np.bool_]:
+def _match_texts(texts: Texts, *words: str) -> NDArray[np.bool_]:
     return np.array([each in words for each in texts.names], np.bool_)[texts.ids]
 
 
-def _structure(backbone: Backbone) -> Rows:
+def _find_structure(backbone: Backbone) -> Rows:
     structure = backbone.structure.copy()
     stated = _texts(backbone.spheres, "structure")
     is_protein = ~backbone.is_acid
@@ -138,7 +138,7 @@ def _structure(backbone: Backbone) -> Rows:
         kinds = np.array([max(STRUCTURES.index(n), 0) if n else COIL for n in stated.names])
         structure[is_protein] = kinds[stated.ids[backbone.guides]][is_protein]
     elif is_protein.any():
-        structure[is_protein] = _assigned(backbone, is_protein)
+        structure[is_protein] = _assign_structure(backbone, is_protein)
     for kind, least in MIN_RUN.items():
         places = np.where(structure == kind, backbone.pieces, -1)
         runs = np.concatenate([[0], np.cumsum(places[1:] != places[:-1])])
@@ -147,7 +147,7 @@ def _structure(backbone: Backbone) -> Rows:
     return structure
 
 
-def _assigned(backbone: Backbone, is_protein: NDArray[np.bool_]) -> Rows:
+def _assign_structure(backbone: Backbone, is_protein: NDArray[np.bool_]) -> Rows:
     """Return the structure of the protein's residues by DSSP (Kabsch and Sander 1983)."""
     spheres = backbone.spheres
     where = f"{spheres.source}: " if spheres.source else ""
@@ -170,7 +170,7 @@ def _assigned(backbone: Backbone, is_protein: NDArray[np.bool_]) -> Rows:
     residues = _texts(spheres, "residue")
     donors = np.ones(len(rows))  # proline has no hydrogen at N
     if residues is not None:
-        donors[_are(residues, "PRO")[rows[:, 0]]] = 0.0
+        donors[_match_texts(residues, "PRO")[rows[:, 0]]] = 0.0
     try:
         from MDAnalysis.analysis.dssp.pydssp_numpy import assign
 
@@ -186,15 +186,15 @@ def _assigned(backbone: Backbone, is_protein: NDArray[np.bool_]) -> Rows:
     return structure
 
 
-def are_water(spheres: SphereSet) -> NDArray[np.bool_]:
+def find_water(spheres: SphereSet) -> NDArray[np.bool_]:
     """Return which particles belong to water, by the names of residues, (N,)."""
     names = _texts(spheres, "residue")
     if names is None:
         return np.zeros(spheres.count, np.bool_)
-    return _are(names._replace(names=[each.upper() for each in names.names]), *WATER)
+    return _match_texts(names._replace(names=[each.upper() for each in names.names]), *WATER)
 
 
-def sides_of(backbone: Backbone, rows: Rows) -> Doubles:
+def find_ribbon_sides(backbone: Backbone, rows: Rows) -> Doubles:
     """Return the directions of the width of a ribbon at the residues of a piece, (M, 3): in strands
     and coils in the planes of the peptides, else perpendicular to the curvature."""
     centers, structure = backbone.centers, backbone.structure[rows]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from raytracer.appearance.glyphs.arrows import arrow_shapes
-from raytracer.appearance.glyphs.shared import Doubles, Glyphs, placed
+from raytracer.appearance.glyphs.shared import Doubles, GlyphSet, to_scene_units
 from raytracer.model.annotations import AXIS_COLORS, Axes, SimulationBox
 from raytracer.model.scene import Scene
 from raytracer.model.simulation_box import box_edges, find_box
@@ -15,7 +15,7 @@ AXIS = 0.25  # length of an axis, relative to the shortest edge of the box, or t
 AXIS_SLENDER = 26.0  # length of an axis in radii of its shaft
 
 
-def box_shapes(scene: Scene, wanted: SimulationBox) -> Glyphs:
+def make_box(scene: Scene, wanted: SimulationBox) -> GlyphSet:
     """Return the edges of the simulation box as capsules."""
     box = find_box(scene, wanted)
     edges = np.array(box.edges, np.float64)
@@ -24,25 +24,25 @@ def box_shapes(scene: Scene, wanted: SimulationBox) -> Glyphs:
     across = np.array((a + b + c, a + b - c, a - b + c, -a + b + c))
     diagonal = float(np.linalg.norm(across, axis=1).max())
     color = wanted.color or (LIGHT_COLOR if scene.background.is_dark else COLOR)
-    return Glyphs([CapsuleSet(starts, stops, wanted.radius or EDGE * diagonal, color)])
+    return GlyphSet([CapsuleSet(starts, stops, wanted.radius or EDGE * diagonal, color)])
 
 
-def axes_shapes(scene: Scene, wanted: Axes) -> Glyphs:
+def make_axes(scene: Scene, wanted: Axes) -> GlyphSet:
     """Return the three axes as arrows."""
-    base, *tips = axes_at(scene, wanted)
+    base, *tips = locate_axes(scene, wanted)
     radius = float(tips[0][0] - base[0]) / AXIS_SLENDER
     arrows = []
     for tip, color in zip(tips, AXIS_COLORS, strict=True):
         arrows += arrow_shapes(base[None], tip[None], radius, color=color)
-    return Glyphs(arrows)
+    return GlyphSet(arrows)
 
 
-def axes_at(scene: Scene, wanted: Axes) -> Doubles:
+def locate_axes(scene: Scene, wanted: Axes) -> Doubles:
     """Return the origin and the tips of the axes, (4, 3), from the corner of a box, first that of
     the picture, or from the origin."""
     base = np.zeros(3)
     if wanted.place == "origin":
-        points = [placed(spheres) for spheres in scene.spheres if spheres.count]
+        points = [to_scene_units(spheres) for spheres in scene.spheres if spheres.count]
         size = max((float(np.ptp(p, axis=0).max()) for p in points), default=0.0) or 1.0
     else:
         cell = find_box(scene, (scene.annotations and scene.annotations.box) or SimulationBox())

@@ -8,12 +8,17 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.appearance.bonds import Pairs, close_pairs, radius_classes, to_nearest
+from raytracer.appearance.bonds import (
+    BondPairs,
+    classify_radii,
+    find_close_pairs,
+    to_nearest_images,
+)
 from raytracer.appearance.coloring.expression import Texts, evaluate
 from raytracer.appearance.coloring.style import StyleSettings
 from raytracer.appearance.glyphs import shared
 from raytracer.appearance.glyphs.settings import Contacts
-from raytracer.appearance.glyphs.shared import Doubles, Glyphs, Rows
+from raytracer.appearance.glyphs.shared import Doubles, GlyphSet, Rows
 from raytracer.config.errors import DataFileError, SceneError, prefix_errors, quote, suggest
 from raytracer.config.inferred import current_defaults
 from raytracer.config.warning import warn
@@ -38,12 +43,12 @@ IDS = (
 FORCES = ("force", "f", "fn", "normal_force", "fnorm", "f_n", "overlap")
 
 
-class _Contacts(NamedTuple):
+class _ContactPairs(NamedTuple):
     """Contacts of a set, as a set at their middles, and the values that set their thickness, (M,),
     NaN to leave one out."""
 
     spheres: SphereSet
-    pairs: Pairs
+    pairs: BondPairs
     points: SphereSet
     values: Doubles
 
@@ -54,11 +59,11 @@ class _Contacts(NamedTuple):
         return self._replace(pairs=pairs, points=points, values=self.values[rows])
 
 
-def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
+def make_contacts(scene: Scene, contacts: Contacts) -> GlyphSet:
     """Return the contacts of a scene."""
     if contacts.file is None:
         by = contacts.by or "overlap"
-        pairs = [(each, _touching(each)) for each in scene.spheres if each.count > 1]
+        pairs = [(each, _find_touching(each)) for each in scene.spheres if each.count > 1]
     else:
         sets = [spheres for spheres in scene.spheres if spheres.count]
         sets = [spheres for spheres in sets if spheres.source] or sets
@@ -68,14 +73,14 @@ def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
                 f"{len(sets)}: leave the others out"
             )
         (spheres,) = sets
-        listed = _listed(spheres, contacts)
-        by, pairs = contacts.by or _force_of(listed.columns), [(spheres, listed)]
-    made = [_contacts(*each, by, contacts.select) for each in pairs]
+        listed = _read_listed(spheres, contacts)
+        by, pairs = contacts.by or _find_force_column(listed.columns), [(spheres, listed)]
+    made = [_find_contacts(*each, by, contacts.select) for each in pairs]
     values = np.concatenate([np.zeros(0), *(each.values for each in made)])
     values = values[np.isfinite(values)]
     if not len(values):
         warn("contacts: there are no contacts between the particles shown")
-        return Glyphs([])
+        return GlyphSet([])
     _, largest = current_defaults().range(
         "contacts.by", lambda: (0.0, float(np.quantile(values, THIN_SHARE)))
     )
@@ -86,21 +91,25 @@ def contacts_of(scene: Scene, contacts: Contacts) -> Glyphs:
     rule = contacts.color
     if rule is None:
         rule = StyleSettings(color_by=by, map=MAP, range=(0.0, largest))
-    colored, scales = shared.colored([each.points for each in thick], rule, "contacts")
+    colored, scales = shared.color_sets([each.points for each in thick], rule, "contacts")
     both = zip(thick, colored, strict=True)
-    return Glyphs([_capsules(*each, largest, contacts) for each in both], scales)
+    return GlyphSet([_make_contact_capsules(*each, largest, contacts) for each in both], scales)
 
 
-def _contacts(spheres: SphereSet, pairs: Pairs, by: str, select: str | None) -> _Contacts:
+def _find_contacts(
+    spheres: SphereSet, pairs: BondPairs, by: str, select: str | None
+) -> _ContactPairs:
     points = pairs.table(spheres)
     values = np.full(points.count, np.nan)
     if points.count:
-        rows = shared.chosen(points.columns, select, 1, "contacts")
+        rows = shared.select_every(points.columns, select, 1, "contacts")
         values[rows] = np.abs(evaluate(by, points.columns, "contacts.by"))[rows]
-    return _Contacts(spheres, pairs, points, values)
+    return _ContactPairs(spheres, pairs, points, values)
 
 
-def _capsules(made: _Contacts, points: SphereSet, largest: float, contacts: Contacts) -> CapsuleSet:
+def _make_contact_capsules(
+    made: _ContactPairs, points: SphereSet, largest: float, contacts: Contacts
+) -> CapsuleSet:
     spheres = made.spheres
     shared.require_capsules(2 * len(made.values), "contacts")
     starts, ends, rows, _ = made.pairs.halves(spheres)
@@ -109,20 +118,20 @@ def _capsules(made: _Contacts, points: SphereSet, largest: float, contacts: Cont
         thickest = contacts.radius / spheres.transform.scale
     radii = thickest * np.minimum(made.values / largest, 1.0)[rows]
     looks: Any = {"material": contacts.material, "transform": spheres.transform}
-    return CapsuleSet(starts, ends, radii, **looks, **shared.colors_of(points, rows))
+    return CapsuleSet(starts, ends, radii, **looks, **shared.pick_colors(points, rows))
 
 
-def _touching(spheres: SphereSet) -> Pairs:
+def _find_touching(spheres: SphereSet) -> BondPairs:
     """Return the particles of a set that touch or overlap, including periodic images."""
     radii = np.broadcast_to(np.asarray(spheres.radius, np.float64), (spheres.count,))
-    pairs = Pairs(close_pairs(spheres, *radius_classes(radii), "contacts"), {})
+    pairs = BondPairs(find_close_pairs(spheres, *classify_radii(radii), "contacts"), {})
     overlap = radii[pairs.rows[:, :2]].sum(axis=1) - np.linalg.norm(pairs.spans(spheres), axis=1)
     touch = overlap > 0.0
     columns = {"overlap": overlap[touch] * spheres.transform.scale}
-    return Pairs(pairs.rows[touch], columns)
+    return BondPairs(pairs.rows[touch], columns)
 
 
-def _listed(spheres: SphereSet, contacts: Contacts) -> Pairs:
+def _read_listed(spheres: SphereSet, contacts: Contacts) -> BondPairs:
     from raytracer.particles.formats.lammps_dump import Source as Dump
     from raytracer.particles.locate import locate
     from raytracer.particles.read import source_of
@@ -130,26 +139,26 @@ def _listed(spheres: SphereSet, contacts: Contacts) -> Pairs:
     assert contacts.file is not None
     path = Path(contacts.file)
     with prefix_errors("contacts.file"):
-        frame = _frame_of(spheres, path)
+        frame = _find_frame(spheres, path)
         with source_of(locate(path, frame or 0)) as source:
             names = list(source.columns)
             ids = _id_columns(source, contacts)
             table = source.load(names)
             first = 1 if isinstance(source, Dump) else 0
-    known = _known_ids(spheres, path, first)
+    known = _particle_ids(spheres, path, first)
     if frame is None:
         table = {name: values[:0] for name, values in table.items()}
-    rows = np.stack([_rows_of(known, table[name], path, name) for name in ids], axis=1)
+    rows = np.stack([_find_rows(known, table[name], path, name) for name in ids], axis=1)
     are_shown = (rows >= 0).all(axis=1)
     columns = {
         name: table[name][are_shown]
         for name in names
         if name not in ids and table[name].dtype.kind in "iufb" and table[name].ndim == 1
     }
-    return to_nearest(spheres, rows[are_shown], columns)
+    return to_nearest_images(spheres, rows[are_shown], columns)
 
 
-def _frame_of(spheres: SphereSet, path: Path) -> int | None:
+def _find_frame(spheres: SphereSet, path: Path) -> int | None:
     """Return the frame of a list of contacts that belongs to the particles: that of their time if
     both files state it, otherwise that of their number, or its only one; None if there is none."""
     from raytracer.particles.read import frame_count, frame_times
@@ -175,7 +184,7 @@ def _frame_of(spheres: SphereSet, path: Path) -> int | None:
         return 0
     if own is not None or any(times):
         warn(
-            f"contacts: {path} and {_file_of(spheres)} do not both state times in one unit, so "
+            f"contacts: {path} and {_file_name(spheres)} do not both state times in one unit, so "
             "their frames are matched by number"
         )
     return number
@@ -199,34 +208,34 @@ def _id_columns(source: ParticleSource, contacts: Contacts) -> tuple[str, str]:
     return names[0], names[1]
 
 
-def _known_ids(spheres: SphereSet, path: Path, first: int) -> NDArray[Any]:
+def _particle_ids(spheres: SphereSet, path: Path, first: int) -> NDArray[Any]:
     """Return the ids of particles, (N,), counted from `first` if their file states none."""
     known = spheres.columns.value("id")
     if isinstance(known, Texts):
         raise SceneError("contacts: the column id of the particles holds texts, not numbers")
     if spheres.columns.has_ids:
         return known
-    whose = _file_of(spheres)
+    whose = _file_name(spheres)
     warn(f"contacts: {whose} states no ids of particles, so {path} counts them from {first}")
     return known + first
 
 
-def _file_of(spheres: SphereSet) -> str:
+def _file_name(spheres: SphereSet) -> str:
     """Return the name of the file of particles without that of a frame: warnings are for all."""
     return (spheres.source or "the scene").partition(": frame ")[0]
 
 
-def _rows_of(known: NDArray[Any], ids: NDArray[Any], path: Path, name: str) -> Rows:
+def _find_rows(known: NDArray[Any], ids: NDArray[Any], path: Path, name: str) -> Rows:
     """Return the rows of particles by id; -1 for particles not shown."""
     if ids.dtype.kind not in "iuf" or ids.ndim != 1 or not (ids == np.floor(ids)).all():
         raise DataFileError(
             f"{path}: column '{quote(name)}' does not hold whole numbers: name the columns with "
             "the ids in contacts.ids"
         )
-    return shared.rows_by_id(known, ids)
+    return shared.find_rows_by_id(known, ids)
 
 
-def _force_of(columns: dict[str, NDArray[Any]]) -> str:
+def _find_force_column(columns: dict[str, NDArray[Any]]) -> str:
     """Return the column that sets the thickness by default, as expressions name it."""
     by_word = {re.sub(r"\W", "_", name.lower()).strip("_"): name for name in reversed(columns)}
     words = [word for word in FORCES if word in by_word]

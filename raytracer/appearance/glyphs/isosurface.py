@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.appearance.glyphs.settings import Isosurface
-from raytracer.appearance.glyphs.shared import Glyphs
+from raytracer.appearance.glyphs.shared import GlyphSet
 from raytracer.config.errors import DataFileError, SceneError, prefix_errors
 from raytracer.files.access import open_file, translate_errors
 from raytracer.model.mesh import Mesh
@@ -30,7 +30,7 @@ BEND = 2.0
 neighbouring planes inside."""
 
 
-class Grid(NamedTuple):
+class ValueGrid(NamedTuple):
     """Values at the points of a regular grid, (X, Y, Z), its steps along each index, (3, 3), and
     whether the first value follows the last along it."""
 
@@ -40,14 +40,14 @@ class Grid(NamedTuple):
     periodic: tuple[bool, bool, bool]
 
 
-def isosurface_of(scene: Scene, isosurface: Isosurface) -> Glyphs:
+def make_isosurface(scene: Scene, isosurface: Isosurface) -> GlyphSet:
     """Return the surfaces of a grid, one mesh for each level."""
     if None in map(find_spec, ("skimage", "ase")):
         raise SceneError("isosurface: needs packages: pip install 'raytracer[isosurface]'")
-    spheres, path = _source(scene, isosurface)
+    spheres, path = _find_source(scene, isosurface)
     grid = read_cube(path, isosurface.periodic)
     low, high = float(grid.values.min()), float(grid.values.max())
-    levels = isosurface.level or default_levels(grid.values)
+    levels = isosurface.level or choose_levels(grid.values)
     assert isinstance(levels, tuple)
     colors: Any = isosurface.color or COLORS
     looks: Any = {"material": isosurface.material, "opacity": isosurface.opacity}
@@ -58,7 +58,7 @@ def isosurface_of(scene: Scene, isosurface: Isosurface) -> Glyphs:
                 f"isosurface.level: {level:g} is not between the values of {path}, which go from "
                 f"{low:g} to {high:g}"
             )
-        vertices, normals, triangles = surface(grid, level)
+        vertices, normals, triangles = extract_surface(grid, level)
         if spheres is not None:
             looks["transform"] = spheres.transform
             cells = _cells(grid, spheres.box)
@@ -68,10 +68,10 @@ def isosurface_of(scene: Scene, isosurface: Isosurface) -> Glyphs:
             triangles = (triangles + first).reshape(-1, 3)
         color = colors[-1 if level < 0.0 else 0]
         made.append(Mesh(vertices, triangles, color=color, normals=normals, **looks))
-    return Glyphs(made)
+    return GlyphSet(made)
 
 
-def _cells(grid: Grid, box: Box | None) -> Doubles:
+def _cells(grid: ValueGrid, box: Box | None) -> Doubles:
     """Return the corners of the cells of the grid that a box of particles holds, (M, 3), from that
     of the grid."""
     cell = grid.steps * np.array(grid.values.shape)[:, None]
@@ -84,7 +84,7 @@ def _cells(grid: Grid, box: Box | None) -> Doubles:
     return np.asarray(steps @ cell)
 
 
-def default_levels(values: Doubles) -> tuple[float, ...]:
+def choose_levels(values: Doubles) -> tuple[float, ...]:
     """Return mean plus twice the standard deviation of the absolute values, of each sign."""
     sizes = np.abs(values)
     level = float(sizes.mean() + 2.0 * sizes.std())
@@ -92,7 +92,7 @@ def default_levels(values: Doubles) -> tuple[float, ...]:
     return inside or (level,)
 
 
-def _source(scene: Scene, isosurface: Isosurface) -> tuple[SphereSet | None, Path]:
+def _find_source(scene: Scene, isosurface: Isosurface) -> tuple[SphereSet | None, Path]:
     """Return the set whose transform the grid has, or None, and the file of the grid."""
     of_files = [each for each in scene.spheres if each.file is not None]
     if isosurface.file is not None:
@@ -108,7 +108,7 @@ def _source(scene: Scene, isosurface: Isosurface) -> tuple[SphereSet | None, Pat
     )
 
 
-def read_cube(path: Path, periodic: bool | None = None) -> Grid:
+def read_cube(path: Path, periodic: bool | None = None) -> ValueGrid:
     """Read the first grid of a Gaussian cube file in angstrom. periodic: None: along each index,
     whether the values continue from the last plane to the first. Raises DataFileError."""
     from ase.io import cube
@@ -135,10 +135,10 @@ def read_cube(path: Path, periodic: bool | None = None) -> Grid:
         bends = [np.abs(np.roll(p, -1, 0) - 2.0 * p + np.roll(p, 1, 0)) for p in planes]
         means = [np.roll(each.mean(axis=(1, 2)), 1) for each in bends]
         x, y, z = (len(m) > 3 and m[:2].max() <= BEND * m[2:].max() for m in means)
-    return Grid(values, np.asarray(made["origin"], np.float64), steps, (x, y, z))
+    return ValueGrid(values, np.asarray(made["origin"], np.float64), steps, (x, y, z))
 
 
-def surface(grid: Grid, level: float) -> tuple[Doubles, Doubles, NDArray[np.int64]]:
+def extract_surface(grid: ValueGrid, level: float) -> tuple[Doubles, Doubles, NDArray[np.int64]]:
     """Return the surface of a level: vertices and normals (V, 3), triangles (T, 3), which face
     values nearer to 0; of a periodic grid it reaches from one period to the next."""
     from skimage import measure

@@ -4,7 +4,7 @@ from collections.abc import Container
 from dataclasses import replace
 from typing import Any
 
-from raytracer.appearance.glyphs.shared import Glyphs
+from raytracer.appearance.glyphs.shared import GlyphSet
 from raytracer.config.errors import SceneError
 from raytracer.config.field_types import import_name
 from raytracer.model.annotations import IN_SCENE
@@ -16,7 +16,7 @@ from raytracer.model.scene import SOLIDS, Scene
 @silence_numpy()
 def with_glyphs(scene: Scene) -> Scene:
     """Return a scene with the glyphs of its settings added."""
-    wanted = _wanted(scene)
+    wanted = _list_makers(scene)
     scene = without_glyphs(scene, kept=wanted)
     there = {each.made_for for each in scene.solids}
     added: list[Any] = []
@@ -24,7 +24,7 @@ def with_glyphs(scene: Scene) -> Scene:
     for name, (maker, settings) in wanted.items():
         if name in there:
             continue
-        glyphs: Glyphs = import_name(f"raytracer.appearance.glyphs.{maker}")(scene, settings)
+        glyphs: GlyphSet = import_name(f"raytracer.appearance.glyphs.{maker}")(scene, settings)
         for solids in glyphs.solids:
             solids.made_for, solids.scales = name, list(glyphs.scales)
             try:
@@ -63,24 +63,24 @@ def with_faded_particles(scene: Scene) -> Scene:
     opacity = min(particle_opacities(scene), default=1.0)
     shown = [] if opacity == 0.0 else list(scene.spheres)
     if scene.ribbons is not None and shown:
-        from raytracer.appearance.glyphs.ribbons import without_atoms
+        from raytracer.appearance.glyphs.ribbons import hide_ribbon_atoms
 
-        shown = without_atoms(scene, scene.ribbons)
+        shown = hide_ribbon_atoms(scene, scene.ribbons)
     if scene.shape is not None:
-        from raytracer.appearance.glyphs.vectors import has_axes
+        from raytracer.appearance.glyphs.vectors import has_semi_axes
 
-        shown = [each for each in shown if not has_axes(each.columns, scene.shape.axes)]
+        shown = [each for each in shown if not has_semi_axes(each.columns, scene.shape.axes)]
     if opacity != 1.0:
         shown = [spheres.faded(opacity) for spheres in shown]
     return replace(scene, spheres=shown)
 
 
-def _wanted(scene: Scene) -> dict[str, tuple[str, Any]]:
+def _list_makers(scene: Scene) -> dict[str, tuple[str, Any]]:
     """Return the functions that make the glyphs of a scene, by name, with their settings."""
-    wanted = {name: (f"{name}:{name}_of", getattr(scene, name)) for name in GLYPHS}
+    wanted = {name: (f"{name}:make_{name}", getattr(scene, name)) for name in GLYPHS}
     if scene.annotations is not None:
         box, axes = scene.annotations.box, scene.annotations.axes
         rods = box if box is not None and box.style == "rods" else None
         arrows = axes if axes is not None and axes.place in IN_SCENE else None
-        wanted |= {"box": ("box:box_shapes", rods), "axes": ("box:axes_shapes", arrows)}
+        wanted |= {"box": ("box:make_box", rods), "axes": ("box:make_axes", arrows)}
     return {name: each for name, each in wanted.items() if each[1] is not None}

@@ -7,16 +7,16 @@ import numpy as np
 
 from raytracer.appearance.bonds import (
     TOLERANCE,
-    Pairs,
-    are_between,
-    close_pairs,
-    element_radii,
-    ends_of,
-    types_of,
+    BondPairs,
+    find_close_pairs,
+    find_element_radii,
+    find_types,
+    match_pair,
+    parse_pair,
 )
 from raytracer.appearance.glyphs import shared
 from raytracer.appearance.glyphs.settings import Polyhedra
-from raytracer.appearance.glyphs.shared import Doubles, Glyphs, Rows, colors_of, rgb_of
+from raytracer.appearance.glyphs.shared import Doubles, GlyphSet, Rows, pick_colors, pick_rgb
 from raytracer.config.errors import SceneError
 from raytracer.config.warning import warn
 from raytracer.model.colors import parse_color
@@ -51,24 +51,24 @@ class _Neighbors(NamedTuple):
 
     centers: Rows
     first: Rows
-    pairs: Pairs
+    pairs: BondPairs
     points: Doubles
 
 
-def polyhedra_of(scene: Scene, polyhedra: Polyhedra) -> Glyphs:
+def make_polyhedra(scene: Scene, polyhedra: Polyhedra) -> GlyphSet:
     """Return the polyhedra of the sets that have the types of the settings."""
     wanted: Any = polyhedra.pairs
     sets = [each for each in scene.spheres if each.count and each.labels is not None]
     if not sets:
         raise SceneError("polyhedra: no particles of the scene have types or elements")
-    known = {name: None for each in sets if each.labels for name in types_of(each.labels)}
+    known = {name: None for each in sets if each.labels for name in find_types(each.labels)}
     if not wanted:
         raise SceneError(
             "polyhedra.pairs: is missing; name the types of the central atom and of its neighbours "
             f"such as 'Ti-O'; the types are {', '.join(list(known)[:8])}"
         )
     pairs: list[tuple[str, str, float | None]] = [
-        (*ends_of(pair, known, "polyhedra.pairs"), longest) for pair, longest in wanted.items()
+        (*parse_pair(pair, known, "polyhedra.pairs"), longest) for pair, longest in wanted.items()
     ]
     solids = [solid for spheres in sets for solid in _solids(spheres, pairs, polyhedra)]
     if not solids:
@@ -76,19 +76,21 @@ def polyhedra_of(scene: Scene, polyhedra: Polyhedra) -> Glyphs:
             f"polyhedra: no atom has four neighbours that span a volume ({', '.join(wanted)}): "
             "give a longer distance, such as Ti-O=2.5"
         )
-    return Glyphs(solids)
+    return GlyphSet(solids)
 
 
 def _solids(
     spheres: SphereSet, pairs: list[tuple[str, str, float | None]], settings: Polyhedra
 ) -> list[Any]:
-    found = _neighbors(spheres, pairs)
+    found = _group_neighbors(spheres, pairs)
     centers, first, points = found.centers, found.first, found.points
     hulls = convex_hulls(points, first)
     if not len(hulls.triangles):
         return []
     used, triangles = np.unique(hulls.triangles, return_inverse=True)
-    color = rgb_of(shared.in_color(spheres, settings.color) if settings.color else spheres, centers)
+    color = pick_rgb(
+        shared.with_color(spheres, settings.color) if settings.color else spheres, centers
+    )
     looks: dict[str, Any] = {"material": settings.material, "transform": spheres.transform}
     faces = Mesh(
         points[used], triangles.reshape(-1, 3), colors=color[hulls.group], smooth=False,
@@ -98,7 +100,7 @@ def _solids(
     if radius is None:
         lengths = np.linalg.norm(found.pairs.spans(spheres), axis=1)
         radius = EDGE * float(lengths.mean()) * spheres.transform.scale
-    outside = _outside(spheres, found, settings)
+    outside = _neighbors_outside(spheres, found, settings)
     if not radius:
         return [faces, *outside]
     shared.require_capsules(len(hulls.edges), "polyhedra")
@@ -113,7 +115,9 @@ def _solids(
     return [faces, rods, *outside]
 
 
-def _outside(spheres: SphereSet, found: _Neighbors, settings: Polyhedra) -> list[EllipsoidSet]:
+def _neighbors_outside(
+    spheres: SphereSet, found: _Neighbors, settings: Polyhedra
+) -> list[EllipsoidSet]:
     """Return the neighbours across periodic borders, which no set has, as balls."""
     share = 1.0 if settings.particles is None else settings.particles
     rows = found.pairs.rows
@@ -127,26 +131,26 @@ def _outside(spheres: SphereSet, found: _Neighbors, settings: Polyhedra) -> list
     return [
         EllipsoidSet(
             found.points[once], np.repeat(radii[:, None], 3, axis=1), material=spheres.material,
-            transform=spheres.transform, **colors_of(spheres, atoms),
+            transform=spheres.transform, **pick_colors(spheres, atoms),
             opacity=share * (opacity if isinstance(opacity, float) else opacity[atoms]),
         )
     ]  # fmt: skip
 
 
-def _neighbors(spheres: SphereSet, pairs: list[tuple[str, str, float | None]]) -> _Neighbors:
+def _group_neighbors(spheres: SphereSet, pairs: list[tuple[str, str, float | None]]) -> _Neighbors:
     labels = spheres.labels
     assert labels is not None
     kinds = len(labels.names)
     reaches, directed = np.zeros((kinds, kinds)), np.zeros((kinds, kinds), np.bool_)
-    radii = element_radii(spheres, "covalent")
+    radii = find_element_radii(spheres, "covalent")
     largest = np.zeros(kinds)
     np.maximum.at(largest, labels.ids, radii)
     for *ends, longest in pairs:
-        here = are_between(labels, ends)
+        here = match_pair(labels, ends)
         sums = TOLERANCE * (largest[:, None] + largest) if longest is None else longest
         reaches = np.where(here | here.T, np.maximum(reaches, sums), reaches)
         directed |= here
-    one = close_pairs(spheres, labels.ids, reaches, "polyhedra.pairs")
+    one = find_close_pairs(spheres, labels.ids, reaches, "polyhedra.pairs")
     rows = np.concatenate([one, np.column_stack([one[:, [1, 0]], -one[:, 2:]])])
     rows = rows[directed[labels.ids[rows[:, 0]], labels.ids[rows[:, 1]]]]
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
@@ -158,7 +162,7 @@ def _neighbors(spheres: SphereSet, pairs: list[tuple[str, str, float | None]]) -
             f"{MAX_NEIGHBORS}: give a shorter distance, such as Ti-O=2.5"
         )
     many = counts >= 4
-    found = Pairs(rows[np.repeat(many, counts)], {})
+    found = BondPairs(rows[np.repeat(many, counts)], {})
     points = np.asarray(spheres.centers, np.float64)[found.rows[:, 0]] + found.spans(spheres)
     return _Neighbors(centers[many], np.append(0, np.cumsum(counts[many])), found, points)
 

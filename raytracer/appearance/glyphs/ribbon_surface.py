@@ -40,7 +40,7 @@ class RibbonSurface(NamedTuple):
     places: Doubles
 
 
-def ribbon_surface(
+def make_ribbon_surface(
     guides: Doubles,
     sides: Doubles,
     structure: Rows,
@@ -55,15 +55,15 @@ def ribbon_surface(
         means = centers.copy()
         means[1:-1] = 0.25 * (centers[:-2] + 2.0 * centers[1:-1] + centers[2:])
         centers = np.where((structure == STRAND)[:, None], means, centers)
-    heads = _heads(structure)
+    heads = _find_heads(structure)
     # ascending, with two cross-sections at the bases of heads
     places = np.arange((len(guides) - 1) * steps + 1) / steps
     places = np.sort(np.concatenate([places, [start for start, _ in heads]]))
-    controls = spline_controls(centers)
-    points = evaluated(controls, places)
-    tangents = _directions(evaluated(controls, places, slope=True))
-    first = _transported(tangents)
-    across, flat = _turned(first, tangents, sides, structure, places)
+    controls = find_spline_controls(centers)
+    points = evaluate_spline(controls, places)
+    tangents = _unit_tangents(evaluate_spline(controls, places, slope=True))
+    first = _transport_normals(tangents)
+    across, flat = _section_axes(first, tangents, sides, structure, places)
     half, thick, fillet = (unit * width * _profile(structure, heads, places)).T
     turns = np.concatenate([np.linspace(q, q + 1, corner + 1) for q in range(4)]) * np.pi / 2.0
     signs = np.repeat([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]], corner + 1, axis=0)
@@ -71,10 +71,10 @@ def ribbon_surface(
     high = signs[:, 1] * (thick - fillet)[:, None] + fillet[:, None] * np.sin(turns)
     rings = points[:, None] + wide[..., None] * across[:, None] + high[..., None] * flat[:, None]
     normals = np.cos(turns)[:, None] * across[:, None] + np.sin(turns)[:, None] * flat[:, None]
-    return _swept(points, tangents, rings, normals, places)
+    return _sweep_surface(points, tangents, rings, normals, places)
 
 
-def spline_controls(points: Doubles) -> Doubles:
+def find_spline_controls(points: Doubles) -> Doubles:
     """Return the control points of the natural cubic B-spline through points, (N, 3), with one more
     at each end (Unser 1999, IEEE Signal Process. Mag. 16(6), 22-38)."""
     reach = np.abs(np.arange(-SUPPORT, SUPPORT + 1))
@@ -83,7 +83,7 @@ def spline_controls(points: Doubles) -> Doubles:
     return np.stack([np.convolve(axis, weights, "valid") for axis in longer.T], axis=1)
 
 
-def evaluated(controls: Doubles, places: Doubles, slope: bool = False) -> Doubles:
+def evaluate_spline(controls: Doubles, places: Doubles, slope: bool = False) -> Doubles:
     """Return points of a uniform cubic B-spline at places 0 to N - 1, (M,), or its derivative, (M,
     K), from controls (N + 2, K)."""
     first = np.clip(places.astype(np.int64), 0, len(controls) - 4)
@@ -101,7 +101,7 @@ def evaluated(controls: Doubles, places: Doubles, slope: bool = False) -> Double
     return np.asarray(np.sum(parts, axis=0))
 
 
-def _heads(structure: Rows) -> list[tuple[float, float]]:
+def _find_heads(structure: Rows) -> list[tuple[float, float]]:
     """Return where the heads of arrows start and end, in residues."""
     is_strand = np.concatenate([[False], structure == STRAND, [False]])
     starts = np.flatnonzero(~is_strand[:-1] & is_strand[1:])
@@ -130,7 +130,7 @@ def _profile(structure: Rows, heads: list[tuple[float, float]], places: Doubles)
     return profile
 
 
-def _directions(slopes: Doubles) -> Doubles:
+def _unit_tangents(slopes: Doubles) -> Doubles:
     """Return unit tangents; where the curve stops, such as at atoms in one place, that before."""
     lengths = np.sqrt(np.square(slopes).sum(axis=1))
     moves = lengths > SMALLEST * lengths.max(initial=0.0)
@@ -140,7 +140,7 @@ def _directions(slopes: Doubles) -> Doubles:
     return unit_vectors(slopes[before])
 
 
-def _transported(tangents: Doubles) -> Doubles:
+def _transport_normals(tangents: Doubles) -> Doubles:
     """Return unit vectors across a curve that do not turn about it, (M, 3): products, made by
     doubling, of the smallest rotations from each tangent to the next."""
     before, after = tangents[:-1], tangents[1:]
@@ -159,7 +159,7 @@ def _transported(tangents: Doubles) -> Doubles:
     return unit_vectors(first - (first * tangents).sum(axis=-1, keepdims=True) * tangents)
 
 
-def _turned(
+def _section_axes(
     first: Doubles, tangents: Doubles, sides: Doubles, structure: Rows, places: Doubles
 ) -> tuple[Doubles, Doubles]:
     """Return the directions of width and thickness of each cross-section, (M, 3) each."""
@@ -171,12 +171,12 @@ def _turned(
     numbers = np.arange(len(sides))
     angles = np.interp(numbers, known, steady) if len(known) else np.zeros(len(sides))
     controls = np.pad(angles, 1, "reflect", reflect_type="odd")[:, None]
-    angle = evaluated(controls, places)
+    angle = evaluate_spline(controls, places)
     across = np.cos(angle) * first + np.sin(angle) * second
     return across, np.cross(tangents, across)
 
 
-def _swept(
+def _sweep_surface(
     points: Doubles, tangents: Doubles, rings: Doubles, normals: Doubles, places: Doubles
 ) -> RibbonSurface:
     """Return the surface through rings and its ends; two sections at one place begin a strip. Two

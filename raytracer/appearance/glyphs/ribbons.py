@@ -7,20 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.appearance.bonds import angstrom_of
+from raytracer.appearance.bonds import estimate_angstrom
 from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.appearance.coloring.style import StyleSettings
 from raytracer.appearance.glyphs import shared
 from raytracer.appearance.glyphs.backbone import (
     STRUCTURES,
     Backbone,
-    are_water,
-    backbone_of,
-    sides_of,
+    find_backbone,
+    find_ribbon_sides,
+    find_water,
 )
-from raytracer.appearance.glyphs.ribbon_surface import NUCLEIC, RibbonSurface, ribbon_surface
+from raytracer.appearance.glyphs.ribbon_surface import NUCLEIC, RibbonSurface, make_ribbon_surface
 from raytracer.appearance.glyphs.settings import Ribbons
-from raytracer.appearance.glyphs.shared import Glyphs
+from raytracer.appearance.glyphs.shared import GlyphSet
 from raytracer.config.errors import SceneError
 from raytracer.model.mesh import Mesh
 from raytracer.model.scene import Scene
@@ -40,9 +40,9 @@ that its ribbons have."""
 ROW = 150  # most bytes per triangle during construction
 
 
-def ribbons_of(scene: Scene, ribbons: Ribbons) -> Glyphs:
+def make_ribbons(scene: Scene, ribbons: Ribbons) -> GlyphSet:
     """Return the ribbons of the sets that have backbones."""
-    chains = [_chains(spheres, ribbons.select) for spheres in scene.spheres]
+    chains = [_find_chains(spheres, ribbons.select) for spheres in scene.spheres]
     found = [each for each in chains if each is not None]
     if not found:
         raise SceneError(
@@ -54,31 +54,33 @@ def ribbons_of(scene: Scene, ribbons: Ribbons) -> Glyphs:
     detail = next(detail for most, *detail in DETAIL if total <= most)
     triangles = total * detail[0] * 8 * (detail[1] + 1)
     require_room("ribbons", triangles * ROW, f"for {total:,} residues")
-    colored, scales = _colored(found, ribbons.color)
+    colored, scales = _color_chains(found, ribbons.color)
     is_smooth = any(scale.kind not in ("categorical", "discrete") for scale in scales)
     solids: list[Any] = []
     residues = iter(colored)
     for place, each in enumerate(chains):
         if each is not None:
-            mesh, *rods = _solids(each, next(residues), is_smooth, ribbons, *detail)
+            mesh, *rods = _make_solids(each, next(residues), is_smooth, ribbons, *detail)
             mesh.of_set = place
             solids += [mesh, *rods]
-    return Glyphs(solids, scales)
+    return GlyphSet(solids, scales)
 
 
-def _chains(spheres: SphereSet, select: str | None) -> Backbone | None:
-    backbone = backbone_of(spheres, angstrom_of(spheres))
+def _find_chains(spheres: SphereSet, select: str | None) -> Backbone | None:
+    backbone = find_backbone(spheres, estimate_angstrom(spheres))
     if backbone is not None and select is not None:
-        rows = shared.chosen(_residues(backbone).columns, select, 1, "ribbons")
+        rows = shared.select_every(_guide_set(backbone).columns, select, 1, "ribbons")
         backbone = backbone.taken(np.isin(np.arange(len(backbone.guides)), rows))
     return backbone if backbone is not None and len(backbone.guides) else None
 
 
-def _colored(chains: list[Backbone], color: Any) -> tuple[list[SphereSet], Sequence[ColorScale]]:
+def _color_chains(
+    chains: list[Backbone], color: Any
+) -> tuple[list[SphereSet], Sequence[ColorScale]]:
     """Return the residues of chains in their colours, and the scales."""
     rule = StyleSettings(color_by="structure") if color is None else color
     by = rule.color_by if isinstance(rule, StyleSettings) else None
-    residues = [_residues(each) for each in chains]
+    residues = [_guide_set(each) for each in chains]
     if by == "structure" and (rule.map is None or isinstance(rule.map, Mapping)):
         # those of proteins, in whatever frame there are any
         names = STRUCTURES if any(each.is_acid.any() for each in chains) else STRUCTURES[:NUCLEIC]
@@ -91,20 +93,20 @@ def _colored(chains: list[Backbone], color: Any) -> tuple[list[SphereSet], Seque
         return [each.changed(color_id=chain.structure, **looks) for each, chain in both], [scale]
     if by == "rainbow" and rule.map is None:
         rule = replace(rule, map=RAINBOW)
-    return shared.colored(residues, None if by == "atoms" else rule, "ribbons")
+    return shared.color_sets(residues, None if by == "atoms" else rule, "ribbons")
 
 
-def _residues(backbone: Backbone) -> SphereSet:
+def _guide_set(backbone: Backbone) -> SphereSet:
     """Return the guide atoms as a set, with the columns `structure` and `rainbow`."""
     names = np.array(STRUCTURES, "S")[backbone.structure]
-    residues = shared.with_column(backbone.spheres.taken(backbone.guides), "structure", names)
+    residues = shared.add_column(backbone.spheres.taken(backbone.guides), "structure", names)
     _, first, size = np.unique(backbone.pieces, return_index=True, return_counts=True)
     number = np.arange(residues.count) - np.repeat(first, size)
     share = number / np.repeat(np.maximum(size - 1, 1), size)
-    return shared.with_column(residues, "rainbow", share)
+    return shared.add_column(residues, "rainbow", share)
 
 
-def _solids(
+def _make_solids(
     backbone: Backbone, residues: SphereSet, is_smooth: bool, ribbons: Ribbons, steps: int,
     corner: int,
 ) -> list[Any]:  # fmt: skip
@@ -113,10 +115,15 @@ def _solids(
     spheres, centers, first = backbone.spheres, backbone.centers, 0
     surfaces: list[RibbonSurface] = []
     for rows in np.split(np.arange(residues.count), np.flatnonzero(np.diff(backbone.pieces)) + 1):
-        made = ribbon_surface(
-            centers[backbone.guides[rows]], sides_of(backbone, rows), backbone.structure[rows],
-            steps=steps, corner=corner, unit=backbone.unit, width=ribbons.width,
-        )  # fmt: skip
+        made = make_ribbon_surface(
+            centers[backbone.guides[rows]],
+            find_ribbon_sides(backbone, rows),
+            backbone.structure[rows],
+            steps=steps,
+            corner=corner,
+            unit=backbone.unit,
+            width=ribbons.width,
+        )
         surfaces.append(
             made._replace(places=made.places + rows[0], triangles=made.triangles + first)
         )
@@ -126,13 +133,13 @@ def _solids(
         "material": ribbons.material, "transform": spheres.transform, "opacity": ribbons.opacity,
         "color_space": residues.color_space,
     }  # fmt: skip
-    rgb = shared.rgb_of(residues)
+    rgb = shared.pick_rgb(residues)
     colors = rgb[np.rint(places).astype(np.int64)]
     if is_smooth:
         colors = np.stack([np.interp(places, np.arange(len(rgb)), axis) for axis in rgb.T], axis=1)
     mesh = Mesh(vertices, triangles, normals=normals, colors=colors, **looks)
     shown = np.isin(backbone.residues, backbone.residues[backbone.guides])
-    mesh.replaces = np.flatnonzero(shown | are_water(spheres))
+    mesh.replaces = np.flatnonzero(shown | find_water(spheres))
     one, third, ninth = backbone.atoms.T
     ends = np.where(ninth >= 0, one, third)
     rods = np.flatnonzero(backbone.is_acid & (ends >= 0))
@@ -144,11 +151,11 @@ def _solids(
     return [mesh, CapsuleSet(starts, stops, radius, rgb[rods], **looks)]
 
 
-def without_atoms(scene: Scene, ribbons: Ribbons) -> list[SphereSet]:
+def hide_ribbon_atoms(scene: Scene, ribbons: Ribbons) -> list[SphereSet]:
     """Return the sphere sets of a scene without the atoms of ribbons, or with them faded. If the
     settings say nothing, atoms in a molecule style stay."""
     sets = []
-    for spheres, kept in zip(scene.spheres, atoms_kept(scene), strict=True):
+    for spheres, kept in zip(scene.spheres, find_kept_atoms(scene), strict=True):
         has_style = spheres.bonding is not None and spheres.bonding.settings.style is not None
         share = float(has_style) if ribbons.particles is None else ribbons.particles
         if share == 1.0 or kept.all():
@@ -160,7 +167,7 @@ def without_atoms(scene: Scene, ribbons: Ribbons) -> list[SphereSet]:
     return sets
 
 
-def atoms_kept(scene: Scene) -> list[NDArray[np.bool_]]:
+def find_kept_atoms(scene: Scene) -> list[NDArray[np.bool_]]:
     """Return which particles of each set are no atoms of ribbons, (N,) each."""
     kept = [np.ones(spheres.count, np.bool_) for spheres in scene.spheres]
     for mesh in scene.meshes:

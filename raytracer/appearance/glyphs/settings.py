@@ -7,7 +7,7 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from raytracer.appearance.coloring.style import StyleSettings, columns_in
+from raytracer.appearance.coloring.style import StyleSettings, find_needed_columns
 from raytracer.config.arguments import check_items
 from raytracer.config.errors import SceneError, UserError, pluralize
 from raytracer.config.field_types import (
@@ -233,7 +233,7 @@ class Isosurface(_Glyph, place="isosurface"):
     )
 
 
-def columns_of(glyphs: Iterable[Any]) -> list[str]:
+def list_glyph_columns(glyphs: Iterable[Any]) -> list[str]:
     """Return the names of the columns that glyphs may need."""
     from raytracer.appearance.glyphs.backbone import COLUMNS
     from raytracer.appearance.glyphs.vectors import ellipsoid_columns, vector_columns
@@ -245,7 +245,7 @@ def columns_of(glyphs: Iterable[Any]) -> list[str]:
         if isinstance(each, Ribbons):
             names += COLUMNS
         if isinstance(each, (Arrows, Trails, Ribbons)):
-            names += columns_in(each.select)
+            names += find_needed_columns(each.select)
             names += each.color.columns if isinstance(each.color, StyleSettings) else ()
         if isinstance(each, (Trails, Contacts)):
             names.append("id")

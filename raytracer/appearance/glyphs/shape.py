@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from raytracer.appearance.glyphs.settings import Shape
-from raytracer.appearance.glyphs.shared import Glyphs, colors_of, require_capsules
+from raytracer.appearance.glyphs.shared import GlyphSet, pick_colors, require_capsules
 from raytracer.appearance.glyphs.vectors import (
     are_superellipsoids,
-    axes_of,
-    has_axes,
-    orientations_of,
+    has_semi_axes,
+    read_orientations,
+    read_semi_axes,
 )
 from raytracer.config.errors import SceneError, quote
 from raytracer.config.warning import warn
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from raytracer.model.scene import Scene
 
 
-def default_shape(spheres: SphereSet) -> Shape | None:
+def choose_default_shape(spheres: SphereSet) -> Shape | None:
     """Return the default shape of particles with axes and orientations in columns with usual names;
     None if some have neither, such as points and spheres beside ellipsoids in LAMMPS files."""
     columns = spheres.columns
     try:
-        axes = axes_of(columns, None, None) if has_axes(columns, None) else None
-        turns = orientations_of(columns, None)
+        axes = read_semi_axes(columns, None, None) if has_semi_axes(columns, None) else None
+        turns = read_orientations(columns, None)
     except SceneError:  # other columns with such names
         return None
     if axes is None:
@@ -44,20 +44,20 @@ def default_shape(spheres: SphereSet) -> Shape | None:
     return None
 
 
-def shape_of(scene: "Scene", shape: Shape) -> Glyphs:
+def make_shape(scene: "Scene", shape: Shape) -> GlyphSet:
     """Return the particles of the sets that have axes, as ellipsoids."""
     solids: list[Any] = []
     for spheres in scene.spheres:
         columns = spheres.columns
-        if spheres.count and has_axes(columns, shape.axes):
+        if spheres.count and has_semi_axes(columns, shape.axes):
             require_capsules(spheres.count, "shape")
-            axes = axes_of(columns, shape.axes, shape.scale)
+            axes = read_semi_axes(columns, shape.axes, shape.scale)
             if are_superellipsoids(columns):
                 warn(f"{spheres.source}: superellipsoids (block1, block2) are drawn as ellipsoids")
             solids.append(EllipsoidSet(
-                spheres.centers, axes, orientations_of(columns, shape.orientation),
+                spheres.centers, axes, read_orientations(columns, shape.orientation),
                 opacity=spheres.opacity, material=spheres.material,
-                transform=spheres.transform, **colors_of(spheres),
+                transform=spheres.transform, **pick_colors(spheres),
             ))  # fmt: skip
     if not solids:
         wanted = f"'{quote(str(shape.axes))}'" if shape.axes else "shapex, c_shape[1], shape"
@@ -65,4 +65,4 @@ def shape_of(scene: "Scene", shape: Shape) -> Glyphs:
             f"shape.axes: no particles have the columns of ellipsoids ({wanted}): name them, "
             'such as axes = ["a", "b", "c"]'
         )
-    return Glyphs(solids)
+    return GlyphSet(solids)

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.appearance.coloring.by_scale import by_scale
-from raytracer.appearance.coloring.expression import rows_of
+from raytracer.appearance.coloring.by_scale import color_by_scale
+from raytracer.appearance.coloring.expression import select_rows
 from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.appearance.coloring.style import SetStyle, StyleSettings
 from raytracer.appearance.columns import Columns
@@ -24,41 +24,41 @@ Rows = NDArray[np.int64]
 ROW = 320  # most bytes per capsule during construction
 
 
-class Glyphs(NamedTuple):
+class GlyphSet(NamedTuple):
     """Glyphs of one type in scene units, and their colour scales."""
 
     solids: list[Any]
     scales: Sequence[ColorScale] = ()
 
 
-def placed(spheres: SphereSet, centers: NDArray[Any] | None = None) -> Doubles:
+def to_scene_units(spheres: SphereSet, centers: NDArray[Any] | None = None) -> Doubles:
     """Return the centres of a set, or other points in its units, in scene units, (N, 3)."""
     points = spheres.centers if centers is None else centers
     return transform_rows(points, spheres.transform.linear(), spheres.transform.translate)
 
 
-def radii_of(spheres: SphereSet) -> Doubles:
+def broadcast_radii(spheres: SphereSet) -> Doubles:
     radii = np.asarray(spheres.radius, np.float64) * spheres.transform.scale
     return np.broadcast_to(radii, (spheres.count,))
 
 
-def jumps(steps: Doubles, box: Box | None) -> Doubles:
+def find_image_shifts(steps: Doubles, box: Box | None) -> Doubles:
     """Return the lattice vectors of a periodic box nearest to steps, (M, 3); 0 for NaN."""
     boxes = nearest_boxes(steps, box)
     return boxes if box is None else transform_rows(boxes, np.array(box.edges, np.float64).T)
 
 
-def chosen(columns: Columns, select: str | None, every: int, place: str) -> Rows:
+def select_every(columns: Columns, select: str | None, every: int, place: str) -> Rows:
     """Return the selected rows, and of these every n-th, (M,)."""
     if select is None:
         return np.arange(columns.count)[::every]
-    rows = rows_of(select, columns, f"{place}.select")
+    rows = select_rows(select, columns, f"{place}.select")
     if not len(rows):
         raise SceneError(f"{place}.select: nothing fulfils '{quote(select)}'")
     return rows[::every]
 
 
-def rows_by_id(known: NDArray[Any], ids: NDArray[Any]) -> Rows:
+def find_rows_by_id(known: NDArray[Any], ids: NDArray[Any]) -> Rows:
     """Return the row of each id, (M,); -1 for unknown ids."""
     if not len(known):
         return np.full(len(ids), -1)
@@ -67,7 +67,7 @@ def rows_by_id(known: NDArray[Any], ids: NDArray[Any]) -> Rows:
     return np.where(known[rows] == ids, rows, -1)
 
 
-def taken(values: NDArray[Any], rows: Rows, missing: float) -> NDArray[Any]:
+def take_or_fill(values: NDArray[Any], rows: Rows, missing: float) -> NDArray[Any]:
     """Return some rows of an array, (M, 3), and the number `missing` for rows that it lacks."""
     found = np.full((len(rows), 3), missing)
     there = (rows >= 0) & (rows < len(values))
@@ -79,29 +79,29 @@ def require_capsules(count: int, place: str) -> None:
     require_room(place, count * ROW, f"for {count:,} capsules")
 
 
-def colored(
+def color_sets(
     sets: Sequence[SphereSet], color: Any, place: str, usual: Color | None = None
 ) -> tuple[list[SphereSet], list[ColorScale]]:
     """Return the sets of what glyphs stand for in one colour, by a rule over their columns, or None
     in their own, and their scales. usual: instead of one colour of a whole set."""
     if isinstance(color, StyleSettings):
-        made, scale = by_scale(sets, SetStyle(color, place=place))
+        made, scale = color_by_scale(sets, SetStyle(color, place=place))
         return made, [scale]
     if color is not None:
-        return [in_color(each, color) for each in sets], []
+        return [with_color(each, color) for each in sets], []
     return [
         each if usual is None or each.color_id is not None or len(each.color) > 1
-        else in_color(each, usual)
+        else with_color(each, usual)
         for each in sets
     ], []  # fmt: skip
 
 
-def in_color(spheres: SphereSet, color: Color) -> SphereSet:
+def with_color(spheres: SphereSet, color: Color) -> SphereSet:
     rows = np.array([parse_color(color)])
     return spheres.changed(color=rows, color_id=None, color_space="srgb")
 
 
-def colors_of(spheres: SphereSet, rows: Any = slice(None)) -> dict[str, Any]:
+def pick_colors(spheres: SphereSet, rows: Any = slice(None)) -> dict[str, Any]:
     """Return the colours of some rows of a set, as arguments of `CapsuleSet`."""
     space = {"color_space": spheres.color_space}
     if spheres.color_id is not None:
@@ -109,7 +109,7 @@ def colors_of(spheres: SphereSet, rows: Any = slice(None)) -> dict[str, Any]:
     return {"color": spheres.color[0 if len(spheres.color) == 1 else rows], **space}
 
 
-def rgb_of(spheres: SphereSet, rows: Any = slice(None), space: str = "") -> Doubles:
+def pick_rgb(spheres: SphereSet, rows: Any = slice(None), space: str = "") -> Doubles:
     """Return the colours of some rows of a set from 0 to 1, (M, 3), as sRGB if `space` says so."""
     palette = np.asarray(spheres.color / (255.0 if spheres.color.dtype == np.uint8 else 1.0), float)
     if space == "srgb" and spheres.color_space == "linear":
@@ -119,7 +119,7 @@ def rgb_of(spheres: SphereSet, rows: Any = slice(None), space: str = "") -> Doub
     return np.asarray(np.broadcast_to(palette, (spheres.count, 3))[rows])
 
 
-def with_column(spheres: SphereSet, name: str, values: NDArray[Any]) -> SphereSet:
+def add_column(spheres: SphereSet, name: str, values: NDArray[Any]) -> SphereSet:
     """Return a set with one more column of numbers or bytes, (N,), which hides one of the file."""
     data, every = spheres.data, values
     if spheres.rows is not None:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.appearance.coloring.expression import Texts, evaluate
-from raytracer.appearance.coloring.style import columns_in
+from raytracer.appearance.coloring.style import find_needed_columns
 from raytracer.appearance.columns import Columns
 from raytracer.config.errors import SceneError, quote
 
@@ -57,7 +57,7 @@ OF_OVITO = "aspherical_shape"  # its `orientation` has w last; HOOMD-blue's has 
 W_LAST = (3, 0, 1, 2)  # positions of w, x, y and z in such a quaternion
 
 
-def rows_in(columns: Columns, names: Sequence[str], width: int, place: str) -> Doubles:
+def read_rows_in(columns: Columns, names: Sequence[str], width: int, place: str) -> Doubles:
     """Return a column of rows, or columns or expressions side by side, (N, width)."""
     if len(names) == 1:
         values = columns.value(names[0])
@@ -70,7 +70,7 @@ def rows_in(columns: Columns, names: Sequence[str], width: int, place: str) -> D
     return np.stack([np.broadcast_to(part, (columns.count,)) for part in parts], axis=-1)
 
 
-def _ways(name: str) -> list[tuple[str, ...]]:
+def _component_names(name: str) -> list[tuple[str, ...]]:
     """Return the names that the three components of a vector may have."""
     joined, split = (tuple(f"{name}{mark}{axis}" for axis in "xyz") for mark in ("", "_"))
     numbered, plain = (
@@ -79,17 +79,17 @@ def _ways(name: str) -> list[tuple[str, ...]]:
     return [joined, split, *([PARTS[name]] if name in PARTS else []), numbered, plain]
 
 
-def vectors_of(columns: Columns, vector: str | tuple[str, ...], place: str) -> Doubles | None:
+def read_vectors(columns: Columns, vector: str | tuple[str, ...], place: str) -> Doubles | None:
     """Return the vectors of particles, (N, 3), or None: of a column of three numbers, of the common
     part of the names of three, or of three expressions."""
     if not isinstance(vector, str):
-        return rows_in(columns, vector, 3, place)
+        return read_rows_in(columns, vector, 3, place)
     values = columns.value(vector) if vector in columns else None
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] in (2, 3):
         return np.pad(np.asarray(values, np.float64), ((0, 0), (0, 3 - values.shape[1])))
-    for parts in _ways(vector):
+    for parts in _component_names(vector):
         if all(part in columns for part in parts):
-            return rows_in(columns, parts, 3, place)
+            return read_rows_in(columns, parts, 3, place)
     if values is None:
         return None
     raise SceneError(
@@ -98,7 +98,7 @@ def vectors_of(columns: Columns, vector: str | tuple[str, ...], place: str) -> D
     )
 
 
-def names_of(columns: Columns) -> list[str]:
+def list_vectors(columns: Columns) -> list[str]:
     stated = [
         name
         for name, each in columns.about.items()
@@ -112,8 +112,8 @@ def names_of(columns: Columns) -> list[str]:
 def vector_columns(vector: str | tuple[str, ...]) -> list[str]:
     """Return the names of columns that a vector may need."""
     if not isinstance(vector, str):
-        return columns_in(*vector)
-    return [vector, *(part for parts in _ways(vector) for part in parts)]
+        return find_needed_columns(*vector)
+    return [vector, *(part for parts in _component_names(vector) for part in parts)]
 
 
 def ellipsoid_columns(axes: Names, orientation: Names) -> list[str]:
@@ -125,20 +125,20 @@ def ellipsoid_columns(axes: Names, orientation: Names) -> list[str]:
     return names
 
 
-def has_axes(columns: Columns, axes: Names) -> bool:
+def has_semi_axes(columns: Columns, axes: Names) -> bool:
     """Whether there are the stated columns of axes, or (None) some with usual names."""
     if isinstance(axes, tuple):
         return True
     return axes in columns if axes is not None else _names(columns, None, AXES) is not None
 
 
-def axes_of(columns: Columns, stated: Names, scale: float | None) -> Doubles:
+def read_semi_axes(columns: Columns, stated: Names, scale: float | None) -> Doubles:
     """Return the semi-axes of particles, (N, 3)."""
     names, factor = _names(columns, stated, AXES) or ((), None)
-    return (scale or factor or 1.0) * rows_in(columns, names, 3, "shape.axes")
+    return (scale or factor or 1.0) * read_rows_in(columns, names, 3, "shape.axes")
 
 
-def orientations_of(columns: Columns, stated: Names) -> Doubles | None:
+def read_orientations(columns: Columns, stated: Names) -> Doubles | None:
     """Return quaternions w, x, y, z, (N, 4), or None."""
     found = _names(columns, stated, TURNS)
     if found is None:
@@ -146,7 +146,7 @@ def orientations_of(columns: Columns, stated: Names) -> Doubles | None:
     order = found[1]
     if stated is None and found[0] == ("orientation",) and OF_OVITO in columns:
         order = W_LAST
-    turns = rows_in(columns, found[0], 4, "shape.orientation")
+    turns = read_rows_in(columns, found[0], 4, "shape.orientation")
     return turns if order is None else turns[:, order]
 
 

@@ -11,7 +11,7 @@ import pytest
 import raytracer
 from raytracer import load, render
 from raytracer.appearance.coloring import expression
-from raytracer.appearance.coloring.expression import Texts, evaluate, names_in, rows_of
+from raytracer.appearance.coloring.expression import Texts, evaluate, find_column_names, select_rows
 from raytracer.appearance.columns import Columns
 from raytracer.config.errors import SceneError
 from support.particle_files import write
@@ -189,10 +189,10 @@ def test_a_column_alone_is_not_copied() -> None:
 
 
 def test_names_of_columns() -> None:
-    assert {"c_pe[1]", "c_pe", "vx"} <= set(names_in("sqrt(vx**2) + c_pe[1]"))
-    assert "Position.X" in names_in("Position.X > 1")
-    assert "x [nm]" in names_in("`x [nm]` > 1")
-    assert names_in("1 +") == ["1 +"]
+    assert {"c_pe[1]", "c_pe", "vx"} <= set(find_column_names("sqrt(vx**2) + c_pe[1]"))
+    assert "Position.X" in find_column_names("Position.X > 1")
+    assert "x [nm]" in find_column_names("`x [nm]` > 1")
+    assert find_column_names("1 +") == ["1 +"]
 
 
 @pytest.mark.parametrize(
@@ -286,7 +286,7 @@ WATER = [5, 6]
     ],
 )
 def test_a_selection(columns: Columns, text: str, rows: set[int]) -> None:
-    assert set(rows_of(text, columns, "select").tolist()) == rows
+    assert set(select_rows(text, columns, "select").tolist()) == rows
 
 
 def test_distances_that_refer_to_distances(columns: Columns) -> None:
@@ -294,9 +294,9 @@ def test_distances_that_refer_to_distances(columns: Columns) -> None:
     nested, rows = "within 1.5 of " * 40 + "name FE", [7]
     for _ in range(40):
         rows = sorted(near(1.5, rows))
-    assert rows_of(nested, columns, "select").tolist() == rows
+    assert select_rows(nested, columns, "select").tolist() == rows
     with pytest.raises(SceneError, match="has too many nested selections"):
-        rows_of("within 1 of " * 3000 + "name FE", columns, "select")
+        select_rows("within 1 of " * 3000 + "name FE", columns, "select")
 
 
 def test_a_picture_of_a_selection(path: Path) -> None:
@@ -310,23 +310,23 @@ def test_a_picture_of_a_selection(path: Path) -> None:
                                   "within 3 of (name CA"])  # fmt: skip
 def test_a_wrong_selection(columns: Columns, text: str) -> None:
     with pytest.raises(SceneError, match=r"select: '.*' is (neither an|no) expression"):
-        rows_of(text, columns, "select")
+        select_rows(text, columns, "select")
 
 
 def test_what_the_file_lacks(tmp_path: Path) -> None:
     pytest.importorskip("MDAnalysis")
     bare = load(write(tmp_path / "a.xyz", "1\n\nO 0 0 0\n")).spheres[0].columns
     with pytest.raises(SceneError, match="nor a selection of these atoms"):
-        rows_of("resname LYS", bare, "select")
+        select_rows("resname LYS", bare, "select")
 
 
 def test_without_the_library(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "MDAnalysis", None)
     with pytest.raises(SceneError, match=r"pip install 'raytracer\[mdanalysis\]'"):
-        rows_of("protein", load(path).spheres[0].columns, "select")
+        select_rows("protein", load(path).spheres[0].columns, "select")
 
 
 def test_a_column_of_that_name_comes_first(tmp_path: Path) -> None:
     table = write(tmp_path / "a.csv", "x,y,z,protein\n0,0,0,1\n1,0,0,0\n")
-    rows = rows_of("protein > 0", load(table).spheres[0].columns, "select")
+    rows = select_rows("protein > 0", load(table).spheres[0].columns, "select")
     assert rows.tolist() == [0]

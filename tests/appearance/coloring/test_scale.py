@@ -11,7 +11,7 @@ import pytest
 from raytracer.annotations.legend import marks_of
 from raytracer.appearance.coloring import by_scale as limits
 from raytracer.appearance.coloring import maps
-from raytracer.appearance.coloring.dates import seconds_of
+from raytracer.appearance.coloring.dates import parse_dates
 from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.config.errors import SceneError
 from raytracer.model.colors import linear_to_srgb
@@ -160,7 +160,7 @@ def test_ticks_of_dates(low: str, high: str, texts: list[str]) -> None:
     ],
 )
 def test_dates_of_texts(texts: list[str], wanted: Any) -> None:
-    found = seconds_of(texts)
+    found = parse_dates(texts)
     if wanted is None:
         assert found is None
     else:
@@ -171,10 +171,10 @@ def test_maps_of_other_packages() -> None:
     cmcrameri = pytest.importorskip("cmcrameri.cm")
     colorcet = pytest.importorskip("colorcet")
     wanted = np.round(255 * cmcrameri.cmaps["batlow"](np.arange(256))[:, :3])
-    np.testing.assert_array_equal(maps.table("batlow"), wanted)
-    np.testing.assert_array_equal(maps.table("cmc.batlow_r"), wanted[::-1])
+    np.testing.assert_array_equal(maps.load_map("batlow"), wanted)
+    np.testing.assert_array_equal(maps.load_map("cmc.batlow_r"), wanted[::-1])
     fire = [list(bytes.fromhex(color[1:])) for color in colorcet.palette["fire"]]
-    np.testing.assert_array_equal(maps.table("cet_fire"), fire)
+    np.testing.assert_array_equal(maps.load_map("cet_fire"), fire)
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,15 +183,17 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
         SceneError, match=r"pip install 'raytracer\[maps\]' adds those of matplotlib"
     ):
-        maps.table("some_map")
-    assert len(maps.table("magma")) == 256
-    maps.table.cache_clear()
+        maps.load_map("some_map")
+    assert len(maps.load_map("magma")) == 256
+    maps.load_map.cache_clear()
     for each in maps.NAMES:  # which need none, reversed too
-        np.testing.assert_array_equal(maps.table(f"{each}_r"), maps.table(each)[::-1])
-    maps.table.cache_clear()
+        np.testing.assert_array_equal(maps.load_map(f"{each}_r"), maps.load_map(each)[::-1])
+    maps.load_map.cache_clear()
 
 
 def test_percentiles_of_parts_with_missing_values() -> None:
     values, percents = np.random.default_rng(3).normal(size=1000), [0.0, 37.5, 100.0]
     parts = [np.append(values[:10], np.nan), np.append(values[10:], [np.inf, np.nan])]
-    assert limits.percentiles(parts, percents) == pytest.approx(np.percentile(values, percents))
+    assert limits.find_percentiles(parts, percents) == pytest.approx(
+        np.percentile(values, percents)
+    )
