@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.particles.read import read, source_of
+from raytracer.particles.read import open_source, read
 
 SYMBOLS = ("Si", "O", "H")
 STEP = 100_000
@@ -95,7 +95,7 @@ def write(format_: str, path: Path, count: int) -> None:
 
 
 def by_raytracer(path: Path, format_: str) -> Any:
-    with source_of(path) as source:
+    with open_source(path) as source:
         return source.load(COLUMNS[format_])
 
 

@@ -36,7 +36,7 @@ from raytracer.model.settings import AUTO
 from raytracer.model.simulation_box import to_triple
 from raytracer.packing.framing import NOTHING, Surroundings
 from raytracer.packing.pack import add_boxes
-from raytracer.particles.compressed import keeping_unpacked
+from raytracer.particles.compressed import keep_decompressed
 from raytracer.rendering.following import follow, followed, with_rows
 from raytracer.rendering.overrides import SceneOverrides
 from raytracer.rendering.pipeline import (
@@ -91,7 +91,7 @@ class Renderer:
         self._overrides = SceneOverrides.of(plan.overrides, plan.annotations)
         # The reading thread has its own context variables.
         self._context, self._kept = copy_context(), ExitStack()
-        for block in (keeping_unpacked(), redirect_warnings(self._note)):
+        for block in (keep_decompressed(), redirect_warnings(self._note)):
             self._context.run(self._kept.enter_context, block)
         self.plan = plan
         self.hashed, self.in_place = hashed, in_place

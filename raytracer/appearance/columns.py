@@ -29,7 +29,7 @@ from raytracer.model.arrays import for_each_block
 from raytracer.model.elements import RADII, load_radii
 from raytracer.model.particle_labels import ParticleLabels, find_element_symbols
 from raytracer.model.particle_source import Column, ParticleRecord, ParticleSource, column_kind
-from raytracer.particles.columns import label_ids
+from raytracer.particles.columns import index_labels
 
 if TYPE_CHECKING:
     from raytracer.model.sphere_set import SphereSet
@@ -292,7 +292,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
 
     @contextmanager
     def _open(self) -> Iterator[ParticleSource]:
-        from raytracer.particles.read import source_of
+        from raytracer.particles.read import open_source
 
         if self._spheres.data.origin is not None:
             yield self._spheres.data.origin
@@ -305,7 +305,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
             )
         if problem := file.problem():
             raise SceneError(f"{self._spheres.source}: {problem}")
-        with source_of(file) as source:
+        with open_source(file) as source:
             yield source
 
     def _read(self, name: str) -> NDArray[Any] | Texts:
@@ -326,7 +326,7 @@ class Columns(Mapping[str, "NDArray[Any]"]):
                 shown_ids = ids if rows is None else ids[rows]
                 return Texts(np.datetime_as_string(times).tolist(), shown_ids)
             if array.dtype.kind in "SUO":
-                texts = Texts(*label_ids(array, self._spheres.source))
+                texts = Texts(*index_labels(array, self._spheres.source))
                 return texts if rows is None else Texts(texts.names, texts.ids[rows])
         if array.dtype.kind not in "iufb":
             raise SceneError(f"{where} holds neither numbers nor texts")

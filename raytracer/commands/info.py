@@ -72,10 +72,10 @@ def info(
 
 def print_formats(as_json: bool) -> None:
     """Print the formats of particle files; first ours, then those that packages add."""
-    from raytracer.particles.registry import listing
+    from raytracer.particles.registry import list_formats
 
     with collect_warnings() as warnings:
-        rows = listing()
+        rows = list_formats()
     if as_json:
         print_json({"formats": rows} | ({"warnings": warnings} if warnings else {}))
         return
@@ -114,14 +114,14 @@ def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the contents of a scene or particle file, and what would be drawn."""
     from raytracer.commands.scene import contents_of
     from raytracer.model.data_file import DataFile, split_inner
-    from raytracer.particles.locate import locate
+    from raytracer.particles.locate import locate_frame
     from raytracer.scene_files.load import find_named_files, is_scene
     from raytracer.scene_files.source import InputSource
     from raytracer.scene_files.summary import summarize_file
 
     path, frame = scene_path(name), options.get("frame")
     source = InputSource.of(path, **options)
-    files = find_named_files(path, "file") if is_scene(path) else [locate(path, frame).named]
+    files = find_named_files(path, "file") if is_scene(path) else [locate_frame(path, frame).named]
     parts = {str(each): split_inner(each) for each in files}
     if sum(part.stat().st_size for part, _ in parts.values() if is_file(part)) <= WHOLE_BYTES:
         contents = contents_of(source)

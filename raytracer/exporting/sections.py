@@ -21,7 +21,7 @@ from raytracer.appearance.glyphs.shared import find_rows_by_id
 from raytracer.exporting.figure import UNLIT, Figure, Grid, Rods
 from raytracer.model.scene import Scene
 from raytracer.model.simulation_box import box_edges
-from raytracer.particles.columns import label_ids
+from raytracer.particles.columns import index_labels
 
 LEVEL, FAST_LEVEL = 9, 5  # of deflation
 LARGE = 8 << 20  # bytes from which arrays are deflated fast
@@ -253,7 +253,7 @@ def _words(
     places: dict[str, int] = {}
     ids = []
     for each in values:
-        texts = each if isinstance(each, Texts) else Texts(*label_ids(each, name))
+        texts = each if isinstance(each, Texts) else Texts(*index_labels(each, name))
         table = [places.setdefault(text, len(places)) for text in texts.names]
         ids.append(np.array(table, np.uint32)[texts.ids])
     about = {"parts": 1, "kind": "text", "words": list(places)}

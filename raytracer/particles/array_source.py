@@ -34,7 +34,7 @@ Bonds = tuple[NDArray[np.int64] | None, dict[str, NDArray[Any]]]  # pairs (M, 2)
 NO_BONDS: Bonds = None, {}
 
 
-class Entry(NamedTuple):
+class LazyColumn(NamedTuple):
     """A column whose values, (N, ...), are made when they are needed."""
 
     dtype: np.dtype[Any]  # or another one of the same kind
@@ -44,7 +44,7 @@ class Entry(NamedTuple):
     quantity: Any = None  # the unit as an object of its package, which converts
 
 
-class Frame(NamedTuple):
+class FrameContent(NamedTuple):
     """What a reader takes of a frame.
 
     Columns are arrays or entries. Those without a value per particle, and of other types than
@@ -59,7 +59,7 @@ class Frame(NamedTuple):
     frames: int = 1  # of the file
 
 
-class Stored(Protocol):
+class StoredArray(Protocol):
     """An array, in memory or in a file."""
 
     @property
@@ -79,23 +79,23 @@ class ArraySource(ColumnSource):
     memory: ClassVar[int] = 1  # bytes per byte of the file, or of its frame, while it is parsed
     of_frame: ClassVar[tuple[str, ...]] = ("taken", "stored", "_bonds", "centers", "_shape")
 
-    def read(self) -> Frame | dict[str, NDArray[Any]]:
+    def read(self) -> FrameContent | dict[str, NDArray[Any]]:
         """Return the frame, or only its columns, each (N, ...); texts as bytes."""
         return {}
 
     @cached_property
-    def taken(self) -> Frame:
+    def taken(self) -> FrameContent:
         result = self.read()
-        return result if isinstance(result, Frame) else Frame(result)
+        return result if isinstance(result, FrameContent) else FrameContent(result)
 
     @cached_property
-    def stored(self) -> Mapping[str, Stored]:
+    def stored(self) -> Mapping[str, StoredArray]:
         """The arrays by name."""
-        columns: dict[str, Stored] = {}
+        columns: dict[str, StoredArray] = {}
         for name, value in self.taken.columns.items():
-            each = value if isinstance(value, Entry) else np.asarray(value)
-            if each.dtype.kind == "O" and _are_texts(value):
-                each = Entry(np.dtype("S"), each.shape, partial(texts_of, value))
+            each = value if isinstance(value, LazyColumn) else np.asarray(value)
+            if each.dtype.kind == "O" and _holds_texts(value):
+                each = LazyColumn(np.dtype("S"), each.shape, partial(encode_objects, value))
             if column_kind(each.dtype):
                 columns[str(name)] = each
         return columns
@@ -103,11 +103,11 @@ class ArraySource(ColumnSource):
     def values(self, name: str, frame: int | None) -> NDArray[Any]:
         """Return an array, of one that moves a frame: numbers in native order, texts as bytes."""
         each: Any = self.stored[name]
-        values = np.asarray(each.read() if isinstance(each, Entry) else each)
+        values = np.asarray(each.read() if isinstance(each, LazyColumn) else each)
         if column_kind(each.dtype) == "text":
             if values.dtype.kind == "M":
                 values = np.datetime_as_string(values)
-            values = values if values.dtype.kind == "S" else texts_of(values)
+            values = values if values.dtype.kind == "S" else encode_objects(values)
         elif values.dtype.kind not in "iufb":
             raise self.error(f"{self.noun} '{quote(name)}' does not hold numbers")
         values = values if frame is None else values[frame]
@@ -129,7 +129,7 @@ class ArraySource(ColumnSource):
     @cached_property
     def centers(self) -> str | None:
         """The array of coordinates, or None."""
-        return coordinates(self.stored)
+        return find_coordinates(self.stored)
 
     @cached_property
     def _shape(self) -> tuple[int, ...]:
@@ -141,7 +141,7 @@ class ArraySource(ColumnSource):
     def rows(self) -> int | None:
         if self.taken.rows is not None or not self._shape:
             return self.taken.rows
-        return self._shape[1 if are_frames(self._shape) or is_across(self._shape) else 0]
+        return self._shape[1 if has_frames(self._shape) or is_transposed(self._shape) else 0]
 
     @property
     def count(self) -> int | None:
@@ -149,16 +149,16 @@ class ArraySource(ColumnSource):
 
     @property
     def frames(self) -> int | None:
-        return self._shape[0] if are_frames(self._shape) else self.taken.frames
+        return self._shape[0] if has_frames(self._shape) else self.taken.frames
 
     def moves(self, name: str) -> bool:
         """Whether the first axis of an array is time."""
-        return are_frames(self._shape) and self.shape_of(name)[:2] == self._shape[:2]
+        return has_frames(self._shape) and self.shape_of(name)[:2] == self._shape[:2]
 
     def is_turned(self, name: str) -> bool:
         """Whether the last axis of an array is that of the particles."""
         shape = self.shape_of(name)
-        return is_across(self._shape) and shape[1:] == (self.rows,) != shape[:1]
+        return is_transposed(self._shape) and shape[1:] == (self.rows,) != shape[:1]
 
     def shape_of(self, name: str) -> tuple[int, ...]:
         return self.stored[name].shape if name in self.stored else ()
@@ -178,9 +178,9 @@ class ArraySource(ColumnSource):
             each.dtype.itemsize * prod(each.shape[moves:]) for each, moves in stored
             if not isinstance(each, np.ndarray)
         ))  # fmt: skip
-        return {name: self.oriented(name) for name in names}
+        return {name: self.orient(name) for name in names}
 
-    def oriented(self, name: str) -> NDArray[Any]:
+    def orient(self, name: str) -> NDArray[Any]:
         """Return the values of the frame, (N, ...)."""
         values = self.values(name, self.frame if self.moves(name) else None)
         return np.ascontiguousarray(values.T) if self.is_turned(name) else values
@@ -222,16 +222,16 @@ class ObjectSource(ArraySource):
         unit = getattr(self.stored[lengths[0]], "quantity", None)
         for name in lengths[1:]:
             each = self.stored[name]
-            if isinstance(each, Entry) and each.quantity is not None:
-                self.stored[name] = self._converted(name, each, unit)  # type: ignore[index]
+            if isinstance(each, LazyColumn) and each.quantity is not None:
+                self.stored[name] = self._convert_entry(name, each, unit)  # type: ignore[index]
         return chosen
 
-    def _converted(self, name: str, entry: Entry, unit: Any) -> Entry:
+    def _convert_entry(self, name: str, entry: LazyColumn, unit: Any) -> LazyColumn:
         times = quantities.conversion_factor(entry.quantity, "" if unit is None else unit)
         if times is None:
             problem = quantities.explain_wrong_unit(entry.quantity, unit)
             raise self.error(f"{self.noun} '{quote(name)}' {problem}, as the coordinates")
-        return Entry(
+        return LazyColumn(
             np.dtype(float), entry.shape, lambda: np.asarray(entry.read()) * times, str(unit), unit
         )
 
@@ -252,17 +252,17 @@ class LibraryFile(ObjectSource):
     def __init__(self, file: OpenFile, variant: str) -> None:
         super().__init__(None, file.source, variant)
         self.file = file
-        self.value, self._frames = self.opened(0)
+        self.value, self._frames = self.open_frame(0)
 
     @abstractmethod
-    def opened(self, frame: int) -> tuple[Any, int]:
+    def open_frame(self, frame: int) -> tuple[Any, int]:
         """Return a frame as an object of the library, and the number of frames."""
 
     frames = property(lambda self: self._frames)
 
     def go_to(self, frame: int) -> None:
         super().go_to(frame)
-        self.value, self._frames = self.opened(frame)
+        self.value, self._frames = self.open_frame(frame)
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         if not self.has_coordinates:
@@ -273,7 +273,7 @@ class LibraryFile(ObjectSource):
         return super().particles(names)
 
 
-def library(module: str, source: str, extra: str) -> Any:
+def import_library(module: str, source: str, extra: str) -> Any:
     """Import a library that reads a format, in a worker of `isolated`; `extra` installs it. Raises
     DataFileError: it is not installed."""
     if not is_isolated:
@@ -289,47 +289,47 @@ def library(module: str, source: str, extra: str) -> Any:
         ) from None
 
 
-def texts(words: Sequence[str]) -> NDArray[Any]:
+def encode_texts(words: Sequence[str]) -> NDArray[Any]:
     encoded = [word.encode("utf-8", "replace") for word in words]
     return np.array(encoded, f"S{max(map(len, encoded), default=1) or 1}")
 
 
-def _are_texts(values: NDArray[Any]) -> bool:
+def _holds_texts(values: NDArray[Any]) -> bool:
     """Whether the first object of an array that is not missing is a text or a date."""
     known = (value for value in values if value is not None and value == value)
     return values.dtype.kind == "O" and isinstance(next(known, None), (str, date))
 
 
-def texts_of(values: Any) -> NDArray[Any]:
+def encode_objects(values: Any) -> NDArray[Any]:
     """Encode texts or objects, (N,), as bytes; missing values are empty."""
-    return texts(["" if value is None or value != value else str(value) for value in values])
+    return encode_texts(["" if value is None or value != value else str(value) for value in values])
 
 
-def coordinates(arrays: Mapping[str, Stored]) -> str | None:
+def find_coordinates(arrays: Mapping[str, StoredArray]) -> str | None:
     """Return the array of coordinates by its name and shape: of three or two, or with a row for
     each axis."""
     for width in (3, 2, 0):
         fit = [name for name, each in arrays.items()
                if (each.shape[1:] == (width,) or each.shape[2:] == (width,) if width
-                   else is_across(each.shape))]  # fmt: skip
+                   else is_transposed(each.shape))]  # fmt: skip
         if name := naming.find_usual_name("centers", fit):
             return name
     return None
 
 
-def vectors(arrays: Mapping[str, Stored]) -> list[str]:
+def find_vectors(arrays: Mapping[str, StoredArray]) -> list[str]:
     """Return the arrays that may be coordinates without a usual name: (N, 3), (T, N, 3), (3, N)."""
     return [name for name, each in arrays.items()
             if each.dtype.kind == "f" and not naming.is_other_vector(name)
-            and (each.shape[1:] == (3,) or are_frames(each.shape) or is_across(each.shape))
+            and (each.shape[1:] == (3,) or has_frames(each.shape) or is_transposed(each.shape))
             ]  # fmt: skip
 
 
-def are_frames(shape: Sequence[int]) -> bool:
+def has_frames(shape: Sequence[int]) -> bool:
     """Whether an array of coordinates has frames, (T, N, 3) or (T, N, 2)."""
     return len(shape) == 3 and shape[2] in (2, 3) and shape[0] > 0
 
 
-def is_across(shape: Sequence[int], least: int = 4) -> bool:
+def is_transposed(shape: Sequence[int], least: int = 4) -> bool:
     """Whether an array has a row for each axis, (3, N), N at least `least`."""
     return len(shape) == 2 and shape[0] == 3 and shape[1] >= least

@@ -77,7 +77,7 @@ REDSHIFT = Distance(
 """A distance only where it is asked for: it depends on a model of the universe."""
 
 
-class Far(NamedTuple):
+class DistanceColumn(NamedTuple):
     """What a table says about distances."""
 
     name: str  # of the column; "" is none
@@ -87,7 +87,7 @@ class Far(NamedTuple):
     is_inverse: bool = False  # whether the column is a parallax
 
 
-def directions(names: Collection[str]) -> list[str]:
+def find_angle_columns(names: Collection[str]) -> list[str]:
     """Return the columns of longitude and latitude, or []."""
     by_name = [(name, naming.normalize_name(name)) for name in names]
     for angles in ANGLES:
@@ -98,39 +98,39 @@ def directions(names: Collection[str]) -> list[str]:
     return []
 
 
-def placed(source: ParticleSource, redshift: str = "") -> ParticleSource:
+def with_celestial_positions(source: ParticleSource, redshift: str = "") -> ParticleSource:
     """Return a source of one frame, with celestial positions if it has no others, or if a column of
     redshifts is named. Raises DataFileError: there is no such column, or there are no angles."""
     columns = source.columns
     numbers = [name for name, each in columns.items()
                if not each.shape and each.kind in ("number", "integer")]  # fmt: skip
-    angles = directions(numbers)
+    angles = find_angle_columns(numbers)
     has_places = naming.find_usual_name("centers", columns) or all(
         naming.find_usual_name(axis, numbers) for axis in "xy"
     )
     if redshift:
         if not angles:
-            raise no_angles(source)
+            raise explain_missing_angles(source)
         if redshift not in numbers:
             hint = suggest(redshift, numbers)
             raise source.error(f"there is no column of numbers '{quote(redshift)}'; {hint}")
     elif not angles or has_places:
         return source
     others = [name for name in numbers if name not in angles]
-    made = Celestial(source, angles, others, redshift)
+    made = CelestialSource(source, angles, others, redshift)
     are_letters = all(
         len(naming.normalize_name(name)) == 1 for name in angles
     )  # l and b of anything
     return source if are_letters and not made.far.name else made
 
 
-def no_angles(source: ParticleSource) -> DataFileError:
+def explain_missing_angles(source: ParticleSource) -> DataFileError:
     return source.error(
         "'redshift' is for files with columns of celestial coordinates, such as 'ra' and 'dec'"
     )
 
 
-class Celestial(ParticleSource):
+class CelestialSource(ParticleSource):
     """The rows of a table with known distances.
 
     Args:
@@ -149,24 +149,28 @@ class Celestial(ParticleSource):
         self.table = table
         self.format, self.notes = table.format, table.notes
         self._angles = angles
-        self.far = self._far(redshift, REDSHIFT) if redshift else self._distances(numbers)
-        self._redshift = "" if self.far.name else self._redshifts(numbers)
+        self.far = (
+            self._distance_column(redshift, REDSHIFT) if redshift else self._distances(numbers)
+        )
+        self._redshift = "" if self.far.name else self._find_redshift_column(numbers)
 
-    def _distances(self, numbers: list[str]) -> Far:
+    def _distances(self, numbers: list[str]) -> DistanceColumn:
         for distance in DISTANCES:
             for name in numbers:
                 if found := re.fullmatch(distance.pattern, naming.normalize_name(name)):
                     if not distance.is_inverse:
-                        return self._far(name, distance, found["unit"] or "")
+                        return self._distance_column(name, distance, found["unit"] or "")
                     if factor := _MILLIARCSECONDS.get(self.columns[name].unit.lower()):
-                        return self._far(name, distance._replace(factor=PARSEC / factor))
-        return Far("", 1.0, "", "")
+                        return self._distance_column(
+                            name, distance._replace(factor=PARSEC / factor)
+                        )
+        return DistanceColumn("", 1.0, "", "")
 
-    def _far(self, name: str, distance: Distance, unit: str = "") -> Far:
+    def _distance_column(self, name: str, distance: Distance, unit: str = "") -> DistanceColumn:
         unit = distance.unit or self.columns[name].unit or unit
-        return Far(name, distance.factor, unit, distance.told, distance.is_inverse)
+        return DistanceColumn(name, distance.factor, unit, distance.told, distance.is_inverse)
 
-    def _redshifts(self, numbers: list[str]) -> str:
+    def _find_redshift_column(self, numbers: list[str]) -> str:
         """Return the column that may be redshifts, or ""."""
         if naming.has_bands(numbers):
             numbers = [name for name in numbers if naming.normalize_name(name) != "z"]
@@ -202,7 +206,7 @@ class Celestial(ParticleSource):
         self.table.also = self.also
         far = self.far.name or self._redshift or lat  # `Z` is no label then
         whole = self.table.particles({**names, "x": lon, "y": lat, "z": far})
-        whole.centers = self._cartesian(np.asarray(whole.centers, np.float64)[self.rows])
+        whole.centers = self._to_cartesian(np.asarray(whole.centers, np.float64)[self.rows])
         whole.unit, whole.columns["centers"] = self.far.unit, ()  # other values than theirs
         for name in ("radius", "color" if whole.color_id is None else "color_id"):
             values = getattr(whole, name)
@@ -211,10 +215,10 @@ class Celestial(ParticleSource):
         if whole.labels is not None:
             whole.labels = whole.labels._replace(ids=whole.labels.ids[self.rows])
         whole.extra = {name: values[self.rows] for name, values in whole.extra.items()}
-        whole.notes.append(("", self._told(len(self._is_known) - len(self.rows))))
+        whole.notes.append(("", self._describe_positions(len(self._is_known) - len(self.rows))))
         return whole
 
-    def _degrees(self, name: str) -> float:
+    def _degree_factor(self, name: str) -> float:
         """Return the factor of the unit of an angle. Raises DataFileError for an unknown one."""
         if (factor := _DEGREES.get(self.columns[name].unit.lower())) is None:
             raise self.error(
@@ -223,9 +227,9 @@ class Celestial(ParticleSource):
             )
         return factor
 
-    def _cartesian(self, given: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _to_cartesian(self, given: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return positions from longitude, latitude and distance, parallax or redshift, (N, 3)."""
-        degrees = given[:, :2] * [self._degrees(name) for name in self._angles]
+        degrees = given[:, :2] * [self._degree_factor(name) for name in self._angles]
         if np.any(np.abs(degrees[:, 1]) > 90.0):
             raise self.error(
                 f"'{quote(self._angles[1])}' is beyond 90 degrees: give --columns "
@@ -238,7 +242,7 @@ class Celestial(ParticleSource):
         axes = [np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)]
         return np.stack(axes, axis=1) * radius[:, None]
 
-    def _told(self, left: int) -> str:
+    def _describe_positions(self, left: int) -> str:
         far = self.far
         lon, lat = (f"'{quote(name)}'" for name in self._angles)
         text = f"{lon} and {lat}, on the unit sphere: there is no distance"

@@ -9,7 +9,7 @@ import numpy as np
 from raytracer.model.particle_source import Box
 
 
-def cell_of(sizes: Iterable[float]) -> Box | None:
+def cell_from_sizes(sizes: Iterable[float]) -> Box | None:
     """Return the cell with its first edge along x and its second in the x-y plane, or None. sizes:
     (6,), lengths of the edges a, b and c; the angles alpha (between b and c), beta (a and c) and
     gamma (a and b), degrees."""
@@ -32,7 +32,7 @@ def cell_of(sizes: Iterable[float]) -> Box | None:
     return Box((0.0, 0.0, 0.0), edges)
 
 
-def hoomd_box(sizes: Iterable[float]) -> Box | None:
+def box_from_hoomd(sizes: Iterable[float]) -> Box | None:
     """Return the box of HOOMD-blue (Lx, Ly, Lz, xy, xz, yz), centred on 0; None without size.
     sizes: (6,); Lz is 0 in two dimensions."""
     x, y, z, xy, xz, yz = map(float, sizes)
@@ -44,7 +44,7 @@ def hoomd_box(sizes: Iterable[float]) -> Box | None:
     return Box((low[0], low[1], low[2]), edges, (True, True, not is_flat))
 
 
-def lammps_box(rows: Iterable[Sequence[float]], periodic: tuple[bool, bool, bool]) -> Box:
+def box_from_lammps(rows: Iterable[Sequence[float]], periodic: tuple[bool, bool, bool]) -> Box:
     """Return the box of a dump of LAMMPS. rows: (3, 2), the bounds along x, y and z; or (3, 3),
     those of the bounding box of a triclinic one, each with a tilt factor: xy, xz, yz. periodic:
     whether the box is periodic along each edge."""
@@ -56,7 +56,7 @@ def lammps_box(rows: Iterable[Sequence[float]], periodic: tuple[bool, bool, bool
     return Box((xl, yl, zl), edges, periodic)
 
 
-def cell_box(cell: Any, periodic: Any = (True, True, True)) -> Box | None:
+def box_from_cell(cell: Any, periodic: Any = (True, True, True)) -> Box | None:
     """Return the box of a cell (3, 3), one edge per row, or None without volume."""
     edges = np.asarray(cell, np.float64)
     if edges.shape != (3, 3) or not np.isfinite(edges).all() or not np.linalg.det(edges):

@@ -14,7 +14,7 @@ from raytracer.model.colors import check_color_numbers, parse_color
 from raytracer.model.elements import is_bead_mass
 from raytracer.model.particle_labels import ParticleLabels
 from raytracer.model.particle_source import Notes, Particles, ParticleSource
-from raytracer.particles.celestial import no_angles
+from raytracer.particles.celestial import explain_missing_angles
 
 SPECIES = ("species", "element", "elements", "symbol", "symbols")
 ATOMIC_NUMBERS = ("Z", "numbers", "atomic_numbers", "atomic_number")
@@ -65,30 +65,39 @@ class ColumnSource(ParticleSource):
         arrays = self.load(list(dict.fromkeys([*parts.values(), *self.also, *masses])))
         values = {part: arrays[name] for part, name in parts.items()}
         unit = self._convert(values, parts)
-        if np.shape(centers := _centers(values, self.name))[1:] == (2,):
+        if np.shape(centers := _stack_centers(values, self.name))[1:] == (2,):
             centers = np.pad(centers, ((0, 0), (0, 1)))
             self.note(
                 f"'{quote(parts['centers'])}' has two numbers per particle, so all have z = 0"
             )
-        result = Particles(self.name, centers, values.get("radius"), notes=self._unused(parts),
-                           extra={name: arrays[name] for name in self.also})  # fmt: skip
+        result = Particles(
+            self.name,
+            centers,
+            values.get("radius"),
+            notes=self._describe_unused(parts),
+            extra={name: arrays[name] for name in self.also},
+        )
         if "diameter" in values and "radius" not in values:
-            result.radius = self.positive(values["diameter"] * 0.5, parts["diameter"])
+            result.radius = self.fill_zero_radii(values["diameter"] * 0.5, parts["diameter"])
         if "color" in values:
             self._set_color(result, values["color"], parts["color"])
         elif "r" in values:
-            rows = stacked([values[c] for c in "rgb"])
-            result.color = check_color_numbers(rows, wrong_colors(self.name, "columns r, g, b"))
+            rows = stack_columns([values[c] for c in "rgb"])
+            result.color = check_color_numbers(
+                rows, color_error_maker(self.name, "columns r, g, b")
+            )
         if "label" in values:
             labels = self.labels(parts["label"], values["label"])
-            result.labels = self._beads(labels, result, arrays[masses[0]] if masses else None)
+            result.labels = self._relabel_beads(
+                labels, result, arrays[masses[0]] if masses else None
+            )
         for group, members in GROUPS.items():
             used = tuple(parts[part] for part in members if part in parts)
             result.columns[group], result.names[group] = used, ", ".join(used) or group
         result.unit = unit
         return result
 
-    def _beads(
+    def _relabel_beads(
         self, labels: ParticleLabels, result: Particles, masses: NDArray[Any] | None
     ) -> ParticleLabels:
         """Return labels as types if names or masses, (N,), contradict that they are elements."""
@@ -99,7 +108,7 @@ class ColumnSource(ParticleSource):
         if {"name", "residue"} <= self.columns.keys():
             known = self.load([name for name in molecules.OF_BEADS if name in self.columns])
             if molecules.are_beads(known, result.centers):
-                labels = ParticleLabels(*label_ids(known["name"], self.name), "types")
+                labels = ParticleLabels(*index_labels(known["name"], self.name), "types")
                 why = molecules.FAR_APART
             else:
                 labels = labels._replace(with_residues=True)
@@ -111,7 +120,7 @@ class ColumnSource(ParticleSource):
             if any(is_bead_mass(*pair) for pair in pairs):
                 labels, why = labels._replace(meaning="types"), "their masses are others"
         if labels.meaning == "types":
-            self.note(molecules.beads_taken(labels.names, why), "radius+color")
+            self.note(molecules.describe_beads(labels.names, why), "radius+color")
         return labels
 
     def _convert(self, values: dict[str, NDArray[Any]], parts: Mapping[str, str]) -> str:
@@ -142,7 +151,7 @@ class ColumnSource(ParticleSource):
                 for part, unit in known.items() if part not in SIZES)  # fmt: skip
         return known[first] if all(same) else ""
 
-    def positive(self, radius: NDArray[Any], name: str) -> NDArray[Any] | None:
+    def fill_zero_radii(self, radius: NDArray[Any], name: str) -> NDArray[Any] | None:
         """Return radii (N,) from a column, with the median of the others instead of 0, which
         simulations write where a size is not set; None if all are 0."""
         known = radius[radius > 0.0]
@@ -160,7 +169,7 @@ class ColumnSource(ParticleSource):
         chosen: dict[str, str] = {}
         for key, name in names.items():
             if key == "redshift":
-                raise no_angles(self)
+                raise explain_missing_angles(self)
             if name not in self.names:
                 hint = suggest(name, self.names)
                 raise self.error(f"there is no {self.noun} named '{quote(name)}'; {hint}")
@@ -169,7 +178,10 @@ class ColumnSource(ParticleSource):
             self._require_shape(part, name)
         self._choose_centers(chosen)
         for part in ("radius", "diameter"):
-            if chosen.keys().isdisjoint(SIZES) and (usual := self._usual(part, ())) is not None:
+            if (
+                chosen.keys().isdisjoint(SIZES)
+                and (usual := self._find_usual(part, ())) is not None
+            ):
                 chosen[part] = usual
         self._choose_color(chosen)
         if (label := self._label(chosen.values())) is not None:
@@ -177,7 +189,7 @@ class ColumnSource(ParticleSource):
         naming.require_one(chosen.values(), self.names, self.where, self.noun, names.values())
         return chosen
 
-    def _usual(self, part: str, *shapes: tuple[int, ...]) -> str | None:
+    def _find_usual(self, part: str, *shapes: tuple[int, ...]) -> str | None:
         """Return the column of numbers of a shape whose name is usual for a part, or None."""
         numbers = (name for name, each in self.columns.items()
                    if each.kind in NUMBERS and each.shape in shapes)  # fmt: skip
@@ -201,7 +213,7 @@ class ColumnSource(ParticleSource):
         """Return the labels of particles from texts or integers, (N,)."""
         plain = name if name in ATOMIC_NUMBERS else naming.normalize_name(name)
         meaning = "elements" if plain in ATOMIC_NUMBERS else "types" if plain in TYPES else None
-        labels, ids = label_ids(values, self.name)
+        labels, ids = index_labels(values, self.name)
         return ParticleLabels(labels, ids, meaning, self.first_line)
 
     def labels_of_atoms(self) -> ParticleLabels | None:
@@ -209,19 +221,21 @@ class ColumnSource(ParticleSource):
         return None if name is None else self.labels(name, self.load([name])[name])
 
     def _label(self, taken: Collection[str]) -> str | None:
-        return label_in([name for name, each in self.columns.items() if not each.shape], taken)
+        return find_label_name(
+            [name for name, each in self.columns.items() if not each.shape], taken
+        )
 
     def _choose_centers(self, chosen: dict[str, str]) -> None:
         columns = self.columns
         if "centers" not in chosen and not set("xyz") & set(chosen):
-            usual = self._usual("centers", (3,))
-            if usual is None and not self._usual("x", ()):
-                usual = self._usual("centers", (2,))
+            usual = self._find_usual("centers", (3,))
+            if usual is None and not self._find_usual("x", ()):
+                usual = self._find_usual("centers", (2,))
             chosen |= {} if usual is None else {"centers": usual}
         if "centers" in chosen:
             return
         for axis in "xyz":
-            usual = chosen.get(axis) or self._usual(axis, ())
+            usual = chosen.get(axis) or self._find_usual(axis, ())
             if usual is None and (named := naming.find_usual_name(axis, columns)) is not None:
                 kind, shape, _ = columns[named]
                 held = f"{kind or 'number'}s{f' of shape {shape}' if shape else ''}"
@@ -244,11 +258,11 @@ class ColumnSource(ParticleSource):
         if "color" in chosen or set("rgb") & set(chosen):
             return
         texts = [name for name, each in self.columns.items() if each[:2] == ("text", ())]
-        usual = self._usual("color", (3,), (4,)) or naming.find_usual_name("color", texts)
-        parts = {"color": usual} if usual else {part: self._usual(part, ()) for part in "rgb"}
+        usual = self._find_usual("color", (3,), (4,)) or naming.find_usual_name("color", texts)
+        parts = {"color": usual} if usual else {part: self._find_usual(part, ()) for part in "rgb"}
         chosen |= {part: name for part, name in parts.items() if name and all(parts.values())}
 
-    def _unused(self, chosen: Mapping[str, str]) -> Notes:
+    def _describe_unused(self, chosen: Mapping[str, str]) -> Notes:
         """Return warnings about unused columns whose names suggest sizes or colours."""
         left = [name for name in self.columns if name not in chosen.values()]
         known = {"radius": {*SIZES, "label"}, "color": {"color", "r", "label"}}
@@ -258,10 +272,10 @@ class ColumnSource(ParticleSource):
     def _set_color(self, result: Particles, values: NDArray[Any], name: str) -> None:
         if self.columns[name].kind != "text":
             result.color = check_color_numbers(
-                values, wrong_colors(result.source, f"'{quote(name)}'")
+                values, color_error_maker(result.source, f"'{quote(name)}'")
             )
             return
-        texts, result.color_id = label_ids(values, result.source)
+        texts, result.color_id = index_labels(values, result.source)
         colors = []
         for index, text in enumerate(texts):
             try:
@@ -273,7 +287,7 @@ class ColumnSource(ParticleSource):
         result.color = np.array(colors, np.float64).reshape(-1, 3)
 
 
-def label_in(names: Sequence[str], taken: Collection[str] = ()) -> str | None:
+def find_label_name(names: Sequence[str], taken: Collection[str] = ()) -> str | None:
     """Return the likeliest name of labels that is not taken. Names match in any letter case, but
     atomic numbers "Z", since "z" is a coordinate."""
     by_plain = {
@@ -284,14 +298,14 @@ def label_in(names: Sequence[str], taken: Collection[str] = ()) -> str | None:
     return next((name for name in known if name and name not in taken), None)
 
 
-def label_ids(values: NDArray[Any], source: str) -> tuple[list[str], NDArray[Any]]:
+def index_labels(values: NDArray[Any], source: str) -> tuple[list[str], NDArray[Any]]:
     """Return the K distinct labels of a column in order of first use, and the index of each row,
     int32 (N,). values: (N,), texts (bytes) or integers; source: the file, for messages."""
     if values.dtype.kind == "S":
         width = -(-max(values.dtype.itemsize, 1) // 8) * 8
         return find_distinct_texts(values.astype(f"S{width}", copy=False), source)
     if len(values) and values.dtype.kind in "iu" and 0 <= values.min() <= values.max() < MAX_TYPES:
-        return _type_ids(values)
+        return _index_small_integers(values)
     known, first, inverse = np.unique(values, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.argsort(order).astype(np.int32)
@@ -299,8 +313,8 @@ def label_ids(values: NDArray[Any], source: str) -> tuple[list[str], NDArray[Any
     return [form.format(known[place]) for place in order], rank[inverse.reshape(-1)]
 
 
-def _type_ids(values: NDArray[Any]) -> tuple[list[str], NDArray[Any]]:
-    """As `label_ids`, for small integers: without sorting, block by block."""
+def _index_small_integers(values: NDArray[Any]) -> tuple[list[str], NDArray[Any]]:
+    """As `index_labels`, for small integers: without sorting, block by block."""
     places = np.full(int(values.max()) + 1, -1, np.int32)  # index of each value among the names
     ids = np.empty(len(values), np.int32)
     names: list[str] = []
@@ -317,21 +331,21 @@ def _type_ids(values: NDArray[Any]) -> tuple[list[str], NDArray[Any]]:
     return names, ids
 
 
-def wrong_colors(source: str, what: str) -> Callable[[str], DataFileError]:
+def color_error_maker(source: str, what: str) -> Callable[[str], DataFileError]:
     """Return a function that makes errors about the colours in columns `what`."""
     return lambda problem: DataFileError(f"{source}: {what}: {problem}")
 
 
-def _centers(values: Mapping[str, NDArray[Any]], source: str) -> NDArray[Any]:
+def _stack_centers(values: Mapping[str, NDArray[Any]], source: str) -> NDArray[Any]:
     if "centers" in values:
         return values["centers"]
     axes = [values[axis] if axis in values else np.zeros(len(values["x"])) for axis in "xyz"]
     if len({axis.shape for axis in axes}) > 1:
         raise DataFileError(f"{source}: x, y and z differ in length")
-    return stacked(axes)
+    return stack_columns(axes)
 
 
-def stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def stack_columns(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Return three columns as one array (N, 3), without a copy if they are slices of one."""
 
     def layout(values: NDArray[Any]) -> Any:

@@ -44,7 +44,7 @@ _kept: ContextVar[dict[tuple[str, int, int], OpenFile] | None] = ContextVar("kep
 
 
 @contextmanager
-def keeping_unpacked() -> Iterator[None]:
+def keep_decompressed() -> Iterator[None]:
     """In the block, decompress each file once, even if it is opened for each frame."""
     before = _kept.get()
     token = _kept.set({} if before is None else before)
@@ -54,7 +54,7 @@ def keeping_unpacked() -> Iterator[None]:
         _kept.reset(token)
 
 
-def unpacked(file: OpenFile) -> OpenFile:
+def decompress(file: OpenFile) -> OpenFile:
     """Return the decompressed content of a file; an uncompressed one as it is. Raises
     DataFileError: the file is damaged, larger than memory, or its library is not installed."""
     for _ in range(MAX_DEPTH + 1):
@@ -62,7 +62,7 @@ def unpacked(file: OpenFile) -> OpenFile:
         start = file.file.read(8)
         file.file.seek(0)
         module, suffix = next((MAGIC[each] for each in MAGIC if start.startswith(each)), ("", ""))
-        member = _member(file) if module == ZIP else ""
+        member = _find_member(file) if module == ZIP else ""
         if not module or (module == ZIP and not member):
             break
         kept, key = _kept.get(), (str(file.path.absolute()), file.size, file.modified)
@@ -70,7 +70,7 @@ def unpacked(file: OpenFile) -> OpenFile:
             path = file.path.with_suffix("") if file.path.suffix.lower() == suffix else file.path
             path = path.with_name(Path(member).name) if member else path
             with translate_errors(file.source, suffix):
-                stream = _stream(file, module, member)
+                stream = _open_stream(file, module, member)
                 ended: list[EOFError] = []
                 content = copy_to_temporary(path, file.source, partial(_copy, stream, file, ended))
                 if module == "zstandard" and not _is_whole(file, import_module(module)):
@@ -96,12 +96,12 @@ def is_compressed(start: bytes) -> bool:
     return start.startswith(tuple(MAGIC))
 
 
-def stem(path: Path) -> str:
+def strip_endings(path: Path) -> str:
     """Return the name of a file without its ending, and without that of its compression."""
     return Path(path.stem).stem if path.suffix.lower() in SUFFIXES else path.stem
 
 
-def _member(file: OpenFile) -> str:
+def _find_member(file: OpenFile) -> str:
     """Return the name of the only file in an archive, "" if such archives are read as they are."""
     if file.path.suffix.lower() != ".zip":
         return ""
@@ -120,7 +120,7 @@ def _member(file: OpenFile) -> str:
     return names[0]
 
 
-def _stream(file: OpenFile, module: str, member: str) -> IO[bytes]:
+def _open_stream(file: OpenFile, module: str, member: str) -> IO[bytes]:
     stream: Any
     if module == ZIP:
         from zipfile import ZipFile

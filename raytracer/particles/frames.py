@@ -25,7 +25,7 @@ from raytracer.config.errors import DataFileError, pluralize, quote
 from raytracer.files.access import OpenFile, copy_to_temporary
 from raytracer.files.output import cache_folder, read_cached, temporary_file
 from raytracer.model.particle_source import FrameTime, ParticleSource
-from raytracer.particles.lines import first_line_from
+from raytracer.particles.lines import read_first_line
 from raytracer.particles.registry import Format
 
 PIECE = 1 << 20  # bytes that are copied at a time
@@ -38,18 +38,18 @@ SEAL_BYTES = 32
 SAMPLES, SAMPLE_BYTES = 32, 64  # places of the file in the digest of its index
 
 
-def frames_of(source: ParticleSource, file: OpenFile) -> tuple[int, NDArray[np.int64] | None]:
+def find_frames(source: ParticleSource, file: OpenFile) -> tuple[int, NDArray[np.int64] | None]:
     """Return the number of frames of a file, and where they start if they are pieces of it, with
     the end of the last, (F + 1,).
 
     Counting them may read the whole file. Raises DataFileError: the file is damaged."""
     if not source.has_pieces:
         return 1 if source.frames is None else source.frames, None
-    starts = starts_of(source, file)
+    starts = find_starts(source, file)
     return len(starts) - 1, starts
 
 
-def at_frame(
+def open_at_frame(
     form: Format, source: ParticleSource, content: OpenFile, file: OpenFile, inner: str, frame: int
 ) -> ParticleSource:
     """Return the source of one frame; negative numbers count from the end. Raises DataFileError:
@@ -60,13 +60,13 @@ def at_frame(
         content, file: the file, decompressed, and as opened.
         inner: path of the particles in it, or "".
     """
-    count, starts = frames_of(source, file)
-    number = checked(frame, count, content.source)
+    count, starts = find_frames(source, file)
+    number = check_frame(frame, count, content.source)
     if starts is None or count == 1:
         source.go_to(number)
         return source
-    piece = piece_of(form, source, content, starts, inner, number)
-    rest = "" if source.surrounded else first_line_from(content, int(starts[-1])).strip()
+    piece = open_piece(form, source, content, starts, inner, number)
+    rest = "" if source.surrounded else read_first_line(content, int(starts[-1])).strip()
     if rest:
         piece.notes.append(("", (  # as in a file being written
             f"{content.source}: frame {count} is incomplete and left out, from '{quote(rest, 40)}' "
@@ -75,12 +75,12 @@ def at_frame(
     return piece
 
 
-def piece_of(
+def open_piece(
     form: Format, source: ParticleSource, content: OpenFile, starts: NDArray[np.int64], inner: str,
     number: int,
 ) -> ParticleSource:  # fmt: skip
-    """Return the source of a frame that is a piece of a text. starts: as of `frames_of`; others as
-    in `at_frame`. Raises DataFileError: the frame is damaged."""
+    """Return the source of a frame that is a piece of a text. starts: as of `find_frames`; others
+    as in `open_at_frame`. Raises DataFileError: the frame is damaged."""
     spans = [(int(starts[number]), int(starts[number + 1]))]
     if source.surrounded:
         spans = [(0, int(starts[0])), *spans, (int(starts[-1]), content.size)]
@@ -92,11 +92,11 @@ def piece_of(
     return piece
 
 
-def times_of(
+def read_times(
     form: Format, source: ParticleSource, content: OpenFile, file: OpenFile, inner: str
 ) -> list[FrameTime | None]:
-    """Return the time of each frame; source, content, file: as in `at_frame`."""
-    count, starts = frames_of(source, file)
+    """Return the time of each frame; source, content, file: as in `open_at_frame`."""
+    count, starts = find_frames(source, file)
     if starts is None or count == 1:
         times = [source.time]
         for frame in range(1, count):
@@ -118,7 +118,7 @@ def times_of(
     return times
 
 
-def checked(frame: int, count: int, name: str) -> int:
+def check_frame(frame: int, count: int, name: str) -> int:
     """Return the number of a frame from 0. Raises DataFileError if there is no such frame."""
     if -count <= frame < count:
         return frame % count
@@ -137,7 +137,7 @@ def _write_spans(descriptor: int, spans: Iterable[tuple[int, int]], target: IO[b
             start += len(piece)
 
 
-def starts_of(source: ParticleSource, file: OpenFile) -> NDArray[np.int64]:
+def find_starts(source: ParticleSource, file: OpenFile) -> NDArray[np.int64]:
     """Return the start of each frame of a source, and the end of the last, (F + 1,); `file` is the
     file before decompression."""
     if file.size < MIN_BYTES or file.is_standard_input:

@@ -17,7 +17,7 @@ HYPERSLABS = 2  # HDF5's number of selections by start, stride, count and block
 UNLIMITED = (1 << 64) - 1  # HDF5's size of a dimension that grows
 
 
-def found_at(group: Any, path: str) -> Any:
+def find_member(group: Any, path: str) -> Any:
     """Return the group or dataset at a path of h5py, or None: others, and those of other files."""
     with suppress(KeyError, TypeError, RuntimeError, ValueError, OSError, AttributeError):
         names = path.split("/")
@@ -42,7 +42,7 @@ def found_at(group: Any, path: str) -> Any:
     return None
 
 
-def elsewhere(group: Any) -> list[str]:
+def find_external_members(group: Any) -> list[str]:
     """Return the paths of the members of a group that are links to other files, or grow there."""
     names = []
     for name in names_in(group):
@@ -65,9 +65,9 @@ def _grows_elsewhere(dataset: Any) -> bool:
                for numbers in each.get_regular_hyperslab())  # fmt: skip
 
 
-def members(group: Any) -> dict[str, Any]:
+def list_members(group: Any) -> dict[str, Any]:
     """Return the groups and datasets in a group by name, in the order of the library."""
-    pairs = ((name, found_at(group, name)) for name in names_in(group))
+    pairs = ((name, find_member(group, name)) for name in names_in(group))
     return {name: each for name, each in pairs if each is not None}
 
 
@@ -75,7 +75,7 @@ def names_in(group: Any) -> list[str]:
     return list(islice(group, MAX_OBJECTS))
 
 
-def values_of(dataset: Any, frame: int | None = None) -> Any:
+def read_values(dataset: Any, frame: int | None = None) -> Any:
     """Return the values of a dataset of h5py, or of an item along its first axis, in the byte order
     of the machine. Raises ValueError: they are in other files, or there is no such frame."""
     stored = dataset.id.get_create_plist()
@@ -88,7 +88,7 @@ def values_of(dataset: Any, frame: int | None = None) -> Any:
     try:
         values = np.asarray(dataset[place])
     except OSError:
-        if not (compressed := _unknown_filter(stored)):
+        if not (compressed := _find_unknown_filter(stored)):
             raise
         if not _has_plugins():
             raise ValueError(
@@ -99,7 +99,7 @@ def values_of(dataset: Any, frame: int | None = None) -> Any:
     return values.astype(values.dtype.newbyteorder("="), copy=False)
 
 
-def _unknown_filter(layout: Any) -> str:
+def _find_unknown_filter(layout: Any) -> str:
     """Return the name of a filter of a dataset that the library lacks, or ""."""
     from h5py import h5z  # late: it is there where a dataset is
 
@@ -128,7 +128,7 @@ def text_of(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def unit_of(dataset: Any) -> str:
+def read_unit(dataset: Any) -> str:
     """Return the unit that an attribute states, or ""."""
     attributes = getattr(dataset, "attrs", {})
     name = next((name for name in ("unit", "units") if name in attributes), None)

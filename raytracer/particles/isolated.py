@@ -69,12 +69,12 @@ class Answer(NamedTuple):
     warnings: list[str]  # that were raised
 
 
-class _Worker:
+class _ReaderProcess:
     """A process that reads one file after another in `folders`. Raises UserError: it cannot
     start."""
 
     def __init__(self, folders: set[str]) -> None:
-        self.folders = {each: _identity(each) for each in folders}
+        self.folders = {each: _folder_identity(each) for each in folders}
         self._files = 0  # that this process has taken
         self._start()
 
@@ -98,14 +98,14 @@ class _Worker:
                 raise _no_start(getattr(problem, "strerror", None) or str(problem)) from None
             theirs.close()
             if not self._is_ready():
-                why = _ending(self.end())
+                why = _describe_end(self.end())
                 said.seek(0)
                 last = said.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
                 raise _no_start(f"{why}: {last}" if last else why)
 
     def _is_ready(self) -> bool:
         """Wait for the first byte. Raises UserError: it takes too long."""
-        self._socket.settimeout(limit := time_limit(0))
+        self._socket.settimeout(limit := choose_time_limit(0))
         try:
             return self._answers.read(1) == READY
         except TimeoutError:
@@ -122,9 +122,9 @@ class _Worker:
     def ended(self) -> bool:
         return self._process.poll() is not None
 
-    def serves(self, folders: set[str]) -> bool:
+    def can_serve(self, folders: set[str]) -> bool:
         """Whether it may read in `folders`: another folder of the same name is not its own."""
-        are_same = all(_identity(each) == known for each, known in self.folders.items())
+        are_same = all(_folder_identity(each) == known for each, known in self.folders.items())
         return are_same and all(is_below(each, self.folders) for each in folders)
 
     def open(
@@ -133,7 +133,7 @@ class _Worker:
         """Take a file, and call a module's function, or its source without a name, with it; `what`
         is the name of its format in messages, `atoms` their number if only the topology states it.
         """
-        self._file, self._what, self._limit = file, what, time_limit(file.size)
+        self._file, self._what, self._limit = file, what, choose_time_limit(file.size)
         is_set = bool(os.environ.get(TIMEOUT_VARIABLE, "").strip())
         self._processor = 0.0 if is_set else MIN_PROCESSOR + file.size / MIN_SPEED
         path = file.path if file.is_standard_input else file.path.absolute()
@@ -148,14 +148,14 @@ class _Worker:
         return self.ask("member", "go_to", frame)
 
     def ask(self, operation: str, *arguments: Any) -> Answer:
-        """Return the answer to a request: a method of `_Server`, and its arguments. Raises
+        """Return the answer to a request: a method of `_ReaderServer`, and its arguments. Raises
         UserError: the file is damaged, of another format, or takes too long."""
         try:
             answer = self._exchange(operation, *arguments)
         except EOFError:
             code = self.end()
             if self._files == 1 or code in ENDS:
-                raise self._reason(code) from None
+                raise self._explain_end(code) from None
             answer = self._ask_again(operation, *arguments)
         for path, name in answer.read:
             require_file(path, name)  # notes that it is an input
@@ -193,9 +193,9 @@ class _Worker:
                     self._exchange("member", "go_to", self._frame)
             return self._exchange(operation, *arguments)
         except EOFError:
-            raise self._reason(self.end()) from None
+            raise self._explain_end(self.end()) from None
 
-    def _reason(self, code: int) -> UserError:
+    def _explain_end(self, code: int) -> UserError:
         """Return the error about a process that has ended with a code."""
         source, what = self._file.source, self._what
         if code in (-signal.SIGALRM, -signal.SIGPROF) and self._limit is not None:
@@ -216,7 +216,8 @@ class _Worker:
             )
         return DataFileError(
             f"{source}: is damaged, or not a valid {what} file, or needs more than "
-            f"{format_size(memory_limit(self._file.size))} of memory: its library {_ending(code)}"
+            f"{format_size(choose_memory_limit(self._file.size))} of memory: its library "
+            f"{_describe_end(code)}"
         )
 
     def close(self) -> None:
@@ -263,7 +264,7 @@ def _module_path() -> list[str]:
     return [path for path in paths if path != os.path.realpath("")]
 
 
-def _identity(folder: str) -> tuple[int, int] | None:
+def _folder_identity(folder: str) -> tuple[int, int] | None:
     """Return device and inode of a folder, or None."""
     try:
         status = os.stat(folder)  # noqa: PTH116
@@ -272,7 +273,7 @@ def _identity(folder: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _ending(code: int) -> str:
+def _describe_end(code: int) -> str:
     """Return how a process ended, by its exit code."""
     if code >= 0:
         return f"ended with exit code {code}"
@@ -290,7 +291,7 @@ def _no_start(why: str) -> UserError:
     )
 
 
-_idle: list[_Worker] = []
+_idle: list[_ReaderProcess] = []
 
 
 @atexit.register
@@ -299,7 +300,7 @@ def _end_all() -> None:
         _idle.pop().end(kill=True)
 
 
-def _free_worker(file: OpenFile) -> _Worker:
+def _free_worker(file: OpenFile) -> _ReaderProcess:
     """Return a process that may read a file."""
     folders = find_folders(file)
     status = os.fstat(file.file.fileno())
@@ -308,11 +309,11 @@ def _free_worker(file: OpenFile) -> _Worker:
     for each in [each for each in _idle if each.ended]:
         _idle.remove(each)
         each.end()
-    place = next((i for i, each in enumerate(_idle) if each.serves(folders)), None)
-    return _Worker(folders) if place is None else _idle.pop(place)
+    place = next((i for i, each in enumerate(_idle) if each.can_serve(folders)), None)
+    return _ReaderProcess(folders) if place is None else _idle.pop(place)
 
 
-def call(file: OpenFile, function: Callable[..., T], what: str, *arguments: Any) -> T:
+def call_in_process(file: OpenFile, function: Callable[..., T], what: str, *arguments: Any) -> T:
     """Call a module's function with a file, and further arguments, in a worker. Raises UserError:
     from the function, or the file is damaged, or takes too long."""
     worker = _free_worker(file)
@@ -324,10 +325,10 @@ def call(file: OpenFile, function: Callable[..., T], what: str, *arguments: Any)
     return result
 
 
-def _value(name: str) -> Any:
+def _remote_property(name: str) -> Any:
     """Return a property that fetches a value of the worker's source, once for each frame."""
 
-    def value(source: "IsolatedSource") -> Any:
+    def value(source: "SubprocessSource") -> Any:
         if name not in source.known:
             source.known[name] = source.ask("member", name)
         return source.known[name]
@@ -339,19 +340,21 @@ def _method(name: str) -> Any:
     return lambda source, *arguments: source.ask("member", name, *arguments)
 
 
-class IsolatedSource(ParticleSource):
+class SubprocessSource(ParticleSource):
     """The source of a file in a worker; `module` is below this folder, see `registry.Format`, and
     `what` the name of the format in messages."""
 
     columns, count, frames, box, gravity = map(
-        _value, ("columns", "count", "frames", "box", "gravity")
+        _remote_property, ("columns", "count", "frames", "box", "gravity")
     )
     time, bonds, bond_columns, further_files = map(
-        _value, ("time", "bonds", "bond_columns", "further_files")
+        _remote_property, ("time", "bonds", "bond_columns", "further_files")
     )
-    has_pieces, lacks_atoms, surrounded = map(_value, ("has_pieces", "lacks_atoms", "surrounded"))
+    has_pieces, lacks_atoms, surrounded = map(
+        _remote_property, ("has_pieces", "lacks_atoms", "surrounded")
+    )
     # Stated by the first frame alone, they are set for the others.
-    units = _value("units").setter(lambda source, value: source.known.update(units=value))
+    units = _remote_property("units").setter(lambda source, value: source.known.update(units=value))
     frame_starts, load, labels_of_atoms = map(_method, ("frame_starts", "load", "labels_of_atoms"))
 
     def __init__(
@@ -387,7 +390,7 @@ class IsolatedSource(ParticleSource):
         return answer.value
 
 
-def time_limit(size: int) -> float | None:
+def choose_time_limit(size: int) -> float | None:
     """Return the time limit in seconds for a file of a size; None is no limit. Raises UserError:
     the environment variable is not a number of seconds."""
     text = os.environ.get(TIMEOUT_VARIABLE, "").strip()
@@ -401,7 +404,7 @@ def time_limit(size: int) -> float | None:
     return seconds.value or None
 
 
-def memory_limit(size: int) -> int:
+def choose_memory_limit(size: int) -> int:
     """Return the bytes that a library may use for a file of a size: the free memory, but not far
     more than files of this size can need."""
     most = MIN_MEMORY + THREAD_MEMORY * (os.cpu_count() or 1) + MAX_RATIO * size
@@ -409,7 +412,7 @@ def memory_limit(size: int) -> int:
     return most if free is None else min(most, free)
 
 
-class _Server:
+class _ReaderServer:
     limit = 0  # bytes of memory for the file, once it is limited
 
     def __init__(self, descriptor: int, scratch: str, folders: Sequence[str]) -> None:
@@ -450,7 +453,7 @@ class _Server:
         require_no_reference(self._file)
         array_source.confine = self._confine
         reader: Any = import_module(module)
-        names = [name] if name else ["opened_source", "FileSource", "Source"]
+        names = [name] if name else ["make_source", "FileSource", "Source"]
         made = next(getattr(reader, name) for name in names if hasattr(reader, name))(
             self._file, *arguments
         )
@@ -469,7 +472,7 @@ class _Server:
 
         _, most = resource.getrlimit(resource.RLIMIT_DATA)
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))  # none, to know the free memory
-        self.limit = memory_limit(self._file.size)
+        self.limit = choose_memory_limit(self._file.size)
         limit = data_memory() + self.limit
         limit = limit if most == resource.RLIM_INFINITY else min(limit, most)
         resource.setrlimit(resource.RLIMIT_DATA, (limit, most))
@@ -543,7 +546,7 @@ def main(descriptor: int, scratch: str, folders: Sequence[str]) -> None:
     warnings.simplefilter("ignore")
     array_source.is_isolated = True
     with suppress(EOFError, OSError):
-        server = _Server(descriptor, scratch, folders)
+        server = _ReaderServer(descriptor, scratch, folders)
         os.write(descriptor, READY)
         with open(os.devnull, "wb") as null:  # noqa: PTH123
             os.dup2(null.fileno(), 2)

@@ -26,7 +26,7 @@ MAX_BROKEN = 1000  # most frames of a file that may be too short
 BOM = b"\xef\xbb\xbf"
 
 
-def pieces(file: OpenFile, place: int = 0, size: int = 0) -> Iterator[bytes]:
+def read_pieces(file: OpenFile, place: int = 0, size: int = 0) -> Iterator[bytes]:
     """Yield a text from an offset to the end that it had when it was opened, piece by piece; the
     file position does not change. size: of a piece in bytes; 0: the usual one."""
     size = size or BLOCK_BYTES
@@ -35,11 +35,11 @@ def pieces(file: OpenFile, place: int = 0, size: int = 0) -> Iterator[bytes]:
         yield piece
 
 
-def starts_with(file: OpenFile, text: bytes) -> Iterator[int]:
+def find_starting_lines(file: OpenFile, text: bytes) -> Iterator[int]:
     """Yield the offsets of lines that start with a text."""
     place, rest = 0, b"\n"  # `rest` ends before the byte `place`
     wanted = b"\n" + text
-    for piece in pieces(file):
+    for piece in read_pieces(file):
         block = rest + piece
         at = block.find(wanted)
         while at >= 0:
@@ -51,7 +51,7 @@ def starts_with(file: OpenFile, text: bytes) -> Iterator[int]:
 
 def count_lines(file: OpenFile) -> int:
     """Return an upper bound of the number of lines, blank ones included."""
-    codes = (np.frombuffer(piece, np.uint8) for piece in pieces(file))
+    codes = (np.frombuffer(piece, np.uint8) for piece in read_pieces(file))
     ends = (np.count_nonzero(each == 10) + np.count_nonzero(each == 13) for each in codes)
     return 1 + int(sum(ends))
 
@@ -73,9 +73,9 @@ def lacks_end(file: OpenFile) -> bool:
     return len(last) >= len(others[-1]) and len(decimals[-1]) >= len(decimals[0])
 
 
-def first_line_from(file: OpenFile, place: int) -> str:
+def read_first_line(file: OpenFile, place: int) -> str:
     """Return the first nonblank line after an offset, or ""."""
-    for piece in pieces(file, place):
+    for piece in read_pieces(file, place):
         if text := piece.strip():
             return text.splitlines()[0].decode("utf-8", "replace")
     return ""
@@ -86,7 +86,7 @@ class LineEnds:
 
     def __init__(self, file: OpenFile, place: int = 0) -> None:
         self._file, self._place = file, place
-        self._pieces = pieces(file, place)
+        self._pieces = read_pieces(file, place)
         self._ends = np.zeros(0, np.int64)  # of the next lines in the piece
 
     def after(self, count: int) -> int | None:
@@ -106,7 +106,7 @@ class LineEnds:
         return int(end)
 
 
-def counted_frames(file: OpenFile, place: int, more: int, words: int = 0) -> list[int]:
+def find_counted_frames(file: OpenFile, place: int, more: int, words: int = 0) -> list[int]:
     """Return the starts of frames that state their number of rows. Blank lines between frames are
     skipped, and so is other text.
 
@@ -156,7 +156,7 @@ class _Head(NamedTuple):
 
 
 class _Heads:
-    """Finds the starts of frames that state their number of rows; see `counted_frames`.
+    """Finds the starts of frames that state their number of rows; see `find_counted_frames`.
 
     Args:
         first: index of the first row of a frame.
@@ -190,7 +190,7 @@ class _Heads:
         alone, and a row where there are any. In the header of the first frame, where a comment may
         be a number, only if this has no rows."""
         place, number, window = start, 0, deque[tuple[int, bytes]](maxlen=self._first + 1)
-        for line in chain(_lines_from(self._file, start), [b""] * self._first):
+        for line in chain(_read_lines(self._file, start), [b""] * self._first):
             window.append((place, line))
             place += len(line)
             if len(window) <= self._first:
@@ -220,10 +220,10 @@ def _is_row(line: bytes) -> bool:
     )
 
 
-def _lines_from(file: OpenFile, start: int) -> Iterator[bytes]:
+def _read_lines(file: OpenFile, start: int) -> Iterator[bytes]:
     """Yield the lines of a text from an offset on, with their ends; very long ones in parts."""
     rest = b""
-    for piece in pieces(file, start, FEW_BYTES):
+    for piece in read_pieces(file, start, FEW_BYTES):
         *lines, rest = (rest + piece).splitlines(keepends=True) or [b""]
         yield from lines
         if len(rest) > MAX_LINE_BYTES:

@@ -18,7 +18,7 @@ def may_be_series(path: Path, frame: int | None) -> bool:
         return False
 
 
-def locate(
+def locate_frame(
     path: Path,
     frame: int | None = None,
     name: str | None = None,
@@ -31,9 +31,9 @@ def locate(
     series: Sequence[Path] = ()
     number, is_chosen = 0, frame is not None
     if may_be_series(path, frame):
-        from raytracer.particles.series import series_of  # most paths are plain files
+        from raytracer.particles.series import find_series  # most paths are plain files
 
-        if files := series_of(path, folders=is_chosen):
+        if files := find_series(path, folders=is_chosen):
             path, series = files.file(frame or 0), files.files
             frame, name, number = None, str(path), (frame or 0) % len(series)
     file, inner = split_inner(path)

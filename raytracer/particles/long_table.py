@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from raytracer.config.errors import quote
 from raytracer.model import particle_names as naming
 from raytracer.model.particle_source import FrameTime, ParticleSource, forward_property, parse_time
-from raytracer.particles.celestial import Celestial
+from raytracer.particles.celestial import CelestialSource
 from raytracer.particles.columns import NUMBERS, ColumnSource
 
 KEPT_BYTES = 1 << 30  # most bytes of a table that are kept for its other frames
@@ -31,7 +31,7 @@ _ID = (
 )
 
 
-class Trajectory:
+class FrameRows:
     """Which rows of a table are a frame, and what was read of all rows.
 
     Args:
@@ -45,7 +45,7 @@ class Trajectory:
         times = columns[clock]
         known = np.flatnonzero(times == times)
         self.total, self.left_out = len(times), len(times) - len(known)
-        self.times, frames = _numbered(times[known])
+        self.times, frames = _number_values(times[known])
         order = known[np.argsort(frames, kind="stable")]
         self.rows = np.split(order, np.cumsum(np.bincount(frames))[:-1])  # of each frame, ascending
 
@@ -56,35 +56,37 @@ class Trajectory:
         return fits
 
 
-_kept: dict[Any, Trajectory] = {}
+_kept: dict[Any, FrameRows] = {}
 """The last tables by their states, so that another frame of one costs only its rows."""
 
 
-def framed(source: ParticleSource, state: Any = None) -> ParticleSource:
+def split_by_time(source: ParticleSource, state: Any = None) -> ParticleSource:
     """Return a table's source with its frames, if it is a trajectory; else the source itself.
 
     `state` identifies the file and how it is read; None if it cannot be read again.
     """
-    if isinstance(source, Celestial):  # its positions are those of all rows
+    if isinstance(source, CelestialSource):  # its positions are those of all rows
         return source
     if (known := _kept.get(state)) is not None:
         return LongTable(source, known)
     names = [name for name, each in source.columns.items() if not each.shape]
     numbers = [name for name in names if source.columns[name].kind in NUMBERS]
-    clocks = [*_named(numbers, _STEP), *_named(numbers, _TIME)]
+    clocks = [*_find_matching_names(numbers, _STEP), *_find_matching_names(numbers, _TIME)]
     if not clocks:
         return source
-    ids = _named([name for name in names if name not in clocks], _ID)
+    ids = _find_matching_names([name for name in names if name not in clocks], _ID)
     values = source.load([*clocks, *ids])
     pairs = ((clock, each) for clock in clocks for each in ids)
-    if pair := next((pair for pair in pairs if _recur(*(values[name] for name in pair))), None):
-        made = Trajectory(*pair, values)
+    if pair := next(
+        (pair for pair in pairs if _do_ids_recur(*(values[name] for name in pair))), None
+    ):
+        made = FrameRows(*pair, values)
         if state is not None and made.keep(values):
             _kept[state] = made
             while len(_kept) > MAX_KEPT:
                 del _kept[next(iter(_kept))]
         return LongTable(source, made)
-    times, _ = _numbered(values[clocks[0]])
+    times, _ = _number_values(values[clocks[0]])
     if 1 < len(times) <= len(values[clocks[0]]) / 2:
         name = quote(clocks[0])
         quoted = name if name.isidentifier() else f"`{name}`"
@@ -95,28 +97,28 @@ def framed(source: ParticleSource, state: Any = None) -> ParticleSource:
     return source
 
 
-def _named(names: Sequence[str], pattern: str) -> list[str]:
+def _find_matching_names(names: Sequence[str], pattern: str) -> list[str]:
     """Return the names that match a pattern; T is a temperature."""
     return [
         name for name in names if re.fullmatch(pattern, naming.normalize_name(name)) and name != "T"
     ]
 
 
-def _recur(clock: NDArray[Any], ids: NDArray[Any]) -> bool:
+def _do_ids_recur(clock: NDArray[Any], ids: NDArray[Any]) -> bool:
     """Whether identifiers recur at several times, but hardly within one."""
     known = clock == clock  # neither is missing
     if ids.dtype.kind == "f":
         known &= ids == ids
-    times, at = _numbered(clock[known])
+    times, at = _number_values(clock[known])
     count = len(at)
     if not 1 < len(times) <= count / 2:
         return False
-    names, which = _numbered(ids[known])
+    names, which = _number_values(ids[known])
     pairs = len(np.unique(at.astype(np.int64) * len(names) + which))
     return len(names) <= count / 2 and pairs >= MIN_UNIQUE * count
 
 
-def _numbered(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _number_values(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the distinct values, sorted, and the index of each row; without sorting if they are
     small integers."""
     is_small = len(values) > 0 and values.dtype.kind in "iuf" and bool(
@@ -141,7 +143,7 @@ class LongTable(ColumnSource):
     box = forward_property("table", "box")
     length = forward_property("table", "length")
 
-    def __init__(self, table: ParticleSource, trajectory: Trajectory) -> None:
+    def __init__(self, table: ParticleSource, trajectory: FrameRows) -> None:
         super().__init__(table.file, table.variant)
         self.table, self._of = table, trajectory
         self.format, self.notes = table.format, table.notes
@@ -176,7 +178,7 @@ class LongTable(ColumnSource):
     @property
     def time(self) -> FrameTime | None:
         """The time of the frame: of a column of times, else of the clock, in steps."""
-        for name in _named(list(self.columns), _TIME):
+        for name in _find_matching_names(list(self.columns), _TIME):
             values = self.load([name])[name]
             if values.dtype.kind in "iuf" and len(values) and (values == values[0]).all():
                 suffix = re.fullmatch(_TIME, naming.normalize_name(name))

@@ -28,7 +28,7 @@ TWO_LETTERS = frozenset(
 _CHARMM = {"CLA": "Cl", "SOD": "Na", "POT": "K", "CAL": "Ca", "CES": "Cs"}
 
 FIRST_SHOWN = "has alternate locations of atoms or residues: the first of each is shown"
-"""Warning about atoms that `keep_first_locations` leaves out."""
+"""Warning about atoms that `find_first_locations` leaves out."""
 
 NAMES = (b"coil", b"helix", b"strand")
 
@@ -51,7 +51,7 @@ Stretch = tuple[int, bytes, int, int]
 """Residues of a helix or a strand: its index in `NAMES`, chain, first and last number."""
 
 
-def elements_of(names: NDArray[Any], residues: NDArray[Any]) -> NDArray[Any]:
+def guess_elements(names: NDArray[Any], residues: NDArray[Any]) -> NDArray[Any]:
     """Return the element symbols of atoms, or their names if these give none, texts (N,).
 
     An atom whose residue has the same name is an ion. Otherwise the first letter is the element
@@ -65,14 +65,14 @@ def elements_of(names: NDArray[Any], residues: NDArray[Any]) -> NDArray[Any]:
     pairs["name"], pairs["residue"] = names, residues
     known, inverse = np.unique(pairs, return_inverse=True)
     elements = [
-        element_of(name.decode("utf-8", "replace"), residue.decode("utf-8", "replace"))
+        guess_element(name.decode("utf-8", "replace"), residue.decode("utf-8", "replace"))
         for name, residue in known
     ]
     symbols: NDArray[Any] = np.array([text.encode() for text in elements], f"S{max(width, 2)}")
     return symbols[inverse.reshape(-1)]
 
 
-def element_of(name: str, residue: str = "") -> str:
+def guess_element(name: str, residue: str = "") -> str:
     """Return the element symbol of an atom, or its name if that gives none."""
     word, place = name.strip().strip("0123456789+-*'\""), residue.strip().upper()
     if place in IONS and word and place.startswith(word.upper()[:2]):
@@ -91,20 +91,20 @@ def element_of(name: str, residue: str = "") -> str:
     return name.strip()
 
 
-def complete_elements(
+def fill_blank_elements(
     symbols: NDArray[Any], name: NDArray[Any], residue: NDArray[Any]
 ) -> NDArray[Any]:
     """Return symbols of elements, those that are blank by the names of atoms and residues; all
     bytes, (N,)."""
     blank = symbols == b""
     if blank.any():
-        guesses = elements_of(name[blank], residue[blank])
+        guesses = guess_elements(name[blank], residue[blank])
         symbols = symbols.astype(f"S{max(symbols.itemsize, guesses.itemsize)}")
         symbols[blank] = guesses
     return symbols
 
 
-def keep_first_locations(
+def find_first_locations(
     alternate: NDArray[Any], place: NDArray[Any], residue: NDArray[Any], name: NDArray[Any]
 ) -> NDArray[np.bool_]:
     """Return which atoms to keep so that each has one location, the first, and each place one
@@ -160,10 +160,10 @@ def are_beads(columns: Mapping[str, NDArray[Any]], centers: NDArray[Any]) -> boo
 
 def _is_of_atom(name: str) -> bool:
     """Whether a name may be that of an atom: it begins with an element, and is none of Martini."""
-    return find_symbol(element_of(name)) is not None and not re.match(BEAD_NAMES, name)
+    return find_symbol(guess_element(name)) is not None and not re.match(BEAD_NAMES, name)
 
 
-def beads_taken(names: Sequence[str], why: str) -> str:
+def describe_beads(names: Sequence[str], why: str) -> str:
     """Return the warning that labels are those of beads; why: the reason."""
     key = names[0] if re.fullmatch(r"[A-Za-z0-9_-]+", names[0]) else json.dumps(names[0])
     what, mean = ("names", "mean") if len(names) > 1 else ("name", "means")
@@ -175,7 +175,7 @@ def beads_taken(names: Sequence[str], why: str) -> str:
     )
 
 
-def numbered_from_one(serials: NDArray[Any], count: int | None) -> NDArray[np.int64] | None:
+def parse_consecutive_ids(serials: NDArray[Any], count: int | None) -> NDArray[np.int64] | None:
     """Return serial numbers of atoms, texts (N,), as ids if they are those from 1 to N; larger
     files repeat numbers, and records between atoms take some."""
     if not np.char.isdigit(serials).all():

@@ -19,9 +19,9 @@ from raytracer.files.access import OpenFile, open_file, translate_errors
 from raytracer.model.data_file import DataFile
 from raytracer.model.particle_labels import ParticleLabels, list_type_names
 from raytracer.model.particle_source import ParticleSource
-from raytracer.particles.columns import label_ids
-from raytracer.particles.frames import frames_of, piece_of
-from raytracer.particles.read import opened_source, source_of
+from raytracer.particles.columns import index_labels
+from raytracer.particles.frames import find_frames, open_piece
+from raytracer.particles.read import open_source, open_unframed_source
 from raytracer.particles.registry import ISOLATED
 
 MAX_BYTES = 1 << 24  # size of a file up to which other frames than the first one are looked at
@@ -32,7 +32,7 @@ MAX_KEPT = 16  # most files whose names are kept
 _kept: dict[Any, tuple[str, ...]] = {}
 
 
-def with_all_names(
+def complete_labels(
     labels: ParticleLabels, file: DataFile, stream: OpenFile, names: Mapping[str, str],
     beside: Iterable[DataFile] = (),
 ) -> ParticleLabels:  # fmt: skip
@@ -46,7 +46,7 @@ def with_all_names(
     alone = labels._replace(known=tuple(labels.names))
     if stream.size > MAX_BYTES and not list_type_names(alone):
         return alone  # to look at the first frame, too, would take as long again
-    labels = alone._replace(known=_names(file, stream, find, names) or alone.known)
+    labels = alone._replace(known=_collect_found_names(file, stream, find, names) or alone.known)
     types = dict.fromkeys(name for name in list_type_names(labels) if name in labels.known)
     for other in beside if types else ():
         if (other.path, other.inner) == (file.path, file.inner) or (
@@ -54,12 +54,12 @@ def with_all_names(
         ):
             continue
         with suppress(UserError), open_file(other.path, other.name) as theirs:
-            known = _names(other, theirs, find, names, is_needed=True)
+            known = _collect_found_names(other, theirs, find, names, is_needed=True)
             types |= dict.fromkeys(list_type_names(labels._replace(names=[*known], known=known)))
     return labels._replace(types=tuple(sorted(types)))
 
 
-def names_in(
+def collect_names(
     file: DataFile, column: str, distinct: Callable[[NDArray[Any]], list[str]]
 ) -> tuple[str, ...]:
     """Return the distinct values of a column in all frames of a file as names, in order of first
@@ -75,10 +75,10 @@ def names_in(
         if known is None or known.shape or file.problem():
             return []
         values = source.load([column])[column]
-        return distinct(values) if values.dtype.kind in "iufb" else label_ids(values, "")[0]
+        return distinct(values) if values.dtype.kind in "iufb" else index_labels(values, "")[0]
 
     with suppress(UserError), open_file(file.path, file.name) as stream:
-        return _names(file, stream, find, column)
+        return _collect_found_names(file, stream, find, column)
     return ()
 
 
@@ -87,7 +87,7 @@ def _labels_of(source: ParticleSource, names: Mapping[str, str]) -> list[str]:
     return [] if labels is None else labels.names
 
 
-def _names(
+def _collect_found_names(
     file: DataFile, stream: OpenFile, find: Callable[[ParticleSource], list[str]], what: Any,
     is_needed: bool = False,
 ) -> tuple[str, ...]:  # fmt: skip
@@ -95,7 +95,7 @@ def _names(
     file of one frame unless it is needed. what: tells apart what is looked for."""
     if stream.is_standard_input or file.topology is not None:
         return ()
-    series = _spread(list(file.series), MAX_ASKED)
+    series = _pick_evenly(list(file.series), MAX_ASKED)
     try:
         states = [path.stat() for path in series or [stream.path]]
     except OSError:
@@ -111,7 +111,7 @@ def _names(
         found: dict[str, None] = {}
         failed = 0
         with collect_warnings(), suppress(UserError):
-            for source in _sources(file, stream, series, is_needed):
+            for source in _open_sources(file, stream, series, is_needed):
                 if failed > MAX_FAILED:
                     break
                 failed += 1
@@ -124,34 +124,37 @@ def _names(
     return _kept[key]
 
 
-def _sources(
+def _open_sources(
     file: DataFile, stream: OpenFile, series: list[Path], is_needed: bool
 ) -> Iterator[ParticleSource]:
     """Yield the sources of the frames that are looked at."""
 
     for path in series if len(file.series) > 1 else ():
-        with suppress(UserError, OSError), source_of(file._replace(path=path, series=())) as source:
+        with (
+            suppress(UserError, OSError),
+            open_source(file._replace(path=path, series=())) as source,
+        ):
             yield source
     if len(file.series) > 1:
         return
     with ExitStack() as stack:
-        form, source, content = stack.enter_context(opened_source(file, stream))
+        form, source, content = stack.enter_context(open_unframed_source(file, stream))
         is_small = content.size <= MAX_BYTES
-        count, starts = frames_of(source, stream) if is_small else (1, None)
+        count, starts = find_frames(source, stream) if is_small else (1, None)
         if is_small and count == 1 and not is_needed:
             return
         most = MAX_ASKED if form.module in ISOLATED else MAX_FRAMES
-        for frame in _spread(range(count), most):
+        for frame in _pick_evenly(range(count), most):
             with suppress(UserError):
                 if starts is None or count == 1:
                     if count > 1 or not source.has_pieces:
                         source.go_to(frame)
                     yield source
                 else:
-                    yield piece_of(form, source, content, starts, file.inner, frame)
+                    yield open_piece(form, source, content, starts, file.inner, frame)
 
 
-def _spread(values: Any, most: int) -> list[Any]:
+def _pick_evenly(values: Any, most: int) -> list[Any]:
     """Return at most `most` values, evenly spread, with the first and the last one."""
     last, count = len(values) - 1, min(len(values), most)
     return [values[k * last // max(count - 1, 1)] for k in range(count)]

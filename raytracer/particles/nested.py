@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from raytracer.config.errors import quote
 from raytracer.model import particle_names as naming
 from raytracer.model.particle_source import Notes
-from raytracer.particles.array_source import ArraySource, are_frames, is_across, texts
+from raytracer.particles.array_source import ArraySource, encode_texts, has_frames, is_transposed
 
 MAX_DEPTH = 8  # most levels that are searched
 MAX_INNER = 1000  # most values of a level that are searched
@@ -35,21 +35,23 @@ class NestedSource(ArraySource):
 
     min_across: int = MIN_ACROSS  # of coordinates (3, N) that are those of N points
 
-    def found(self, value: Any) -> Columns:
+    def find_columns(self, value: Any) -> Columns:
         """Return the columns of the first table with coordinates, each (N,) or (N, K), of
         dictionaries, lists, arrays, numbers and texts. Raises DataFileError: there is none; the
         message lists its columns."""
         matrices: list[tuple[str, Columns]] = []
         others: list[Columns] = []
         first: list[str] = []
-        for key, inner in _values_in(value):
-            for table in _tables(inner):
-                columns = _of_one_length(table, self.min_across)
+        for key, inner in _walk_values(value):
+            for table in _find_tables(inner):
+                columns = _select_by_length(table, self.min_across)
                 if not columns or not (
                     naming.find_usual_name("centers", columns) or naming.has_axes(columns)
                 ):
                     first = first or list(columns)
-                    others += [_of_commonest_length(columns)] if _is_whole(table, columns) else []
+                    others += (
+                        [_select_commonest_length(columns)] if _is_whole(table, columns) else []
+                    )
                 elif columns.keys() != set("xyz") and not any(
                     name.startswith("column ") for name in columns
                 ):
@@ -59,8 +61,8 @@ class NestedSource(ArraySource):
                 ):
                     matrices.append((key, columns))
         if matrices:
-            return self._matrix(matrices)
-        if isinstance(value, Mapping) and (single := _of_one_particle(value)):
+            return self._choose_matrix(matrices)
+        if isinstance(value, Mapping) and (single := _single_particle_columns(value)):
             return single
         if others:
             return next((each for each in others if len(each) >= 3), others[0])
@@ -70,7 +72,7 @@ class NestedSource(ArraySource):
             "x=NAME,y=NAME,z=NAME"
         )
 
-    def _matrix(self, matrices: list[tuple[str, Columns]]) -> Columns:
+    def _choose_matrix(self, matrices: list[tuple[str, Columns]]) -> Columns:
         """Return the likeliest matrix, by name, and say which one is used."""
         usual = (*naming.USUAL["centers"], *PARTICLES)
         likely = (each for each in matrices if naming.normalize_name(each[0]) in usual)
@@ -82,11 +84,11 @@ class NestedSource(ArraySource):
                 f"the matrix '{quote(key)}' is taken as the particles, not "
                 f"{naming.quote_names(unused)}"
             )
-        self.notes += told_of_rows(self.name, columns)
+        self.notes += describe_rows(self.name, columns)
         return columns
 
 
-def told_of_rows(source: str, columns: Columns) -> Notes:
+def describe_rows(source: str, columns: Columns) -> Notes:
     """Return the warning about columns without names."""
     others = naming.quote_names([name for name in columns if name not in tuple("xyz")])
     if not others:
@@ -97,7 +99,7 @@ def told_of_rows(source: str, columns: Columns) -> Notes:
     ))]  # fmt: skip
 
 
-def _values_in(value: Any) -> Iterator[tuple[str, Any]]:
+def _walk_values(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield a value, and those in it with their names, from the outside inwards."""
     pending: deque[tuple[str, Any, int]] = deque([("", value, 0)])
     for _ in range(MAX_VALUES):  # aliases of YAML can nest without end
@@ -111,15 +113,15 @@ def _values_in(value: Any) -> Iterator[tuple[str, Any]]:
                         if isinstance(each, (Mapping, list, np.ndarray))]  # fmt: skip
 
 
-def _tables(value: Any) -> Iterator[Mapping[str, Any]]:
+def _find_tables(value: Any) -> Iterator[Mapping[str, Any]]:
     """Yield the columns that a value may be, by name."""
     if isinstance(value, np.ndarray):
-        yield from _of_array(value)
+        yield from _array_columns(value)
     elif isinstance(value, list) and value:
         if all(isinstance(row, Mapping) for row in value):
             for _ in range(MAX_DEPTH):
                 if any(isinstance(each, Mapping) for each in value[0].values()):
-                    value = _flat(value)
+                    value = _flatten_records(value)
             axes = [
                 value[0].get(naming.find_usual_name(axis, map(str, value[0]))) for axis in "xyz"
             ]
@@ -130,8 +132,8 @@ def _tables(value: Any) -> Iterator[Mapping[str, Any]]:
             names = dict.fromkeys(name for row in value[:MAX_INNER] for name in row)
             yield {str(name): [row.get(name) for row in value] for name in names}
         elif all(isinstance(row, list) and len(row) == len(value[0]) for row in value):
-            turned = is_across((len(value), len(value[0])), MIN_ACROSS)
-            yield of_rows(value if turned else [list(column) for column in zip(*value)])  # noqa: B905
+            turned = is_transposed((len(value), len(value[0])), MIN_ACROSS)
+            yield name_columns(value if turned else [list(column) for column in zip(*value)])  # noqa: B905
     elif isinstance(value, Mapping) and value:
         yield from _of_mapping(value)
 
@@ -150,15 +152,15 @@ def _of_mapping(value: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         if naming.has_axes(columns):
             yield columns
         else:
-            yield from _tables(list(value.values()))
+            yield from _find_tables(list(value.values()))
     if {"symbols", "geometry"} <= value.keys():  # of QCSchema, in bohr
-        flat = _array(value["geometry"])
+        flat = _to_array(value["geometry"])
         if flat is not None and flat.size == 3 * len(value["symbols"]):
             yield {"element": value["symbols"], "position": BOHR * flat.reshape(-1, 3)}
     yield value
 
 
-def _flat(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _flatten_records(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return records with the entries of their inner ones.
 
     An entry that several inner ones have is named with theirs ("velocity_x"), except for that of
@@ -181,18 +183,18 @@ def _flat(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     ]  # fmt: skip
 
 
-def _of_array(value: NDArray[Any]) -> Iterator[Mapping[str, Any]]:
+def _array_columns(value: NDArray[Any]) -> Iterator[Mapping[str, Any]]:
     """Yield the columns of records, or of rows of at least three numbers, of which the first are
     the coordinates."""
     if value.dtype.names and value.ndim == 1:
         yield {name: value[name] for name in value.dtype.names}
     elif value.ndim == 2 and value.dtype.kind in "iuf" and value.shape[1] >= 3:
-        yield of_rows(list(value if is_across(value.shape, MIN_ACROSS) else value.T))
+        yield name_columns(list(value if is_transposed(value.shape, MIN_ACROSS) else value.T))
 
 
-def of_rows(columns: list[Any]) -> dict[str, Any]:
+def name_columns(columns: list[Any]) -> dict[str, Any]:
     """Return columns by name: the first three columns of numbers are x, y and z."""
-    arrays = [_array(column) for column in columns]
+    arrays = [_to_array(column) for column in columns]
     numbers = [(place, each) for place, each in enumerate(arrays)
                if each is not None and each.dtype.kind in "iuf" and each.ndim == 1]  # fmt: skip
     first, *others = [each for _, each in numbers[:4]] or [np.zeros(0)]
@@ -203,10 +205,10 @@ def of_rows(columns: list[Any]) -> dict[str, Any]:
     return {names.get(place, f"column {place + 1}"): column for place, column in enumerate(columns)}
 
 
-def _of_one_length(table: Mapping[str, Any], min_across: int) -> Columns:
+def _select_by_length(table: Mapping[str, Any], min_across: int) -> Columns:
     """Return the columns of a table that are arrays, and as long as its coordinates."""
     arrays = {str(name): array for name, each in table.items()
-              if (array := _array(each)) is not None and array.ndim}  # fmt: skip
+              if (array := _to_array(each)) is not None and array.ndim}  # fmt: skip
     place = naming.find_usual_name("centers", arrays) or naming.find_usual_name("x", arrays)
     if place is None:
         return {name: array for name, array in arrays.items() if array.dtype.kind != "V"}
@@ -219,12 +221,12 @@ def _of_one_length(table: Mapping[str, Any], min_across: int) -> Columns:
             is_flat and not naming.has_axes(arrays) and (count in others or not others)
         ):  # x, y, z, x, ...
             centers = arrays[place] = centers.reshape(-1, 3)
-        if is_across(centers.shape, min_across):
+        if is_transposed(centers.shape, min_across):
             count = centers.shape[1]
             arrays |= {name: each.T for name, each in arrays.items()
                        if each.ndim == 2 and each.shape[1] == count != each.shape[0]}  # fmt: skip
             centers = arrays[place]
-        if are_frames(centers.shape):
+        if has_frames(centers.shape):
             times, count = centers.shape[:2]
             return {name: each for name, each in arrays.items()
                     if each.shape[:2] == (times, count) or len(each) == count}  # fmt: skip
@@ -233,9 +235,9 @@ def _of_one_length(table: Mapping[str, Any], min_across: int) -> Columns:
     return {name: array for name, array in arrays.items() if len(array) == len(centers)}
 
 
-def _of_one_particle(value: Mapping[str, Any]) -> Columns:
+def _single_particle_columns(value: Mapping[str, Any]) -> Columns:
     """Return the columns of a dictionary of one particle's values; {} if it is none."""
-    columns = _of_one_length({name: [each] for name, each in value.items()}, MIN_ACROSS)
+    columns = _select_by_length({name: [each] for name, each in value.items()}, MIN_ACROSS)
     axes = [columns[name] for name in naming.find_axes(columns)]
     is_one = len(axes) == 3 and all(each.ndim == 1 for each in axes)
     return columns if is_one or naming.find_usual_name("centers", columns) else {}
@@ -247,13 +249,13 @@ def _is_whole(table: Mapping[str, Any], columns: Columns) -> bool:
     return bool(columns) and all(naming.find_usual_name(axis, columns) for axis in stated)
 
 
-def _of_commonest_length(columns: Columns) -> Columns:
+def _select_commonest_length(columns: Columns) -> Columns:
     """Return the columns that have as many values as most others."""
     ((length, _),) = Counter(map(len, columns.values())).most_common(1)
     return {name: array for name, array in columns.items() if len(array) == length}
 
 
-def _array(value: Any) -> NDArray[Any] | None:
+def _to_array(value: Any) -> NDArray[Any] | None:
     """Return values as an array of numbers or texts, None if they are neither; null is NaN."""
     if isinstance(value, np.ndarray):
         array = value.squeeze() if value.ndim == 2 and 1 in value.shape else value
@@ -262,13 +264,13 @@ def _array(value: Any) -> NDArray[Any] | None:
         value = array.tolist()
     if not isinstance(value, list) or not value:
         return None
-    plain = [_plain(each) for each in value]
+    plain = [_plain_value(each) for each in value]
     if any(isinstance(inner, (list, Mapping)) for each in plain if isinstance(each, list)
            for inner in each[:1]):  # fmt: skip
         return None  # deeper than positions
     if any(isinstance(each, str) for each in plain):
         is_texts = all(isinstance(each, str) or each is None for each in plain)
-        return texts([each or "" for each in plain]) if is_texts else None
+        return encode_texts([each or "" for each in plain]) if is_texts else None
     try:
         array = np.array([np.nan if each is None else each for each in plain])
     except (ValueError, TypeError, OverflowError):
@@ -276,7 +278,7 @@ def _array(value: Any) -> NDArray[Any] | None:
     return array if array.dtype.kind in "iufb" else None
 
 
-def _plain(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     """Return the value of a record: a species of pymatgen is its element."""
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], Mapping):
         return value[0].get("element", value[0])

@@ -112,14 +112,14 @@ class Plugin(NamedTuple):
 
     @property
     def title(self) -> str:
-        return title_of(self.name, self.package)
+        return format_title(self.name, self.package)
 
 
-def title_of(name: str, package: str) -> str:
+def format_title(name: str, package: str) -> str:
     return f"format '{quote(name)}' of the package {package}"
 
 
-def installed() -> list[Plugin]:
+def load_plugins() -> list[Plugin]:
     """Return the formats of installed packages; of those that cannot be used, warn."""
     if not _is_named():
         return []
@@ -138,7 +138,7 @@ def installed() -> list[Plugin]:
             why = str(problem) if isinstance(problem, UserError) else (
                 f"{type(problem).__name__}: {problem}"
             )  # fmt: skip
-            title = title_of(entry.name, package)
+            title = format_title(entry.name, package)
             warn(f"{title}: cannot be used ({quote(why, 200)}): update or uninstall the package")
     return sorted(found, key=lambda each: (each.package, each.name))
 

@@ -30,10 +30,10 @@ from raytracer.model.particle_source import (
 )
 from raytracer.model.spacing import default_radius, nearest_distance
 from raytracer.particles import registry
-from raytracer.particles.celestial import no_angles, placed
-from raytracer.particles.compressed import keeping_unpacked, unpacked
-from raytracer.particles.locate import locate
-from raytracer.particles.long_table import framed
+from raytracer.particles.celestial import explain_missing_angles, with_celestial_positions
+from raytracer.particles.compressed import decompress, keep_decompressed
+from raytracer.particles.locate import locate_frame
+from raytracer.particles.long_table import split_by_time
 
 ORIENTED = ("orientation", "quatw", "c_quat[1]", "c_orient[1]", "quaternion", "quaternions",
             "shapex", "c_shape[1]", "aspherical_shape")  # fmt: skip
@@ -65,9 +65,9 @@ def read(
         meaning: "elements" or "types": the meaning of labels; None decides by the labels.
         wanted: selects further columns to load with the spheres.
         stream: the file, if it is open already.
-        all_names: returns the labels of a frame with those of the others (`names.with_all_names`).
+        all_names: returns the labels of a frame with those of the others (`names.complete_labels`).
     """
-    file = file if isinstance(file, DataFile) else locate(file)
+    file = file if isinstance(file, DataFile) else locate_frame(file)
     if stream is None:
         with open_file(file.path, file.name) as stream:
             return read(file, names, elements, meaning, wanted, stream, all_names)
@@ -76,9 +76,9 @@ def read(
     if names and "redshift" in names:
         file = file._replace(redshift=names["redshift"])
         names = {key: name for key, name in names.items() if key != "redshift"}
-    with keeping_unpacked():
+    with keep_decompressed():
         result = _read(file, names or {}, meaning, wanted, stream, all_names)
-    complete(result, elements, meaning)
+    fill_radii_and_colors(result, elements, meaning)
     if not file.is_chosen and len(file.series) > 1:
         result.notes.append(("", describe_more_frames(str(file.name), len(file.series))))
     if not stream.is_standard_input:
@@ -94,10 +94,10 @@ def _read(
     stream: OpenFile, all_names: AllNames | None,
 ) -> Particles:  # fmt: skip
     """Return the spheres of a file, without what follows from labels; arguments as of `read`."""
-    with source_of(file, stream) as source:
+    with open_source(file, stream) as source:
         if wanted:
             source.also = wanted(source.columns)
-        result = spheres_of(source, names)
+        result = read_spheres(source, names)
         if source.lacks_atoms and result.labels is None:
             result.notes.append(describe_missing_atoms(source.name))
         if (source.frames or 1) > 1 and not source.is_chosen:
@@ -119,35 +119,35 @@ def _read(
 
 def _has_several(file: DataFile, stream: OpenFile) -> bool:
     """Whether a file, or the series that it belongs to, has several frames."""
-    from raytracer.particles.frames import frames_of
+    from raytracer.particles.frames import find_frames
 
-    with suppress(UserError), frame_source(file._replace(frame=None), stream) as source:
-        return len(file.series) > 1 or frames_of(source, stream)[0] > 1
+    with suppress(UserError), open_frame(file._replace(frame=None), stream) as source:
+        return len(file.series) > 1 or find_frames(source, stream)[0] > 1
     return False
 
 
-def frame_count(
+def count_frames(
     path: Path, name: str | None = None, ending: str = "", topology: Path | None = None
 ) -> int:
     """Return the number of frames of a particle file, or of a series of files. Raises
     DataFileError: there is no such file, or it is damaged. path, name, ending, topology: as in
     `DataFile`."""
-    from raytracer.particles.frames import frames_of
+    from raytracer.particles.frames import find_frames
 
-    file = locate(path, 0, name, ending, topology)
+    file = locate_frame(path, 0, name, ending, topology)
     if file.series:
         return len(file.series)
     with (
         open_file(file.path, name, standard_input=name is None) as stream,
-        frame_source(file._replace(frame=None), stream) as it,
+        open_frame(file._replace(frame=None), stream) as it,
     ):
-        return frames_of(it, stream)[0]
+        return find_frames(it, stream)[0]
 
 
-def frame_times(path: Path) -> Sequence[FrameTime | None]:
+def read_frame_times(path: Path) -> Sequence[FrameTime | None]:
     """Return the time that each frame of a particle file or series states. Raises DataFileError:
     there is no such file, or it is damaged."""
-    file = locate(path, 0)
+    file = locate_frame(path, 0)
     states = []
     for each in file.series or [file.path]:
         with open_file(each) as stream:
@@ -157,54 +157,54 @@ def frame_times(path: Path) -> Sequence[FrameTime | None]:
 
 @lru_cache(4)  # each frame of a movie asks for them
 def _frame_times(states: tuple[tuple[Path, int, int], ...], inner: str) -> list[FrameTime | None]:
-    from raytracer.particles.frames import times_of
+    from raytracer.particles.frames import read_times
 
     times: list[FrameTime | None] = []
     for path, _, _ in states:
         with open_file(path) as stream:
-            content = unpacked(stream)
-            with frame_source(DataFile(path, inner=inner), stream) as source:
-                form = registry.format_of(content, content.path.suffix.lower())
-                times += times_of(form, source, content, stream, inner)
+            content = decompress(stream)
+            with open_frame(DataFile(path, inner=inner), stream) as source:
+                form = registry.detect_format(content, content.path.suffix.lower())
+                times += read_times(form, source, content, stream, inner)
     return times
 
 
-def atom_count(path: Path) -> int:
+def count_atoms(path: Path) -> int:
     """Return the number of atoms in a topology. Raises DataFileError: there is no such file, or it
     is damaged."""
-    with source_of(DataFile(path)) as atoms:
+    with open_source(DataFile(path)) as atoms:
         if atoms.count is None:
             raise DataFileError(f"{atoms.name}: does not state the number of its atoms")
         return atoms.count
 
 
 @contextmanager
-def source_of(file: Path | DataFile, stream: OpenFile | None = None) -> Iterator[ParticleSource]:
+def open_source(file: Path | DataFile, stream: OpenFile | None = None) -> Iterator[ParticleSource]:
     """Yield the source of a particle file, with the columns of its topology. Raises DataFileError:
     the format is unknown, the file is damaged, or there is no such frame. file, stream: as in
     `read`."""
-    file = file if isinstance(file, DataFile) else locate(file)
+    file = file if isinstance(file, DataFile) else locate_frame(file)
     with ExitStack() as stack:
         if stream is None:
             stream = stack.enter_context(open_file(file.path, file.name))
-        source = stack.enter_context(frame_source(file, stream))
+        source = stack.enter_context(open_frame(file, stream))
         if file.topology is not None:
-            from raytracer.particles.together import SourceWithAtoms
+            from raytracer.particles.together import TopologySource
 
-            source = SourceWithAtoms(
-                source, stack.enter_context(source_of(DataFile(file.topology)))
+            source = TopologySource(
+                source, stack.enter_context(open_source(DataFile(file.topology)))
             )
         yield source
 
 
 @contextmanager
-def frame_source(file: DataFile, stream: OpenFile) -> Iterator[ParticleSource]:
+def open_frame(file: DataFile, stream: OpenFile) -> Iterator[ParticleSource]:
     """Yield the source of a frame, decompressed, without its topology."""
-    with opened_source(file, stream) as (form, source, content):
+    with open_unframed_source(file, stream) as (form, source, content):
         if file.frame is not None:
-            from raytracer.particles.frames import at_frame
+            from raytracer.particles.frames import open_at_frame
 
-            source = at_frame(form, source, content, stream, file.inner, file.frame)
+            source = open_at_frame(form, source, content, stream, file.inner, file.frame)
         if content.cut:
             source.notes.append(("", (
                 f"{stream.source}: is incomplete ({content.cut}): frames before its end are read"
@@ -213,18 +213,18 @@ def frame_source(file: DataFile, stream: OpenFile) -> Iterator[ParticleSource]:
 
 
 @contextmanager
-def opened_source(
+def open_unframed_source(
     file: DataFile, stream: OpenFile
 ) -> Iterator[tuple[registry.Format, ParticleSource, OpenFile]]:
     """Yield the format of a file, its source before a frame is chosen, and its content."""
-    content = unpacked(stream)
+    content = decompress(stream)
     if file.topology is not None:
-        content.atoms = partial(atom_count, file.topology)
+        content.atoms = partial(count_atoms, file.topology)
     suffix = file.ending or content.path.suffix.lower()
-    form = registry.stated(suffix) if file.ending else registry.format_of(content, suffix)
+    form = registry.find_stated(suffix) if file.ending else registry.detect_format(content, suffix)
     with translate_errors(stream.source, suffix or form.name):
         try:
-            form, source = registry.opened_as(form, content, file.inner, bool(file.ending))
+            form, source = registry.open_as(form, content, file.inner, bool(file.ending))
             is_read = not content.cut or source.has_pieces
         except DataFileError:
             if not content.cut:
@@ -239,10 +239,10 @@ def opened_source(
                 file.stated, file.redshift,
             )  # fmt: skip
             if file.redshift or not file.stated:
-                source = placed(source, file.redshift)
-            source = framed(source, state)
+                source = with_celestial_positions(source, file.redshift)
+            source = split_by_time(source, state)
         elif file.redshift:
-            raise no_angles(source)
+            raise explain_missing_angles(source)
         yield form, source, content
 
 
@@ -250,13 +250,13 @@ def read_row(file: DataFile, row: int, count: int) -> dict[str, Value]:
     """Return the values of particle `row` of `count` that were not loaded, by column, without
     caching; empty cells are left out, and arrays of Python objects, which need pickle. Raises
     Exception: of any type, if the file is damaged. file: unchanged since it was loaded."""
-    with source_of(file) as source:
+    with open_source(file) as source:
         if not source.columns:
             raise source.error("has no columns")
         return dict(source.row(row, count, file.used))
 
 
-def spheres_of(source: ParticleSource, names: Mapping[str, str]) -> Particles:
+def read_spheres(source: ParticleSource, names: Mapping[str, str]) -> Particles:
     """Return the spheres of a source, with box, time and warnings."""
     result = source.particles(names)
     result.box, result.gravity, result.time = source.box, source.gravity, source.time
@@ -274,7 +274,7 @@ def spheres_of(source: ParticleSource, names: Mapping[str, str]) -> Particles:
     return result
 
 
-def complete(
+def fill_radii_and_colors(
     result: Particles, elements: Mapping[str, Element] | None, meaning: str | None
 ) -> None:
     """Fill in missing radii and colours from labels."""
@@ -282,18 +282,18 @@ def complete(
         meaning = meaning or result.labels.meaning
         result.labels = result.labels._replace(meaning=meaning, stated=elements or {})
         if result.radius is None or result.color is None:
-            _look_up(result, result.labels)
+            _fill_from_labels(result, result.labels)
 
 
-def _look_up(result: Particles, labels: ParticleLabels) -> None:
+def _fill_from_labels(result: Particles, labels: ParticleLabels) -> None:
     """Fill in radii and colours that the file does not state, by its labels."""
     known = find_label_styles(labels, result.source)
     if _are_far_apart(result, labels, known.radii):
-        from raytracer.particles.molecules import beads_taken
+        from raytracer.particles.molecules import describe_beads
 
         result.labels = labels = labels._replace(meaning="types")
         known = find_label_styles(labels, result.source)
-        said = beads_taken(labels.names, "they are farther apart than atoms")
+        said = describe_beads(labels.names, "they are farther apart than atoms")
         result.notes.append(("radius+color", f"{result.source}: {said}"))
     parts = [part for part in ("radius", "color") if getattr(result, part) is None]
     if known.assumed:

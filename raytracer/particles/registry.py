@@ -18,7 +18,7 @@ from raytracer.files.access import OpenFile
 
 if TYPE_CHECKING:
     from raytracer.model.particle_source import ParticleSource
-    from raytracer.particles.table_layout import Table
+    from raytracer.particles.table_layout import TableLayout
 
 SNIFF_BYTES = 1 << 12  # bytes at the start of a file that are compared with signatures
 SNIFF_LONG = 1 << 16  # the same if the first line is longer
@@ -54,12 +54,12 @@ ISOLATED = {*LIBRARIES, PLUGIN}  # modules that run in a worker process
 MAX_SUFFIXES = 12  # most endings that a message lists
 
 
-def _cell(name: str) -> str:
+def _cell_pattern(name: str) -> str:
     """Return a regular expression: the first line has a cell of this name."""
     return rf'(?=(?:[^\r\n]*[,;\t])?[ "#]*{name}[ "#]*(?:[,;\t\r\n]|\Z))'
 
 
-def _endings(names: str) -> tuple[str, ...]:
+def _split_endings(names: str) -> tuple[str, ...]:
     return tuple(f".{name}" for name in names.split())
 
 
@@ -68,7 +68,7 @@ class Format(NamedTuple):
 
     name: str  # name in messages; "" is its ending
     # below this folder: `formats` for our readers, `objects` for libraries. Its function
-    # `opened_source`, else its class `FileSource`, else `Source` takes the file and the variant
+    # `make_source`, else its class `FileSource`, else `Source` takes the file and the variant
     module: str
     suffixes: tuple[str, ...]  # endings of file names, in lower case
     # starts of the content that no other format has; they precede the suffix
@@ -103,10 +103,10 @@ class Format(NamedTuple):
         variant = inner or self.variant
         source: ParticleSource
         if self.module in ISOLATED:
-            from raytracer.particles.isolated import IsolatedSource  # few files need it
+            from raytracer.particles.isolated import SubprocessSource  # few files need it
 
             atoms = file.atoms() if variant in WITHOUT_COUNT and file.atoms else None
-            source = IsolatedSource(file, self.module, variant, self.title, atoms)
+            source = SubprocessSource(file, self.module, variant, self.title, atoms)
         else:
             module = import_module(f"raytracer.particles.{self.module}")
             source = module.Source(file, variant)
@@ -168,7 +168,7 @@ _GADGET = (
     rf"\x08\x00{{3}}HEAD|\x00{{3}}\x08HEAD|{_ONE}[\s\S]{{256}}{_ONE}|{_OTHER}[\s\S]{{256}}{_OTHER}"
 )
 
-_TABLE = rf"(?i){_cell('x')}{_cell('y')}{_cell('z')}"
+_TABLE = rf"(?i){_cell_pattern('x')}{_cell_pattern('y')}{_cell_pattern('z')}"
 _CIF = r"(?:#[^\n]*\n\s*)*data_\S*\s"
 _HOOMD = r"(?i)(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]*?-->\s*)?<(?:hoomd|galamost)_xml"
 _TECPLOT = (
@@ -271,7 +271,7 @@ FORMATS = (
     Format("Feather", "objects.pyarrow", (".feather", ".arrow"), (b"ARROW1",)),
     Format("VTK", "formats.vtk", (".vtk",), (b"# vtk DataFile",), variant=".vtk"),
     Format(
-        "VTK XML", "formats.vtk", _endings("vtp vtu vts pvd pvtu pvtp vtm series"),
+        "VTK XML", "formats.vtk", _split_endings("vtp vtu vts pvd pvtu pvtp vtm series"),
         pattern=r"(?:<\?xml[^>]*>\s*)?<VTKFile",
     ),
     Format("PLY", _CLOUDS, (".ply",), (b"ply\n", b"ply\r\n"), variant=".ply"),
@@ -286,14 +286,14 @@ FORMATS = (
     Format("XTC", _CHEMFILES, (".xtc",), (b"\0\0\x07\xcb",)),
     Format("PSF", _CHEMFILES, (".psf",), pattern=r"PSF\b"),
     Format("MOL2", _CHEMFILES, (".mol2",), (b"@<TRIPOS>",)),
-    Format("", _CHEMFILES, _endings("tng sdf mol cml mmtf cssr arc txyz tpr molden")),
+    Format("", _CHEMFILES, _split_endings("tng sdf mol cml mmtf cssr arc txyz tpr molden")),
     Format("Maestro", "objects.rdkit", (".mae", ".maegz"), pattern=_MAESTRO),
     Format("Amber topology", _MDANALYSIS, (".prmtop", ".parm7"), (b"%VERSION",)),
     Format("CHARMM coordinates", _MDANALYSIS, (".crd", ".cor"), pattern=_CHARMM),
     Format("DL_POLY history", _MDANALYSIS, (".history",), pattern=_HISTORY),
     Format("DL_POLY configuration", _MDANALYSIS, (".config",), pattern=_CONFIG),
     Format("Amber trajectory", _MDANALYSIS, WITHOUT_COUNT),
-    Format("", _MDANALYSIS, _endings("pqr trz coor namdbin trc gms")),
+    Format("", _MDANALYSIS, _split_endings("pqr trz coor namdbin trc gms")),
     Format("VASP structure", _ASE, (".vasp", ".poscar", ".contcar"), pattern=_POSCAR),
     Format("ASE trajectory", _ASE, (".traj",), (b"- of Ulm",)),
     Format("ASE database", _ASE, (".db",), (b"SQLite format 3\0",)),
@@ -305,7 +305,7 @@ FORMATS = (
       for form, pattern in STRUCTURES.items()),
     Format("Molden", _CHEMFILES, (), pattern=r"(?i)\[molden format\]", variant=".molden"),
     Format("Tinker XYZ", _CHEMFILES, (), pattern=_TINKER, variant=".arc"),
-    Format("", _ASE, _endings(
+    Format("", _ASE, _split_endings(
         "xtl jsv sys xv cjson incoor axsf cube cub res shelx castep geom md gjf com gen ascii "
         "struct xsd con dlp4 f34 abi onetep nwi nwo cfg xsf cell pwi pwo outcar g96 car coord "
         "rmc6f magres"
@@ -342,19 +342,19 @@ WAYS = {
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".webp", ".avif", ".exr", ".svg", ".pdf")
 
 
-def by_suffix(suffix: str) -> Format | None:
+def find_by_suffix(suffix: str) -> Format | None:
     """Return the format of files with this ending (lower case), or None."""
     return next((each.named(suffix) for each in FORMATS if suffix in each.suffixes), None)
 
 
 @cache
-def added_formats() -> tuple[Format, ...]:
+def list_added_formats() -> tuple[Format, ...]:
     """Return the formats that other packages add, without endings of others; warn of these."""
-    from raytracer.particles.plugins import installed  # late: few files need it
+    from raytracer.particles.plugins import load_plugins  # late: few files need it
 
     found: list[Format] = []
     taken = {each: form.named(each).name for form in reversed(FORMATS) for each in form.suffixes}
-    for plugin in installed():
+    for plugin in load_plugins():
         named, own = f".{plugin.name.lower()}", plugin.form  # the name is for --format
         suffixes = tuple(dict.fromkeys((named, *own.suffixes)))
         form = Format(
@@ -373,30 +373,30 @@ def added_formats() -> tuple[Format, ...]:
     return tuple(found)
 
 
-def added_by_suffix(suffix: str) -> Format | None:
+def find_added_by_suffix(suffix: str) -> Format | None:
     """Return the format of another package for files with this ending (lower case), or None."""
-    return next((each for each in added_formats() if suffix in each.suffixes), None)
+    return next((each for each in list_added_formats() if suffix in each.suffixes), None)
 
 
-def added_by_content(start: bytes) -> Format | None:
+def find_added_by_content(start: bytes) -> Format | None:
     """Return the format of another package whose files start with these bytes, or None."""
-    known = (each for each in added_formats() if each.magic and start.startswith(each.magic))
+    known = (each for each in list_added_formats() if each.magic and start.startswith(each.magic))
     return next(known, None)
 
 
-def stated(suffix: str) -> Format:
+def find_stated(suffix: str) -> Format:
     """Return the format that a user states by its ending (lower case). Raises DataFileError: there
     is none; the message suggests the nearest."""
-    if form := by_suffix(suffix) or added_by_suffix(suffix):
+    if form := find_by_suffix(suffix) or find_added_by_suffix(suffix):
         return form
-    added = (each for form in added_formats() for each in form.suffixes)
+    added = (each for form in list_added_formats() for each in form.suffixes)
     hint = suggest(suffix[1:], [each[1:] for each in (*SUFFIXES, *added)])
     if suffix in PICTURES:
         hint = "it is one of pictures, as in '--output NAME.jpg', and this option is for data"
     raise DataFileError(f"format: '{quote(suffix[1:])}' is not the ending of a format; {hint}")
 
 
-def by_magic(start: bytes) -> Format | None:
+def find_by_magic(start: bytes) -> Format | None:
     """Return the only format whose files start with these bytes, or None."""
     form = next((each for each in FORMATS if start.startswith(each.magic)), None)
     return form and form.named()
@@ -404,22 +404,22 @@ def by_magic(start: bytes) -> Format | None:
 
 def is_particles(start: bytes) -> bool:
     """Whether JSON that starts with these bytes is particles, not a scene."""
-    form = by_content(start) if start.lstrip()[:1] in (b"{", b"[") else None
+    form = find_by_content(start) if start.lstrip()[:1] in (b"{", b"[") else None
     return form is not None and (form.package != "" or form.pattern in (_DATABASE, _JSON))
 
 
-def by_content(start: bytes, weak: bool = True) -> Format | None:
+def find_by_content(start: bytes, weak: bool = True) -> Format | None:
     """Return the format of a file that starts with these bytes, or None.
 
     weak: whether it may be one of Amber, whose rows are those of any table.
     """
     known = (each for each in FORMATS if each.pattern and each.starts(start)
              and (weak or each.pattern not in (_RESTART, _AMBER)))  # fmt: skip
-    form = by_magic(start) or added_by_content(start) or next(known, None)
+    form = find_by_magic(start) or find_added_by_content(start) or next(known, None)
     return form and form.named()
 
 
-def listing() -> list[dict[str, Any]]:
+def list_formats() -> list[dict[str, Any]]:
     """Return all formats: "name", "endings" (none: known by content alone), "library" (that reads
     it, if it is one), and of those of other packages "package" and "summary"."""
     rows: dict[tuple[str, str], dict[str, Any]] = {}
@@ -432,12 +432,12 @@ def listing() -> list[dict[str, Any]]:
     added = [
         {"name": form.name, "endings": [*form.suffixes], "package": form.package}
         | ({"summary": form.summary} if form.summary else {})
-        for form in added_formats()
+        for form in list_added_formats()
     ]
     return [*rows.values(), *added]
 
 
-def start_of(file: OpenFile) -> bytes:
+def read_start(file: OpenFile) -> bytes:
     """Return the first bytes of a file, at least its first line if that is not too long."""
     file.file.seek(0)
     start = file.file.read(SNIFF_BYTES)
@@ -447,25 +447,25 @@ def start_of(file: OpenFile) -> bytes:
     return start
 
 
-def format_of(file: OpenFile, suffix: str) -> Format:
+def detect_format(file: OpenFile, suffix: str) -> Format:
     """Return the format of an open file: by its first bytes, its ending, or its content.
 
     Raises DataFileError: the format is unknown; the message says how to convert the file."""
-    start = start_of(file)
-    form = by_suffix(suffix)
-    if form is None and suffix and (form := added_by_suffix(suffix)) and form.starts(start):
+    start = read_start(file)
+    form = find_by_suffix(suffix)
+    if form is None and suffix and (form := find_added_by_suffix(suffix)) and form.starts(start):
         return form
     if form is None or not (form.magic and start.startswith(form.magic)):
-        form = by_magic(start) or form
+        form = find_by_magic(start) or form
     if form is not None:
         is_open = form.module == TABLE and not form.pattern and not form.variant
         is_known = form.magic or form.pattern or not (is_open or b"\0" in start[:64])
         if is_known and form.starts(start):
             return form
-        return by_content(start, weak=not is_open) or form
+        return find_by_content(start, weak=not is_open) or form
     way = next((way for endings, way in WAYS.items() if suffix in endings.split()), None)
     if way is None:
-        if form := by_content(start) or next(_further(file, suffix, None), None):
+        if form := find_by_content(start) or next(_other_formats(file, suffix, None), None):
             return form
         way = (
             f"supported are {', '.join(SUFFIXES[:MAX_SUFFIXES])} and "
@@ -475,7 +475,7 @@ def format_of(file: OpenFile, suffix: str) -> Format:
     raise DataFileError(f"{file.source}: files {what} cannot be read; {way}")
 
 
-def opened_as(
+def open_as(
     form: Format, file: OpenFile, inner: str, is_stated: bool
 ) -> tuple[Format, ParticleSource]:
     """Open a file in its format, or in another that reads it if only its name states that one.
@@ -490,13 +490,13 @@ def opened_as(
             return form, first
     except DataFileError as error:
         problem = error
-    is_certain = form.package or ((form.magic or form.pattern) and form.starts(start_of(file)))
+    is_certain = form.package or ((form.magic or form.pattern) and form.starts(read_start(file)))
     suffix = file.path.suffix.lower()
     others: Iterator[Format] = iter(())
     if form.module in MOLECULAR and (is_certain or is_stated):
-        others = _by_library(file, form.variant or suffix, form)
+        others = _library_formats(file, form.variant or suffix, form)
     elif not (inner or is_certain or is_stated):
-        others = _further(file, suffix, form)
+        others = _other_formats(file, suffix, form)
     for other in others:
         with suppress(DataFileError):
             source = other.open(file)
@@ -524,51 +524,51 @@ def _name_library(
     source.format = f"{other.name}, read by {reader}"
 
 
-def _further(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[Format]:
+def _other_formats(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[Format]:
     """Yield formats that read a file of an unknown format, or of one that failed."""
-    start = start_of(file)
-    if failed is not None and (form := by_content(start)) and form.module != failed.module:
+    start = read_start(file)
+    if failed is not None and (form := find_by_content(start)) and form.module != failed.module:
         yield form
     is_text = b"\0" not in start
-    table = _table_in(file, failed) if is_text else None
+    table = _find_table(file, failed) if is_text else None
     if table is not None and table.header:  # with names of coordinates
         yield Format("table", TABLE, ())
     if (failed is None and is_text) or (failed and failed.module.startswith("objects.")):
-        yield from _by_library(file, suffix, failed)
+        yield from _library_formats(file, suffix, failed)
     if start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
         yield Format("XML", "formats.xml", ())
     elif table is not None:
         yield Format("table", TABLE, ())
     elif b"\0" in start:
-        from raytracer.particles.formats.tipsy import order_of
+        from raytracer.particles.formats.tipsy import find_byte_order
 
-        if order_of(start, file.size):
+        if find_byte_order(start, file.size):
             yield Format("Tipsy", "formats.tipsy", ())
 
 
-def _table_in(file: OpenFile, failed: Format | None) -> Table | None:
+def _find_table(file: OpenFile, failed: Format | None) -> TableLayout | None:
     """Return the layout of a text that is certainly a table. Where a format has failed, one that
     states the number of its rows is none, nor is one of numbers alone with a known ending."""
-    from raytracer.particles.rewritten import tabular
+    from raytracer.particles.rewritten import rewrite_table
 
-    is_known = failed is not None and by_suffix(file.path.suffix.lower()) is not None
+    is_known = failed is not None and find_by_suffix(file.path.suffix.lower()) is not None
     with suppress(DataFileError):
-        _, table = tabular(file)
+        _, table = rewrite_table(file)
         if table.has_rows or (table.is_bare and not is_known):
             return None if failed is not None and table.is_counted else table
     return None
 
 
-def _by_library(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[Format]:
+def _library_formats(file: OpenFile, suffix: str, failed: Format | None) -> Iterator[Format]:
     """Yield a format for each installed library that reads a file, but the one that failed."""
     from importlib.util import find_spec
 
-    from raytracer.particles.isolated import call
+    from raytracer.particles.isolated import call_in_process
 
     for module in MOLECULAR:
         is_other = failed is None or failed.module != module
         if is_other and find_spec(LIBRARIES[module]) is not None:
             name = suffix[1:].upper() or LIBRARIES[module]
             adapter = import_module(f"raytracer.particles.{module}")
-            if hasattr(adapter, "knows") and call(file, adapter.knows, name, suffix):
+            if hasattr(adapter, "knows") and call_in_process(file, adapter.knows, name, suffix):
                 yield Format(name, module, (), variant=suffix)

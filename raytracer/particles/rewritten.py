@@ -11,9 +11,9 @@ from typing import IO
 
 from raytracer.files.access import OpenFile, copy_to_temporary
 from raytracer.model import particle_names as naming
-from raytracer.particles.lines import HEAD_BYTES, pieces
-from raytracer.particles.table_layout import Table, table_of
-from raytracer.particles.text_table import cells_of
+from raytracer.particles.lines import HEAD_BYTES, read_pieces
+from raytracer.particles.table_layout import TableLayout, find_table
+from raytracer.particles.text_table import split_cells
 
 _OPENING = rb"[\[({<]\s*[-+.]?\d"  # a bracket before a number
 _CALL = rb"(?<![\w.])[A-Za-z_][\w.]*[ \t]*(?:=[ \t]*(?:[A-Za-z_][\w.]*[ \t]*)?)?(?=[\[({])"
@@ -34,35 +34,35 @@ FEW_LINES = 20  # in the start of a text, if its rows are long
 MAX_LISTS = 1 << 26  # most bytes of a text of lists
 
 
-def tabular(file: OpenFile, skip: int = 0) -> tuple[OpenFile, Table]:
+def rewrite_table(file: OpenFile, skip: int = 0) -> tuple[OpenFile, TableLayout]:
     """Return a text and the layout of its table; the first lines are left out.
 
     Where rows are in brackets, the text is a copy with spaces instead. Raises DataFileError: a line
     is too long, or not text."""
     start = os.pread(file.file.fileno(), HEAD_BYTES, 0)
-    if copy := _of_lists(file, start) or _of_variables(file, start):
-        return copy, table_of(copy, skip)
+    if copy := _join_lists(file, start) or _transpose_variables(file, start):
+        return copy, find_table(copy, skip)
     is_nested = bool(re.match(_INNER, start))
-    table = None if is_nested else table_of(file, skip)
-    if table and (copy := _of_vectors(file, table)):
-        return copy, table_of(copy, skip)
+    table = None if is_nested else find_table(file, skip)
+    if table and (copy := _split_vectors(file, table)):
+        return copy, find_table(copy, skip)
     first = table.first.encode() if table else b""
     are_within = bool(re.match(rb"\s*[\[({<]?" + _OPENING, first)) or (
         table is not None and bool(table.numbers) and bool(re.search(_OPENING, first))
     )
     if table is None or are_within or (not table.has_numbers and re.search(_OPENING, start)):
-        copy = _without_brackets(file, is_nested)
-        if (bare := table_of(copy, skip)).has_numbers:
+        copy = _remove_brackets(file, is_nested)
+        if (bare := find_table(copy, skip)).has_numbers:
             return copy, bare
-    return file, table or table_of(file, skip)
+    return file, table or find_table(file, skip)
 
 
-def _of_vectors(file: OpenFile, table: Table) -> OpenFile | None:
+def _split_vectors(file: OpenFile, table: TableLayout) -> OpenFile | None:
     """Return a table with three columns for one of quoted vectors, as pandas writes them, or None.
 
     As in id,position and 1,"[0.5, 1.5, 2.5]".
     """
-    separator, cells = table.separator, cells_of(table.first, table.separator)
+    separator, cells = table.separator, split_cells(table.first, table.separator)
     names = [
         name
         for name, cell in zip(table.columns, cells, strict=False)
@@ -86,7 +86,7 @@ def _of_vectors(file: OpenFile, table: Table) -> OpenFile | None:
     return made
 
 
-def _without_brackets(file: OpenFile, is_nested: bool) -> OpenFile:
+def _remove_brackets(file: OpenFile, is_nested: bool) -> OpenFile:
     """Return a copy of a text of the same length with spaces for brackets, and words before.
 
     If it is nested, rows that share a line get lines of their own.
@@ -94,7 +94,7 @@ def _without_brackets(file: OpenFile, is_nested: bool) -> OpenFile:
 
     def write(copy: IO[bytes]) -> None:
         rest = b""
-        for number, piece in enumerate(chain(pieces(file), (b"",))):
+        for number, piece in enumerate(chain(read_pieces(file), (b"",))):
             text = rest + piece
             if number == 0:
                 text = re.sub(_CALL, lambda found: b" " * len(found[0]), text)
@@ -109,7 +109,7 @@ def _without_brackets(file: OpenFile, is_nested: bool) -> OpenFile:
     return copy_to_temporary(file.path, file.source, write)
 
 
-def _of_lists(file: OpenFile, start: bytes) -> OpenFile | None:
+def _join_lists(file: OpenFile, start: bytes) -> OpenFile | None:
     """Return a table of lists with the names of coordinates, one after another, or None.
 
     As in x = [1, 2, 3], y = [4, 5, 6], z = [7, 8, 9].
@@ -123,22 +123,24 @@ def _of_lists(file: OpenFile, start: bytes) -> OpenFile | None:
     several = len(found) < len(lists)  # times one after another
     if several or len(axes) < len("xyz") or len(counts) != 1:
         return None
-    return _of_columns(file, [{name: each for name, each in found.items() if len(each) in counts}])
+    return _write_columns(
+        file, [{name: each for name, each in found.items() if len(each) in counts}]
+    )
 
 
-def _of_variables(file: OpenFile, start: bytes) -> OpenFile | None:
+def _transpose_variables(file: OpenFile, start: bytes) -> OpenFile | None:
     """Return a table with a column for each row that is a variable with its name first, or None.
 
     As in X:,1,2,3 and Y:,4,5,6. A name that comes again begins the rows of another time; a variable
     with one value is that of all rows until then: "TIME:, 0.5" of EDEM.
     """
     names = [name for name, _ in re.findall(_VARIABLE, start)]
-    may_be = start.count(b"\n") < FEW_LINES or naming.find_usual_name("x", map(_variable, names))
+    may_be = start.count(b"\n") < FEW_LINES or naming.find_usual_name("x", map(_strip_query, names))
     if not names or not may_be or file.size > MAX_LISTS:
         return None
     blocks: list[dict[str, list[bytes]]] = [{}]
     for name, values in re.findall(_VARIABLE, os.pread(file.file.fileno(), file.size, 0)):
-        if (key := _variable(name)) in blocks[-1]:
+        if (key := _strip_query(name)) in blocks[-1]:
             blocks.append({})
         blocks[-1][key] = re.findall(rb"[^\s,;]+", values)
     axes = [naming.find_usual_name(axis, blocks[0]) or "" for axis in "xyz"]
@@ -148,10 +150,10 @@ def _of_variables(file: OpenFile, start: bytes) -> OpenFile | None:
         lengths = {len(block.get(name, ())) for name in axes} | set(map(len, block.values()))
         if count < 2 or lengths != {count} or list(block) != list(blocks[0]):
             return None
-    return _of_columns(file, blocks)
+    return _write_columns(file, blocks)
 
 
-def _of_columns(file: OpenFile, tables: list[dict[str, list[bytes]]]) -> OpenFile:
+def _write_columns(file: OpenFile, tables: list[dict[str, list[bytes]]]) -> OpenFile:
     def write(copy: IO[bytes]) -> None:
         copy.write(",".join(tables[0]).encode() + b"\n")
         for table in tables:
@@ -160,6 +162,6 @@ def _of_columns(file: OpenFile, tables: list[dict[str, list[bytes]]]) -> OpenFil
     return copy_to_temporary(file.path, file.source, write)
 
 
-def _variable(name: bytes) -> str:
+def _strip_query(name: bytes) -> str:
     """Return the name of a variable without the number of a query, as in "Q02 : Position X:"."""
     return re.sub(r"^\w+\s*:\s+", "", name.decode("latin-1").strip()).strip(' :"')

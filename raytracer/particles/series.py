@@ -15,8 +15,8 @@ from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import is_file
 from raytracer.model.data_file import CASE
 from raytracer.particles.compressed import SUFFIXES as COMPRESSED
-from raytracer.particles.frames import checked
-from raytracer.particles.registry import SUFFIXES, added_formats
+from raytracer.particles.frames import check_frame
+from raytracer.particles.registry import SUFFIXES, list_added_formats
 
 DOCUMENTS = frozenset((".md", ".txt"))  # endings of files that are probably documents beside others
 SCENES = (".toml", ".json")  # a folder with one is a series only if a frame is requested
@@ -37,23 +37,23 @@ class Series(NamedTuple):
 
     def file(self, frame: int) -> Path:
         """Return the path of a frame. Raises DataFileError if there is no such frame."""
-        path = self.files[checked(frame, len(self.files), self.name)]
+        path = self.files[check_frame(frame, len(self.files), self.name)]
         return Path(f"{path}:{self.inner}") if self.inner else path
 
 
-def series_of(path: str | Path, folders: bool = True) -> Series | None:
+def find_series(path: str | Path, folders: bool = True) -> Series | None:
     """Return the files of a pattern or folder; None for a plain path. Raises DataFileError: there
     are no files, or they have different formats. path: its last part may be a pattern; an existing
     file of that name takes precedence. folders: whether any folder is a series, or only folders of
     snapshots: several particle files of one format, and no scene file."""
     path = Path(path)
-    if files := _clouds(path):
+    if files := _list_clouds(path):
         return Series(str(path), files)
     try:
         if str(path) == "-" or is_file(path):
             return None
         if path.is_dir():
-            return _in_folder(path, folders)
+            return _list_folder(path, folders)
     except (OSError, ValueError):
         return None  # opening it reports the error
     text = str(path)
@@ -61,14 +61,14 @@ def series_of(path: str | Path, folders: bool = True) -> Series | None:
     parts = [(text[:place], text[place + 1 :]) for place in ends]
     patterns = [each for each in parts if _WILD.search(Path(each[0]).name)]
     for name, inner in patterns:
-        if files := _matching(Path(name)):
+        if files := _match_files(Path(name)):
             return Series(name, files, inner)
     if patterns:
         raise DataFileError(f"{quote(patterns[-1][0], 200)}: no file matches this pattern")
     return None
 
 
-def _clouds(path: Path) -> list[Path]:
+def _list_clouds(path: Path) -> list[Path]:
     """Return the positions of a cloud at the times of a case of OpenFOAM, [] for another path than
     its folder, or a file there that marks it."""
     folder = path.parent if path.suffix == CASE else path
@@ -89,17 +89,17 @@ def _clouds(path: Path) -> list[Path]:
     return sorted(found, key=lambda each: float(each.parents[2].name))
 
 
-def _matching(path: Path) -> list[Path]:
+def _match_files(path: Path) -> list[Path]:
     parts = _NUMBER.split(path.name)
     text = r"\d+".join(map(re.escape, parts)) if len(parts) > 1 else translate(path.name)
     with suppress(OSError):
         names = (each for each in path.parent.iterdir() if re.fullmatch(text, each.name)
                  and (BOXES not in each.name.lower() or BOXES in path.name.lower()))  # fmt: skip
-        return _ordered(filter(is_file, names))
+        return _sort_files(filter(is_file, names))
     return []
 
 
-def _in_folder(folder: Path, is_asked: bool) -> Series | None:
+def _list_folder(folder: Path, is_asked: bool) -> Series | None:
     """Return the particle files of a folder, which have the same ending.
 
     None if the folder was not asked for as a series, and has other files or a scene.
@@ -110,7 +110,7 @@ def _in_folder(folder: Path, is_asked: bool) -> Series | None:
         return whole.suffix.lower()
 
     there = [path for path in folder.iterdir() if not path.name.startswith(".")]
-    added = (suffix for form in added_formats() for suffix in form.suffixes)
+    added = (suffix for form in list_added_formats() for suffix in form.suffixes)
     known = frozenset((*SUFFIXES, *added)) - DOCUMENTS - LISTS
     files = [path for path in there if ending(path) in known and is_file(path)
              and BOXES not in path.stem.lower()]  # fmt: skip
@@ -127,10 +127,10 @@ def _in_folder(folder: Path, is_asked: bool) -> Series | None:
             "a series has one: select files by a pattern, for example "
             f"'{folder / ('*' + endings[0])}'"
         )
-    return Series(str(folder), _ordered(files))
+    return Series(str(folder), _sort_files(files))
 
 
-def _ordered(files: Iterable[Path]) -> list[Path]:
+def _sort_files(files: Iterable[Path]) -> list[Path]:
     def rank(path: Path) -> list[tuple[int, str]]:
         parts = re.split(r"(\d+)", str(path))
         return [(int(p) if place % 2 else 0, p) for place, p in enumerate(parts)]

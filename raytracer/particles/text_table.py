@@ -22,7 +22,7 @@ from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import MAX_LINE_BYTES, OpenFile
 from raytracer.model.particle_source import Column, Particles, describe_more_frames
 from raytracer.particles.columns import ColumnSource
-from raytracer.particles.lines import count_lines, first_line_from
+from raytracer.particles.lines import count_lines, read_first_line
 from raytracer.system.memory import require_room
 from raytracer.system.resources import choose_thread_count
 
@@ -43,7 +43,7 @@ _QUOTED = re.compile(r'"([^"]*)"|(\S+)')
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 
 
-class Kind(IntEnum):
+class CellType(IntEnum):
     """Types of cells, as in text_table.h; missing optional numbers are NaN."""
 
     NUMBER = 0
@@ -54,14 +54,14 @@ class Kind(IntEnum):
 class Cell(NamedTuple):
     """A column of a text."""
 
-    kind: Kind
+    kind: CellType
     place: int  # index of its cell in a row, from 0; for fixed columns the first byte
     width: int = 0  # bytes of a fixed column, or of a text to keep
     repeat: int = 1  # number of adjacent cells: 3 for a vector
 
     @property
     def bytes(self) -> int:
-        return self.repeat * (self.width if self.kind == Kind.TEXT else 8)
+        return self.repeat * (self.width if self.kind == CellType.TEXT else 8)
 
 
 class Layout(NamedTuple):
@@ -79,12 +79,12 @@ class Layout(NamedTuple):
 
     def cut(self, line: str) -> list[str]:
         separator = None if self.split == SPACES else self.split
-        cells = cells_of(line, separator)
+        cells = split_cells(line, separator)
         # Cells that fill the columns of a table may have a colour, `#ff8800`.
         is_whole = 0 < len(cells) <= self.columns and not cells[0].startswith(self.comment)
         if is_whole or not self.comment:
             return cells
-        return cells_of(line.partition(self.comment)[0], separator)
+        return split_cells(line.partition(self.comment)[0], separator)
 
 
 class Rows(NamedTuple):
@@ -103,17 +103,17 @@ def read_rows(file: OpenFile, layout: Layout, names: Sequence[str], most: int | 
     # A file may state too many rows: each has at least two bytes.
     most = min(count_lines(file) if most is None else most, file.size // 2 + 1)
     require_room(file.source, most * sum(cell.bytes for cell in cells.values()))
-    table = _Table(cells, layout, most)
-    return table.compiled(file) or table.line_by_line(file)
+    table = _ColumnBuffers(cells, layout, most)
+    return table.parse_compiled(file) or table.parse_line_by_line(file)
 
 
-class _Table:
+class _ColumnBuffers:
     """Columns that are filled with rows; unused memory is never touched."""
 
     def __init__(self, cells: Mapping[str, Cell], layout: Layout, most: int) -> None:
         self.cells, self.layout, self.most = cells, layout, most
-        self.numbers = [name for name, cell in cells.items() if cell.kind != Kind.TEXT]
-        self.texts = [name for name, cell in cells.items() if cell.kind == Kind.TEXT]
+        self.numbers = [name for name, cell in cells.items() if cell.kind != CellType.TEXT]
+        self.texts = [name for name, cell in cells.items() if cell.kind == CellType.TEXT]
 
     def kinds(self) -> np.dtype[Any]:
         """Return the dtype of the texts of a row."""
@@ -131,7 +131,7 @@ class _Table:
             place = end
         return {name: columns[name] for name in self.cells}
 
-    def compiled(self, file: OpenFile) -> Rows | None:
+    def parse_compiled(self, file: OpenFile) -> Rows | None:
         """Return the rows read by the compiled parser, or None if the text is unusual."""
         layout = self.layout
         head = os.pread(file.file.fileno(), HEAD_BYTES, 0).split(b"\n", layout.skip)[:-1]
@@ -154,7 +154,7 @@ class _Table:
             if not there and length:  # the last line may lack its end
                 buffer[length] = ord("\n")
                 length += 1
-            end = _last_break(buffer[:length])
+            end = _find_last_break(buffer[:length])
             if end == 0 and length:
                 return None
             rows, used, stopped = core().parse_rows(
@@ -174,14 +174,14 @@ class _Table:
         """Return kind, place, width and offset of the cells for the parser, sorted by place."""
         rows, ends = [], [0, 0]
         for cell in self.cells.values():
-            is_text = cell.kind == Kind.TEXT
+            is_text = cell.kind == CellType.TEXT
             for index in range(cell.repeat):
                 place = cell.place + index * (cell.width if self.layout.split == FIXED else 1)
                 rows.append((cell.kind, place, cell.width, ends[is_text]))
                 ends[is_text] += cell.width if is_text else 1
         return np.array(sorted(rows, key=lambda row: row[1]), np.int32).reshape(-1, 4)
 
-    def line_by_line(self, file: OpenFile) -> Rows:
+    def parse_line_by_line(self, file: OpenFile) -> Rows:
         """Return the rows; errors are reported with line and column."""
         layout, numbers, texts = self.layout, array("d"), list[Any]()
         count = end = 0
@@ -202,7 +202,7 @@ class _Table:
                 _check_length(cells, layout)
                 words = {name: self._words(name, text, cells) for name in self.cells}
                 for name in self.numbers:
-                    numbers.extend(_number(name, self.cells[name], word, layout.split, place)
+                    numbers.extend(_convert_cell(name, self.cells[name], word, layout.split, place)
                                    for place, word in enumerate(words[name]))  # fmt: skip
             except ValueError as problem:
                 raise DataFileError(f"{file.source}: line {line}{problem}") from None
@@ -238,12 +238,12 @@ def _check_length(cells: list[str], layout: Layout) -> None:
         raise ValueError(f" has {count} values for {layout.columns} columns; {hint}")
 
 
-def _number(name: str, cell: Cell, text: str, split: str, place: int) -> float:
+def _convert_cell(name: str, cell: Cell, text: str, split: str, place: int) -> float:
     """Return a cell as a number; `place` is its index in a vector."""
-    value = number_in(text)
+    value = parse_cell(text)
     if not isinstance(value, str):
         return float(value)
-    if cell.kind == Kind.OPTIONAL and (text in BLANK or split == FIXED):
+    if cell.kind == CellType.OPTIONAL and (text in BLANK or split == FIXED):
         return nan
     column = "xyz"[place] if cell.repeat == 3 else name
     what = "there is no value" if text in BLANK else f"'{quote(text, 40)}' is not a number"
@@ -251,7 +251,7 @@ def _number(name: str, cell: Cell, text: str, split: str, place: int) -> float:
     raise ValueError(f", column '{quote(column)}': {what}")
 
 
-def cells_of(line: str, separator: str | None) -> list[str]:
+def split_cells(line: str, separator: str | None) -> list[str]:
     """Return the cells of a line, without white space and quotes around them.
 
     An unclosed quote is ignored.
@@ -270,38 +270,38 @@ def cells_of(line: str, separator: str | None) -> list[str]:
     return [cell.strip() for cell in rows[0]] if rows else []
 
 
-def _last_break(text: NDArray[np.uint8]) -> int:
+def _find_last_break(text: NDArray[np.uint8]) -> int:
     """Return the number of bytes up to the end of the last complete line."""
     window = text[-MAX_LINE_BYTES:].tobytes()
     place = window.rfind(b"\n")
     return 0 if place < 0 else len(text) - len(window) + place + 1
 
 
-def number_in(text: str) -> int | float | str:
+def parse_cell(text: str) -> int | float | str:
     """Return a cell of a table as a number if it is one, otherwise unchanged.
 
     Numbers may have a decimal comma, the exponent of Fortran (1.5D+03), and separated thousands
     if these are not decimals (1,234.5 or 1.234,5).
     """
-    value = number(text) if text.isascii() else text
+    value = parse_number(text) if text.isascii() else text
     if not isinstance(value, str) or not text.isascii():
         return value
     if _DECIMAL_COMMA.fullmatch(text):
-        return number(text.replace(",", "."))
+        return parse_number(text.replace(",", "."))
     if match := _FORTRAN.fullmatch(text):
-        return number(f"{match[1]}e{match[2]}")
+        return parse_number(f"{match[1]}e{match[2]}")
     if _THOUSANDS.fullmatch(text):
-        return number(text.replace(",", ""))
+        return parse_number(text.replace(",", ""))
     if _POINTS.fullmatch(text):
-        return number(text.replace(".", "").replace(",", "."))
+        return parse_number(text.replace(".", "").replace(",", "."))
     return value
 
 
-def kind_of(text: str) -> Kind:
-    return Kind.TEXT if isinstance(number(text), str) else Kind.NUMBER
+def find_cell_type(text: str) -> CellType:
+    return CellType.TEXT if isinstance(parse_number(text), str) else CellType.NUMBER
 
 
-def number(text: str) -> int | float | str:
+def parse_number(text: str) -> int | float | str:
     """Return a text as a number if it is one, otherwise unchanged."""
     try:
         if _WHOLE.fullmatch(text):
@@ -311,7 +311,7 @@ def number(text: str) -> int | float | str:
         return text
 
 
-def whole(values: NDArray[np.float64], source: str, name: str) -> NDArray[np.int64]:
+def to_whole(values: NDArray[np.float64], source: str, name: str) -> NDArray[np.int64]:
     """Truncate to int64. Raises DataFileError: a number is NaN, infinite, or beyond 2**53."""
     if values.size and not (values.min() >= -EXACT and values.max() <= EXACT):
         bad = values[~(np.abs(values) <= EXACT)][0]
@@ -321,7 +321,7 @@ def whole(values: NDArray[np.float64], source: str, name: str) -> NDArray[np.int
     return values.astype(np.int64)
 
 
-def counted_values(values: NDArray[Any]) -> NDArray[Any]:
+def to_whole_if_exact(values: NDArray[Any]) -> NDArray[Any]:
     """Return numbers as int64 if all are whole and of moderate size, otherwise unchanged."""
     is_whole = bool(((np.abs(values) < 1e12) & (values % 1 == 0)).all())
     return values.astype(np.int64) if is_whole else values
@@ -343,7 +343,7 @@ class TextSource(ColumnSource):
         columns = {}
         for name, cell in self.layout.cells.items():
             kind = "integer" if name in self.integers else "number"
-            columns[name] = Column("text" if cell.kind == Kind.TEXT else kind)
+            columns[name] = Column("text" if cell.kind == CellType.TEXT else kind)
         return columns
 
     @property
@@ -366,11 +366,11 @@ class TextSource(ColumnSource):
 
     def _whole(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
         is_whole = self.columns[name].kind == "integer" and bool(np.all(values % 1 == 0))
-        return whole(values, self.name, name) if is_whole else values
+        return to_whole(values, self.name, name) if is_whole else values
 
     def particles(self, names: Mapping[str, str]) -> Particles:
         result = super().particles(names)
-        if self.next_frame and (line := first_line_from(self.file, self._end).strip()):
+        if self.next_frame and (line := read_first_line(self.file, self._end).strip()):
             note = describe_more_frames(self.name)
             if not re.match(self.next_frame, line):
                 note = (

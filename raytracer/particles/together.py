@@ -27,8 +27,8 @@ from raytracer.model.particle_source import (
     forward_property,
 )
 from raytracer.particles import molecules
-from raytracer.particles.array_source import ArraySource, Bonds, texts
-from raytracer.particles.columns import ColumnSource, label_ids
+from raytracer.particles.array_source import ArraySource, Bonds, encode_texts
+from raytracer.particles.columns import ColumnSource, index_labels
 from raytracer.system.memory import require_room
 
 Rows = NDArray[np.intp]
@@ -41,7 +41,7 @@ COORDINATES = ("position", "positions", "coordinates", "velocity", "velocities",
 """Columns of the atoms that belong to another time than the frame; they are left out."""
 
 
-class Together(ColumnSource):
+class CombinedSource(ColumnSource):
     """The particles of several sets in sequence, with the columns that all of them have; the
     coordinates may have other names.
 
@@ -72,14 +72,14 @@ class Together(ColumnSource):
         sets = list(self.sets.values())
         return next((each for each in sets if (each.frames or 1) > 1), sets[0])
 
-    def _name_in(self, each: ArraySource, name: str) -> str:
+    def _find_name_in(self, each: ArraySource, name: str) -> str:
         return each.centers or name if name == self._first.centers else name
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:
         common = dict(self._first.columns)
         for each in self.sets.values():  # units may differ
-            own = {name: each.columns.get(self._name_in(each, name)) for name in common}
+            own = {name: each.columns.get(self._find_name_in(each, name)) for name in common}
             common = {name: column for name, column in common.items()
                       if (there := own[name]) and there[:2] == column[:2]}  # fmt: skip
         return {**common, TYPE: Column("text")}
@@ -103,9 +103,11 @@ class Together(ColumnSource):
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         sets = self.sets.values()
-        columns = {TYPE: np.repeat(texts(list(self.sets)), self._counts)} if TYPE in names else {}
+        columns = (
+            {TYPE: np.repeat(encode_texts(list(self.sets)), self._counts)} if TYPE in names else {}
+        )
         stored = [name for name in names if name != TYPE]
-        parts = [each.load([self._name_in(each, name) for name in stored]) for each in sets]
+        parts = [each.load([self._find_name_in(each, name) for name in stored]) for each in sets]
         for place, name in enumerate(stored):
             columns[name] = np.concatenate([[*part.values()][place] for part in parts])
         return columns
@@ -140,7 +142,7 @@ class Together(ColumnSource):
             index -= length
 
 
-def parts_of(path: Path, count: int) -> list[Path]:
+def find_snapshot_files(path: Path, count: int) -> list[Path]:
     """Return the files of a snapshot in the order of their numbers, which are 0 to `count` - 1.
 
     The list is empty for a snapshot in one file, or if a file is missing.
@@ -152,7 +154,7 @@ def parts_of(path: Path, count: int) -> list[Path]:
     return files if path in files and all(map(is_file, files)) else []
 
 
-class Snapshot(ColumnSource):
+class SnapshotSource(ColumnSource):
     """The particles of a snapshot in several files, in sequence; all else is that of this one."""
 
     stated: int  # number of files that the header states
@@ -160,7 +162,7 @@ class Snapshot(ColumnSource):
     optional: ClassVar[frozenset[str]] = frozenset()  # columns that some of the files may lack
 
     @abstractmethod
-    def part(self, file: OpenFile) -> "Snapshot | None":
+    def part(self, file: OpenFile) -> "SnapshotSource | None":
         """Return the source of one of the files; None if it has no such particles."""
 
     @abstractmethod
@@ -170,7 +172,7 @@ class Snapshot(ColumnSource):
     @cached_property
     def files(self) -> Sequence[Path]:
         """All files in order, [] for a snapshot in one, or if some are missing."""
-        files = parts_of(self.file.path, self.stated)
+        files = find_snapshot_files(self.file.path, self.stated)
         if self.stated > 1 and not files:
             self.note(
                 f"is one of {self.stated} files of a snapshot, and some of the others are missing: "
@@ -182,7 +184,7 @@ class Snapshot(ColumnSource):
     def further_files(self) -> Sequence[Path]:
         return [path for path in self.files if path != self.file.path]
 
-    def _parts(self) -> Iterator["Snapshot"]:
+    def _parts(self) -> Iterator["SnapshotSource"]:
         for path in self.files:
             with open_file(resolve_part(self.file, path.name)) as file:
                 if (part := self.part(file)) is not None:
@@ -207,7 +209,7 @@ class Snapshot(ColumnSource):
         return {name: np.concatenate([part[name] for part in parts]) for name in names}
 
 
-class SourceWithAtoms(ParticleSource):
+class TopologySource(ParticleSource):
     """A frame of a trajectory with labels, bonds and further columns of a topology. Atoms are
     matched by their ids where both files state them, otherwise by order; those that one of the
     files lacks are left out.
@@ -314,7 +316,7 @@ class SourceWithAtoms(ParticleSource):
                 f"{self.atoms.name}: has {len(labels.ids):,} atoms, but {self.name} has "
                 f"{count:,}: give the topology of the same atoms"
             )
-        if result.labels is not None and _contradict(result.labels, labels):
+        if result.labels is not None and _do_labels_contradict(result.labels, labels):
             self.note(
                 f"the elements of atoms differ from those of {self.atoms.name}, which are shown: "
                 "is it the topology of the same atoms, in the same order?"
@@ -323,8 +325,10 @@ class SourceWithAtoms(ParticleSource):
         if labels.meaning is None and {"name", "residue"} <= {*known}:
             texts = self.load(known)
             if molecules.are_beads(texts, result.centers):
-                labels = ParticleLabels(*label_ids(texts["name"], self.name), "types")
-                self.note(molecules.beads_taken(labels.names, molecules.FAR_APART), "radius+color")
+                labels = ParticleLabels(*index_labels(texts["name"], self.name), "types")
+                self.note(
+                    molecules.describe_beads(labels.names, molecules.FAR_APART), "radius+color"
+                )
             else:
                 labels = labels._replace(with_residues=True)
         result.labels = labels
@@ -334,7 +338,7 @@ class SourceWithAtoms(ParticleSource):
         return self.atoms.labels_of_atoms()
 
 
-def _contradict(one: ParticleLabels, other: ParticleLabels) -> bool:
+def _do_labels_contradict(one: ParticleLabels, other: ParticleLabels) -> bool:
     """Whether an atom has two elements by the labels (N,) of two files; numbers are types."""
     symbols = [np.array([(not name.isdecimal() and find_symbol(name)) or "" for name in each.names])
                for each in (one, other)]  # fmt: skip

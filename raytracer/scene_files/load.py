@@ -39,10 +39,10 @@ from raytracer.model.parts import ANNOTATIONS, GLYPHS
 from raytracer.model.scene import PARTS, Scene
 from raytracer.model.solids import SolidSet
 from raytracer.model.sphere_set import SphereSet
-from raytracer.particles.compressed import is_compressed, stem
-from raytracer.particles.names import with_all_names
+from raytracer.particles.compressed import is_compressed, strip_endings
+from raytracer.particles.names import complete_labels
 from raytracer.particles.read import AllNames, Wanted, read
-from raytracer.particles.registry import by_content, is_particles, start_of
+from raytracer.particles.registry import find_by_content, is_particles, read_start
 from raytracer.scene_files.source import SCENE_SUFFIXES, InputSource, parse_ending
 from raytracer.system.memory import require_room
 
@@ -135,9 +135,9 @@ def load_scene(
         if source.is_mesh:
             if place is None and (source.topology is not None or source.arrays):
                 raise UserError("is a mesh: topology and columns are for particles")
-            from raytracer.particles.frames import checked
+            from raytracer.particles.frames import check_frame
 
-            checked(file.frame or 0, 1, stream.source)
+            check_frame(file.frame or 0, 1, stream.source)
             return _load_mesh(file.path)
         from raytracer.scene_files.bare import (  # late: not for scene files
             particle_defaults,
@@ -165,7 +165,7 @@ def load_scene(
         return Scene(
             spheres=(spheres,),
             shape=shape,
-            title=stem(file.path),
+            title=strip_endings(file.path),
             source=stream.source,
             **particle_defaults(data),
         )
@@ -174,7 +174,7 @@ def load_scene(
 def _complete_labels(beside: Iterable[InputSource]) -> AllNames:
     """Return how the labels of a frame get those of the other frames, and of files beside it."""
     files = (each.file() for each in beside if not each.is_mesh)
-    return partial(with_all_names, beside=files)
+    return partial(complete_labels, beside=files)
 
 
 def _load_mesh(path: Path) -> Scene:
@@ -194,10 +194,10 @@ def _load_files(source: InputSource, frame: int | None, columns: Sequence[str]) 
     parts = source.split_files()
     frames: list[int | None] = [None] * len(parts)
     if frame is not None:
-        from raytracer.particles.frames import checked
+        from raytracer.particles.frames import check_frame
 
         counts = source.count_file_frames()
-        number = checked(frame, max(counts), str(source.scene))
+        number = check_frame(frame, max(counts), str(source.scene))
         frames = [number if count > 1 else None for count in counts]
     made = [load_scene(each, chosen, columns, place, parts)
             for place, (each, chosen) in enumerate(zip(parts, frames, strict=True))]  # fmt: skip
@@ -216,11 +216,11 @@ def scene_suffix(file: OpenFile, ending: str = "") -> str:
     """
     if ending or not file.is_standard_input:
         suffix = ending or file.path.suffix.lower()
-        if suffix == ".json" and not ending and is_particles(start_of(file)):
+        if suffix == ".json" and not ending and is_particles(read_start(file)):
             return ""
         return suffix if suffix in SCENE_SUFFIXES else ""
-    start = start_of(file)
-    if is_compressed(start) or by_content(start):
+    start = read_start(file)
+    if is_compressed(start) or find_by_content(start):
         return ""
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
     return ".json" if text.startswith(b"{") else ".toml" if re.match(_TOML, text) else ""

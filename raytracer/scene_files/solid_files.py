@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile, open_file
 from raytracer.model.colors import check_color_numbers
-from raytracer.particles.array_source import library
-from raytracer.particles.columns import wrong_colors
-from raytracer.particles.isolated import call
+from raytracer.particles.array_source import import_library
+from raytracer.particles.columns import color_error_maker
+from raytracer.particles.isolated import call_in_process
 from raytracer.system.memory import require_room
 
 Arrays = dict[str, NDArray[Any]]
@@ -54,11 +54,11 @@ def read_arrays(path: Path, kind: str) -> Arrays:
                 f"({', '.join(MESHES)}): convert the file"
             )
         with open_file(path) as file:
-            return call(file, read_mesh, what)
+            return call_in_process(file, read_mesh, what)
     from raytracer.model.data_file import DataFile
-    from raytracer.particles.read import source_of
+    from raytracer.particles.read import open_source
 
-    with source_of(DataFile(path)) as source:
+    with open_source(DataFile(path)) as source:
         there = {name.lower(): name for name in reversed(list(source.columns))}
         known = {
             key: names
@@ -74,7 +74,7 @@ def read_arrays(path: Path, kind: str) -> Arrays:
         arrays[key] = values[0] if len(values) == 1 else np.stack(values, axis=1)
         if key in COLORS:
             arrays[key] = check_color_numbers(
-                arrays[key], wrong_colors(str(path), ", ".join(names))
+                arrays[key], color_error_maker(str(path), ", ".join(names))
             )
     return arrays
 
@@ -94,7 +94,7 @@ def _find_names(
 def read_mesh(file: OpenFile) -> Arrays:
     """Read a mesh, in a worker; polygons become triangles, and vertices at the same place one: in
     STL each triangle has its own."""
-    trimesh = library("trimesh", file.source, "mesh")
+    trimesh = import_library("trimesh", file.source, "mesh")
     require_room(file.source, MEMORY * file.size)
     content = BytesIO(file.read(file.size))  # no file has a name that trimesh would look beside
     kind = file.path.suffix.lower()[1:]

@@ -11,7 +11,7 @@ from raytracer.config.fields import split_settings
 from raytracer.files.access import STANDARD_INPUT, check_path, is_path, require_file
 from raytracer.model.data_file import DataFile, split_inner
 from raytracer.model.source_settings import SourceSettings
-from raytracer.particles.locate import locate, may_be_series
+from raytracer.particles.locate import locate_frame, may_be_series
 
 SCENE_SUFFIXES = (".toml", ".json")
 
@@ -80,7 +80,7 @@ class InputSource:
 
     def file(self, frame: int | None = None, name: str | None = None) -> DataFile:
         """Return the file of a frame; `name` is for messages. Raises DataFileError if missing."""
-        return locate(self.scene, frame, name, self.ending, self.topology)
+        return locate_frame(self.scene, frame, name, self.ending, self.topology)
 
     def split_files(self) -> list["InputSource"]:
         """Return the sources of the files, one by one."""
@@ -98,9 +98,9 @@ class InputSource:
             return max(self.count_file_frames())
         if self.is_mesh and not may_be_series(self.scene, None):
             return 1
-        from raytracer.particles.read import frame_count
+        from raytracer.particles.read import count_frames
 
-        return frame_count(self.scene, name, self.ending, self.topology)
+        return count_frames(self.scene, name, self.ending, self.topology)
 
     def count_file_frames(self) -> list[int]:
         """Return the number of frames of each file. Raises DataFileError: two have several, but
@@ -126,7 +126,7 @@ class InputSource:
 
 def parse_ending(name: str) -> str:
     """Return a stated format as an ending: ".xyz" for "xyz". Raises DataFileError."""
-    from raytracer.particles.registry import stated
+    from raytracer.particles.registry import find_stated
 
     ending = f".{check_text(name, 'format').lower().removeprefix('.')}"
     if ending in MESH_SUFFIXES:
@@ -134,12 +134,12 @@ def parse_ending(name: str) -> str:
             f"format: a mesh is known by the ending of its name: call the file NAME{ending}"
         )
     if ending not in SCENE_SUFFIXES:
-        stated(ending)
+        find_stated(ending)
     return ending
 
 
 def _require_files(path: Path, frame: int | None) -> None:
     """Refuse a missing file; a pattern needs matching files, a folder snapshots or a frame."""
-    file = locate(path, None if frame is None else 0)
+    file = locate_frame(path, None if frame is None else 0)
     if not file.series and file.path != STANDARD_INPUT:
         require_file(file.path, str(file.path), SceneError)

@@ -13,9 +13,9 @@ from raytracer.config.warning import warn
 from raytracer.files.access import open_file
 from raytracer.model.data_file import DataFile
 from raytracer.model.particle_source import Column, ParticleSource
-from raytracer.particles.frames import frames_of
+from raytracer.particles.frames import find_frames
 from raytracer.particles.hdf5_members import text_of
-from raytracer.particles.read import frame_source, source_of
+from raytracer.particles.read import open_frame, open_source
 
 MAX_TEXTS = 8  # most distinct texts of a column that are listed
 MAX_COLUMNS = 200  # most columns that are read for their ranges
@@ -38,10 +38,10 @@ def summarize_file(file: DataFile, whole: bool = True) -> dict[str, Any]:
     with open_file(file.path, file.name) as stream:
         frames: int | None = len(file.series)
         if not frames:
-            with frame_source(file._replace(frame=None), stream) as source:
+            with open_frame(file._replace(frame=None), stream) as source:
                 is_known = whole or not source.has_pieces
-                frames = frames_of(source, stream)[0] if is_known else None
-        with source_of(file, stream) as source:
+                frames = find_frames(source, stream)[0] if is_known else None
+        with open_source(file, stream) as source:
             return _summarize_source(source, file, frames, whole)
 
 

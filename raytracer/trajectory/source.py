@@ -14,9 +14,9 @@ from raytracer.model.animation import AnimationSettings
 from raytracer.model.data_file import split_inner
 from raytracer.model.left_out import LeftOut, count_left_out
 from raytracer.model.scene import Scene
-from raytracer.particles.frames import checked
+from raytracer.particles.frames import check_frame
 from raytracer.particles.objects.registry import is_sequence
-from raytracer.particles.series import series_of
+from raytracer.particles.series import find_series
 from raytracer.scene_files.load import (
     FILES,
     check_parts,
@@ -194,7 +194,7 @@ def _sampled(path: Path, size: int, samples: int) -> str:
 
 
 def _files_of(path: Path) -> list[Path]:
-    series = series_of(path)
+    series = find_series(path)
     return [path] if series is None else series.files
 
 
@@ -287,7 +287,7 @@ def chosen_frames(text: str | None, count: int, name: str) -> list[int]:
             "number of a frame"
         )
     if len(numbers) == 1 and numbers[0] is not None:
-        return [checked(numbers[0], count, name)]
+        return [check_frame(numbers[0], count, name)]
     frames = list(range(count))[slice(*numbers)]
     if not frames:
         there = "1 frame" if count == 1 else f"{count:,} frames, 0 to {count - 1:,}"

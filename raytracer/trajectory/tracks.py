@@ -27,7 +27,7 @@ from raytracer.model.particle_source import Box
 from raytracer.model.scene import Scene
 from raytracer.model.simulation_box import nearest_boxes
 from raytracer.model.sphere_set import SphereSet
-from raytracer.particles.frames import checked
+from raytracer.particles.frames import check_frame
 from raytracer.scene_files.source import InputSource
 from raytracer.trajectory.source import FrameSource, SceneSource, frames_of
 
@@ -228,7 +228,7 @@ def load_moved(source: InputSource, frame: int | None, columns: Sequence[str] = 
             frames, (0, frames.count - 1), source.smoothing, source.unwrap
         )
     known: TrackedSource = source.counted["moved"]
-    return known.load(checked(frame or 0, known.count, known.name), columns)
+    return known.load(check_frame(frame or 0, known.count, known.name), columns)
 
 
 class FrameKeys:
@@ -249,7 +249,7 @@ class FrameKeys:
             return cls(SceneSource([None]))
         frames: FrameSource = source.counted["moved"] if source.is_moved else frames_of(source)
         shown = source.frame
-        return cls(frames, None if shown is None else checked(shown, frames.count, frames.name))
+        return cls(frames, None if shown is None else check_frame(shown, frames.count, frames.name))
 
     @property
     def from_frames(self) -> Callable[[int, SphereSet, int], MotionKeys] | None:

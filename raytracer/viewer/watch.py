@@ -7,7 +7,7 @@ from pathlib import Path
 from raytracer.config.errors import RaytracerError
 from raytracer.model.data_file import split_inner
 from raytracer.particles.locate import may_be_series
-from raytracer.particles.series import series_of
+from raytracer.particles.series import find_series
 from raytracer.scene_files.load import find_named_files, is_scene
 
 CHECK_INTERVAL = 0.25
@@ -63,5 +63,5 @@ def stamp(path: Path) -> Stamp | None:
 
 @lru_cache(maxsize=16)
 def _last_of(path: Path, _changed: int) -> Path | None:
-    series = series_of(path)
+    series = find_series(path)
     return series.files[-1] if series and series.files else None

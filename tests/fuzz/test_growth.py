@@ -98,7 +98,7 @@ def _seconds(paths: list[Path]) -> list[float]:
     pytest.param(each, marks=() if each == ".csv" else pytest.mark.slow) for each in SUFFIXES
 ])  # fmt: skip
 def test_time_is_linear(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "_by_library", lambda *_: iter(()))  # ours are measured
+    monkeypatch.setattr(registry, "_library_formats", lambda *_: iter(()))  # ours are measured
     complaint(write(tmp_path / "a.csv", "x,y,z\n1,2,3\n"))  # modules are imported once
     paths = [
         write(tmp_path / f"{place}{suffix}", text(TIMES * SHORT))

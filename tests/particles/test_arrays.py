@@ -10,7 +10,7 @@ import pytest
 from raytracer import load
 from raytracer.config.errors import DataFileError
 from raytracer.model.data_file import DataFile
-from raytracer.particles.read import frame_count, read, source_of
+from raytracer.particles.read import count_frames, open_source, read
 from support.particle_files import complaint, write
 from support.particle_texts import PLY, PLY_HEAD
 
@@ -69,7 +69,7 @@ def test_species_of_openpmd(tmp_path: Path, h5py: Any) -> None:
                 for kind in kinds:
                     values = POINTS[: len(kind), place] + step
                     file[f"data/{step}/particles/{kind}/position/{axis}"] = values
-    assert frame_count(path) == 2
+    assert count_frames(path) == 2
     assert len(read(DataFile(path, frame=0)).centers) == 4
     data = read(DataFile(path, frame=1), wanted=lambda columns: ["type"])
     np.testing.assert_array_equal(data.centers, np.concatenate([POINTS[:9], POINTS[:4]]) + 5)
@@ -85,7 +85,7 @@ def test_groups_of_steps_are_frames(tmp_path: Path, h5py: Any, name: str) -> Non
         for step in (2, 10, 1):
             for place, axis in enumerate("xyz"):
                 file[f"{name.format(step)}/{axis}"] = POINTS[: 1 + step, place] + step
-    assert frame_count(path) == 3
+    assert count_frames(path) == 3
     for frame, step in enumerate((1, 2, 10)):
         data = read(DataFile(path, frame=frame))
         np.testing.assert_array_equal(data.centers, POINTS[: 1 + step] + step)
@@ -195,7 +195,7 @@ def test_a_row_for_each_axis(tmp_path: Path, ending: str, name: str) -> None:
     particles = read(path)
     np.testing.assert_array_equal(particles.centers, PLACES)
     if name == "positions":
-        with source_of(path) as source:
+        with open_source(path) as source:
             np.testing.assert_array_equal(source.load(["velocity"])["velocity"], SPEEDS)
             assert source.count == 20
             row = dict(source.row(3, 20, ()))
@@ -239,12 +239,12 @@ def test_a_matrix_with_names_of_its_columns(tmp_path: Path) -> None:
     rows = np.column_stack([np.arange(20), PLACES, SPEEDS[:, 0]])
     save(tmp_path / "a.hdf5", {"tracer particles": rows, "particle names": names})
     np.testing.assert_array_equal(read(tmp_path / "a.hdf5").centers, PLACES)
-    with source_of(tmp_path / "a.hdf5") as source:
+    with open_source(tmp_path / "a.hdf5") as source:
         np.testing.assert_array_equal(source.load(["velx"])["velx"], SPEEDS[:, 0])
 
 
 @pytest.mark.parametrize("ending", ["hdf5", "npz"])
 def test_frames_without_a_usual_name(tmp_path: Path, ending: str) -> None:
     path = save(tmp_path / f"a.{ending}", {"run": np.stack([PLACES, PLACES + 1])})
-    assert frame_count(path) == 2
+    assert count_frames(path) == 2
     np.testing.assert_array_equal(read(DataFile(path, frame=1)).centers, PLACES + 1)

@@ -13,7 +13,7 @@ import pytest
 
 from raytracer import load
 from raytracer.particles import compressed
-from raytracer.particles.read import read, source_of
+from raytracer.particles.read import open_source, read
 from support.particle_files import complaint, write
 
 TABLE = b"x,y,z,mass\n1,2,3,4\n5,6,7,8\n"
@@ -105,7 +105,7 @@ def test_double_precision_of_gas_that_is_half_of_all(tmp_path: Path) -> None:
 
 def test_without_gas_there_are_no_blocks_of_gas(tmp_path: Path) -> None:
     blocks = [*particles("f4"), np.arange(4, dtype="f4")]
-    with source_of(write(tmp_path / "a.gadget", snapshot([0, 4], "f4", blocks))) as source:
+    with open_source(write(tmp_path / "a.gadget", snapshot([0, 4], "f4", blocks))) as source:
         assert "internal_energy" not in source.columns
         np.testing.assert_array_equal(source.load(["potential"])["potential"], range(4))
 

@@ -10,9 +10,9 @@ import pytest
 from raytracer import Scene, load
 from raytracer.config.errors import DataFileError
 from raytracer.config.warning import collect_warnings
-from raytracer.particles.locate import locate
+from raytracer.particles.locate import locate_frame
 from raytracer.particles.read import read
-from raytracer.particles.registry import by_content
+from raytracer.particles.registry import find_by_content
 from raytracer.scene_files.load import is_scene
 from support.particle_files import write
 
@@ -60,7 +60,7 @@ def test_nanometres_of_h5md_are_angstrom_as_radii_are(tmp_path: Path) -> None:
         file["particles/all/position/value"] = points
         file["particles/all/position/value"].attrs["unit"] = "nm"
         file["particles/all/box/edges"] = [1.0, 2.0, 3.0]
-    found = read(locate(tmp_path / "a.h5md", 1))
+    found = read(locate_frame(tmp_path / "a.h5md", 1))
     np.testing.assert_array_equal(found.centers, 10.0 * points[1])
     assert found.box is not None
     assert np.diag(found.box.edges).tolist() == [10.0, 20.0, 30.0]
@@ -95,7 +95,7 @@ def test_nanometres_of_h5md_are_angstrom_as_radii_are(tmp_path: Path) -> None:
     ],
 )
 def test_files_of_libraries_by_their_content(text: str, variant: str | None) -> None:
-    found = by_content(text.encode())
+    found = find_by_content(text.encode())
     assert (found and found.variant) == variant
 
 
@@ -124,7 +124,7 @@ def test_structures_are_recognised_under_any_name(form: str, name: str, tmp_path
         warnings.simplefilter("ignore")  # of writers that name no residues
         io.write(tmp_path / name, atoms, format=form, **settings)
     with collect_warnings():
-        found = read(locate(tmp_path / name, None))
+        found = read(locate_frame(tmp_path / name, None))
     expected = sorted(map(tuple, np.round(atoms.positions % 5.64, 3).tolist()))
     assert sorted(map(tuple, np.round(found.centers % 5.64, 3).tolist())) == expected
 
@@ -156,7 +156,7 @@ VASPRUN = """<?xml version="1.0" encoding="ISO-8859-1"?>
 @pytest.mark.parametrize("name", ["vasprun.xml", "relaxed.xml", "a"])
 def test_a_vasprun_is_recognised_under_any_name(name: str, tmp_path: Path) -> None:
     pytest.importorskip("ase")
-    found = read(locate(write(tmp_path / name, VASPRUN), None))
+    found = read(locate_frame(write(tmp_path / name, VASPRUN), None))
     assert found.centers.tolist() == [[0, 0, 0], [1, 1, 1]]
 
 
@@ -165,7 +165,7 @@ def test_molden_is_recognised_under_any_name(name: str, tmp_path: Path) -> None:
     """ORCA writes `NAME.molden.input`."""
     pytest.importorskip("chemfiles")
     text = "[Molden Format]\n[Atoms] Angs\nO 1 8 0.0 0.0 0.0\nH 2 1 0.0 0.0 0.96\n"
-    found = read(locate(write(tmp_path / name, text), None))
+    found = read(locate_frame(write(tmp_path / name, text), None))
     np.testing.assert_allclose(found.centers, [[0.0, 0.0, 0.0], [0.0, 0.0, 0.96]], atol=1e-6)
 
 

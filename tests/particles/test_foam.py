@@ -9,7 +9,7 @@ import pytest
 from raytracer import load
 from raytracer.commands.cli import main
 from raytracer.config.errors import DataFileError
-from raytracer.particles.read import frame_count, read
+from raytracer.particles.read import count_frames, read
 from support.particle_files import write
 
 HEAD = """/*--- C++ ---*\\
@@ -50,7 +50,7 @@ def case(tmp_path: Path) -> Path:
 @pytest.mark.filterwarnings("ignore")
 def test_times_of_a_case_are_frames(case: Path) -> None:
     for path in (case, case / "a.foam"):
-        assert frame_count(path) == 2
+        assert count_frames(path) == 2
         first, second = load(path).spheres[0], load(path, frame=1).spheres[0]
         np.testing.assert_array_equal(first.centers, [[1, 2, 1e-5], [4, 5, 6]])
         assert np.asarray(first.radius).tolist() == [0.25, 0.5]

@@ -18,7 +18,7 @@ from raytracer.config.inferred import InferredDefaults, infer_defaults
 from raytracer.config.warning import collect_warnings
 from raytracer.files.access import open_file
 from raytracer.particles import compressed, frames, lines
-from raytracer.particles.read import frame_count
+from raytracer.particles.read import count_frames
 from support.particle_files import write
 
 RNG = np.random.default_rng(23)
@@ -87,7 +87,7 @@ def centers(path: Path | str, frame: int | None = None) -> Points:
 def test_a_frame_is_the_file_that_holds_it_alone(tmp_path: Path, name: str, ending: str) -> None:
     pieces = [TEXTS[name](points_of(k), k).replace("\n", ending) for k in range(4)]
     path = write(tmp_path / name, "".join(pieces))
-    assert frame_count(path) == 4
+    assert count_frames(path) == 4
     for k in (2, 0, 3, 1):
         (tmp_path / f"{k}").mkdir()
         alone = write(tmp_path / f"{k}" / name, pieces[k])
@@ -100,7 +100,7 @@ def test_series_of_files(tmp_path: Path, pattern: str) -> None:
     for k in (0, 1, 2, 10):
         write(tmp_path / f"snap_{k}.xyz", xyz(points_of(min(k, 3)), k))
     path = tmp_path / pattern
-    assert frame_count(path) == 4
+    assert count_frames(path) == 4
     np.testing.assert_array_equal(centers(path, 3), points_of(3))
     np.testing.assert_array_equal(centers(path, -2), points_of(2))
     with pytest.warns(raytracer.RaytracerWarning, match="4 frames; the first is shown"):
@@ -163,14 +163,14 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def look(monkeypatch: pytest.MonkeyPatch) -> Mock:
     """What finds the frames of an .xyz file."""
-    mock = Mock(side_effect=lines.counted_frames)
-    monkeypatch.setattr("raytracer.particles.formats.xyz.counted_frames", mock)
+    mock = Mock(side_effect=lines.find_counted_frames)
+    monkeypatch.setattr("raytracer.particles.formats.xyz.find_counted_frames", mock)
     return mock
 
 
 def test_an_index_is_kept_until_the_file_changes(tmp_path: Path, cache: Path, look: Mock) -> None:
     path = write(tmp_path / "a.xyz", "".join(xyz(points_of(k), k) for k in range(3)))
-    assert frame_count(path) == 3
+    assert count_frames(path) == 3
     (kept,) = cache.iterdir()
     assert (cache.lstat().st_mode & 0o777, kept.lstat().st_mode & 0o777) == (0o700, 0o600)
     look.reset_mock()
@@ -221,11 +221,11 @@ def test_an_index_that_is_not_of_this_file_is_made_anew(
     tmp_path: Path, cache: Path, look: Mock, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     other = write(tmp_path / "b.xyz", "".join(xyz(points_of(k, 4), k) for k in range(4)))
-    assert frame_count(other) == 4
+    assert count_frames(other) == 4
     elsewhere = cache.rename(tmp_path / "elsewhere")
     path = write(tmp_path / "a.xyz", "".join(xyz(points_of(k, 4), k) for k in range(4)))
     assert path.stat().st_size == other.stat().st_size
-    assert frame_count(path) == 4
+    assert count_frames(path) == 4
     (index,) = cache.iterdir()
     spoil(index, way, elsewhere)
     look.reset_mock()
@@ -257,7 +257,7 @@ def test_indices_are_kept_in_a_folder_of_this_user_alone(
     else:
         pytest.skip("needs root, to make a folder of another user")
     for count in (1, 2):
-        assert frame_count(path) == 4
+        assert count_frames(path) == 4
         assert look.call_count == count
     assert cache.is_file() or not list(cache.iterdir())
 
@@ -277,7 +277,7 @@ def test_files_of_the_user_are_not_removed(
         os.utime(each, (0, 0))
     (cache / f"{'1' * 32}.npy").symlink_to("nowhere")
     for k in range(5):
-        assert frame_count(write(tmp_path / f"{k}.xyz", xyz(points_of(0), 0) * 2)) == 2
+        assert count_frames(write(tmp_path / f"{k}.xyz", xyz(points_of(0), 0) * 2)) == 2
     assert all(each.read_bytes() == b"mine" for each in mine)
     assert len(list(cache.iterdir())) == len(names) + 3
 
@@ -303,7 +303,7 @@ def test_a_frame_that_is_still_being_written_is_left_out(tmp_path: Path) -> None
 def test_blank_lines_between_frames(tmp_path: Path, name: str, ending: str, blank: str) -> None:
     text = blank.join(TEXTS[name](points_of(k), k) for k in range(4)) + blank
     path = write(tmp_path / name, text.replace("\n", ending))
-    assert frame_count(path) == 4
+    assert count_frames(path) == 4
     for k in range(4):
         np.testing.assert_allclose(centers(path, k), points_of(k), atol=1e-9)
 
@@ -320,7 +320,7 @@ def test_frames_after_half_a_frame(
     lost -= name != "a.gro"  # its last line is the box
     texts[broken] = "".join(texts[broken].splitlines(keepends=True)[:-lost])
     path = write(tmp_path / name, "".join(texts).replace("\n", ending))
-    assert frame_count(path) == 4
+    assert count_frames(path) == 4
     for k in {*range(4)} - {broken}:
         np.testing.assert_allclose(centers(path, k), points_of(k, 5), atol=1e-9)
     with pytest.raises(raytracer.UserError, match=f"frame {broken}: .*(atoms, but|incomplete)"):
@@ -331,7 +331,7 @@ def test_a_half_frame_before_smaller_ones_and_other_text(tmp_path: Path) -> None
     half = "".join(xyz(points_of(1, 900), 1).splitlines(keepends=True)[:300])
     text = xyz(points_of(0), 0) + half + xyz(points_of(2), 2) + "Killed by signal 9\n"
     path = write(tmp_path / "a.xyz", text + xyz(points_of(3), 3) + "0\nnone\n" + "and so on\n")
-    assert frame_count(path) == 5
+    assert count_frames(path) == 5
     left = r"frame 5 is incomplete and left out, from 'and so on' on; there are 5 complete frames"
     for k in (0, 2, 3):
         with collect_warnings() as said:
@@ -344,7 +344,7 @@ def test_a_half_frame_before_smaller_ones_and_other_text(tmp_path: Path) -> None
 def test_a_file_of_broken_frames_is_refused_before_long(tmp_path: Path) -> None:
     path = write(tmp_path / "a.xyz", "90000\nc\nH 0 0 0\n" * 20_000)
     with pytest.raises(raytracer.UserError, match="more than 1,000 frames are incomplete"):
-        frame_count(path)
+        count_frames(path)
 
 
 @pytest.mark.parametrize(
@@ -392,7 +392,7 @@ def test_a_compressed_trajectory_is_unpacked_once(
     path = write(tmp_path / "a.xyz.gz", gzip.compress(text.encode()))
     copy = Mock(side_effect=compressed._copy)
     monkeypatch.setattr(compressed, "_copy", copy)
-    with compressed.keeping_unpacked():
+    with compressed.keep_decompressed():
         for k in (3, 0, 2):
             np.testing.assert_array_equal(centers(path, k), points_of(k))
     assert copy.call_count == 1
@@ -445,4 +445,4 @@ def test_what_is_appended_to_an_open_file_is_not_read(tmp_path: Path, size: int)
         with path.open("a") as more:
             more.write("9" * 20)
         for place in (0, 5, len(text), len(text) + 3):
-            assert b"".join(lines.pieces(file, place, size)) == text.encode()[place:]
+            assert b"".join(lines.read_pieces(file, place, size)) == text.encode()[place:]

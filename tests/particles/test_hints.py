@@ -8,7 +8,7 @@ import pytest
 from raytracer.config.errors import DataFileError
 from raytracer.model.data_file import DataFile
 from raytracer.model.particle_source import FrameTime
-from raytracer.particles.read import frame_count, read
+from raytracer.particles.read import count_frames, read
 from support.particle_files import write
 
 TEMPLATE = "# a molecule\n\n2 atoms\n\nCoords\n\n1 0 0 0\n2 1 0 0\n\nTypes\n\n1 1\n2 1\n"
@@ -80,6 +80,6 @@ def test_zones_of_tecplot_are_parts_or_frames(tmp_path: Path) -> None:
     assert parts.centers.tolist() == [[0, 1, 1], [3, 4, 5]] * 2
     times = "".join(f"ZONE I=2, SOLUTIONTIME={time}\n{rows}" for time in (0.5, 1.5))
     path = write(tmp_path / "b.tec", head + times)
-    assert frame_count(path) == 2
+    assert count_frames(path) == 2
     frame = read(DataFile(path, frame=1))
     assert (len(frame.centers), frame.time) == (2, FrameTime(1.5))

@@ -34,7 +34,7 @@ MISSING = "raise ImportError"
 def test_a_library_is_not_imported_here() -> None:
     assert not array_source.is_isolated
     with pytest.raises(RuntimeError, match="only for worker processes"):
-        array_source.library("h5py", "a.h5", "hdf5")
+        array_source.import_library("h5py", "a.h5", "hdf5")
 
 
 def fake(folder: Path, package: str, code: str) -> dict[str, str]:
@@ -330,11 +330,11 @@ def test_time_limits(
     monkeypatch: pytest.MonkeyPatch, text: str, size: int, seconds: float | None
 ) -> None:
     monkeypatch.setenv(isolated.TIMEOUT_VARIABLE, text)
-    assert isolated.time_limit(size) == seconds
+    assert isolated.choose_time_limit(size) == seconds
 
 
 @pytest.mark.parametrize("text", ["soon", "-1", "nan", "inf"])
 def test_odd_time_limits(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setenv(isolated.TIMEOUT_VARIABLE, text)
     with pytest.raises(UserError, match=f"'{text}' is not a number of seconds"):
-        isolated.time_limit(0)
+        isolated.choose_time_limit(0)

@@ -9,7 +9,7 @@ from raytracer.commands.cli import main
 from raytracer.model.data_file import DataFile
 from raytracer.model.elements import Element, find_element
 from raytracer.particles.formats.lammps_dump import UNITS
-from raytracer.particles.read import read, source_of
+from raytracer.particles.read import open_source, read
 from support.particle_files import complaint, write
 
 RNG = np.random.default_rng(11)
@@ -45,7 +45,7 @@ def test_scaled_coordinates(
 ) -> None:
     path = write(tmp_path / "a.lammpstrj", dump(f"id {axes}", rows_of(INSIDE, "3 "), box))
     np.testing.assert_allclose(read(path).centers, INSIDE @ np.array(edges) + origin, rtol=1e-14)
-    with source_of(path) as source:
+    with open_source(path) as source:
         assert source.box is not None
         np.testing.assert_allclose(source.box.edges, edges)
         np.testing.assert_allclose(source.box.origin, origin)
@@ -68,7 +68,7 @@ def test_edges_are_periodic_where_both_sides_are(
     rows = "".join(f"0 9{next(tilts)}\n" for _ in range(3))
     box = f"ITEM: BOX BOUNDS {before}{kinds}\n{rows}"
     path = write(tmp_path / "a.dump", dump("id x y z", rows_of(INSIDE, "3 "), box))
-    with source_of(path) as source:
+    with open_source(path) as source:
         assert source.box is not None
         assert source.box.periodic == periodic
 

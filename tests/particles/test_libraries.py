@@ -9,7 +9,7 @@ import pytest
 import raytracer
 from raytracer.config.errors import UserError
 from raytracer.model.data_file import DataFile
-from raytracer.particles.molecules import element_of
+from raytracer.particles.molecules import guess_element
 from raytracer.scene_files.summary import summarize_file
 
 V3000 = """
@@ -156,7 +156,7 @@ def test_points_of_other_pieces_are_left_out(tmp_path: Path) -> None:
      ("CD", "GLU", "C"), ("HO", "HO", "Ho"), ("OH", "OH", "O"), ("HG21", "VAL", "H")],
 )  # fmt: skip
 def test_an_ion_has_the_name_of_its_residue(atom: str, residue: str, element: str) -> None:
-    assert element_of(atom, residue) == element
+    assert guess_element(atom, residue) == element
 
 
 @pytest.mark.parametrize("number", [32004, 32013, 32018])  # lz4, zfp, fcidecomp

@@ -10,7 +10,7 @@ from raytracer import UserError, load
 from raytracer.model.data_file import DataFile
 from raytracer.particles import long_table
 from raytracer.particles.formats import csv
-from raytracer.particles.read import frame_count, read, read_row
+from raytracer.particles.read import count_frames, read, read_row
 from support.particle_files import write
 
 POINTS = np.random.default_rng(31).normal(size=(3, 5, 3)).round(6)
@@ -32,7 +32,7 @@ ROWS = [(t, 0.5 * t, n, *POINTS[t, n]) for t in range(3) for n in range(5)]
 def test_frames(tmp_path: Path, names: str, time: tuple[float, str]) -> None:
     path = write(tmp_path / "a.csv", table(names, ROWS))
     clock, identity = next(n for n in names.split(",")[:2] if n != "m"), names.split(",")[2]
-    assert frame_count(path) == 3
+    assert count_frames(path) == 3
     np.testing.assert_array_equal(read(path).centers, POINTS[0])
     assert "has 3 frames" in str(read(path).notes)
     file = DataFile(path, frame=-1)
@@ -49,7 +49,7 @@ def test_rows_in_any_order_and_without_a_track(tmp_path: Path) -> None:
     rows: list[tuple[object, ...]] = [*ROWS, (1, 0.5, "None", 9, 9, 9)]
     mixed = [rows[place] for place in np.random.default_rng(32).permutation(len(rows))]
     path = write(tmp_path / "a.csv", table("FRAME,POSITION_T,TRACK_ID,x,y,z", mixed))
-    assert frame_count(path) == 3
+    assert count_frames(path) == 3
     second = read(DataFile(path, frame=1)).centers
     assert {*map(tuple, second.tolist())} == {*map(tuple, [*POINTS[1].tolist(), [9, 9, 9]])}
 
@@ -68,7 +68,7 @@ def test_tables_that_are_no_trajectories(
     tmp_path: Path, names: str, rows: list[tuple[object, ...]]
 ) -> None:
     path = write(tmp_path / "a.csv", table(names, rows))
-    assert frame_count(path) == 1
+    assert count_frames(path) == 1
     assert len(read(path).centers) == 12
 
 
@@ -76,7 +76,7 @@ def test_other_formats_than_text(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     step, _, ident, x, y, z = np.array(ROWS).T
     np.savez(path, frame=step, id=ident, x=x, y=y, z=z)
-    assert frame_count(path) == 3
+    assert count_frames(path) == 3
     np.testing.assert_array_equal(read(DataFile(path, frame=1)).centers, POINTS[1])
 
 
@@ -139,7 +139,7 @@ def test_sets_of_hdf5_move_together(tmp_path: Path) -> None:
         for name in ("solute", "solvent"):
             file[f"particles/{name}/position/value"] = POINTS
             file[f"particles/{name}/position/step"] = np.arange(3)
-    assert frame_count(path) == 3
+    assert count_frames(path) == 3
     for frame in range(3):
         moved = POINTS[frame]
         expected = np.concatenate([moved, moved, fixed])

@@ -10,7 +10,7 @@ from raytracer.commands.cli import main
 from raytracer.config.warning import collect_warnings
 from raytracer.files.access import open_file
 from raytracer.model.data_file import DataFile
-from raytracer.particles.read import frame_source
+from raytracer.particles.read import open_frame
 from support.mmtf import IDENTITY, MOVED, Residue, Transform, write_mmtf
 
 pytest.importorskip("chemfiles")
@@ -77,7 +77,7 @@ def test_bonds_are_among_the_atoms_that_are_shown(path: Path) -> None:
         write_mmtf(path, CHAINS, assemblies=assemblies, bonds=[(1, 2), (0, 3)], locations=locations)
         with (
             open_file(path) as stream,
-            frame_source(DataFile(path), stream) as source,
+            open_frame(DataFile(path), stream) as source,
             collect_warnings(),
         ):
             assert source.bonds is not None
@@ -87,7 +87,7 @@ def test_bonds_are_among_the_atoms_that_are_shown(path: Path) -> None:
     write_mmtf(path, chains, locations="AB  ", bonds=[(1, 3), (2, 3)])
     with (
         open_file(path) as stream,
-        frame_source(DataFile(path), stream) as source,
+        open_frame(DataFile(path), stream) as source,
         collect_warnings(),
     ):
         assert source.bonds is not None

@@ -17,9 +17,9 @@ from raytracer.model.data_file import DataFile
 from raytracer.model.elements import find_element
 from raytracer.model.particle_source import Box
 from raytracer.model.scene import Scene
-from raytracer.particles.molecules import FIRST_SHOWN, element_of
+from raytracer.particles.molecules import FIRST_SHOWN, guess_element
 from raytracer.particles.objects.registry import read_object
-from raytracer.particles.read import frame_count, read, source_of
+from raytracer.particles.read import count_frames, open_source, read
 from raytracer.rendering.overrides import SceneOverrides
 from raytracer.rendering.pipeline import apply_overrides, prepare
 from raytracer.scene_files.bare import ATOM
@@ -191,7 +191,7 @@ def test_types_of_gsd(tmp_path: Path, particles: dict[str, Any], species: Any) -
     with hoomd.open(str(path), "w") as file:
         for frame.configuration.step in range(2):
             file.append(frame)
-    with source_of(path) as source:
+    with open_source(path) as source:
         assert source.bonds is not None
         np.testing.assert_array_equal(source.bonds, [[0, 1], [1, 2]])
         assert source.box is not None
@@ -444,7 +444,7 @@ def test_pdb(tmp_path: Path, end: bytes) -> None:
     data = read(path)
     np.testing.assert_array_equal(data.centers, [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
     np.testing.assert_array_equal(data.radius, [find_element(n).radius for n in ("C", "Ca", "O")])
-    assert frame_count(path) == 2 or end == b"\r"
+    assert count_frames(path) == 2 or end == b"\r"
     with pytest.warns(raytracer.RaytracerWarning, match="the first of each is shown"):
         scene = load(path, 0)
     assert scene.describe(0).values["residue"] == "GLY"
@@ -557,7 +557,7 @@ CRYST1 = "CRYST1   {0}0.000   {0}1.000   {0}2.000  90.00  90.00  90.00 P 1      
 def test_models_are_frames(name: str, text: str, tmp_path: Path) -> None:
     pytest.importorskip("gemmi")
     path = write(tmp_path / name, text)
-    assert frame_count(path) == 3
+    assert count_frames(path) == 3
     frames = frames_of(InputSource.of(path))
     for number, sites in enumerate(MODELS):
         expected = [x for *_, x in sites]
@@ -638,12 +638,12 @@ def test_a_triclinic_box_of_gro(tmp_path: Path) -> None:
     """Nine numbers: a_x b_y c_z, a_y a_z, b_x b_z, c_x c_y (GROMACS, "gro file format")."""
     atom = "    1SOL     OW    1   0.126   1.624   1.679\n"
     path = write(tmp_path / "a.gro", f"t\n1\n{atom}   3 4 5  0.1 0.2  0.3 0.4  0.5 0.6\n")
-    with source_of(path) as source:
+    with open_source(path) as source:
         assert source.box is not None
         edges = [[3.0, 0.1, 0.2], [0.3, 4.0, 0.4], [0.5, 0.6, 5.0]]
         np.testing.assert_allclose(source.box.edges, 10.0 * np.array(edges), rtol=1e-14)
     short = write(tmp_path / "b.gro", f"t\n1\n{atom}   3 4 5\n")
-    with source_of(short) as source:
+    with open_source(short) as source:
         assert source.box == Box((0, 0, 0), ((30, 0, 0), (0, 40, 0), (0, 0, 50)))
 
 
@@ -653,7 +653,7 @@ def test_lammps_data(tmp_path: Path) -> None:
     data = read(path)
     np.testing.assert_array_equal(data.centers, [[1, 2, 3], [4, 5, 6], [7, 8, 9]])
     np.testing.assert_array_equal(data.radius, [find_element(n).radius for n in ("H", "O", "H")])
-    with source_of(path) as source:
+    with open_source(path) as source:
         assert source.bonds is not None
         np.testing.assert_array_equal(source.bonds, [[1, 2], [1, 0]])
         assert source.box == Box((-1, 0, 0), ((10, 0, 0), (1, 5, 0), (0.5, 0, 5)))
@@ -708,7 +708,7 @@ def test_a_cell_that_is_not_finite(tmp_path: Path, odd: str) -> None:
      ("", "", "")],
 )  # fmt: skip
 def test_elements_by_names(name: str, residue: str, element: str) -> None:
-    assert element_of(name, residue) == element
+    assert guess_element(name, residue) == element
 
 
 @pytest.mark.parametrize(
@@ -796,5 +796,5 @@ def test_elements_that_mmcif_lacks(symbols: str | None, tmp_path: Path) -> None:
         keys.append("type_symbol")
         rows = [f"{row} {symbol}" for row, symbol in zip(rows, symbols, strict=True)]
     lines = ["data_x", "loop_", *(f"_atom_site.{key}" for key in keys), *rows, "#", ""]
-    with source_of(write(tmp_path / "a.cif", "\n".join(lines))) as source:
+    with open_source(write(tmp_path / "a.cif", "\n".join(lines))) as source:
         assert source.load(["element"])["element"].tolist() == [b"Ca", b"C", b"Hg", b"O"]

@@ -10,7 +10,7 @@ from raytracer import RaytracerWarning, load
 from raytracer.config.errors import DataFileError
 from raytracer.files.access import open_file
 from raytracer.particles.formats import hdf5_tables
-from raytracer.particles.read import read, source_of
+from raytracer.particles.read import open_source, read
 from raytracer.scene_files.load import is_scene
 from support.particle_files import complaint, write
 
@@ -147,7 +147,7 @@ def test_boundaries_of_a_dump_in_yaml(tmp_path: Path, tilt: list[float]) -> None
     rows = [[*row, each] for row, each in zip(rows, tilt, strict=True)] if tilt else rows
     text = f"---\ntimestep: 0\nboundary: [ p, p, f, f, p, s, ]\nbox: {rows}\n"
     text += "keywords: [ id, x, y, z, ]\ndata:\n  - [ 1, 1, 2, 3, ]\n...\n"
-    with source_of(write(tmp_path / "a.yaml", text)) as source:
+    with open_source(write(tmp_path / "a.yaml", text)) as source:
         assert source.box is not None
         assert source.box.periodic == (True, False, False)
         edges = [[9.0, 0, 0], [1.0, 10, 0], [0, 0, 10]] if tilt else 10 * np.eye(3)

@@ -7,8 +7,8 @@ import pytest
 
 from raytracer import load
 from raytracer.config.warning import collect_warnings
-from raytracer.particles.locate import locate
-from raytracer.particles.read import frame_count, read
+from raytracer.particles.locate import locate_frame
+from raytracer.particles.read import count_frames, read
 from support.particle_files import complaint, write
 
 POINTS = np.random.default_rng(7).uniform(0.1, 9.0, (7, 3))
@@ -42,8 +42,8 @@ def netcdf(path: Path, version: int = 2, frames: int = 2) -> Path:
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_trajectory_in_netcdf(tmp_path: Path, version: int) -> None:
     path = netcdf(tmp_path / "a.nc", version)
-    assert frame_count(path) == 2
-    first, last = read(path), read(locate(path, -1))
+    assert count_frames(path) == 2
+    first, last = read(path), read(locate_frame(path, -1))
     np.testing.assert_array_equal(first.centers, POINTS)
     np.testing.assert_array_equal(last.centers, POINTS + 1.0)
     assert first.box is not None
@@ -61,9 +61,9 @@ def test_a_trajectory_in_netcdf(tmp_path: Path, version: int) -> None:
 def test_a_trajectory_that_is_still_written(tmp_path: Path) -> None:
     whole = netcdf(tmp_path / "a.nc").read_bytes()
     cut = write(tmp_path / "a.nc", whole[:-30])
-    assert frame_count(cut) == 1
+    assert count_frames(cut) == 1
     open_ended = whole[:4] + b"\xff\xff\xff\xff" + whole[8:]  # "streaming": go by the size
-    assert frame_count(write(tmp_path / "b.nc", open_ended)) == 2
+    assert count_frames(write(tmp_path / "b.nc", open_ended)) == 2
 
 
 def test_each_cut_is_read_or_refused(tmp_path: Path) -> None:

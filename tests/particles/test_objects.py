@@ -12,8 +12,8 @@ import raytracer
 from raytracer import RaytracerWarning, Scene, animate
 from raytracer.config.errors import DataFileError, SceneError, UserError
 from raytracer.model.elements import find_element
-from raytracer.particles.objects.registry import KINDS, object_source, read_object
-from raytracer.particles.read import source_of
+from raytracer.particles.objects.registry import KINDS, open_object, read_object
+from raytracer.particles.read import open_source
 
 RNG = np.random.default_rng(41)
 SYMBOLS = ["O", "H", "H", "Cu"]
@@ -24,12 +24,12 @@ EDGES = np.array([[10, 0, 0], [5.5, 11 * np.sqrt(0.75), 0], [0, 0, 12]])
 
 
 def columns_of(value: Any) -> dict[str, Any]:
-    source = object_source(value)
+    source = open_object(value)
     return source.load(list(source.columns))
 
 
 def require_box(value: Any, edges: Any, origin: Any = (0.0, 0.0, 0.0)) -> None:
-    box = object_source(value).box
+    box = open_object(value).box
     assert box is not None
     np.testing.assert_allclose(box.edges, edges, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(box.origin, origin, rtol=1e-6)
@@ -46,7 +46,7 @@ def test_ase() -> None:
     np.testing.assert_array_equal(data.radius, RADII)
     np.testing.assert_array_equal(columns_of(atoms)["speed"], SPEEDS)
     require_box(atoms, EDGES)
-    assert object_source(ase.Atoms(SYMBOLS, POINTS)).box is None
+    assert open_object(ase.Atoms(SYMBOLS, POINTS)).box is None
     atoms.set_array("type", atoms.numbers)  # of LAMMPS, not of the periodic table
     labels = read_object(atoms).labels
     assert labels is not None
@@ -64,7 +64,7 @@ def test_chemfiles() -> None:
     np.testing.assert_array_equal(data.centers, POINTS)
     np.testing.assert_array_equal(data.radius, RADII)
     require_box(frame, np.diag([10.0, 11.0, 12.0]))
-    source = object_source(frame)
+    source = open_object(frame)
     assert source.bonds is not None
     assert source.bonds.tolist() == [[0, 1]]
     assert source.bond_columns["order"].tolist() == [2.0]
@@ -80,7 +80,7 @@ def test_residues_of_chemfiles_with_and_without_numbers(number: int | None) -> N
     residue = library.Residue("SOL") if number is None else library.Residue("SOL", number)
     residue.atoms.append(0)
     frame.add_residue(residue)
-    columns = object_source(frame).columns
+    columns = open_object(frame).columns
     assert "residue" in columns
     assert ("residue_id" in columns) == (number is not None)
 
@@ -101,7 +101,7 @@ def test_mdanalysis() -> None:
     require_box(universe, EDGES)
     group = universe.atoms[[3, 2, 0]]
     np.testing.assert_array_equal(read_object(group).centers, single[[3, 2, 0]])
-    np.testing.assert_array_equal(object_source(group).bonds, [[1, 0]])
+    np.testing.assert_array_equal(open_object(group).bonds, [[1, 0]])
 
 
 def test_rdkit() -> None:
@@ -120,13 +120,13 @@ def test_rdkit() -> None:
         data.radius, [find_element(name).radius for name in ["O", "C", "N", "Na"]]
     )
     np.testing.assert_array_equal(columns_of(molecule)["charge"], [0, 0, 0, 1])
-    source = object_source(molecule)
+    source = open_object(molecule)
     np.testing.assert_array_equal(source.bonds, [[0, 1], [1, 2]])
     np.testing.assert_array_equal(source.bond_columns["order"], [2, 1])
     # two sticks for the double bond
     scene = raytracer.Scene.from_object(molecule).styled(style="ball-and-stick")
     assert sum(each.count for each in scene.capsules) == 3
-    assert object_source(chem.RWMol(molecule)).count == 4
+    assert open_object(chem.RWMol(molecule)).count == 4
 
 
 def test_rdkit_residues() -> None:
@@ -156,7 +156,7 @@ def test_gsd() -> None:
     assert data.labels is not None
     assert data.labels.names == ["O", "H"]
     require_box(frame, [[10, 0, 0], [2, 20, 0], [0, 0, 30]], [-6, -10, -15])
-    np.testing.assert_array_equal(object_source(frame).bonds, [[0, 1]])
+    np.testing.assert_array_equal(open_object(frame).bonds, [[0, 1]])
     frame.particles.diameter = np.ones(4)  # what gsd gives for a file without diameters
     assert "diameter" not in columns_of(frame)
     frame.particles.typeid = [0, 1, 2, 0]
@@ -249,7 +249,7 @@ def test_ovito(named: bool) -> None:
         assert data.labels is not None
         assert data.labels.names == (["O", "H"] if named else ["1", "2"])
         require_box(value, EDGES, [1, 2, 3])
-        np.testing.assert_array_equal(object_source(value).bonds, [[0, 1]])
+        np.testing.assert_array_equal(open_object(value).bonds, [[0, 1]])
 
 
 def test_a_pipeline_of_ovito_computes_the_frame_that_is_asked_for() -> None:
@@ -406,6 +406,6 @@ def test_missing_values_and_units_of_fits(tmp_path: Path) -> None:
                for i, axis in enumerate("xyz")]  # fmt: skip
     columns.append(fits.Column("T", "J", null=-99, array=np.array([1, -99, 3, 4])))
     fits.BinTableHDU.from_columns(columns).writeto(tmp_path / "a.fits")
-    with source_of(tmp_path / "a.fits") as source:
+    with open_source(tmp_path / "a.fits") as source:
         assert source.columns["x"].unit == "kpc"
         np.testing.assert_array_equal(source.load(["T"])["T"], [1, np.nan, 3, 4])

@@ -14,7 +14,7 @@ from raytracer import load
 from raytracer.commands.cli import main
 from raytracer.config.errors import UserError
 from raytracer.model.data_file import DataFile
-from raytracer.particles.read import frame_count, read, source_of
+from raytracer.particles.read import count_frames, open_source, read
 
 COUNT = 5
 POINTS = np.random.default_rng(1).normal(size=(COUNT, 3))
@@ -160,8 +160,8 @@ def test_frames_of_arrays(tmp_path: Path, ending: str, width: int) -> None:
         if ending != ".mat":
             arrays |= {"positions": frames.transpose(1, 2, 0), "speed": speeds.T}
         pytest.importorskip("scipy.io").savemat(path, arrays)
-    assert frame_count(path) == 4
-    with source_of(path) as source:
+    assert count_frames(path) == 4
+    with open_source(path) as source:
         assert source.count == 9
     data = read(DataFile(path, frame=2))
     np.testing.assert_array_equal(data.centers[:, :width], frames[2])

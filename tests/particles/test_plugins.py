@@ -14,7 +14,7 @@ import pytest
 
 import raytracer
 from raytracer.commands.cli import main
-from raytracer.particles.registry import SUFFIXES, added_formats
+from raytracer.particles.registry import SUFFIXES, list_added_formats
 from support.commands import python
 from support.mill import mill_file
 from support.pages import files_of_package
@@ -37,9 +37,9 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder, before = tmp_path / "site", set(sys.modules)
     folder.mkdir()
     monkeypatch.syspath_prepend(folder)
-    added_formats.cache_clear()
+    list_added_formats.cache_clear()
     yield folder
-    added_formats.cache_clear()
+    list_added_formats.cache_clear()
     for name in set(sys.modules) - before:
         if str(folder) in str(getattr(sys.modules[name], "__file__", "")):
             del sys.modules[name]

@@ -10,7 +10,7 @@ from raytracer.config.errors import DataFileError
 from raytracer.model import particle_names as naming
 from raytracer.model.data_file import DataFile
 from raytracer.model.particle_source import Particles
-from raytracer.particles.read import frame_count, read, read_row, source_of
+from raytracer.particles.read import count_frames, open_source, read, read_row
 from support.particle_files import write
 
 POINTS = np.array([[0.5, 1.5, 2.5], [3.5, 4.5, 5.5], [6.5, 7.5, 8.5], [9.5, 1.25, 2.25]])
@@ -258,7 +258,7 @@ def test_rows_that_are_variables(tmp_path: Path, separator: str) -> None:
         text += "".join(f"{name}:{separator}{separator.join(map(str, values))}\n"
                         for name, values in rows)  # fmt: skip
     path = write(tmp_path / "a.csv", text)
-    assert frame_count(path) == 2
+    assert count_frames(path) == 2
     particles = read(DataFile(path, frame=1))
     np.testing.assert_allclose(particles.centers, POINTS + 0.75)
     np.testing.assert_array_equal(particles.radius, [0.5, 1, 1.5, 2])
@@ -273,7 +273,7 @@ def test_atoms_for_multislice_programs(tmp_path: Path, count: int) -> None:
     rows = "".join(f"{place + 6} {x} {y} {z} 1.00 0.085\n"
                    for place, (x, y, z) in enumerate(POINTS[:count].tolist()))  # fmt: skip
     path = write(tmp_path / "a.xyz", f"Gold, zone axis 001\n 4 5 6.5\n{rows}-1\n")
-    with source_of(path) as source:
+    with open_source(path) as source:
         assert source.box is not None
         np.testing.assert_array_equal(source.box.edges, np.diag([4, 5, 6.5]))
         assert all(source.box.periodic)

@@ -166,7 +166,7 @@ def test_numbers_of_other_programs(tmp_path: Path, cell: str, value: float) -> N
 
 
 def test_a_folder_of_liggghts(tmp_path: Path) -> None:
-    from raytracer.particles.series import series_of
+    from raytracer.particles.series import find_series
     from support.particle_files import dump
 
     for step in (100, 200):
@@ -174,10 +174,10 @@ def test_a_folder_of_liggghts(tmp_path: Path) -> None:
         write(tmp_path / f"dump{step}_boundingBox.vtk", "# vtk DataFile Version 2.0\n")
     named = ["dump100.liggghts", "dump200.liggghts"]
     for path in (tmp_path, tmp_path / "dump*"):
-        found = series_of(path)
+        found = find_series(path)
         assert found is not None
         assert [each.name for each in found.files] == named
-    boxes = series_of(tmp_path / "*_boundingBox.vtk")
+    boxes = find_series(tmp_path / "*_boundingBox.vtk")
     assert boxes is not None
     assert len(boxes.files) == 2
 

@@ -11,7 +11,7 @@ import pytest
 from raytracer.config.errors import DataFileError
 from raytracer.files.access import open_file
 from raytracer.particles import text_table
-from raytracer.particles.text_table import FIXED, SPACES, Cell, Kind, Layout, Rows, read_rows
+from raytracer.particles.text_table import FIXED, SPACES, Cell, CellType, Layout, Rows, read_rows
 from support.particle_files import write
 
 RNG = np.random.default_rng(47)
@@ -22,13 +22,13 @@ def rows_of(
     by: str = "compiled", **options: Any,
 ) -> Rows | None:  # fmt: skip
     """Return columns of numbers, named by their places, by one of the two parsers."""
-    cells = {str(place): Cell(Kind.NUMBER, place) for place in numbers}
+    cells = {str(place): Cell(CellType.NUMBER, place) for place in numbers}
     layout = Layout(cells | options.pop("cells", {}), split, **options)
     with open_file(path) as file, pytest.MonkeyPatch.context() as patch:
         if by == "compiled":
-            patch.setattr(text_table._Table, "line_by_line", lambda *_: None)
+            patch.setattr(text_table._ColumnBuffers, "parse_line_by_line", lambda *_: None)
         else:
-            patch.setattr(text_table._Table, "compiled", lambda *_: None)
+            patch.setattr(text_table._ColumnBuffers, "parse_compiled", lambda *_: None)
         found: Rows | None = read_rows(file, layout, list(layout.cells), most)
         return found
 
@@ -105,7 +105,7 @@ def test_carriage_returns_and_decimal_commas(tmp_path: Path, by: str) -> None:
     end = "\r" if by == "lines" else "\n"
     text = "head\r1;2,5\r-3,25e1;é\r\r,5;-12345678,12345678901\r".replace("\r", end)
     path = write(tmp_path / "a.txt", text)
-    found = rows_of(path, (0,), ";", cells={"t": Cell(Kind.TEXT, 1, 32)}, skip=1, by=by)
+    found = rows_of(path, (0,), ";", cells={"t": Cell(CellType.TEXT, 1, 32)}, skip=1, by=by)
     assert found is not None
     np.testing.assert_array_equal(found.columns["0"], [1.0, -32.5, 0.5])
     assert found.columns["t"][1].decode() == "é"
@@ -118,7 +118,7 @@ def test_carriage_returns_and_decimal_commas(tmp_path: Path, by: str) -> None:
 @pytest.mark.parametrize("text", ["", "head", "head\n", "head\r"])
 def test_no_rows(tmp_path: Path, text: str) -> None:
     """Columns without rows: what follows tells that there are none."""
-    cells = {"v": Cell(Kind.NUMBER, 2, repeat=3), "t": Cell(Kind.TEXT, 5, 4)}
+    cells = {"v": Cell(CellType.NUMBER, 2, repeat=3), "t": Cell(CellType.TEXT, 5, 4)}
     found = rows_of(write(tmp_path / "a.txt", text), cells=cells, skip=1, by="lines")
     assert found is not None
     assert found.columns["v"].shape == (0, 3)
@@ -129,7 +129,7 @@ def test_no_rows(tmp_path: Path, text: str) -> None:
 def test_cells_between_separators(tmp_path: Path, by: str) -> None:
     """Quotes, blanks, missing values, and cells at the end of a row."""
     text = 'a b,1,,2\r\n"c,d",  "3" , null,4,,\n" e ",5,7,6\n'
-    cells = {"t": Cell(Kind.TEXT, 0, 4), "o": Cell(Kind.OPTIONAL, 2)}
+    cells = {"t": Cell(CellType.TEXT, 0, 4), "o": Cell(CellType.OPTIONAL, 2)}
     path = write(tmp_path / "a.txt", text)
     found = rows_of(path, (1, 3), ",", cells=cells, most=None, by=by)
     assert found is not None
@@ -187,9 +187,9 @@ def test_fixed_columns(tmp_path: Path, by: str) -> None:
     ]
     path = write(tmp_path / "a.txt", "\n".join(lines))
     cells = {
-        "name": Cell(Kind.TEXT, 6, 4),
-        "v": Cell(Kind.NUMBER, 10, 5, 2),
-        "b": Cell(Kind.OPTIONAL, 20, 4),
+        "name": Cell(CellType.TEXT, 6, 4),
+        "v": Cell(CellType.NUMBER, 10, 5, 2),
+        "b": Cell(CellType.OPTIONAL, 20, 4),
     }
     options: Any = {"records": ("ATOM  ", "HETATM"), "stop": "ENDMDL", "by": by}
     found = rows_of(path, (), FIXED, cells=cells, **options)

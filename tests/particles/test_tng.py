@@ -14,7 +14,7 @@ from raytracer.commands.cli import main
 from raytracer.config.warning import collect_warnings
 from raytracer.model.data_file import DataFile
 from raytracer.particles import isolated
-from raytracer.particles.read import read, source_of
+from raytracer.particles.read import open_source, read
 from support.tng import BOX, POSITIONS, VELOCITIES, every, tng
 
 pytest.importorskip("chemfiles")
@@ -195,8 +195,8 @@ def test_a_frame_is_read_again_after_a_crash(others: int, path: Path) -> None:
     isolated._end_all()
     for _ in range(others):
         read(DataFile(path))
-    with source_of(DataFile(path, frame=1)) as source:
-        assert isinstance(source, isolated.IsolatedSource)
+    with open_source(DataFile(path, frame=1)) as source:
+        assert isinstance(source, isolated.SubprocessSource)
         os.kill(source._worker._process.pid, signal.SIGABRT)
         if others:
             assert source.particles({}).centers[0].tolist() == pytest.approx([10.0, 1.0, 2.0])

@@ -9,8 +9,8 @@ import pytest
 
 from raytracer.config.errors import UserError
 from raytracer.model.data_file import DataFile
-from raytracer.particles.read import frame_count, read, source_of
-from raytracer.particles.together import parts_of
+from raytracer.particles.read import count_frames, open_source, read
+from raytracer.particles.together import find_snapshot_files
 from support.particle_files import write
 
 POINTS = np.random.default_rng(7).uniform(size=(6, 3)).astype("f4")
@@ -40,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
 def test_all_files_of_a_snapshot(folder: Path, named: int) -> None:
     path = folder / f"snap_003.{named}"
     np.testing.assert_array_equal(read(path).centers, POINTS)
-    with source_of(path) as source:
+    with open_source(path) as source:
         assert source.count == 6
         assert len(source.further_files) == 2
         columns = source.load(["id", "mass"])
@@ -49,7 +49,7 @@ def test_all_files_of_a_snapshot(folder: Path, named: int) -> None:
 
 
 def test_energies_of_gas_in_some_of_the_files(folder: Path) -> None:
-    with source_of(folder / "snap_003.0") as source:
+    with open_source(folder / "snap_003.0") as source:
         energies = source.load(["internal_energy"])["internal_energy"]
     np.testing.assert_array_equal(energies, [3.0, 3.0, *[np.nan] * 4])
 
@@ -65,7 +65,7 @@ def test_a_missing_file_of_a_snapshot(folder: Path) -> None:
 def test_names_without_a_number_have_no_parts(tmp_path: Path, name: str) -> None:
     for number in range(2):
         write(tmp_path / f"snap.{number}", b"")
-    assert parts_of(tmp_path / name, 2) == []
+    assert find_snapshot_files(tmp_path / name, 2) == []
 
 
 def document(step: int, count: int = 2) -> str:
@@ -76,8 +76,8 @@ def document(step: int, count: int = 2) -> str:
 def test_documents_are_frames(tmp_path: Path) -> None:
     pytest.importorskip("yaml")
     path = write(tmp_path / "a.yaml", "".join(f"{document(step)}...\n" for step in range(4)))
-    assert frame_count(path) == 4
-    with source_of(path) as source:
+    assert count_frames(path) == 4
+    with open_source(path) as source:
         assert source.frames == 4
     assert read(DataFile(path, frame=2)).centers[0, 0] == 2.5
 
@@ -92,7 +92,7 @@ def test_documents_are_frames(tmp_path: Path) -> None:
 )
 def test_numbers_of_documents(tmp_path: Path, text: str, count: int) -> None:
     pytest.importorskip("yaml")
-    assert frame_count(write(tmp_path / "a.yaml", text)) == count
+    assert count_frames(write(tmp_path / "a.yaml", text)) == count
 
 
 # A water and a chloride: element, type, charge and x by id; 1 is bonded to 2 and 3.
@@ -170,7 +170,7 @@ def test_atoms_of_a_topology_are_matched_by_id(
     assert data.labels is not None
     elements = [data.labels.names[each] for each in data.labels.ids]
     assert elements == [ATOMS[each][0] for each in expected]
-    with source_of(DataFile(path, topology=topology)) as source:
+    with open_source(DataFile(path, topology=topology)) as source:
         assert source.count == len(expected)
         assert source.load(["id"])["id"].tolist() == expected
         if name == "a.data":

@@ -6,7 +6,7 @@ import pytest
 
 from raytracer.config.errors import DataFileError
 from raytracer.model.data_file import DataFile
-from raytracer.particles.read import frame_count, read, source_of
+from raytracer.particles.read import count_frames, open_source, read
 from support.particle_files import refusal, write
 
 TEXT = """\
@@ -71,9 +71,9 @@ def test_times_of_a_collection_are_frames(tmp_path: Path) -> None:
         tmp_path / "a.pvd",
         f'<VTKFile type="Collection"><Collection>{entries}</Collection></VTKFile>',
     )
-    assert frame_count(path) == 2
+    assert count_frames(path) == 2
     assert read(path).centers[:, 0].tolist() == [0, 4]
-    with source_of(DataFile(path, frame=1)) as source:
+    with open_source(DataFile(path, frame=1)) as source:
         assert source.particles({}).centers[:, 0].tolist() == [1, 4, 2, 4]
         assert source.time == (1.5, "")
         assert set(source.columns) == {"position", "radius"}

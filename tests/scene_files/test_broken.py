@@ -14,7 +14,7 @@ from raytracer import load
 from raytracer.commands.cli import main
 from raytracer.config.errors import DataFileError, MemoryNeedError, SceneError, UserError
 from raytracer.packing.pack import pack
-from raytracer.particles.formats.xyz import pairs_of
+from raytracer.particles.formats.xyz import parse_pairs
 from support.particle_files import npz, write
 
 BALL = "[[spheres]]\ncenters = [[0, 0, 0]]\nradius = 1.0\n"
@@ -298,7 +298,7 @@ def test_what_cannot_be_packed_names_the_scene_file(
     ],
 )
 def test_a_comment_is_read_in_linear_time(comment: str) -> None:
-    pairs_of(comment, "a.xyz")  # in quadratic time each of these would take minutes
+    parse_pairs(comment, "a.xyz")  # in quadratic time each of these would take minutes
 
 
 @pytest.mark.parametrize("width", ["10001", "99999999999", "9" * 5000, "\u0660"])

@@ -139,11 +139,11 @@ def test_redshifts_that_there_are_not(tmp_path: Path, names: str, column: str, w
 def test_examples_of_angles_are_such_names(angles: celestial.Angles) -> None:
     """In any order, among others, and of one system alone."""
     names = ["mag", *reversed(angles.examples), "id"]
-    assert celestial.directions(names) == [*angles.examples]
-    assert celestial.directions([angles.examples[0], "mag"]) == []
+    assert celestial.find_angle_columns(names) == [*angles.examples]
+    assert celestial.find_angle_columns([angles.examples[0], "mag"]) == []
     others = [each for each in celestial.ANGLES if each is not angles]
     mixed = [angles.examples[0], *(each.examples[1] for each in others)]
-    assert celestial.directions(mixed) == []
+    assert celestial.find_angle_columns(mixed) == []
 
 
 @pytest.mark.parametrize("distance", [*celestial.DISTANCES, celestial.REDSHIFT])

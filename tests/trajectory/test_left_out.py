@@ -16,7 +16,7 @@ from raytracer.commands.cli import main
 from raytracer.config.warning import collect_warnings
 from raytracer.files.access import open_file
 from raytracer.model.data_file import DataFile
-from raytracer.particles.read import frame_source, read
+from raytracer.particles.read import open_frame, read
 from support.particle_files import write
 
 Points = Sequence[tuple[float, float, float]]
@@ -200,7 +200,7 @@ def test_a_file_that_grows_while_it_is_read(name: str, tmp_path: Path) -> None:
         with open_file(path) as stream:
             with path.open("a") as more:
                 more.write(frames[2][cut:] + "".join(frames) * 3 + frames[0][:-4])
-            with frame_source(DataFile(path, frame=-1), stream) as source, collect_warnings():
+            with open_frame(DataFile(path, frame=-1), stream) as source, collect_warnings():
                 values = source.particles({}).centers
         assert np.round(values, 3).tolist() == listed(B)[0]
 

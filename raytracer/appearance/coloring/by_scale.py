@@ -29,7 +29,7 @@ from raytracer.model.elements import find_symbol, load_colors, load_elements
 from raytracer.model.particle_labels import find_element_symbols, find_label_styles
 from raytracer.model.parts import GLYPHS
 from raytracer.model.sphere_set import SphereSet
-from raytracer.particles.names import names_in
+from raytracer.particles.names import collect_names
 
 MAX_CATEGORIES = 1000
 
@@ -132,7 +132,7 @@ def _collect_file_names(sets: Sequence[SphereSet], by: str) -> list[str]:
         column = spheres.columns.in_file(by)
         if spheres.file is not None and column is not None:
             names |= dict.fromkeys(
-                names_in(
+                collect_names(
                     spheres.file,
                     column,
                     lambda values: [

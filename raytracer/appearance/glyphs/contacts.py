@@ -133,14 +133,14 @@ def _find_touching(spheres: SphereSet) -> BondPairs:
 
 def _read_listed(spheres: SphereSet, contacts: Contacts) -> BondPairs:
     from raytracer.particles.formats.lammps_dump import Source as Dump
-    from raytracer.particles.locate import locate
-    from raytracer.particles.read import source_of
+    from raytracer.particles.locate import locate_frame
+    from raytracer.particles.read import open_source
 
     assert contacts.file is not None
     path = Path(contacts.file)
     with prefix_errors("contacts.file"):
         frame = _find_frame(spheres, path)
-        with source_of(locate(path, frame or 0)) as source:
+        with open_source(locate_frame(path, frame or 0)) as source:
             names = list(source.columns)
             ids = _id_columns(source, contacts)
             table = source.load(names)
@@ -161,12 +161,12 @@ def _read_listed(spheres: SphereSet, contacts: Contacts) -> BondPairs:
 def _find_frame(spheres: SphereSet, path: Path) -> int | None:
     """Return the frame of a list of contacts that belongs to the particles: that of their time if
     both files state it, otherwise that of their number, or its only one; None if there is none."""
-    from raytracer.particles.read import frame_count, frame_times
+    from raytracer.particles.read import count_frames, read_frame_times
 
-    times, own, file = frame_times(path), spheres.time, spheres.file
+    times, own, file = read_frame_times(path), spheres.time, spheres.file
     number = 0
     if file is not None and file.frame is not None and file.frame < 0:  # from the end
-        number = file.resolve_frame(frame_count(file.named, topology=file.topology))
+        number = file.resolve_frame(count_frames(file.named, topology=file.topology))
     elif file is not None:
         number = file.number or file.frame or 0
     known = [each is not None and own is not None and each.unit == own.unit for each in times]

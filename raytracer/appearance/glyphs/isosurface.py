@@ -16,7 +16,7 @@ from raytracer.model.mesh import Mesh
 from raytracer.model.particle_source import Box
 from raytracer.model.scene import Scene
 from raytracer.model.sphere_set import SphereSet
-from raytracer.particles.compressed import unpacked
+from raytracer.particles.compressed import decompress
 from raytracer.system.memory import require_room
 
 Doubles = NDArray[np.float64]
@@ -115,7 +115,7 @@ def read_cube(path: Path, periodic: bool | None = None) -> ValueGrid:
 
     parse: Any = cube.read_cube
     with prefix_errors("isosurface.file"), open_file(path) as stream:
-        content = unpacked(stream)
+        content = decompress(stream)
         require_room(stream.source, TEXT_BYTES * content.size)
         text = content.read(content.size).decode("latin-1")
         with translate_errors(stream.source, "Gaussian cube"):

@@ -38,13 +38,13 @@ class _FrameReader:
     """Frames of the file or of the file series of a set."""
 
     def __init__(self, spheres: SphereSet) -> None:
-        from raytracer.particles.read import frame_count
+        from raytracer.particles.read import count_frames
 
         assert spheres.file is not None
         file = spheres.file
         self._file, self._box = file, spheres.box  # of frames that state none
         self._series = file.series if len(file.series) > 1 else ()
-        self.count = len(self._series) or frame_count(
+        self.count = len(self._series) or count_frames(
             file.named, ending=file.ending, topology=file.topology
         )
         self.shown = file.resolve_frame(self.count)

@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 
 from raytracer.model import particle_names as naming
 from raytracer.model.particle_source import Box
-from raytracer.particles.array_source import ArraySource, Frame, library, texts
-from raytracer.particles.cell import cell_of
+from raytracer.particles.array_source import ArraySource, FrameContent, encode_texts, import_library
+from raytracer.particles.cell import cell_from_sizes
 from raytracer.particles.molecules import (
     FIRST_SHOWN,
     Stretch,
     add_structure,
-    complete_elements,
-    keep_first_locations,
+    fill_blank_elements,
+    find_first_locations,
 )
-from raytracer.particles.text_table import counted_values
+from raytracer.particles.text_table import to_whole_if_exact
 
 _TEXTS = {"element": "type_symbol", "name": "label_atom_id", "residue": "label_comp_id",
           "chain": "label_asym_id"}  # fmt: skip
@@ -51,7 +51,7 @@ class Source(ArraySource):
     @cached_property
     def _blocks(self) -> list[Any]:
         """Blocks with atoms, each a structure."""
-        gemmi = library("gemmi", self.name, "md")
+        gemmi = import_library("gemmi", self.name, "md")
         content = self.content()
         if not re.search(rb"(?im)^[ \t]*data_", content):
             content = b"data_\n" + content  # chemfiles omits the name of the block
@@ -66,7 +66,7 @@ class Source(ArraySource):
     def _block(self) -> Any:
         return self._blocks[self.frame if len(self._blocks) > 1 else 0]
 
-    def read(self) -> Frame:
+    def read(self) -> FrameContent:
         sites = self._block.get_mmcif_category("_atom_site.", raw=True)
         frames = len(self._blocks)
         if frames > 1 and (of_models := sites.pop("pdbx_PDB_model_num", None)):
@@ -74,19 +74,19 @@ class Source(ArraySource):
                 self.note("of the models of a block, the first is shown: each block is a frame")
             sites = {key: [word for word, model in zip(words, of_models, strict=True)
                            if model == of_models[0]] for key, words in sites.items()}  # fmt: skip
-        columns = self._molecule(sites) if "Cartn_x" in sites else self._crystal()
+        columns = self._make_molecule(sites) if "Cartn_x" in sites else self._make_crystal()
         models = set(sites.get("pdbx_PDB_model_num", ()))
-        return Frame(columns, self._cell(), frames=max(len(models), frames))
+        return FrameContent(columns, self._cell(), frames=max(len(models), frames))
 
     def _cell(self) -> Box | None:
-        gemmi = library("gemmi", self.name, "md")
+        gemmi = import_library("gemmi", self.name, "md")
         find, names = self._block.find_value, [f"length_{edge}" for edge in "abc"]
         names += [f"angle_{angle}" for angle in ("alpha", "beta", "gamma")]
         found = [find(f"_cell.{name}") or find(f"_cell_{name}") for name in names]
-        return cell_of(gemmi.cif.as_number(text) if text else 0.0 for text in found)
+        return cell_from_sizes(gemmi.cif.as_number(text) if text else 0.0 for text in found)
 
-    def _molecule(self, sites: dict[str, list[str]]) -> dict[str, NDArray[Any]]:
-        cif = library("gemmi", self.name, "md").cif
+    def _make_molecule(self, sites: dict[str, list[str]]) -> dict[str, NDArray[Any]]:
+        cif = import_library("gemmi", self.name, "md").cif
         if models := sites.get("pdbx_PDB_model_num"):
             model = list(dict.fromkeys(models))[self.frame]
             sites = {key: [word for word, other in zip(words, models, strict=True)
@@ -97,27 +97,27 @@ class Source(ArraySource):
         if not numbers.keys() >= {*AXES}:
             raise self.error("coordinates lack one of _atom_site.Cartn_x, y and z")
         columns = {"position": np.stack([numbers[axis] for axis in AXES], axis=1)}
-        columns |= {name: texts([cif.as_string(text) for text in sites[key]])
+        columns |= {name: encode_texts([cif.as_string(text) for text in sites[key]])
                     for name, key in _TEXTS.items() if key in sites}  # fmt: skip
         if "name" in columns:
             blank = np.zeros(len(columns["name"]), "S1")
             symbols, residues = (columns.get(each, blank) for each in ("element", "residue"))
-            columns["element"] = complete_elements(symbols, columns["name"], residues)
+            columns["element"] = fill_blank_elements(symbols, columns["name"], residues)
         columns |= {name: numbers[key] for name, key in _NUMBERS.items() if key in numbers}
         if "residue_id" in columns:
-            columns["residue_id"] = counted_values(columns["residue_id"])
-        add_structure(columns, self._stretches())
+            columns["residue_id"] = to_whole_if_exact(columns["residue_id"])
+        add_structure(columns, self._find_stretches())
         if "label_alt_id" not in sites:
             return columns
-        kept = keep_first_locations(*self._identities(sites))
+        kept = find_first_locations(*self._list_identities(sites))
         if not kept.all():
             self.note(FIRST_SHOWN)
         return {name: each[kept] for name, each in columns.items()}
 
-    def _identities(self, sites: dict[str, list[str]]) -> list[NDArray[Any]]:
+    def _list_identities(self, sites: dict[str, list[str]]) -> list[NDArray[Any]]:
         """Return what identifies atoms: letters of alternate locations, places, names of residues
         and of atoms, each (N,). Waters have no label_seq_id."""
-        as_string = library("gemmi", self.name, "md").cif.as_string
+        as_string = import_library("gemmi", self.name, "md").cif.as_string
         count = len(sites["label_alt_id"])
 
         def column(*keys: str) -> list[str]:
@@ -127,12 +127,15 @@ class Source(ArraySource):
         place = zip(column("auth_asym_id", "label_asym_id"), column("auth_seq_id", "label_seq_id"),
                     column("pdbx_PDB_ins_code"), strict=True)  # fmt: skip
         names = [column("label_comp_id", "auth_comp_id"), column("label_atom_id", "auth_atom_id")]
-        return [texts(column("label_alt_id")), texts(["\t".join(each) for each in place]),
-                *map(texts, names)]  # fmt: skip
+        return [
+            encode_texts(column("label_alt_id")),
+            encode_texts(["\t".join(each) for each in place]),
+            *map(encode_texts, names),
+        ]
 
-    def _stretches(self) -> Iterator[Stretch]:
+    def _find_stretches(self) -> Iterator[Stretch]:
         """Yield the helices and strands that the file states."""
-        as_string = library("gemmi", self.name, "md").cif.as_string
+        as_string = import_library("gemmi", self.name, "md").cif.as_string
         for category, column, kinds in STRETCHES:
             tags = [column, "beg_label_asym_id", "beg_auth_seq_id", "end_auth_seq_id"]
             for name, chain, first, last in self._block.find(category, tags):
@@ -140,9 +143,9 @@ class Source(ArraySource):
                 if kind and first.lstrip("-").isdecimal() and last.lstrip("-").isdecimal():
                     yield kind, as_string(chain).encode(), int(first), int(last)
 
-    def _crystal(self) -> dict[str, NDArray[Any]]:
+    def _make_crystal(self) -> dict[str, NDArray[Any]]:
         """Return the atoms of one cell, generated by the symmetry of the crystal."""
-        gemmi = library("gemmi", self.name, "md")
+        gemmi = import_library("gemmi", self.name, "md")
         crystal = gemmi.make_small_structure_from_block(self._block)
         if self._cell() is None:
             raise self.error("the cell has no lengths or angles (_cell_length_a)")
@@ -155,8 +158,8 @@ class Source(ArraySource):
         places = [site.orth(crystal.cell) for site in sites]
         position = np.array([(place.x, place.y, place.z) for place in places], np.float64)
         return {
-            "label": texts([site.label for site in sites]),
-            "element": texts([site.element.name for site in sites]),
+            "label": encode_texts([site.label for site in sites]),
+            "element": encode_texts([site.element.name for site in sites]),
             "occupancy": np.array([site.occ for site in sites], np.float64),
             "position": position.reshape(-1, 3),
         }
@@ -164,7 +167,7 @@ class Source(ArraySource):
     def _drop_shared(self, crystal: Any) -> None:
         """Keep the most frequent of the atoms that share a place, as in alloys: the others would be
         hidden within it, or around it. Warns of them."""
-        gemmi, sites = library("gemmi", self.name, "md"), crystal.sites
+        gemmi, sites = import_library("gemmi", self.name, "md"), crystal.sites
         partial = [row for row, site in enumerate(sites) if site.occ < 1.0]
         partial = sorted(partial, key=lambda row: -sites[row].occ)[:MAX_SHARED]
         kept, dropped = list[int](), list[int]()

@@ -17,20 +17,20 @@ from raytracer.model import particle_names as naming
 from raytracer.model.colors import OPACITY
 from raytracer.model.particle_labels import ParticleLabels
 from raytracer.model.particle_source import Box, Column, Notes, Particles, Value
-from raytracer.particles.cell import cell_box
-from raytracer.particles.columns import label_in
-from raytracer.particles.lines import pieces, starts_with
-from raytracer.particles.rewritten import tabular
-from raytracer.particles.table_layout import MANY, NBODY, is_numbers
+from raytracer.particles.cell import box_from_cell
+from raytracer.particles.columns import find_label_name
+from raytracer.particles.lines import find_starting_lines, read_pieces
+from raytracer.particles.rewritten import rewrite_table
+from raytracer.particles.table_layout import MANY, NBODY, are_numbers
 from raytracer.particles.text_table import (
     BLANK,
     COLOR_BYTES,
     SPACES,
     Cell,
-    Kind,
+    CellType,
     Layout,
     TextSource,
-    cells_of,
+    split_cells,
 )
 
 MIN_SHARE = 1e-3  # of the box that spheres fill, if a column without a name is their radius
@@ -63,7 +63,7 @@ KNOWN = {
 class Source(TextSource):
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
-        self.file, self.table = tabular(file, PTX_LINES if variant == ".ptx" else 0)
+        self.file, self.table = rewrite_table(file, PTX_LINES if variant == ".ptx" else 0)
         for where, line in (("above", self.table.before), ("after", self.table.after)):
             if line:
                 self.note(f"the lines {where} the rows are left out, from '{quote(line, 40)}' on")
@@ -85,14 +85,14 @@ class Source(TextSource):
             parts = "xyz" if mass is None else ("x", "y", "z", "vx", "vy", "vz")
             for axis, place in zip(parts, self.table.numbers, strict=False):
                 names[place] = axis
-            cells = cells_of(self.table.first, self.table.separator)
+            cells = split_cells(self.table.first, self.table.separator)
             numbers = set(self.table.numbers)
             others = [place for place in range(count) if place not in numbers]
             if mass is not None:
                 names[mass] = "mass"
                 others.remove(mass)
             if others:  # the numbers of the rows, or a text
-                names[others[0]] = "id" if is_numbers([cells[others[0]]]) else "species"
+                names[others[0]] = "id" if are_numbers([cells[others[0]]]) else "species"
             which = [names.index(axis) + 1 for axis in "xyz"]
             after = "" if mass is None else f", column {mass + 1} as the mass"
             why, other = "To choose others, give their numbers, as in", which
@@ -117,11 +117,11 @@ class Source(TextSource):
             )
             if not name or name in cells:
                 continue
-            if not is_numeric and place < len(first) and not is_numbers(first[place : place + 1]):
-                is_short = label_in([name]) or naming.find_usual_name("color", [name])
-                cells[name] = Cell(Kind.TEXT, place, COLOR_BYTES if is_short else TEXT_BYTES)
+            if not is_numeric and place < len(first) and not are_numbers(first[place : place + 1]):
+                is_short = find_label_name([name]) or naming.find_usual_name("color", [name])
+                cells[name] = Cell(CellType.TEXT, place, COLOR_BYTES if is_short else TEXT_BYTES)
             else:  # a text is then an error of its line
-                cells[name] = Cell(Kind.NUMBER if is_numeric else Kind.OPTIONAL, place)
+                cells[name] = Cell(CellType.NUMBER if is_numeric else CellType.OPTIONAL, place)
         split = table.separator or SPACES
         many = next((place for place, name in enumerate(table.columns) if MANY in name), None)
         if many is not None and split == SPACES:  # rows differ in length from there on
@@ -150,17 +150,17 @@ class Source(TextSource):
         head = self.file.lines(self.table.skip) if self.variant == ".imd" else []
         lines = {line[1:2]: line.split()[1:4] for line in head}
         try:
-            return cell_box([[float(word) for word in lines[axis]] for axis in "XYZ"])
+            return box_from_cell([[float(word) for word in lines[axis]] for axis in "XYZ"])
         except (KeyError, ValueError):
             return None
 
     def _first_values(self) -> list[str]:
         """Return the first nonempty cell of each column, which determines its type."""
         table = self.table
-        cells = cells_of(table.first, table.separator)
+        cells = split_cells(table.first, table.separator)
         if not BLANK.isdisjoint(cells):
             for line in self.file.lines(table.skip + LOOK_AHEAD)[table.skip :]:
-                for place, cell in enumerate(cells_of(line, table.separator)[: len(cells)]):
+                for place, cell in enumerate(split_cells(line, table.separator)[: len(cells)]):
                     if cells[place] in BLANK:
                         cells[place] = cell
         return ["nan" if cell in BLANK else cell for cell in cells]
@@ -169,10 +169,10 @@ class Source(TextSource):
         label, self._label_column = self._label_column, ""
         cells = dict(self.layout.cells)
         if label and label not in self.also:
-            cells[label] = Cell(Kind.TEXT, cells[label].place, COLOR_BYTES)
+            cells[label] = Cell(CellType.TEXT, cells[label].place, COLOR_BYTES)
         # Rows are those with coordinates, which may be missing together, whichever are read.
         axes = naming.find_axes(cells)
-        optional = {name: cells[name]._replace(kind=Kind.OPTIONAL) for name in axes}
+        optional = {name: cells[name]._replace(kind=CellType.OPTIONAL) for name in axes}
         wanted = list(dict.fromkeys([*names, *axes]))
         rows = self.load_rows(self.layout._replace(cells={**cells, **optional}), wanted)
         missing = np.array([np.isnan(rows[name]) for name in axes])
@@ -186,7 +186,7 @@ class Source(TextSource):
         return {name: rows[name][kept] for name in names}
 
     def particles(self, names: Mapping[str, str]) -> Particles:
-        wanted, guess, factor = self.also, *self._possible_radius(names)
+        wanted, guess, factor = self.also, *self._find_possible_radius(names)
         self.also = list(dict.fromkeys([*wanted, guess] if guess else wanted))
         result = super().particles(names)
         if guess and result.radius is None and (
@@ -212,7 +212,7 @@ class Source(TextSource):
             )
         return result
 
-    def _possible_radius(self, names: Mapping[str, str]) -> tuple[str, float]:
+    def _find_possible_radius(self, names: Mapping[str, str]) -> tuple[str, float]:
         """Return a column that may be the radius, and its unit in that of the positions, 0 if
         unknown: the last after id, x, y and z without names, or that of haloes if a unit is stated
         for both.
@@ -228,17 +228,19 @@ class Source(TextSource):
         ):
             return "", 0.0
         head = "".join(self.file.lines(self.table.skip))
-        length = _parsecs(name, "radii", head)
-        place = _parsecs(naming.find_usual_name("x", columns) or "", "positions", head)
+        length = _parse_parsecs(name, "radii", head)
+        place = _parse_parsecs(naming.find_usual_name("x", columns) or "", "positions", head)
         return (name, length / place) if length and place else ("", 0.0)
 
     def _count_parts(self) -> int:
         """Return the number of parts of a text, each below its names or two empty lines."""
         header = self.table.header and self.file.lines(self.table.header)[-1].rstrip()
         if header:
-            return sum(1 for _ in starts_with(self.file, header.encode(self.file.encoding)))
+            return sum(1 for _ in find_starting_lines(self.file, header.encode(self.file.encoding)))
         ends = (b"\n\n\n", b"\r\n\r\n\r\n")
-        return 1 + sum(piece.rstrip().count(end) for piece in pieces(self.file) for end in ends)
+        return 1 + sum(
+            piece.rstrip().count(end) for piece in read_pieces(self.file) for end in ends
+        )
 
     def labels_of_atoms(self) -> ParticleLabels | None:
         self._label_column = self._label(()) or ""
@@ -269,8 +271,8 @@ class Source(TextSource):
             values = values.astype(np.int64)
         return super().labels(name, values)
 
-    def _unused(self, chosen: Mapping[str, str]) -> Notes:
-        notes = super()._unused(chosen)
+    def _describe_unused(self, chosen: Mapping[str, str]) -> Notes:
+        notes = super()._describe_unused(chosen)
         alpha = [name for name in self.names if naming.normalize_name(name) in naming.ALPHA]
         left = [quote(name) for name in alpha if name not in chosen.values()]
         if "r" in chosen and left:
@@ -285,7 +287,7 @@ class Source(TextSource):
                 yield name, int(value) if is_whole else value  # type: ignore[arg-type]
 
 
-def _parsecs(name: str, what: str, head: str) -> float:
+def _parse_parsecs(name: str, what: str, head: str) -> float:
     """Return the unit of a column by its name, or by lines such as "Positions in Mpc / h", else 0.
 
     Lengths per h are not told from others: both columns have the same.

@@ -11,8 +11,8 @@ from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile, is_file, open_file
 from raytracer.files.references import resolve_part
 from raytracer.model.particle_source import parse_time
-from raytracer.particles.array_source import ArraySource, Frame
-from raytracer.particles.compressed import unpacked
+from raytracer.particles.array_source import ArraySource, FrameContent
+from raytracer.particles.compressed import decompress
 from raytracer.system.memory import require_room
 
 MEMORY = 12  # bytes of memory per byte of a file while it is parsed
@@ -27,20 +27,20 @@ _PLACE = r"\(\s*\S+\s+\S+\s+\S+\s*\)"
 
 
 class Source(ArraySource):
-    def read(self) -> Frame:
-        _, values = _values(self.file)
+    def read(self) -> FrameContent:
+        _, values = _read_field(self.file)
         columns = {"position": values[:, :3]}
         for path in sorted(self.further_files):
             if path.name.split(".")[0] in ("positions", "coordinates"):
                 continue
             with open_file(resolve_part(self.file, path.name)) as packed:
-                width, values = _values(unpacked(packed))
+                width, values = _read_field(decompress(packed))
             if len(values) == len(columns["position"]) and width:
                 name = path.name.removesuffix(".gz")
                 columns[name] = values[:, 0] if width == 1 else values
         folders = self.file.path.absolute().parents
         is_case = len(folders) > 2 and folders[1].name == "lagrangian"
-        return Frame(columns, time=parse_time(folders[2].name, "s") if is_case else None)
+        return FrameContent(columns, time=parse_time(folders[2].name, "s") if is_case else None)
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         if "d" in self.columns and not {"radii", "diameters"} & set(names):
@@ -54,7 +54,7 @@ class Source(ArraySource):
         return [path for path in self.file.path.parent.iterdir() if is_file(path)]
 
 
-def _values(file: OpenFile) -> tuple[int, NDArray[np.float64]]:
+def _read_field(file: OpenFile) -> tuple[int, NDArray[np.float64]]:
     """Return the width of a field and its values, (N, width); 0 for other classes.
 
     Positions have the width 0: each has three numbers and those of its cell.

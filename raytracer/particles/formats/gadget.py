@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from raytracer.files.access import OpenFile
 from raytracer.model.particle_source import Box, Column, FrameTime, Notes, parse_time
-from raytracer.particles.cell import cell_box
-from raytracer.particles.together import Snapshot
+from raytracer.particles.cell import box_from_cell
+from raytracer.particles.together import SnapshotSource
 from raytracer.system.memory import require_room
 
 HEADER = [("counts", "i4", 6), ("masses", "f8", 6), ("time", "f8"), ("redshift", "f8"),
@@ -38,7 +38,7 @@ class Block(NamedTuple):
     shape: tuple[int, ...]
 
 
-class Source(Snapshot):
+class Source(SnapshotSource):
     """A snapshot: the particles of all its files, NAME.0, NAME.1, ...; the rest is of this one."""
 
     noun = "block"
@@ -110,7 +110,7 @@ class Source(Snapshot):
                     return Block(start, np.dtype(f"{self._order}{kind}{each}"), shape)
         return None
 
-    def part(self, file: OpenFile) -> Snapshot | None:
+    def part(self, file: OpenFile) -> SnapshotSource | None:
         part = Source(file)
         return part if part.rows else None
 
@@ -149,11 +149,11 @@ class Source(Snapshot):
     @property
     def box(self) -> Box | None:
         size = float(self._head["size"])
-        return cell_box(np.diag([size] * 3)) if size > 0.0 else None
+        return box_from_cell(np.diag([size] * 3)) if size > 0.0 else None
 
     @property
     def time(self) -> FrameTime | None:
         return parse_time(self._head["time"])
 
-    def _unused(self, chosen: Any) -> Notes:
+    def _describe_unused(self, chosen: Any) -> Notes:
         return []

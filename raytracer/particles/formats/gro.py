@@ -18,17 +18,17 @@ from raytracer.model.particle_source import (
     describe_more_frames,
     parse_time,
 )
-from raytracer.particles.array_source import ArraySource, Frame
-from raytracer.particles.cell import cell_box
-from raytracer.particles.lines import MAX_DIGITS, LineEnds, counted_frames, first_line_from
-from raytracer.particles.molecules import elements_of, numbered_from_one
+from raytracer.particles.array_source import ArraySource, FrameContent
+from raytracer.particles.cell import box_from_cell
+from raytracer.particles.lines import MAX_DIGITS, LineEnds, find_counted_frames, read_first_line
+from raytracer.particles.molecules import guess_elements, parse_consecutive_ids
 from raytracer.particles.text_table import (
     FIXED,
     Cell,
-    Kind,
+    CellType,
     Layout,
-    counted_values,
     read_rows,
+    to_whole_if_exact,
 )
 
 
@@ -43,17 +43,17 @@ class Source(ArraySource):
         if not (text.isascii() and text.isdecimal() and len(text) <= MAX_DIGITS):
             raise self.error(f"line 2: '{quote(text, 40)}' is not the number of atoms")
         self._atoms = int(text)
-        self._width = _width_of(first) if self._atoms else 8
+        self._width = _coordinate_width(first) if self._atoms else 8
 
     def frame_starts(self) -> Sequence[int]:
-        return counted_frames(self.file, 1, 3)
+        return find_counted_frames(self.file, 1, 3)
 
     def atom_ids(self) -> NDArray[np.int64] | None:
-        layout = Layout({"number": Cell(Kind.TEXT, 15, 5)}, FIXED, skip=2)
+        layout = Layout({"number": Cell(CellType.TEXT, 15, 5)}, FIXED, skip=2)
         numbers = read_rows(self.file, layout, ["number"], self._atoms).columns["number"]
-        return numbered_from_one(numbers, self.count)
+        return parse_consecutive_ids(numbers, self.count)
 
-    def read(self) -> Frame:
+    def read(self) -> FrameContent:
         width = self._width
         if LineEnds(self.file).after(2 + self._atoms) is None:
             raise self.error(
@@ -61,31 +61,31 @@ class Source(ArraySource):
                 "incomplete"
             )
         cells = {
-            "residue": Cell(Kind.TEXT, 5, 5),
-            "name": Cell(Kind.TEXT, 10, 5),
-            "residue_id": Cell(Kind.OPTIONAL, 0, 5),
-            "position": Cell(Kind.NUMBER, 20, width, 3),
-            "velocity": Cell(Kind.OPTIONAL, 20 + 3 * width, width, 3),
+            "residue": Cell(CellType.TEXT, 5, 5),
+            "name": Cell(CellType.TEXT, 10, 5),
+            "residue_id": Cell(CellType.OPTIONAL, 0, 5),
+            "position": Cell(CellType.NUMBER, 20, width, 3),
+            "velocity": Cell(CellType.OPTIONAL, 20 + 3 * width, width, 3),
         }
         rows = read_rows(self.file, Layout(cells, FIXED, skip=2), list(cells), self._atoms)
         columns = {name: rows.columns[name] for name in ("residue", "name")}
-        columns["element"] = elements_of(columns["name"], columns["residue"])
+        columns["element"] = guess_elements(columns["name"], columns["residue"])
         columns |= rows.columns
         columns["position"] = columns["position"] * NANOMETRE
         for name in ("residue_id", "velocity"):  # for all atoms, or none
             if np.isnan(columns[name]).any():
                 del columns[name]
         if "residue_id" in columns:
-            columns["residue_id"] = counted_values(columns["residue_id"])
+            columns["residue_id"] = to_whole_if_exact(columns["residue_id"])
         end = LineEnds(self.file, rows.end).after(1)  # of the box
-        if end is not None and first_line_from(self.file, end):
+        if end is not None and read_first_line(self.file, end):
             self.notes.append(("", describe_more_frames(self.name)))
         time = re.search(r"\bt=\s*([-+.\deE]+)", self._title)  # "water t= 100.0 step= 50000"
-        box = _box_of(first_line_from(self.file, rows.end).split())
-        return Frame(columns, box, time and parse_time(time[1], "ps"))
+        box = _parse_box(read_first_line(self.file, rows.end).split())
+        return FrameContent(columns, box, time and parse_time(time[1], "ps"))
 
 
-def _box_of(words: Sequence[Any]) -> Box | None:
+def _parse_box(words: Sequence[Any]) -> Box | None:
     """Return the box: its edges' x, y and z, then their other six numbers unless these are 0."""
     try:
         values = [NANOMETRE * float(word) for word in words]
@@ -94,10 +94,10 @@ def _box_of(words: Sequence[Any]) -> Box | None:
     if len(values) not in (3, 9):
         return None
     ax, by, cz, ay, az, bx, bz, cx, cy = values + [0.0] * (9 - len(values))
-    return cell_box([[ax, ay, az], [bx, by, bz], [cx, cy, cz]])
+    return box_from_cell([[ax, ay, az], [bx, by, bz], [cx, cy, cz]])
 
 
-def _width_of(line: str) -> int:
+def _coordinate_width(line: str) -> int:
     """Return the width of a coordinate: the distance between two decimal points."""
     first = line.find(".", 20)
     second = line.find(".", first + 1) if first >= 0 else -1

@@ -29,27 +29,27 @@ from raytracer.model.particle_source import (
 )
 from raytracer.particles.array_source import (
     ArraySource,
-    Entry,
-    coordinates,
-    is_across,
-    library,
-    texts,
-    vectors,
+    LazyColumn,
+    encode_texts,
+    find_coordinates,
+    find_vectors,
+    import_library,
+    is_transposed,
 )
-from raytracer.particles.cell import cell_box, cell_of
+from raytracer.particles.cell import box_from_cell, cell_from_sizes
 from raytracer.particles.formats import hdf5_tables, openpmd
-from raytracer.particles.frames import checked
+from raytracer.particles.frames import check_frame
 from raytracer.particles.hdf5_members import (
     MAX_OBJECTS,
-    elsewhere,
-    found_at,
+    find_external_members,
+    find_member,
     is_group,
-    members,
+    list_members,
+    read_unit,
+    read_values,
     text_of,
-    unit_of,
-    values_of,
 )
-from raytracer.particles.together import Snapshot, Together
+from raytracer.particles.together import CombinedSource, SnapshotSource
 
 MAX_DEPTH = 6  # most levels of nested groups that are searched
 MAX_COLUMNS = 100  # columns from which a matrix is none of particles
@@ -63,29 +63,29 @@ _STEP = re.compile(
 )
 
 
-def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
+def make_source(file: OpenFile, variant: str = "") -> ParticleSource:
     """Return the source of an HDF5 file for its convention.
 
     Args:
         file: the file.
         variant: path of a group, or of a dataset of coordinates, or "".
     """
-    root = _opened(file)
+    root = _open_root(file)
     if MDTRAJ in text_of(root.attrs.get("conventions", "")) and "coordinates" in root:
-        return Trajectory(file, ["coordinates"], root)
-    if variant and (target := found_at(root, variant)) is not None:
+        return MDTrajSource(file, ["coordinates"], root)
+    if variant and (target := find_member(root, variant)) is not None:
         if not is_group(target) and target.dtype.names:
             return hdf5_tables.Source(file, variant, target)
         return Source(file, [variant], root)
     if OPENPMD in root.attrs:
         steps = [{name: path for name, path in species.items() if variant in ("", name)}
-                 for species in openpmd.steps(root)]  # fmt: skip
+                 for species in openpmd.find_steps(root)]  # fmt: skip
         if any(steps):
-            return _in_steps(file, root, [*filter(None, steps)])
-    known = list(_groups(root))
-    groups = {group.name.strip("/") or "/": _arrays_in(group) for group in known}
-    sets = _sets(groups)
-    left = [name for group in known for name in elsewhere(group)]
+            return _step_source(file, root, [*filter(None, steps)])
+    known = list(_walk_groups(root))
+    groups = {group.name.strip("/") or "/": _find_arrays(group) for group in known}
+    sets = _find_sets(groups)
+    left = [name for group in known for name in find_external_members(group)]
     why = (
         f"{naming.quote_names(left)} in other files, which are not read: name these files"
         if left
@@ -99,33 +99,33 @@ def opened_source(file: OpenFile, variant: str = "") -> ParticleSource:
         )
     if left and not sets:
         raise DataFileError(f"{file.source}: refers to {why}")
-    if all(map(is_across, sets.values())) and hdf5_tables.are_in(root, MAX_DEPTH):
+    if all(map(is_transposed, sets.values())) and hdf5_tables.contains_tables(root, MAX_DEPTH):
         return hdf5_tables.Source(file, "", root)
     if not sets:
-        return _without_names(file, root, groups)
-    in_time = [{name: name} for name in _in_time(list(sets))]
-    source = _in_steps(file, root, in_time or [{name: name for name in sets}])
+        return _find_only_vectors(file, root, groups)
+    in_time = [{name: name} for name in _sort_by_step(list(sets))]
+    source = _step_source(file, root, in_time or [{name: name for name in sets}])
     if left:
         source.note(f"leaves out {why}")
     return source
 
 
-def _in_steps(file: OpenFile, root: Any, steps: list[dict[str, str]]) -> ParticleSource:
+def _step_source(file: OpenFile, root: Any, steps: list[dict[str, str]]) -> ParticleSource:
     """Return the source of the sets at each step, their paths by names."""
     if any(len(paths) > 1 for paths in steps):
-        return Together(file, partial(_at_frame, file, root, steps), len(steps))
+        return CombinedSource(file, partial(_sources_at_frame, file, root, steps), len(steps))
     return Source(file, [path for paths in steps for path in paths.values()], root)
 
 
-def _opened(file: OpenFile) -> Any:
+def _open_root(file: OpenFile) -> Any:
     """Return the root of a file."""
-    module = library("h5py", file.source, "hdf5")
+    module = import_library("h5py", file.source, "hdf5")
     if not fstat(file.file.fileno()).st_nlink:  # deleted: the library cannot open its path
         return module.File(file.file, "r")
     return module.File(file.name, "r", locking=False)
 
 
-def _at_frame(
+def _sources_at_frame(
     file: OpenFile, root: Any, steps: Sequence[Mapping[str, str]], frame: int
 ) -> dict[str, "Source"]:
     """Return the sources of sets at a frame; one without frames is the same in all of them."""
@@ -133,11 +133,11 @@ def _at_frame(
     sources = {name: Source(file, [path], root) for name, path in paths.items()}
     for each in sources.values():
         if (each.frames or 1) > 1:
-            each.go_to(checked(frame, each.frames or 1, each.name))
+            each.go_to(check_frame(frame, each.frames or 1, each.name))
     return sources
 
 
-def _in_time(names: Sequence[str]) -> list[str]:
+def _sort_by_step(names: Sequence[str]) -> list[str]:
     """Return names that differ in the number of a step alone, in its order; else []. As of H5Part:
     Step#0, Step#1, ..."""
     found = [each for name in names if (each := _STEP.fullmatch(name))]
@@ -146,12 +146,12 @@ def _in_time(names: Sequence[str]) -> list[str]:
     return [each[0] for each in sorted(found, key=lambda each: float(each[3]))]
 
 
-def _without_names(file: OpenFile, root: Any, groups: Mapping[str, Any]) -> ParticleSource:
+def _find_only_vectors(file: OpenFile, root: Any, groups: Mapping[str, Any]) -> ParticleSource:
     """Return the source of a file without usual names: its only vectors (N, 3) or (T, N, 3), or
     rows of numbers."""
     arrays = {each.name.strip("/"): each for group in groups.values() for each in group.values()
-              if not isinstance(each, Entry)}  # fmt: skip
-    if len(alone := vectors(arrays)) == 1:
+              if not isinstance(each, LazyColumn)}  # fmt: skip
+    if len(alone := find_vectors(arrays)) == 1:
         source = Source(file, alone, root)
         source.note(f"'{quote(alone[0])}' is taken as the coordinates")
         return source
@@ -164,7 +164,7 @@ def _without_names(file: OpenFile, root: Any, groups: Mapping[str, Any]) -> Part
     )
 
 
-class Source(Snapshot, ArraySource):
+class Source(SnapshotSource, ArraySource):
     """A group, or a dataset of coordinates, by its path; several paths are those of the frames."""
 
     noun = "dataset"
@@ -181,7 +181,7 @@ class Source(Snapshot, ArraySource):
 
     @cached_property
     def _target(self) -> Any:
-        return found_at(self._root, self._path or "/")
+        return find_member(self._root, self._path or "/")
 
     @cached_property
     def _group(self) -> Any:
@@ -193,7 +193,7 @@ class Source(Snapshot, ArraySource):
 
     @cached_property
     def stored(self) -> dict[str, Any]:
-        return _arrays_in(self._group)
+        return _find_arrays(self._group)
 
     @cached_property
     def centers(self) -> str | None:
@@ -212,7 +212,7 @@ class Source(Snapshot, ArraySource):
 
     def unit(self, name: str) -> str:
         stored = self.stored[name]
-        return "Å" if self._is_scaled(name) else getattr(stored, "unit", "") or unit_of(stored)
+        return "Å" if self._is_scaled(name) else getattr(stored, "unit", "") or read_unit(stored)
 
     def _is_scaled(self, name: str) -> bool:
         return name == self.centers and self.length != 1.0
@@ -224,10 +224,10 @@ class Source(Snapshot, ArraySource):
 
     def values(self, name: str, frame: int | None) -> NDArray[Any]:
         stored = self.stored[name]
-        if isinstance(stored, (Entry, np.ndarray)):
+        if isinstance(stored, (LazyColumn, np.ndarray)):
             return super().values(name, frame)
         try:
-            values: NDArray[Any] = values_of(stored, frame)
+            values: NDArray[Any] = read_values(stored, frame)
         except ValueError as problem:
             raise self.error(str(problem)) from None
         return values * values.dtype.type(self.length) if self._is_scaled(name) else values
@@ -235,8 +235,8 @@ class Source(Snapshot, ArraySource):
     @cached_property
     def length(self) -> float:
         """Nanometres in H5MD become angstrom, as for GROMACS."""
-        known = is_group(found_at(self._root, "h5md")) and self.stored.get(self.centers or "")
-        return NANOMETRE if known and unit_of(known) == "nm" else 1.0
+        known = is_group(find_member(self._root, "h5md")) and self.stored.get(self.centers or "")
+        return NANOMETRE if known and read_unit(known) == "nm" else 1.0
 
     @property
     def _mass(self) -> float:
@@ -254,11 +254,11 @@ class Source(Snapshot, ArraySource):
     def box(self) -> Box | None:
         """The box of Gadget's header, or of an H5MD group: three lengths, or rows of a matrix."""
         if len(sizes := self._header("BoxSize")) in (1, 3):
-            return cell_box(np.diag(np.broadcast_to(sizes, 3)))
-        box, edges = found_at(self._group, "box"), found_at(self._group, "box/edges")
+            return box_from_cell(np.diag(np.broadcast_to(sizes, 3)))
+        box, edges = find_member(self._group, "box"), find_member(self._group, "box/edges")
         if edges is None:
             return None
-        stored = found_at(edges, VALUE) if is_group(edges) else edges
+        stored = find_member(edges, VALUE) if is_group(edges) else edges
         rows = np.asarray(stored[min(self.frame, len(stored) - 1)] if is_group(edges)
                           else stored[()], float)  # fmt: skip
         if rows.shape not in ((3,), (3, 3)):
@@ -266,22 +266,24 @@ class Source(Snapshot, ArraySource):
         boundary = box.attrs.get("boundary", ("periodic",) * 3)
         periodic = [word not in (b"none", "none") for word in np.ravel(boundary).tolist()]
         matrix = self.length * (np.diag(rows) if rows.ndim == 1 else rows)
-        return cell_box(matrix, [*periodic, True, True, True][:3])
+        return box_from_cell(matrix, [*periodic, True, True, True][:3])
 
     @property
     def time(self) -> FrameTime | None:
         """The time in Gadget's header, of an iteration of openPMD, or of a frame in H5MD."""
         if OPENPMD in self._root.attrs:
-            return openpmd.time_of(found_at(self._root, "/".join(self._path.split("/")[:2]) or "/"))
+            return openpmd.time_of(
+                find_member(self._root, "/".join(self._path.split("/")[:2]) or "/")
+            )
         if times := self._header("Time"):
             return parse_time(times[0])
         centers = self.stored.get(self.centers or "")
-        clock: Any = None if centers is None else found_at(centers.parent, "time")
+        clock: Any = None if centers is None else find_member(centers.parent, "time")
         if centers is None or not self.moves(str(self.centers)) or (
             getattr(clock, "shape", ()) != centers.shape[:1]
         ):  # fmt: skip
             return None
-        return parse_time(clock[self.frame], unit_of(clock))
+        return parse_time(clock[self.frame], read_unit(clock))
 
     def choose(self, names: Mapping[str, str]) -> dict[str, str]:
         if self.centers is not None and not {"centers", *"xyz"} & set(names):
@@ -293,20 +295,20 @@ class Source(Snapshot, ArraySource):
         files = self._header("NumFilesPerSnapshot")
         return int(files[0]) if files and 1 < files[0] < inf else 1
 
-    def part(self, file: OpenFile) -> Snapshot | None:
-        part = Source(file, [str(self._group.name)], _opened(file))
+    def part(self, file: OpenFile) -> SnapshotSource | None:
+        part = Source(file, [str(self._group.name)], _open_root(file))
         part.stated = 1
         return part if part._target is not None else None
 
     def _header(self, name: str) -> list[float]:
         """Return the numbers of an attribute of Gadget's header; none if it has none."""
-        header = found_at(self._root, "Header")
+        header = find_member(self._root, "Header")
         with suppress(TypeError, ValueError, AttributeError, KeyError):
             return [float(each) for each in np.ravel(header.attrs[name])]
         return []
 
 
-class Trajectory(Source):
+class MDTrajSource(Source):
     """A file of MDTraj: coordinates in nanometres, cells, and the atoms in JSON."""
 
     length = NANOMETRE
@@ -314,7 +316,7 @@ class Trajectory(Source):
     @cached_property
     def stored(self) -> dict[str, Any]:
         """The coordinates, and elements, names and residues if the topology is of these atoms."""
-        topology = found_at(self._root, "topology")
+        topology = find_member(self._root, "topology")
         document = {}
         if topology is not None:
             document = load_json(text_of(topology[0]), f"{self.name}: topology")
@@ -328,25 +330,31 @@ class Trajectory(Source):
             return {self._path: self._target}
         _, *columns = zip(*sorted(rows), strict=True)
         names = ("element", "name", "residue")
-        return {self._path: self._target, **dict(zip(names, map(texts, columns), strict=True))}
+        return {
+            self._path: self._target,
+            **dict(zip(names, map(encode_texts, columns), strict=True)),
+        }
 
-    def _of_frame(self, name: str) -> Any:
-        values = found_at(self._root, name)
+    def _read_frame_values(self, name: str) -> Any:
+        values = find_member(self._root, name)
         return None if values is None or self.frame >= len(values) else values[self.frame]
 
     @property
     def box(self) -> Box | None:
-        lengths, angles = self._of_frame("cell_lengths"), self._of_frame("cell_angles")
+        lengths, angles = (
+            self._read_frame_values("cell_lengths"),
+            self._read_frame_values("cell_angles"),
+        )
         if lengths is None or angles is None:
             return None
-        return cell_of([*(NANOMETRE * float(each) for each in lengths), *angles])
+        return cell_from_sizes([*(NANOMETRE * float(each) for each in lengths), *angles])
 
     @property
     def time(self) -> FrameTime | None:
-        return parse_time(self._of_frame("time"), "ps")
+        return parse_time(self._read_frame_values("time"), "ps")
 
 
-def _groups(root: Any) -> Iterator[Any]:
+def _walk_groups(root: Any) -> Iterator[Any]:
     """Yield the groups of a file, the outer before the inner."""
     pending, seen, looked = deque([(root, 0)]), set(), 0
     while pending:
@@ -355,7 +363,7 @@ def _groups(root: Any) -> Iterator[Any]:
             continue
         seen.add(group.id)
         yield group
-        for inner in _links_last(group):
+        for inner in _sort_links_last(group):
             looked += 1
             if looked > MAX_OBJECTS:
                 return
@@ -363,33 +371,33 @@ def _groups(root: Any) -> Iterator[Any]:
                 pending.append((inner, depth + 1))
 
 
-def _links_last(group: Any) -> list[Any]:
+def _sort_links_last(group: Any) -> list[Any]:
     """Return the members of a group, first those that are not soft links to others."""
-    known = members(group)
+    known = list_members(group)
     links = {name for name in known if hasattr(group.get(name, getlink=True), "path")}
     return [known[name] for name in sorted(known, key=links.__contains__)]
 
 
-def _arrays_in(group: Any) -> dict[str, Any]:
+def _find_arrays(group: Any) -> dict[str, Any]:
     """Return the datasets of a group by name; of a group of H5MD its values."""
     if OPENPMD in group.file.attrs:
-        return dict(openpmd.records(group))
+        return dict(openpmd.find_records(group))
     arrays = {}
-    for name, each in members(group).items():
-        value = found_at(each, VALUE) if is_group(each) else each
+    for name, each in list_members(group).items():
+        value = find_member(each, VALUE) if is_group(each) else each
         shape = getattr(value, "shape", None) or ()  # None of an empty one
         if len(shape) > is_group(each):
             arrays[name] = value
     return arrays
 
 
-def _sets(groups: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[int, ...]]:
+def _find_sets(groups: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[int, ...]]:
     """Return the paths of the groups with particles, and the shapes of their coordinates; beside
     those of Gadget's types there are none, but cells of SWIFT."""
     sets: dict[str, tuple[int, ...]] = {}
     for path, arrays in groups.items():
         flat = [name for name, each in arrays.items() if len(each.shape) == 1]
-        if name := coordinates(arrays):
+        if name := find_coordinates(arrays):
             sets[path] = arrays[name].shape
         elif naming.has_axes(flat):
             sets[path] = ()

@@ -7,18 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.files.access import OpenFile
-from raytracer.particles.hdf5_members import MAX_OBJECTS, is_group, members, values_of
+from raytracer.particles.hdf5_members import MAX_OBJECTS, is_group, list_members, read_values
 from raytracer.particles.nested import NestedSource
 from raytracer.system.memory import require_room
 
 MAX_DEPTH = 6  # most levels of nested groups that are read
 
 
-def are_in(group: Any, depth: int) -> bool:
+def contains_tables(group: Any, depth: int) -> bool:
     """Whether a group of h5py has tables, or variables of MATLAB."""
-    for name, each in members(group).items():
+    for name, each in list_members(group).items():
         if is_group(each):
-            if depth and are_in(each, depth - 1):
+            if depth and contains_tables(each, depth - 1):
                 return True
         elif each.dtype.names or name.endswith("_items") or "MATLAB_class" in each.attrs:
             return True
@@ -35,19 +35,19 @@ class Source(NestedSource):
         self.group = group
 
     def read(self) -> dict[str, NDArray[Any]]:
-        require_room(self.name, 2 * _bytes(self.group, MAX_DEPTH))
-        return self.found(self._values(self.group, MAX_DEPTH))
+        require_room(self.name, 2 * _count_bytes(self.group, MAX_DEPTH))
+        return self.find_columns(self._values(self.group, MAX_DEPTH))
 
     def _values(self, value: Any, depth: int) -> Any:
         """Return the datasets of a group by name, and the columns of a data frame."""
         if not is_group(value):
-            values = values_of(value)
+            values = read_values(value)
             if "MATLAB_class" in value.attrs and values.ndim == 2 and (
                 values.shape[1] != 3 or values.shape[0] == 3
             ):  # fmt: skip
                 values = values.T  # MATLAB stores columns first
             return values
-        there = list(members(value).items())[:MAX_OBJECTS] if depth else []
+        there = list(list_members(value).items())[:MAX_OBJECTS] if depth else []
         made = dict[str, Any]()
         for name, each in there:
             try:
@@ -69,25 +69,25 @@ class Source(NestedSource):
                 )
         block = made.get("table")
         if isinstance(block, np.ndarray) and block.dtype.names:  # of PyTables
-            made["table"] = _flat(block, {name: value["table"].attrs.get(f"{name}_kind")
+            made["table"] = _pandas_columns(block, {name: value["table"].attrs.get(f"{name}_kind")
                                           for name in block.dtype.names})  # fmt: skip
         return made
 
 
-def _bytes(value: Any, depth: int) -> int:
+def _count_bytes(value: Any, depth: int) -> int:
     if not is_group(value):
         return int(value.dtype.itemsize * (value.size or 0))
-    there = list(members(value).values())[:MAX_OBJECTS] if depth else []
-    return sum(_bytes(each, depth - 1) for each in there)
+    there = list(list_members(value).values())[:MAX_OBJECTS] if depth else []
+    return sum(_count_bytes(each, depth - 1) for each in there)
 
 
-def _flat(table: NDArray[Any], kinds: dict[str, Any]) -> dict[str, NDArray[Any]]:
+def _pandas_columns(table: NDArray[Any], kinds: dict[str, Any]) -> dict[str, NDArray[Any]]:
     """Return the columns of a table of pandas, whose fields are blocks of columns of one type;
     `kinds` are the names of the columns of each block, as pandas pickles them."""
     columns: dict[str, NDArray[Any]] = {}
     for field in table.dtype.names or ():
         values = table[field]
-        names = _names_of(kinds[field])
+        names = _unpickle_names(kinds[field])
         if values.ndim == 2 and len(names) == values.shape[1]:
             columns |= dict(zip(names, values.T, strict=True))
         else:
@@ -95,7 +95,7 @@ def _flat(table: NDArray[Any], kinds: dict[str, Any]) -> dict[str, NDArray[Any]]
     return columns
 
 
-def _names_of(kind: Any) -> list[str]:
+def _unpickle_names(kind: Any) -> list[str]:
     """Return the texts of a pickled list of names, without executing it."""
     import pickletools
 

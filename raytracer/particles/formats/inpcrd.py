@@ -6,8 +6,8 @@ MDAnalysis would leave out velocities and box.
 import numpy as np
 
 from raytracer.model.particle_source import parse_time
-from raytracer.particles.array_source import ArraySource, Frame
-from raytracer.particles.cell import cell_of
+from raytracer.particles.array_source import ArraySource, FrameContent
+from raytracer.particles.cell import cell_from_sizes
 
 WIDTH = 12  # width of a number in characters
 
@@ -16,7 +16,7 @@ class Source(ArraySource):
     lacks_atoms = True
     memory = 16
 
-    def read(self) -> Frame:
+    def read(self) -> FrameContent:
         _, head, *rows = [*self.content().splitlines(), b"", b""]
         words = head.split()
         cells = [row[at : at + WIDTH] for row in rows
@@ -34,5 +34,5 @@ class Source(ArraySource):
         rest = len(numbers) - 3 * count  # velocities, and three lengths and angles of the box
         if count and rest in (3 * count, 3 * count + 6):
             columns["velocity"] = numbers[3 * count : 6 * count].reshape(-1, 3)
-        box = cell_of(numbers[-6:].tolist()) if rest in (6, 3 * count + 6) else None
-        return Frame(columns, box, parse_time(words[1], "ps") if len(words) > 1 else None)
+        box = cell_from_sizes(numbers[-6:].tolist()) if rest in (6, 3 * count + 6) else None
+        return FrameContent(columns, box, parse_time(words[1], "ps") if len(words) > 1 else None)

@@ -15,22 +15,22 @@ class Source(NestedSource):
     memory = 40
 
     def read(self) -> dict[str, NDArray[Any]]:
-        return self.found(_parsed(self.content().decode("utf-8-sig"), self.name))
+        return self.find_columns(_parse_text(self.content().decode("utf-8-sig"), self.name))
 
 
-def _parsed(text: str, source: str) -> Any:
+def _parse_text(text: str, source: str) -> Any:
     """Return the value of a text, or the list of those of its lines."""
     try:
         return load_json(text, source)
     except json.JSONDecodeError as problem:
         if text.lstrip()[:1] == "{" and text.lstrip()[1:].lstrip()[:1] == "'":
-            return _printed(text.strip(), source)
+            return _parse_printed(text.strip(), source)
         if problem.msg != "Extra data":
             raise
         return [load_json(line, source) for line in text.splitlines() if line.strip()]
 
 
-def _printed(text: str, source: str) -> Any:
+def _parse_printed(text: str, source: str) -> Any:
     """Return a dictionary as Python prints it."""
     tree = ast.parse(text, mode="eval")
     for each in ast.walk(tree):

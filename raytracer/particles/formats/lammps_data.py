@@ -20,13 +20,13 @@ from raytracer.model.particle_labels import ParticleLabels
 from raytracer.model.particle_source import Box, Particles
 from raytracer.particles.text_table import (
     Cell,
-    Kind,
+    CellType,
     Layout,
     TextSource,
-    kind_of,
-    number,
+    find_cell_type,
+    parse_number,
     read_rows,
-    whole,
+    to_whole,
 )
 
 STYLES = {
@@ -85,8 +85,8 @@ class Source(TextSource):
         section, names = self._sections["Atoms"], self._style_columns()
         words = section.first.split()
         place = names.index("type")
-        kind = kind_of(words[place]) if place < len(words) else Kind.NUMBER
-        cells = {name: Cell(kind if name == "type" else Kind.NUMBER, place, TEXT_BYTES)
+        kind = find_cell_type(words[place]) if place < len(words) else CellType.NUMBER
+        cells = {name: Cell(kind if name == "type" else CellType.NUMBER, place, TEXT_BYTES)
                  for place, name in enumerate(names)}  # fmt: skip
         self.layout = Layout(cells, skip=section.line, comment="#")
 
@@ -115,14 +115,14 @@ class Source(TextSource):
         section, count = self._sections.get("Bonds"), self._total("bonds")
         if section is None or not count:
             return None, {}
-        cells = {"type": Cell(Kind.NUMBER, 1), "ends": Cell(Kind.NUMBER, 2, repeat=2)}
+        cells = {"type": Cell(CellType.NUMBER, 1), "ends": Cell(CellType.NUMBER, 2, repeat=2)}
         layout = Layout(cells, skip=section.line, comment="#")
         rows = read_rows(self.file, layout, list(cells), count)
         if rows.length != count:
             raise self.error(
                 f"line {section.line + 1}: {count} rows are stated, but there are {rows.length}"
             )
-        types, ends = (whole(rows.columns[name], self.name, "Bonds") for name in cells)
+        types, ends = (to_whole(rows.columns[name], self.name, "Bonds") for name in cells)
         ids = self.load(["id"])["id"]
         order = np.argsort(ids, kind="stable")
         places = np.searchsorted(ids, ends, sorter=order).clip(0, max(len(ids) - 1, 0))
@@ -138,7 +138,7 @@ class Source(TextSource):
         result = super().particles(names)
         for name in (each for each in SHAPES if each in self._sections):
             self.note(f"the section {name} is not used: its particles are drawn as spheres")
-        symbols = self._symbols()
+        symbols = self._find_symbols()
         if symbols and result.labels is not None and result.radius is None:
             result.labels = _named(result.labels, symbols)
             listed = ", ".join(f"{type_} = {symbols[type_]}" for type_ in list(symbols)[:8])
@@ -149,7 +149,7 @@ class Source(TextSource):
         return result
 
     def labels_of_atoms(self) -> ParticleLabels | None:
-        labels, symbols = super().labels_of_atoms(), self._symbols()
+        labels, symbols = super().labels_of_atoms(), self._find_symbols()
         return labels and _named(labels, symbols) if symbols else labels
 
     def _scan(self) -> None:
@@ -171,7 +171,7 @@ class Source(TextSource):
                 title, self._sections[name] = name, Section(place + 1, hint.strip(), "")
             elif text and not self._sections and place:  # values, then the words that name them
                 cells = words.split()
-                values = [cell for cell in cells if not isinstance(number(cell), str)]
+                values = [cell for cell in cells if not isinstance(parse_number(cell), str)]
                 self._header[" ".join(cells[len(values) :])] = values
             place += 1
 
@@ -184,7 +184,7 @@ class Source(TextSource):
     def _style_columns(self) -> list[str]:
         section = self._sections["Atoms"]
         cells, hint = section.first.partition("#")[0].split(), section.hint.split()
-        style = hint[0] if hint and (hint[0] in STYLES or len(hint) == 1) else _style_of(cells)
+        style = hint[0] if hint and (hint[0] in STYLES or len(hint) == 1) else _guess_style(cells)
         if style not in STYLES:  # other words are a comment
             raise self.error(f"there is no atom style '{quote(style)}'; {suggest(style, STYLES)}")
         names = STYLES[style]
@@ -197,7 +197,7 @@ class Source(TextSource):
             return [*names, "ix", "iy", "iz"]
         return [*names, *(f"column {place + 1}" for place in range(len(names), len(cells)))]
 
-    def _symbols(self) -> dict[str, str]:
+    def _find_symbols(self) -> dict[str, str]:
         """Return the elements of the types from the comments in Masses, {} if any is missing."""
         section, types = self._sections.get("Masses"), self._total("atom types")
         if section is None or not 0 < types <= MAX_TYPES:
@@ -221,7 +221,7 @@ class Source(TextSource):
 
 def _is_bead(label: str, masses: list[str]) -> bool:
     """Whether a mass, a text in atomic mass units, is not that of the element of a label."""
-    mass = number(masses[0]) if masses else ""
+    mass = parse_number(masses[0]) if masses else ""
     return not isinstance(mass, str) and is_bead_mass(label, float(mass))
 
 
@@ -231,9 +231,9 @@ def _named(labels: ParticleLabels, symbols: Mapping[str, str]) -> ParticleLabels
     )
 
 
-def _style_of(cells: Sequence[str]) -> str:
+def _guess_style(cells: Sequence[str]) -> str:
     """Guess the atom style from a row; integers at the end are periodic images."""
-    whole = [isinstance(number(cell), int) for cell in cells]
+    whole = [isinstance(parse_number(cell), int) for cell in cells]
     length = len(cells) - 3 if len(cells) >= 8 and all(whole[-3:]) else len(cells)
     if length == 6:
         return "molecular" if whole[2] else "charge"

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from raytracer.config.errors import quote
 from raytracer.files.access import OpenFile
 from raytracer.model.particle_source import Box, Column, FrameTime, Particles, parse_time
-from raytracer.particles.cell import lammps_box
-from raytracer.particles.columns import stacked
-from raytracer.particles.lines import LineEnds, starts_with
-from raytracer.particles.text_table import Cell, Kind, Layout, TextSource, kind_of
+from raytracer.particles.cell import box_from_lammps
+from raytracer.particles.columns import stack_columns
+from raytracer.particles.lines import LineEnds, find_starting_lines
+from raytracer.particles.text_table import Cell, CellType, Layout, TextSource, find_cell_type
 
 HEAD_LINES = 64  # most lines before the atoms; LAMMPS writes 9 to 13
 HEAD_BYTES = 1 << 16
@@ -73,7 +73,7 @@ class Source(TextSource):
         if not names:
             raise self.error(f"line {skip}: the section has no column names")
         first = self._lines[skip].split() if skip < len(self._lines) else []
-        kinds = [kind_of(word) for word in first] + [Kind.NUMBER] * len(names)
+        kinds = [find_cell_type(word) for word in first] + [CellType.NUMBER] * len(names)
         places: dict[str, int] = {}
         for place, name in enumerate(names):
             places.setdefault(name, place)  # LIGGGHTS may write one twice
@@ -95,7 +95,7 @@ class Source(TextSource):
         return parse_time(lines.get("TIMESTEP"), "steps")
 
     def frame_starts(self) -> Sequence[int]:
-        starts = [self._head_before(at) for at in starts_with(self.file, b"ITEM: TIMESTEP")]
+        starts = [self._head_before(at) for at in find_starting_lines(self.file, b"ITEM: TIMESTEP")]
         if len(starts) < 2:
             return [0, self.file.size]
         return [0, *starts[1:], *([self.file.size] if self._is_whole(starts[-1]) else [])]
@@ -124,7 +124,7 @@ class Source(TextSource):
         title, start = self._sections["BOX BOUNDS"]
         rows = [self._numbers(start + axis) for axis in range(3)]
         widths = {len(row) for row in rows}
-        periodic = _periodic(title.split())
+        periodic = _parse_periodic(title.split())
         if title.split()[:2] == ["abc", "origin"] and widths == {4}:
             a, b, c = ((row[0], row[1], row[2]) for row in rows)
             return Box((rows[0][3], rows[1][3], rows[2][3]), (a, b, c), periodic)
@@ -132,7 +132,7 @@ class Source(TextSource):
             raise self.error(
                 f"line {start + 1}: a box has two or three numbers in each of three lines"
             )
-        return lammps_box(rows, periodic)
+        return box_from_lammps(rows, periodic)
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         style = self._style
@@ -149,7 +149,7 @@ class Source(TextSource):
         if result.columns["centers"] == (POSITION,) and style is not None:
             result.columns["centers"] = (POSITION, *style[0])
         if result.radius is not None and result.columns["radius"] == ("radius",):
-            result.radius = self.positive(result.radius, "radius")  # 0 is a point
+            result.radius = self.fill_zero_radii(result.radius, "radius")  # 0 is a point
         return result
 
     @property
@@ -197,7 +197,7 @@ class Source(TextSource):
     def _positions(
         self, columns: Mapping[str, NDArray[Any]], names: Sequence[str], scaled: bool
     ) -> NDArray[np.float64]:
-        values = stacked([columns[name] for name in names])
+        values = stack_columns([columns[name] for name in names])
         if not scaled:
             return values
         box = self.box
@@ -214,7 +214,7 @@ class Source(TextSource):
         return places
 
 
-def _periodic(title: Sequence[str]) -> tuple[bool, bool, bool]:
+def _parse_periodic(title: Sequence[str]) -> tuple[bool, bool, bool]:
     """Return which edges are periodic: "pp" in the title."""
     kinds = [word for word in title if len(word) == 2 and set(word) <= set("pfsm")]
     if len(kinds) != 3:

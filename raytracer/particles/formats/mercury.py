@@ -7,9 +7,9 @@ import numpy as np
 
 from raytracer.files.access import OpenFile
 from raytracer.model.particle_source import Box, FrameTime, parse_time
-from raytracer.particles.cell import cell_box
-from raytracer.particles.lines import counted_frames
-from raytracer.particles.text_table import Cell, Kind, Layout, TextSource
+from raytracer.particles.cell import box_from_cell
+from raytracer.particles.lines import find_counted_frames
+from raytracer.particles.text_table import Cell, CellType, Layout, TextSource
 
 ROW = "x y z vx vy vz radius ax ay az wx wy wz info"
 """Columns: position, velocity, radius, angles, angular velocity, and a quantity of the user."""
@@ -25,7 +25,7 @@ class Source(TextSource):
         super().__init__(file, variant)
         self.atoms = int(self._head[0])
         cells = {
-            name: Cell(Kind.NUMBER if place < 7 else Kind.OPTIONAL, place)
+            name: Cell(CellType.NUMBER if place < 7 else CellType.OPTIONAL, place)
             for place, name in enumerate(ROW.split())
         }
         self.layout = Layout(cells, skip=1)
@@ -36,7 +36,7 @@ class Source(TextSource):
         return [float(word) for word in self.file.lines(1)[0].split()]
 
     def frame_starts(self) -> Sequence[int]:
-        return counted_frames(self.file, 0, 1, words=7)
+        return find_counted_frames(self.file, 0, 1, words=7)
 
     @property
     def time(self) -> FrameTime | None:
@@ -45,5 +45,5 @@ class Source(TextSource):
     @property
     def box(self) -> Box | None:
         x, y, z, *high = self._head[2:8]
-        box = cell_box(np.diag(np.subtract(high, (x, y, z))), (False,) * 3)
+        box = box_from_cell(np.diag(np.subtract(high, (x, y, z))), (False,) * 3)
         return box and box._replace(origin=(x, y, z))

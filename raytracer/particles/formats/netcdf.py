@@ -18,7 +18,7 @@ from raytracer.config.errors import DataFileError, quote
 from raytracer.files.access import OpenFile
 from raytracer.model.particle_source import Box, FrameTime, Particles, parse_time
 from raytracer.particles.array_source import ArraySource
-from raytracer.particles.cell import cell_of
+from raytracer.particles.cell import cell_from_sizes
 
 MAX_HEADER = 1 << 22  # most bytes of a header; AMBER's have about 2,000
 ATOM, FRAME = "atom", "frame"  # dimensions in the conventions
@@ -71,7 +71,11 @@ class Source(ArraySource):
         if not {"cell_lengths", "cell_angles"} <= self.stored.keys():
             return None
         sizes = [self.values(name, self.frame) for name in ("cell_lengths", "cell_angles")]
-        cell = cell_of(np.concatenate(sizes)) if sizes[0].shape == (3,) == sizes[1].shape else None
+        cell = (
+            cell_from_sizes(np.concatenate(sizes))
+            if sizes[0].shape == (3,) == sizes[1].shape
+            else None
+        )
         if cell is None or "cell_origin" not in self.stored:
             return cell
         x, y, z = self.values("cell_origin", self.frame).tolist()

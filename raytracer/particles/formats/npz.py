@@ -12,8 +12,8 @@ from raytracer.config.errors import DataFileError, quote
 from raytracer.files.npz import Archive, Header, read_header
 from raytracer.model import particle_names as naming
 from raytracer.model.particle_source import Box, Particles, Value, parse_direction, plain_value
-from raytracer.particles.array_source import ArraySource, vectors
-from raytracer.particles.cell import cell_box
+from raytracer.particles.array_source import ArraySource, find_vectors
+from raytracer.particles.cell import box_from_cell
 
 
 class Source(ArraySource):
@@ -40,13 +40,13 @@ class Source(ArraySource):
     @cached_property
     def _alone(self) -> str | None:
         """The only array of vectors, (N, 3) or (T, N, 3), if there are no usual names, or None."""
-        alone = vectors(self.stored)
-        is_usual = any(map(self._usual, ("centers", "x")))
+        alone = find_vectors(self.stored)
+        is_usual = any(map(self._find_usual, ("centers", "x")))
         return alone[0] if len(alone) == 1 and not is_usual else None
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         self._archive.require_room([name for name in names if not self.moves(name)])
-        return {name: self.oriented(name) for name in names}
+        return {name: self.orient(name) for name in names}
 
     def values(self, name: str, frame: int | None) -> NDArray[Any]:
         return self._archive.array(name, frame)
@@ -57,7 +57,7 @@ class Source(ArraySource):
         values = self._few("box")
         if values is None or values.shape not in ((3,), (3, 3)):
             return None
-        return cell_box(np.diag(values) if values.ndim == 1 else values)
+        return box_from_cell(np.diag(values) if values.ndim == 1 else values)
 
     @property
     def gravity(self) -> Sequence[float] | None:
@@ -86,7 +86,7 @@ class Source(ArraySource):
 
     # The sphere set checks types and shapes: one number or colour may be for all spheres.
 
-    def _usual(self, part: str, *_: tuple[int, ...]) -> str | None:
+    def _find_usual(self, part: str, *_: tuple[int, ...]) -> str | None:
         return naming.find_usual_name(part, self.names)
 
     def _require_shape(self, part: str, name: str) -> None:
@@ -104,7 +104,7 @@ class Source(ArraySource):
         for name, column in self.columns.items():
             if name not in used and 0 not in column.shape:
                 is_plain = not (self.moves(name) or self.is_turned(name))
-                row = self.values(name, index) if is_plain else self.oriented(name)[index]
+                row = self.values(name, index) if is_plain else self.orient(name)[index]
                 yield from _fields(name, row)
 
 

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.model.particle_source import FrameTime, parse_time
-from raytracer.particles.array_source import Entry
+from raytracer.particles.array_source import LazyColumn
 from raytracer.particles.hdf5_members import (
-    found_at,
+    find_member,
     is_group,
-    members,
+    list_members,
     names_in,
+    read_values,
     text_of,
-    values_of,
 )
 
 POSITION, OFFSET = "position", "positionOffset"
@@ -28,23 +28,23 @@ AXES = "xyz"
 MAX_RECORDS = 1_000  # most records of a species that are columns
 
 
-def steps(root: Any) -> list[dict[str, str]]:
+def find_steps(root: Any) -> list[dict[str, str]]:
     """Return the paths of the species at each iteration with some, by their names."""
     path = text_of(root.attrs.get("particlesPath", "particles/")).strip("/")
-    data = found_at(root, "data")
+    data = find_member(root, "data")
     numbers = sorted(filter(str.isdecimal, names_in(data) if is_group(data) else ()), key=int)
     paths = (f"data/{number}/{path}" for number in numbers)
-    groups = {path: group for path in paths if is_group(group := found_at(root, path))}
+    groups = {path: group for path in paths if is_group(group := find_member(root, path))}
     return [{name: f"{path}/{name}" for name in known} for path, group in groups.items()
-            if (known := members(group))]  # fmt: skip
+            if (known := list_members(group))]  # fmt: skip
 
 
-def records(species: Any) -> dict[str, Entry]:
+def find_records(species: Any) -> dict[str, LazyColumn]:
     """Return the records of a group of h5py that is a species, by name."""
-    stored = dict(list(members(species).items())[:MAX_RECORDS])
-    components = {name: _components(each) for name, each in stored.items()}
+    stored = dict(list(list_members(species).items())[:MAX_RECORDS])
+    components = {name: _find_components(each) for name, each in stored.items()}
     offset = components.pop(OFFSET, {})
-    known: dict[str, Entry] = {}
+    known: dict[str, LazyColumn] = {}
     for name, parts in components.items():
         if set(parts) != set(AXES) and not (name == POSITION and parts and set(parts) < set(AXES)):
             known |= {f"{name}_{key}" if key else name: each for key, each in parts.items()}
@@ -52,12 +52,14 @@ def records(species: Any) -> dict[str, Entry]:
         every = [*parts.items(), *(offset.items() if name == POSITION else ())]
         shape = (*next(iter(parts.values())).shape, 3)
         axes = [(AXES.index(key), each) for key, each in every if key in AXES]
-        read = partial(_vectors, shape, axes)
-        known[name] = Entry(np.dtype(float), shape, read, _unit(stored[name]))
+        read = partial(_stack_components, shape, axes)
+        known[name] = LazyColumn(np.dtype(float), shape, read, _find_unit(stored[name]))
     return known
 
 
-def _vectors(shape: tuple[int, ...], parts: list[tuple[int, Entry]]) -> NDArray[np.float64]:
+def _stack_components(
+    shape: tuple[int, ...], parts: list[tuple[int, LazyColumn]]
+) -> NDArray[np.float64]:
     """Return the sum of components, each with the number of its axis, (N, 3)."""
     values = np.zeros(shape)
     for axis, each in parts:
@@ -71,16 +73,16 @@ def time_of(iteration: Any) -> FrameTime | None:
     return None if time is None or unit is None else FrameTime(time.value * unit.value, "s")
 
 
-def _components(record: Any) -> dict[str, Entry]:
+def _find_components(record: Any) -> dict[str, LazyColumn]:
     """Return the components of a record by name; "" for a scalar."""
     inner = {"": record}
     if is_group(record) and "value" not in record.attrs:
-        inner = members(record)
-    known = {key: _component(each, _unit(record)) for key, each in inner.items()}
+        inner = list_members(record)
+    known = {key: _read_component(each, _find_unit(record)) for key, each in inner.items()}
     return {key: each for key, each in known.items() if each is not None}
 
 
-def _component(stored: Any, unit: str) -> Entry | None:
+def _read_component(stored: Any, unit: str) -> LazyColumn | None:
     """Return a dataset, or the group of a constant one, in SI units, (N,)."""
     factor, attributes = parse_time(stored.attrs.get("unitSI", 1.0)), stored.attrs
     if factor is None or (is_group(stored) and not {"value", "shape"} <= set(attributes)):
@@ -96,13 +98,13 @@ def _component(stored: Any, unit: str) -> Entry | None:
         return None
 
     def read() -> NDArray[Any]:
-        values = np.full(rows, value) if is_group(stored) else values_of(stored)
+        values = np.full(rows, value) if is_group(stored) else read_values(stored)
         return values if factor.value == 1.0 else values * np.float64(factor.value)
 
-    return Entry(dtype if factor.value == 1.0 else np.dtype(float), (rows,), read, unit)
+    return LazyColumn(dtype if factor.value == 1.0 else np.dtype(float), (rows,), read, unit)
 
 
-def _unit(record: Any) -> str:
+def _find_unit(record: Any) -> str:
     """Return the SI unit of a record from its powers of the base units, or ""."""
     powers = np.ravel(record.attrs.get("unitDimension", np.zeros(0)))
     if powers.dtype.kind not in "iuf" or len(powers) != len(UNITS):

@@ -14,42 +14,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.model.particle_source import Box, describe_more_frames
-from raytracer.particles.array_source import NO_BONDS, ArraySource, Bonds, Frame
-from raytracer.particles.cell import cell_of
-from raytracer.particles.lines import starts_with
+from raytracer.particles.array_source import NO_BONDS, ArraySource, Bonds, FrameContent
+from raytracer.particles.cell import cell_from_sizes
+from raytracer.particles.lines import find_starting_lines
 from raytracer.particles.molecules import (
     FIRST_SHOWN,
     Stretch,
     add_structure,
-    complete_elements,
-    keep_first_locations,
-    numbered_from_one,
+    fill_blank_elements,
+    find_first_locations,
+    parse_consecutive_ids,
 )
 from raytracer.particles.text_table import (
     FIXED,
     Cell,
-    Kind,
+    CellType,
     Layout,
     Rows,
-    counted_values,
     read_rows,
+    to_whole_if_exact,
 )
 
 ATOMS = Layout({
-    "name": Cell(Kind.TEXT, 12, 4),
-    "alternate": Cell(Kind.TEXT, 16, 1),
-    "residue": Cell(Kind.TEXT, 17, 3),
-    "chain": Cell(Kind.TEXT, 21, 1),
-    "residue_id": Cell(Kind.OPTIONAL, 22, 4),
-    "position": Cell(Kind.NUMBER, 30, 8, 3),
-    "occupancy": Cell(Kind.OPTIONAL, 54, 6),
-    "b_factor": Cell(Kind.OPTIONAL, 60, 6),
-    "element": Cell(Kind.TEXT, 76, 2),
+    "name": Cell(CellType.TEXT, 12, 4),
+    "alternate": Cell(CellType.TEXT, 16, 1),
+    "residue": Cell(CellType.TEXT, 17, 3),
+    "chain": Cell(CellType.TEXT, 21, 1),
+    "residue_id": Cell(CellType.OPTIONAL, 22, 4),
+    "position": Cell(CellType.NUMBER, 30, 8, 3),
+    "occupancy": Cell(CellType.OPTIONAL, 54, 6),
+    "b_factor": Cell(CellType.OPTIONAL, 60, 6),
+    "element": Cell(CellType.TEXT, 76, 2),
 }, FIXED, records=("ATOM  ", "HETATM"))  # fmt: skip
 """Columns of an atom; optional ones are omitted if an atom lacks them."""
 
-_PLACE = {"place": Cell(Kind.TEXT, 21, 6)}  # chain, number and insertion code of a residue
-_SERIAL = {"serial": Cell(Kind.TEXT, 6, 5)}
+_PLACE = {"place": Cell(CellType.TEXT, 21, 6)}  # chain, number and insertion code of a residue
+_SERIAL = {"serial": Cell(CellType.TEXT, 6, 5)}
 
 _RECORD = re.compile(rb"\n(?:ATOM  |HETATM)")
 _READ_BYTES = 1 << 16  # that are searched at a time for the first atom of a frame
@@ -69,7 +69,7 @@ class Source(ArraySource):
 
     def frame_starts(self) -> Sequence[int]:
         """Text before a model, as its cell, belongs to it; that before the first belongs to all."""
-        cuts = sorted({0, *starts_with(self.file, b"MODEL "), *self._ends()})
+        cuts = sorted({0, *find_starting_lines(self.file, b"MODEL "), *self._find_ends()})
         starts: list[int] = []
         last = 0  # end of the last model with atoms
         for cut, end in pairwise([*cuts, self.file.size]):
@@ -78,9 +78,9 @@ class Source(ArraySource):
                 last = end
         return [*starts, last] if len(starts) > 1 else [0, self.file.size]
 
-    def _ends(self) -> Iterator[int]:
+    def _find_ends(self) -> Iterator[int]:
         """Yield the offsets after the lines ENDMDL and END."""
-        for start in starts_with(self.file, b"END"):
+        for start in find_starting_lines(self.file, b"END"):
             line, *more = os.pread(self.file.file.fileno(), MAX_RECORD, start).split(b"\n", 1)
             if line.split()[0] in (b"END", b"ENDMDL"):
                 yield start + len(line) + len(more)
@@ -112,7 +112,7 @@ class Source(ArraySource):
 
     def _cell(self) -> Box | None:
         """Return the cell of the record CRYST1; a cube of 1 angstrom means none."""
-        starts = list(starts_with(self.file, b"CRYST1"))
+        starts = list(find_starting_lines(self.file, b"CRYST1"))
         end = self._first[0] or self.file.size
         start = max((start for start in starts if start < end), default=None)  # the model's own
         line = b"" if start is None else os.pread(self.file.file.fileno(), 54, start)
@@ -121,14 +121,14 @@ class Source(ArraySource):
             sizes = [float(line[i:j]) for i, j in places]
         except ValueError:
             return None
-        return None if sizes[:3] == [1.0, 1.0, 1.0] else cell_of(sizes)
+        return None if sizes[:3] == [1.0, 1.0, 1.0] else cell_from_sizes(sizes)
 
-    def _connected(self) -> Bonds:
+    def _read_connections(self) -> Bonds:
         """Return the pairs of the records CONECT, if they include at least half of the atoms.
 
         Structures of proteins have such records only for ligands and bridges.
         """
-        if next(iter(starts_with(self.file, b"CONECT")), None) is None:
+        if next(iter(find_starting_lines(self.file, b"CONECT")), None) is None:
             return NO_BONDS
         atoms = self._rows(_SERIAL).columns["serial"].tolist()
         number = {serial: index for index, serial in enumerate(atoms)}
@@ -151,9 +151,9 @@ class Source(ArraySource):
         return rows, {"order": orders.clip(1.0, 3.0)} if (orders > 1).any() else {}
 
     def atom_ids(self) -> NDArray[np.int64] | None:
-        return numbered_from_one(self._rows(_SERIAL).columns["serial"], self.count)
+        return parse_consecutive_ids(self._rows(_SERIAL).columns["serial"], self.count)
 
-    def _stretches(self) -> Iterator[Stretch]:
+    def _find_stretches(self) -> Iterator[Stretch]:
         """Yield the helices and strands of the records HELIX and SHEET, before the atoms."""
         self.file.file.seek(0)
         while line := self.file.file.readline(MAX_RECORD):
@@ -169,10 +169,10 @@ class Source(ArraySource):
                 continue
             yield kind, line[chain : chain + 1].strip(), *ends
 
-    def read(self) -> Frame:
+    def read(self) -> FrameContent:
         if self._first[1] > 1:
             self.notes.append(("", describe_more_frames(self.name, self._first[1])))
-        return Frame(self._atoms(), self._cell(), bonds=self._connected)
+        return FrameContent(self._atoms(), self._cell(), bonds=self._read_connections)
 
     def _atoms(self) -> dict[str, NDArray[Any]]:
         rows = self._rows(ATOMS.cells)
@@ -181,20 +181,20 @@ class Source(ArraySource):
         columns = {
             name: values
             for name, values in rows.columns.items()
-            if ATOMS.cells[name].kind != Kind.OPTIONAL or not np.isnan(values).any()
+            if ATOMS.cells[name].kind != CellType.OPTIONAL or not np.isnan(values).any()
         }
         if "residue_id" in columns:
-            columns["residue_id"] = counted_values(columns["residue_id"])
-        add_structure(columns, self._stretches())
+            columns["residue_id"] = to_whole_if_exact(columns["residue_id"])
+        add_structure(columns, self._find_stretches())
         symbols = columns.pop("element")
         if self.variant == "names":  # AutoDock puts atom types in the element columns
             symbols = np.zeros_like(symbols)
-        columns["element"] = complete_elements(symbols, columns["name"], columns["residue"])
+        columns["element"] = fill_blank_elements(symbols, columns["name"], columns["residue"])
         alternate = columns.pop("alternate")
         if not (alternate != b"").any():
             return columns
         places = self._rows(_PLACE).columns["place"]
-        kept = keep_first_locations(alternate, places, columns["residue"], columns["name"])
+        kept = find_first_locations(alternate, places, columns["residue"], columns["name"])
         if not kept.all():
             self.note(FIRST_SHOWN)
         return {name: each[kept] for name, each in columns.items()}

@@ -12,12 +12,12 @@ from raytracer.model.particle_source import Particles, parse_time
 from raytracer.particles import array_source
 from raytracer.particles.array_source import (
     Bonds,
-    Frame,
+    FrameContent,
     LibraryFile,
     ObjectSource,
-    are_frames,
+    has_frames,
 )
-from raytracer.particles.cell import cell_box
+from raytracer.particles.cell import box_from_cell
 from raytracer.particles.objects import arrays
 from raytracer.particles.plugins import ParticleFormat, ParticleFrame
 
@@ -34,7 +34,7 @@ class FileSource(LibraryFile, arrays.Source):
         array_source.confine()
         super().__init__(file, variant)
 
-    def opened(self, frame: int) -> tuple[ParticleFrame, int]:
+    def open_frame(self, frame: int) -> tuple[ParticleFrame, int]:
         self.file.file.seek(0)
         with open(self.file.name, "rb") as stream:  # noqa: PTH123
             frame_read = self._format.read(stream, frame)
@@ -44,23 +44,23 @@ class FileSource(LibraryFile, arrays.Source):
             raise self.error(f"its reader returned {quote_value(frame_read)}, not a ParticleFrame")
         return frame_read, int(frame_read.frames)
 
-    def read(self) -> Frame:
+    def read(self) -> FrameContent:
         frame: ParticleFrame = self.value
         columns = self.of_dictionary(frame.columns)
         box = None
         if frame.box is not None:
             edges = np.asarray(frame.box, np.float64)
-            box = cell_box(np.diag(edges) if edges.shape == (3,) else edges, frame.periodic)
+            box = box_from_cell(np.diag(edges) if edges.shape == (3,) else edges, frame.periodic)
             x, y, z = map(float, frame.origin)
             box = box and box._replace(origin=(x, y, z))
-        return Frame(columns, box, parse_time(frame.time, frame.time_unit), self._bonds_of)
+        return FrameContent(columns, box, parse_time(frame.time, frame.time_unit), self._read_bonds)
 
-    def _bonds_of(self) -> Bonds:
+    def _read_bonds(self) -> Bonds:
         bonds: Any = self.value.bonds
         return None if bonds is None else np.asarray(bonds, np.int64).reshape(-1, 2), {}
 
     def particles(self, names: Mapping[str, str]) -> Particles:
-        if are_frames(self._shape):
+        if has_frames(self._shape):
             raise self.error(
                 f"its reader returned positions of shape {self._shape}, not (N, 3) of one frame"
             )

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.config.errors import pluralize, quote
-from raytracer.particles.array_source import ArraySource, library
+from raytracer.particles.array_source import ArraySource, import_library
 from raytracer.system.memory import require_room
 
 POINT_MEMORY = 120  # bytes of memory per point while laspy or pye57 reads a file
@@ -30,7 +30,7 @@ class Source(ArraySource):
 
     def _las(self) -> Columns:
         """Return positions, colours and all dimensions of the points."""
-        laspy = library("laspy", self.name, "las")
+        laspy = import_library("laspy", self.name, "las")
         self._require_records()
         self.file.file.seek(0)
         with laspy.open(self.file.file, closefd=False) as reader:
@@ -65,7 +65,7 @@ class Source(ArraySource):
 
     def _e57(self) -> Columns:
         """Return the points of all scans, each moved by its pose."""
-        scans = library("pye57", self.name, "e57").E57(self.file.name)
+        scans = import_library("pye57", self.name, "e57").E57(self.file.name)
         counts = [scans.get_header(each).point_count for each in range(scans.scan_count)]
         if not counts:
             raise self.error("has no scans")
@@ -88,7 +88,7 @@ class Source(ArraySource):
 
     def _pcd(self) -> Columns:
         """Return the fields of a cloud of PCL; packed colours as three numbers."""
-        cloud = library("pypcd4", self.name, "pcd").PointCloud.from_fileobj(self.stream())
+        cloud = import_library("pypcd4", self.name, "pcd").PointCloud.from_fileobj(self.stream())
         if len(cloud.pc_data) < cloud.points:
             raise self.error(
                 f"is incomplete: it states {cloud.points:,} points, but has {len(cloud.pc_data):,}"
@@ -106,7 +106,7 @@ class Source(ArraySource):
 
     def _ply(self) -> Columns:
         """Return the properties of the vertices."""
-        plyfile = library("plyfile", self.name, "ply")
+        plyfile = import_library("plyfile", self.name, "ply")
         parts = {each.name: each for each in plyfile.PlyData.read(self.stream(), mmap=False)}
         if "vertex" not in parts:
             raise self.error("there is no element 'vertex'")

@@ -15,10 +15,10 @@ from zipfile import BadZipFile, ZipFile
 
 from raytracer.config.errors import DataFileError, MemoryNeedError, quote, suggest
 from raytracer.files.access import OpenFile, copy_to_temporary
-from raytracer.particles.array_source import library
+from raytracer.particles.array_source import import_library
 from raytracer.particles.formats import csv
-from raytracer.particles.isolated import memory_limit
-from raytracer.particles.table_layout import table_of
+from raytracer.particles.isolated import choose_memory_limit
+from raytracer.particles.table_layout import find_table
 from raytracer.system.memory import format_size, require_room
 
 MEMORY = 60  # bytes of memory per byte of the file, which is compressed
@@ -50,7 +50,7 @@ class Source(csv.Source):
     """A sheet; the variant is its name, or "" for the first with coordinates."""
 
     def __init__(self, file: OpenFile, variant: str = "") -> None:
-        calamine = library("python_calamine", file.source, "excel")
+        calamine = import_library("python_calamine", file.source, "excel")
         require_room(file.source, MEMORY * file.size)
         _require_area(file)
         book = calamine.CalamineWorkbook.from_filelike(file.file)
@@ -62,7 +62,7 @@ class Source(csv.Source):
                                 f"{suggest(variant, names)}")  # fmt: skip
         for name in [variant] if variant else names:
             text = _text_of(book, name, file)
-            table = None if variant else table_of(text)
+            table = None if variant else find_table(text)
             if table and table.has_rows and table.header:
                 break
         super().__init__(text)
@@ -82,14 +82,14 @@ def _text_of(book: Any, name: str, file: OpenFile) -> OpenFile:
 
     def write(copy: IO[bytes]) -> None:
         text = TextIOWrapper(copy, "utf-8", newline="")
-        writer.writer(text, lineterminator="\n").writerows(map(_cells, rows))
+        writer.writer(text, lineterminator="\n").writerows(map(_format_cells, rows))
         text.flush()
         text.detach()
 
     return copy_to_temporary(file.path, file.source, write)
 
 
-def _cells(row: Sequence[Any]) -> list[str]:
+def _format_cells(row: Sequence[Any]) -> list[str]:
     """Return the cells of a row as texts in one line; whole numbers have no point."""
     return [repr(cell) if isinstance(cell, float) else " ".join(str(cell).split()) for cell in row]
 
@@ -102,9 +102,9 @@ def _require_area(file: OpenFile, name: str = "") -> None:
     damage = BadZipFile, NotImplementedError, RuntimeError, ValueError, OSError, EOFError
     with suppress(*damage), ZipFile(file.file) as archive:  # of which the library tells; .xls
         if name and BOOK in archive.NameToInfo:
-            areas = [(name, *_last_of_xlsx(archive, name))]
+            areas = [(name, *_find_last_cell(archive, name))]
         elif not name and ODS in archive.NameToInfo:
-            areas = [*_areas_of_ods(archive)]
+            areas = [*_find_areas(archive)]
     file.file.seek(0)
     for area in areas:
         _require_cells(file, *area)
@@ -114,7 +114,7 @@ def _require_cells(file: OpenFile, sheet: str, rows: int, columns: int) -> None:
     """Raise MemoryNeedError if the cells of a sheet need more memory than a file of this size may
     take."""
     size = CELL_MEMORY * rows * columns
-    if size > memory_limit(file.size):
+    if size > choose_memory_limit(file.size):
         raise MemoryNeedError(
             f"{file.source}: sheet '{quote(sheet, 80)}' spans {rows:,} rows and {columns:,} "
             f"columns, which need about {format_size(size)} of memory with their empty cells: "
@@ -123,16 +123,16 @@ def _require_cells(file: OpenFile, sheet: str, rows: int, columns: int) -> None:
         )
 
 
-def _last_of_xlsx(archive: ZipFile, name: str) -> tuple[int, int]:
+def _find_last_cell(archive: ZipFile, name: str) -> tuple[int, int]:
     """Return the last row and the last column of a sheet, counted from 1; 0 without cells."""
     known = archive.NameToInfo.keys()
-    targets = {each.get("id"): each.get("target", "") for each in _entries(archive, RELATIONS)}
-    places = [targets.get(each.get("id"), "") for each in _entries(archive, BOOK)
+    targets = {each.get("id"): each.get("target", "") for each in _read_entries(archive, RELATIONS)}
+    places = [targets.get(each.get("id"), "") for each in _read_entries(archive, BOOK)
               if each.get("name") == name]  # fmt: skip
     parts = {join("xl", place).lstrip("/") for place in places} & known
     last_row, columns = 0, set[bytes]()
     for part in parts or [part for part in known if part.startswith(SHEETS)]:
-        for cell in _matches(archive, part, _CELL):
+        for cell in _find_matches(archive, part, _CELL):
             columns.add(cell[1])
             last_row = max(last_row, int(cell[2]))
     return last_row, max(map(_number_of_column, columns), default=0)
@@ -145,7 +145,7 @@ def _number_of_column(letters: bytes) -> int:
     return number
 
 
-def _entries(archive: ZipFile, part: str) -> list[dict[str, str]]:
+def _read_entries(archive: ZipFile, part: str) -> list[dict[str, str]]:
     """Return the attributes of sheets or relations, without prefixes of their names."""
     if part not in archive.NameToInfo:
         return []
@@ -157,11 +157,11 @@ def _entries(archive: ZipFile, part: str) -> list[dict[str, str]]:
     ]
 
 
-def _areas_of_ods(archive: ZipFile) -> Iterator[tuple[str, int, int]]:
+def _find_areas(archive: ZipFile) -> Iterator[tuple[str, int, int]]:
     """Yield name, number of rows and of columns of each sheet, from its first value to its last."""
     sheet, first_row, row, column = "", 0, 0, 0
     rows, columns = set[int](), set[int]()  # the first and the last ones with values
-    for tag in _matches(archive, ODS, _TAG):
+    for tag in _find_matches(archive, ODS, _TAG):
         kind, attributes = tag.groups()
         times = int(found[1]) if (found := _REPEATS.search(attributes)) else 1
         if kind == b"table":
@@ -183,7 +183,9 @@ def _span(places: set[int]) -> int:
     return max(places, default=0) - min(places, default=0)
 
 
-def _matches(archive: ZipFile, part: str, pattern: re.Pattern[bytes]) -> Iterator[re.Match[bytes]]:
+def _find_matches(
+    archive: ZipFile, part: str, pattern: re.Pattern[bytes]
+) -> Iterator[re.Match[bytes]]:
     """Yield the matches in a part of an archive, each before another tag."""
     rest = b""
     with archive.open(part) as stream:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.model.particle_source import parse_time
-from raytracer.particles.array_source import ArraySource, Frame
+from raytracer.particles.array_source import ArraySource, FrameContent
 
 _ZONE = rb"(?im)^[ \t]*zone\b"
 _VARIABLES = r"(?is)\bvariables\s*=((?:\s*,?\s*(?:\"[^\"]*\"|[^\s\",=]+(?![^\n]*=)))+)"
@@ -68,12 +68,12 @@ class Source(ArraySource):
         return Zone(prod(map(int, sizes)), is_block, keys.get("SOLUTIONTIME", ""),
                     text[start.start() :])  # fmt: skip
 
-    def read(self) -> Frame:
+    def read(self) -> FrameContent:
         zones = self._zones[self.frame]
         rows = np.concatenate([self._values(zone) for zone in zones])
         columns = {quoted or plain: rows[:, place]
                    for place, (quoted, plain) in enumerate(self._names)}  # fmt: skip
-        return Frame(columns, time=parse_time(zones[0].time), frames=len(self._zones))
+        return FrameContent(columns, time=parse_time(zones[0].time), frames=len(self._zones))
 
     def _values(self, zone: Zone) -> NDArray[np.float64]:
         """Return the values of a zone, (nodes, variables)."""

@@ -22,7 +22,7 @@ def _bytes(counts: list[int]) -> int:
     return sum(count * 4 * len(row.split()) for count, row in sizes)
 
 
-def order_of(head: bytes, size: int) -> str:
+def find_byte_order(head: bytes, size: int) -> str:
     """Return the byte order of a file of a size, "" if it is of another format."""
     if len(head) < HEAD_BYTES:
         return ""
@@ -41,7 +41,7 @@ class Source(ArraySource):
 
     def read(self) -> dict[str, NDArray[Any]]:
         data = self.content()
-        order = order_of(data, len(data))
+        order = find_byte_order(data, len(data))
         if not order:
             raise self.error("is damaged, or not a snapshot of Tipsy")
         counts = np.frombuffer(data[16:28], f"{order}i4").tolist()

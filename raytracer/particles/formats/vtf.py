@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from raytracer.config.errors import quote
 from raytracer.model.particle_source import Box
-from raytracer.particles.array_source import ArraySource, Frame, texts
-from raytracer.particles.cell import cell_of
+from raytracer.particles.array_source import ArraySource, FrameContent, encode_texts
+from raytracer.particles.cell import cell_from_sizes
 
 MAX_ATOMS = 100_000_000
 KEYS = {"a": "", "atom": "", "n": "name", "t": "type", "r": "radius", "q": "charge", "m": "mass",
@@ -39,7 +39,7 @@ class Source(ArraySource):
             try:
                 if word in ("unitcell", "pbc", "p", "u"):
                     sizes = [float(size) for size in text.split()[1:]]
-                    cell = cell_of(sizes + [90.0] * 3 * (len(sizes) == 3))
+                    cell = cell_from_sizes(sizes + [90.0] * 3 * (len(sizes) == 3))
                     self._cells[-1:] = [cell] if self._steps else []
                 elif word and _STEP.match(text.lower()):
                     self._steps.append([])
@@ -72,7 +72,7 @@ class Source(ArraySource):
             chain = range(first, last) if "::" in part else ()
             self._pairs += [(atom, atom + 1) for atom in chain] or [(first, last)]
 
-    def read(self) -> Frame:
+    def read(self) -> FrameContent:
         if not self._steps:
             raise self.error("there are no coordinates (timestep)")
         rows = self._steps[self.frame]
@@ -86,7 +86,7 @@ class Source(ArraySource):
         ends = np.array(self._pairs, np.int64).reshape(-1, 2) if self._pairs else None
         columns = {"position": positions} | self._properties(count)
         cell = self._cells[self.frame]
-        return Frame(columns, cell, bonds=lambda: (ends, {}), frames=len(self._steps))
+        return FrameContent(columns, cell, bonds=lambda: (ends, {}), frames=len(self._steps))
 
     def _properties(self, count: int) -> dict[str, NDArray[Any]]:
         atoms = [self._default | self._atoms.get(atom, {}) for atom in range(count)]
@@ -95,7 +95,7 @@ class Source(ArraySource):
         for name in names:
             words = [atom.get(name, "") for atom in atoms]
             if name not in NUMBERS:
-                columns[name] = texts(words)
+                columns[name] = encode_texts(words)
             elif all(words) or name != "radius":
                 columns[name] = np.array([word or "nan" for word in words], np.float64)
         return columns

@@ -19,7 +19,7 @@ from raytracer.config.errors import DataFileError, pluralize, quote
 from raytracer.files.access import OpenFile, load_json, open_file
 from raytracer.files.references import read_xml_root, resolve_part
 from raytracer.model.particle_source import Notes, ParticleSource, parse_time
-from raytracer.particles.array_source import ArraySource, Frame, library
+from raytracer.particles.array_source import ArraySource, FrameContent, import_library
 from raytracer.particles.formats.vtk_sizes import require_sizes
 from raytracer.system.memory import require_room
 
@@ -38,9 +38,9 @@ KINDS = ("PolyData", "UnstructuredGrid", "StructuredGrid", "RectilinearGrid", "I
 PARTS = ("Scalars", "Vectors", "Normals", "Tensors", "ColorScalars", "TCoords", "Fields")
 
 
-def opened_source(file: OpenFile, variant: str) -> ParticleSource:
+def make_source(file: OpenFile, variant: str) -> ParticleSource:
     """Return the source of a file, or of a list of files."""
-    listed = [] if variant == LEGACY else _listed(file)
+    listed = [] if variant == LEGACY else _list_files(file)
     return Collection(file, variant, listed) if listed else Source(file, variant)
 
 
@@ -48,8 +48,8 @@ class Source(ArraySource):
     memory = 10
 
     def read(self) -> dict[str, NDArray[Any]]:
-        core = library("vtkmodules.vtkCommonCore", self.name, "vtk")
-        numbers = library("vtkmodules.util.numpy_support", self.name, "vtk").vtk_to_numpy
+        core = import_library("vtkmodules.vtkCommonCore", self.name, "vtk")
+        numbers = import_library("vtkmodules.util.numpy_support", self.name, "vtk").vtk_to_numpy
         self.require_memory()
         messages = core.vtkStringOutputWindow()
         core.vtkOutputWindow.SetInstance(messages)
@@ -64,7 +64,7 @@ class Source(ArraySource):
         for place in range(arrays.GetNumberOfArrays()):
             if (array := arrays.GetArray(place)) is not None and array.GetName():
                 columns.setdefault(array.GetName(), numbers(array))
-        columns, ghosts = without_ghosts(columns)
+        columns, ghosts = drop_ghosts(columns)
         if ghosts:
             self.note(GHOSTS_LEFT_OUT.format(pluralize(ghosts, "point")))
         return columns
@@ -73,12 +73,12 @@ class Source(ArraySource):
         is_legacy = self.variant == LEGACY or self.file.path.suffix.lower() == LEGACY
         require_sizes(self.file, is_xml=not is_legacy)
         if is_legacy:
-            module = library("vtkmodules.vtkIOLegacy", self.name, "vtk")
+            module = import_library("vtkmodules.vtkIOLegacy", self.name, "vtk")
             reader = module.vtkGenericDataObjectReader()
             for part in PARTS:
                 getattr(reader, f"ReadAll{part}On")()
         else:
-            module = library("vtkmodules.vtkIOXML", self.name, "vtk")
+            module = import_library("vtkmodules.vtkIOXML", self.name, "vtk")
             kind = read_xml_root(self.file)[1].get("type", "")
             if kind not in KINDS:  # the readers of others open files that these name
                 raise self.error(f"has no points: it is {quote(kind) or 'no XML of VTK'}")
@@ -88,7 +88,7 @@ class Source(ArraySource):
         return reader.GetOutput()
 
 
-def without_ghosts(columns: dict[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]], int]:
+def drop_ghosts(columns: dict[str, NDArray[Any]]) -> tuple[dict[str, NDArray[Any]], int]:
     """Return the columns, (N, ...), without hidden points and those that another piece has, and how
     many these are."""
     kinds = columns.get(GHOSTS)
@@ -111,8 +111,8 @@ class Collection(ArraySource):
     def further_files(self) -> Sequence[Path]:
         return [path for time, path in self._listed if time == self._times[self.frame]]
 
-    def read(self) -> Frame:
-        parts = list(_parts(self.further_files, MAX_LEVELS, self.notes))
+    def read(self) -> FrameContent:
+        parts = list(_read_parts(self.further_files, MAX_LEVELS, self.notes))
         parts = [part for part in parts if len(part["position"])] or parts[:1]
         common = {name: values.shape[1:] for name, values in parts[0].items()
                   if all(name in part and part[name].shape[1:] == values.shape[1:]
@@ -120,26 +120,29 @@ class Collection(ArraySource):
         count = sum(len(part["position"]) for part in parts)
         require_room(self.name, 8 * count * sum(map(prod, common.values())))
         time = parse_time(self._times[self.frame]) if len(self._times) > 1 else None
-        return Frame({name: np.concatenate([part[name] for part in parts]) for name in common},
-                     time=time)  # fmt: skip
+        return FrameContent(
+            {name: np.concatenate([part[name] for part in parts]) for name in common}, time=time
+        )
 
 
-def _parts(paths: Sequence[Path], levels: int, notes: Notes) -> Iterator[dict[str, NDArray[Any]]]:
+def _read_parts(
+    paths: Sequence[Path], levels: int, notes: Notes
+) -> Iterator[dict[str, NDArray[Any]]]:
     """Yield the columns of files, and of those that they list; warnings are added to notes."""
     for path in paths:
         with open_file(path) as file:
-            inner = [each for _, each in _listed(file)]
+            inner = [each for _, each in _list_files(file)]
             if inner and not levels:
                 raise DataFileError(f"{file.source}: its lists of files contain each other")
             if inner:
-                yield from _parts(inner, levels - 1, notes)
+                yield from _read_parts(inner, levels - 1, notes)
             else:
                 part = Source(file, "")
                 yield part.read()
                 notes += part.notes
 
 
-def _listed(file: OpenFile) -> list[tuple[float, Path]]:
+def _list_files(file: OpenFile) -> list[tuple[float, Path]]:
     """Return the files that a list names, with their times; [] if a file is none."""
     is_xml = bool(re.match("Collection|P[A-Z]|vtk", read_xml_root(file)[1].get("type", "")))
     start = file.file.read(1 << 12).lstrip()

@@ -13,7 +13,7 @@ from typing import Literal
 
 from raytracer.config.errors import MemoryNeedError, quote
 from raytracer.files.access import OpenFile
-from raytracer.particles.isolated import memory_limit
+from raytracer.particles.isolated import choose_memory_limit
 from raytracer.system.memory import format_size
 
 PIECE = 1 << 20  # bytes that are searched at a time
@@ -45,9 +45,9 @@ LEGACY_POINT, LEGACY_VALUE = 12, 4  # bytes of a point, and of a value: mostly o
 
 def require_sizes(file: OpenFile, is_xml: bool) -> None:
     """Raise MemoryNeedError if the arrays of a file state more memory than it may take."""
-    arrays = list(_arrays_of_xml(file) if is_xml else _arrays_of_legacy(file))
+    arrays = list(_find_xml_arrays(file) if is_xml else _arrays_of_legacy(file))
     file.file.seek(0)
-    total, limit = sum(size for _, size in arrays), memory_limit(file.size)
+    total, limit = sum(size for _, size in arrays), choose_memory_limit(file.size)
     if total > limit:
         name, _ = max(arrays, key=lambda each: each[1])
         raise MemoryNeedError(
@@ -58,7 +58,7 @@ def require_sizes(file: OpenFile, is_xml: bool) -> None:
 
 
 def _arrays_of_legacy(file: OpenFile) -> Iterator[tuple[str, int]]:
-    for match, _ in _matches(file, _LEGACY, b"\n"):
+    for match, _ in _find_matches(file, _LEGACY, b"\n"):
         section, count, name, width, rows = match.groups()
         if section:
             yield section.decode(), LEGACY_POINT * int(count)
@@ -66,13 +66,13 @@ def _arrays_of_legacy(file: OpenFile) -> Iterator[tuple[str, int]]:
             yield name.decode("utf-8", "replace"), LEGACY_VALUE * int(width) * int(rows)
 
 
-def _arrays_of_xml(file: OpenFile) -> Iterator[tuple[str, int]]:
+def _find_xml_arrays(file: OpenFile) -> Iterator[tuple[str, int]]:
     """Yield the name of each array and the bytes that it states."""
     about: dict[str, str] = {}
     piece: dict[str, str] = {}
     section = ""
     appended: list[tuple[str, int, int]] = []  # names of arrays, their sizes and places
-    for match, end in _matches(file, _TAG, b"<"):
+    for match, end in _find_matches(file, _TAG, b"<"):
         tag, given = match[1].decode(), _attributes(match[2])
         if tag == "VTKFile":
             about = given
@@ -81,33 +81,36 @@ def _arrays_of_xml(file: OpenFile) -> Iterator[tuple[str, int]]:
         elif tag in COUNTS:
             section = tag
         elif tag == "AppendedData":
-            start = _first_letter(file, end)
+            start = _find_first_letter(file, end)
             encoded = given.get("encoding") != "raw"
             for name, size, place in appended:
-                yield name, max(size, _stated(file, start + 1 + place, encoded, about))
+                yield name, max(size, _stated_bytes(file, start + 1 + place, encoded, about))
             return
         else:
-            name, size = given.get("Name", section), _size(section, given, piece)
+            name, size = given.get("Name", section), _array_bytes(section, given, piece)
             if given.get("format") == "appended":
-                appended.append((name, size, _number(given.get("offset"))))
+                appended.append((name, size, _parse_count(given.get("offset"))))
             elif given.get("format") == "binary":
-                yield name, max(size, _stated(file, _first_letter(file, end), True, about))
+                yield (
+                    name,
+                    max(size, _stated_bytes(file, _find_first_letter(file, end), True, about)),
+                )
             else:
                 yield name, size
 
 
-def _size(section: str, array: dict[str, str], piece: dict[str, str]) -> int:
+def _array_bytes(section: str, array: dict[str, str], piece: dict[str, str]) -> int:
     """Return the bytes of an array by its type and the numbers of its tuples and components."""
     bits = re.search(r"\d{1,3}$", array.get("type", ""))
-    tuples = _number((piece | array).get(COUNTS.get(section, "")))
+    tuples = _parse_count((piece | array).get(COUNTS.get(section, "")))
     if section in ("Points", "PointData") and (extent := piece.get("Extent", "").split()):
-        ends = [_number(word) for word in extent]
+        ends = [_parse_count(word) for word in extent]
         tuples = prod(last - first + 1 for first, last in zip(ends[::2], ends[1::2], strict=False))
-    width = _number(array.get("NumberOfComponents")) or 1
+    width = _parse_count(array.get("NumberOfComponents")) or 1
     return max(tuples, 0) * max(width, 0) * (int(bits[0]) if bits else 8) // 8
 
 
-def _stated(file: OpenFile, place: int, encoded: bool, about: dict[str, str]) -> int:
+def _stated_bytes(file: OpenFile, place: int, encoded: bool, about: dict[str, str]) -> int:
     """Return the bytes that the header of a binary array states, and its library allocates."""
     word = 8 if about.get("header_type") == "UInt64" else 4
     order: Literal["big", "little"] = "big" if about.get("byte_order") == "BigEndian" else "little"
@@ -129,7 +132,7 @@ def _stated(file: OpenFile, place: int, encoded: bool, about: dict[str, str]) ->
     return max((blocks - 1) * size + (last or size), size, word * blocks, *packed, 0)
 
 
-def _first_letter(file: OpenFile, place: int) -> int:
+def _find_first_letter(file: OpenFile, place: int) -> int:
     """Return the offset of the first letter that is no space."""
     text = os.pread(file.file.fileno(), MAX_SPACE, place)
     return place + len(text) - len(text.lstrip())
@@ -140,12 +143,12 @@ def _attributes(text: bytes) -> dict[str, str]:
     return {name: one or other for name, one, other in found}
 
 
-def _number(text: str | None) -> int:
+def _parse_count(text: str | None) -> int:
     """Return a whole number, 0 for another text."""
     return int(text) if text and re.fullmatch(r"\s*-?[0-9]{1,18}\s*", text) else 0
 
 
-def _matches(
+def _find_matches(
     file: OpenFile, pattern: re.Pattern[bytes], start: bytes
 ) -> Iterator[tuple[re.Match[bytes], int]]:
     """Yield the matches in a file, and where they end; each is after a byte `start`."""

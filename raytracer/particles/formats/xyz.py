@@ -25,14 +25,14 @@ from raytracer.model.particle_source import (
     parse_time,
 )
 from raytracer.particles.columns import LABELS, SPECIES, TYPES
-from raytracer.particles.lines import COUNT, counted_frames
+from raytracer.particles.lines import COUNT, find_counted_frames
 from raytracer.particles.text_table import (
     COLOR_BYTES,
     Cell,
-    Kind,
+    CellType,
     Layout,
     TextSource,
-    number,
+    parse_number,
 )
 
 LABEL_BYTES = 16  # longest distinct label of an atom
@@ -64,9 +64,9 @@ class Source(TextSource):
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
         self.atoms, self.comment = read_head(file)
-        self.pairs = pairs_of(self.comment, self.name)
+        self.pairs = parse_pairs(self.comment, self.name)
         self._lattice = _lattice(self.pairs, self.name)
-        self._kinds, cells = properties(self.pairs, self.name)
+        self._kinds, cells = parse_properties(self.pairs, self.name)
         self.layout = Layout(cells, skip=2)
         self._tell_further_columns()
 
@@ -76,7 +76,7 @@ class Source(TextSource):
         count = sum(cell.repeat for cell in self.layout.cells.values())
         if len(words) > count:
             stated = self.pairs.get("Properties", PLAIN)
-            kind = "S" if isinstance(number(words[count]), str) else "R"
+            kind = "S" if isinstance(parse_number(words[count]), str) else "R"
             self.note(
                 f"each atom has {len(words)} values, but {count} have a name: the others are "
                 f"ignored; name them in line 2, as in Properties={quote(stated)}:NAME:{kind}:"
@@ -93,7 +93,7 @@ class Source(TextSource):
                 for name, each in self.layout.cells.items()}  # fmt: skip
 
     def frame_starts(self) -> Sequence[int]:
-        return counted_frames(self.file, 0, 2)
+        return find_counted_frames(self.file, 0, 2)
 
     @property
     def box(self) -> Box | None:
@@ -101,7 +101,7 @@ class Source(TextSource):
             return None
         a, b, c, d, e, f, g, h, i = self._lattice
         edges = ((a, b, c), (d, e, f), (g, h, i))
-        return Box((0.0, 0.0, 0.0), edges, _periodic(self.pairs.get("pbc", "")))
+        return Box((0.0, 0.0, 0.0), edges, _parse_periodic(self.pairs.get("pbc", "")))
 
     @property
     def time(self) -> FrameTime | None:
@@ -132,13 +132,13 @@ class Source(TextSource):
         labels, values = result.labels, result.extra.get(types)
         if labels is not None and labels.meaning is None:
             is_lammps = self.comment.startswith(LAMMPS) and all(map(str.isdecimal, labels.names))
-            texts = labels.names if values is None else _as_types(labels.names, labels.ids, values)
+            texts = labels.names if values is None else _to_types(labels.names, labels.ids, values)
             result.labels = labels._replace(names=texts, meaning="types" if is_lammps else None)
         result.extra = {name: result.extra[name] for name in wanted}
         return result
 
 
-def _as_types(labels: list[str], ids: NDArray[np.int32], types: NDArray[Any]) -> list[str]:
+def _to_types(labels: list[str], ids: NDArray[np.int32], types: NDArray[Any]) -> list[str]:
     """Return types instead of labels if these are just the elements with those atomic numbers.
 
     ASE writes such files: by default it takes LAMMPS types for atomic numbers.
@@ -160,7 +160,9 @@ def read_head(file: OpenFile) -> tuple[int, str]:
     return int(count[1]), comment
 
 
-def properties(pairs: Mapping[str, str], source: str) -> tuple[dict[str, str], dict[str, Cell]]:
+def parse_properties(
+    pairs: Mapping[str, str], source: str
+) -> tuple[dict[str, str], dict[str, Cell]]:
     """Return kinds and cells of the columns from Properties, or of those of a plain file."""
     words = pairs.get("Properties", PLAIN).split(":")
     kinds: dict[str, str] = {}
@@ -178,14 +180,16 @@ def properties(pairs: Mapping[str, str], source: str) -> tuple[dict[str, str], d
             raise DataFileError(f"{start} name '{quote(name)}' twice; rename one")
         is_text = kind in "SL"
         size = LABEL_BYTES if name in LABELS or kind == "L" else COLOR_BYTES
-        cells[name] = Cell(Kind.TEXT if is_text else Kind.NUMBER, first, size * is_text, int(width))
+        cells[name] = Cell(
+            CellType.TEXT if is_text else CellType.NUMBER, first, size * is_text, int(width)
+        )
         kinds[name], first = kind, first + int(width)
     if len(words) % 3:
         raise DataFileError(f"{start}: '{quote(words[-1])}' lacks kind or columns")
     return kinds, cells
 
 
-def pairs_of(comment: str, source: str) -> dict[str, str]:
+def parse_pairs(comment: str, source: str) -> dict[str, str]:
     """Return the key=value pairs of a comment; values may be quoted or in braces.
 
     Raises:
@@ -210,7 +214,7 @@ def pairs_of(comment: str, source: str) -> dict[str, str]:
     return pairs
 
 
-def _periodic(text: str) -> tuple[bool, bool, bool]:
+def _parse_periodic(text: str) -> tuple[bool, bool, bool]:
     """Return which edges are periodic: all that pbc="T T F" does not exclude."""
     words = text.replace(",", " ").strip("[]() ").lower().split()
     if len(words) != 3:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.model.particle_source import Box, FrameTime, parse_time
-from raytracer.particles.array_source import library
-from raytracer.particles.cell import cell_box, lammps_box
-from raytracer.particles.lines import starts_with
+from raytracer.particles.array_source import import_library
+from raytracer.particles.cell import box_from_cell, box_from_lammps
+from raytracer.particles.lines import find_starting_lines
 from raytracer.particles.nested import NestedSource
 from raytracer.system.memory import require_room
 
@@ -22,7 +22,7 @@ START, END = b"---", rb"(?m)^\.\.\.\s*$"  # lines before and after a document
 TAIL = 64  # bytes that contain the last line
 
 
-def _size(node: Any, most: int, known: dict[int, int]) -> int:
+def _count_values(node: Any, most: int, known: dict[int, int]) -> int:
     """Return the number of values of a node of PyYAML, each as often as aliases repeat it, or one
     above `most`; `known` has those of other nodes."""
     if id(node) not in known:
@@ -31,7 +31,7 @@ def _size(node: Any, most: int, known: dict[int, int]) -> int:
         inner = chain.from_iterable(part if isinstance(part, tuple) else (part,) for part in parts)
         total = 1
         for each in inner:
-            total += _size(each, most, known)
+            total += _count_values(each, most, known)
             if total > most:
                 break
         known[id(node)] = total
@@ -45,7 +45,7 @@ class Source(NestedSource):
 
     def frame_starts(self) -> Sequence[int]:
         """Return the start of each document; a last one that lacks its end is left out."""
-        starts = [0, *list(starts_with(self.file, START))[1:], self.file.size]
+        starts = [0, *list(find_starting_lines(self.file, START))[1:], self.file.size]
         if len(starts) > 2 and self._is_ended(*starts[:2]) > self._is_ended(*starts[-2:]):
             starts.pop()
         return starts
@@ -61,7 +61,7 @@ class Source(NestedSource):
 
     @cached_property
     def _document(self) -> Any:
-        yaml = library("yaml", self.name, "yaml")
+        yaml = import_library("yaml", self.name, "yaml")
         start, end, *_ = self.frame_starts()
         require_room(self.name, MEMORY * (end - start))
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -70,7 +70,7 @@ class Source(NestedSource):
         try:
             while reader.check_node():
                 node = reader.get_node()
-                if _size(node, end - start, {}) > end - start:
+                if _count_values(node, end - start, {}) > end - start:
                     raise self.error(
                         "its aliases stand for more values than the file has letters, so no "
                         "columns x, y and z are looked for: write the values out"
@@ -82,7 +82,7 @@ class Source(NestedSource):
         return None
 
     def read(self) -> dict[str, NDArray[Any]]:
-        return self.found(self._document)
+        return self.find_columns(self._document)
 
     @property
     def box(self) -> Box | None:
@@ -97,8 +97,8 @@ class Source(NestedSource):
             return None
         kinds = ends if isinstance(ends, list) and len(ends) == 6 else ["p"] * 6
         x, y, z = (kinds[place : place + 2] == ["p", "p"] for place in (0, 2, 4))
-        box = lammps_box(numbers.tolist(), (x, y, z))
-        return cell_box(box.edges, box.periodic) and box
+        box = box_from_lammps(numbers.tolist(), (x, y, z))
+        return box_from_cell(box.edges, box.periodic) and box
 
     @cached_property
     def units(self) -> str:  # type: ignore[override]

@@ -12,12 +12,12 @@ from raytracer.model import quantities
 from raytracer.model.arrays import ErrorContext, as_array
 from raytracer.model.particle_source import Particles
 from raytracer.particles.array_source import (
-    Entry,
-    Frame,
+    FrameContent,
+    LazyColumn,
     ObjectSource,
-    are_frames,
-    coordinates,
-    is_across,
+    find_coordinates,
+    has_frames,
+    is_transposed,
 )
 
 _STYLES = {*naming.USUAL["radius"], *naming.USUAL["diameter"], *naming.USUAL["color"]}
@@ -33,7 +33,7 @@ class Source(ObjectSource):
             result.notes.append(("", f"{self.name}: {text}"))
         return result
 
-    def read(self) -> Frame | dict[str, Any]:
+    def read(self) -> FrameContent | dict[str, Any]:
         if isinstance(self.value, Mapping):
             return self.of_dictionary(self.value)
         records = getattr(getattr(self.value, "dtype", None), "names", None)
@@ -41,9 +41,9 @@ class Source(ObjectSource):
             return self.of_dictionary({name: self.value[name] for name in records})
         unit = quantities.find_unit(self.value)
         array = as_array(self.value, "centers", ErrorContext(self.name), unit)
-        is_series = are_frames(array.shape) and not array.dtype.names
-        columns = {"centers": array} if is_series else columns_of(array, self.name)
-        return columns if unit is None else {n: entry_of(v, unit) for n, v in columns.items()}
+        is_series = has_frames(array.shape) and not array.dtype.names
+        columns = {"centers": array} if is_series else split_columns(array, self.name)
+        return columns if unit is None else {n: make_entry(v, unit) for n, v in columns.items()}
 
     def of_dictionary(self, value: Mapping[Any, Any]) -> dict[str, Any]:
         """Return the columns of arrays by name; one number of a style is that of each particle."""
@@ -51,9 +51,11 @@ class Source(ObjectSource):
         arrays = {str(name): as_array(each, str(name), ErrorContext(self.name), units[str(name)])
                  for name, each in value.items()}  # fmt: skip
         sized = {name: each for name, each in arrays.items() if each.ndim}
-        place = coordinates(sized) or naming.find_usual_name("x", sized) or next(iter(sized), "")
+        place = (
+            find_coordinates(sized) or naming.find_usual_name("x", sized) or next(iter(sized), "")
+        )
         shape = sized[place].shape if sized else (0,)
-        count = shape[1 if are_frames(shape) or is_across(shape) else 0]
+        count = shape[1 if has_frames(shape) or is_transposed(shape) else 0]
         for name in [name for name in arrays if naming.normalize_name(name) in _STYLES]:
             if arrays[name].ndim == 0:
                 sized[name] = np.full(count, arrays[name])
@@ -61,17 +63,17 @@ class Source(ObjectSource):
                 has = f"has {pluralize(len(arrays[name]), 'value')}"
                 raise self.error(f"array '{name}': {has} for {pluralize(count, 'particle')}")
         return {
-            name: each if units[name] is None else entry_of(each, units[name])
+            name: each if units[name] is None else make_entry(each, units[name])
             for name, each in sized.items()
         }
 
 
-def entry_of(array: NDArray[Any], unit: Any) -> Entry:
+def make_entry(array: NDArray[Any], unit: Any) -> LazyColumn:
     """Return the column of a quantity: its numbers, and its unit."""
-    return Entry(array.dtype, array.shape, lambda: array, str(unit), unit)
+    return LazyColumn(array.dtype, array.shape, lambda: array, str(unit), unit)
 
 
-def columns_of(array: NDArray[Any], source: str) -> dict[str, NDArray[Any]]:
+def split_columns(array: NDArray[Any], source: str) -> dict[str, NDArray[Any]]:
     """Return the columns of records (N,), of centres (N, 3), or of centres and radii (N, 4).
 
     Raises:

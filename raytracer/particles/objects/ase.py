@@ -13,13 +13,13 @@ from raytracer.files.access import OpenFile
 from raytracer.model.elements import load_elements
 from raytracer.model.particle_source import parse_time
 from raytracer.particles.array_source import (
-    Entry,
-    Frame,
+    FrameContent,
+    LazyColumn,
     LibraryFile,
     ObjectSource,
-    library,
+    import_library,
 )
-from raytracer.particles.cell import cell_box
+from raytracer.particles.cell import box_from_cell
 
 DATABASES = ("db", "json")  # formats of databases; each row is a frame
 
@@ -38,29 +38,29 @@ START = 1 << 12  # bytes of a file by which ASE recognises its format
 class Source(ObjectSource):
     noun = "array"
 
-    def read(self) -> Frame:
+    def read(self) -> FrameContent:
         atoms, arrays = self.value, dict(self.value.arrays)
         numbers = np.asarray(arrays.pop("numbers"))
         results = getattr(getattr(atoms, "calc", None), "results", None)
         columns = {**(results if isinstance(results, Mapping) else {}), **arrays}
         if "momenta" in columns and "velocity" not in columns:
-            columns["velocity"] = Entry(np.dtype(float), (len(atoms), 3), atoms.get_velocities)
+            columns["velocity"] = LazyColumn(np.dtype(float), (len(atoms), 3), atoms.get_velocities)
         # ASE takes the types of LAMMPS for atomic numbers, and keeps both.
         if "type" not in arrays or not np.array_equal(arrays["type"], numbers):
-            columns = {"element": symbols_of(numbers), **columns}
-        box, time = cell_box(atoms.cell, atoms.pbc), parse_time(atoms.info.get("time"))
-        return Frame(columns, box, time, rows=len(atoms))
+            columns = {"element": find_symbols(numbers), **columns}
+        box, time = box_from_cell(atoms.cell, atoms.pbc), parse_time(atoms.info.get("time"))
+        return FrameContent(columns, box, time, rows=len(atoms))
 
 
 class FileSource(LibraryFile, Source):
     @cached_property
     def form(self) -> str:
-        library("ase", self.name, "ase")
-        if name := _format_of(self.file, self.variant):
+        import_library("ase", self.name, "ase")
+        if name := _find_format(self.file, self.variant):
             return name
         raise self.error("has a format that ASE cannot read")
 
-    def opened(self, frame: int) -> tuple[Any, int]:
+    def open_frame(self, frame: int) -> tuple[Any, int]:
         form = self.form  # imports ASE, or reports how to install it
         from ase.io import iread
 
@@ -93,10 +93,10 @@ class FileSource(LibraryFile, Source):
 
 def knows(file: OpenFile, ending: str) -> bool:
     """Whether ASE reads a file with this name, ending or content."""
-    return bool(_format_of(file, ending))
+    return bool(_find_format(file, ending))
 
 
-def _format_of(file: OpenFile, ending: str) -> str:
+def _find_format(file: OpenFile, ending: str) -> str:
     """Return ASE's name of the format, by ending, name or content, or ""."""
     from ase.io.formats import ioformats
 
@@ -135,7 +135,7 @@ def _rows(path: str, kind: str) -> Iterator[Any]:
             yield row.toatoms()
 
 
-def symbols_of(numbers: NDArray[Any]) -> NDArray[Any]:
+def find_symbols(numbers: NDArray[Any]) -> NDArray[Any]:
     """Return the symbols of atomic numbers, (N,); "X" for unknown ones."""
     known = np.array([b"X", *(symbol.encode() for symbol in load_elements())], "S2")
     inside = np.where((numbers > 0) & (numbers < len(known)), numbers, 0)

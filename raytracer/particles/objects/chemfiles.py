@@ -18,14 +18,14 @@ from raytracer.files.access import OpenFile
 from raytracer.model.particle_source import parse_time
 from raytracer.particles.array_source import (
     Bonds,
-    Frame,
+    FrameContent,
     LibraryFile,
     ObjectSource,
-    library,
-    texts,
+    encode_texts,
+    import_library,
 )
-from raytracer.particles.cell import cell_box
-from raytracer.particles.molecules import FIRST_SHOWN, elements_of, keep_first_locations
+from raytracer.particles.cell import box_from_cell
+from raytracer.particles.molecules import FIRST_SHOWN, find_first_locations, guess_elements
 from raytracer.particles.objects.tng import Blocks
 
 ALIASES = {".mol": ".sdf", ".txyz": ".arc"}  # endings unknown to chemfiles
@@ -57,7 +57,7 @@ class Source(ObjectSource):
     lists_atoms = True  # whether it has more than coordinates; a million empty atoms take 10 s
     clock = 1.0  # picoseconds of its unit of time
 
-    def read(self) -> Frame:
+    def read(self) -> FrameContent:
         frame = self.value
         columns = {"position": np.array(frame.positions)}
         if frame.has_velocities():
@@ -70,9 +70,9 @@ class Source(ObjectSource):
         title = re.search(r"\bt=\s*([-+.\deE]+)", str(about.get("name", "")))  # of GROMACS
         time = parse_time(about.get("time", title and title[1]), "ps")
         time = time and parse_time(time.value * self.clock, "ps")
-        return Frame(columns, cell_box(edges), time, self._bonds_of, len(frame.atoms))
+        return FrameContent(columns, box_from_cell(edges), time, self._read_bonds, len(frame.atoms))
 
-    def _bonds_of(self) -> Bonds:
+    def _read_bonds(self) -> Bonds:
         topology = self.value.topology
         pairs = np.array(topology.bonds, np.int64).reshape(-1, 2)
         kinds = [each.name.lower() for each in topology.bonds_orders]
@@ -83,13 +83,13 @@ class Source(ObjectSource):
         """Return the nonblank and nonzero data of the atoms."""
         atoms: Any = list(self.value.atoms)
         columns = self._residues(len(atoms)) | {
-            "name": texts([atom.name for atom in atoms]),
-            "element": texts([atom.type for atom in atoms]),
+            "name": encode_texts([atom.name for atom in atoms]),
+            "element": encode_texts([atom.type for atom in atoms]),
             "charge": np.array([atom.charge for atom in atoms], np.float64),
             "mass": np.array([atom.mass for atom in atoms], np.float64),
         }
         if self.names_alone:
-            columns["element"] = elements_of(columns["name"], columns["residue"])
+            columns["element"] = guess_elements(columns["name"], columns["residue"])
             if not columns["charge"].any():
                 del columns["mass"]  # of guessed elements
         return {name: each for name, each in columns.items()
@@ -116,8 +116,8 @@ class FileSource(LibraryFile, Source):
     _with_positions: Sequence[int] | None = None  # frames of TRR
     is_structure = False  # whether it is of MMTF, to which chemfiles adds copies of chains
 
-    def opened(self, frame: int) -> tuple[Any, int]:
-        chemfiles = library("chemfiles", self.name, "md")
+    def open_frame(self, frame: int) -> tuple[Any, int]:
+        chemfiles = import_library("chemfiles", self.name, "md")
         chemfiles.set_warnings_callback(lambda _: None)
         form = next(each for each in _formats() if _ending(self.variant) == each.extension)
         self.names_alone, self.lists_atoms = form.name in NAMES_ALONE, bool(form.atoms)
@@ -128,17 +128,17 @@ class FileSource(LibraryFile, Source):
                 "structures of version V3000 need RDKit: pip install 'raytracer[rdkit]'"
             )
         if form.name == "TNG":
-            return self._of_frame_set(chemfiles, frame)
+            return self._read_frame_set(chemfiles, frame)
         with chemfiles.Trajectory(self.file.name, "r", form.name) as trajectory:
             every = range(max(trajectory.nsteps, 1))  # without one, chemfiles says why
-            numbers = self._known(every) if form.name == "TRR" else every
+            numbers = self._select_known(every) if form.name == "TRR" else every
             self.require_memory(len(numbers))
             return trajectory.read_step(numbers[frame]), len(numbers)
 
-    def _known(self, numbers: range) -> Sequence[int]:
+    def _select_known(self, numbers: range) -> Sequence[int]:
         """Return the frames of a TRR trajectory with positions."""
         if self._with_positions is None:
-            complete = [*trr_frames(self.file)][: len(numbers)]
+            complete = [*read_trr_frames(self.file)][: len(numbers)]
             found = [number for number, has_positions in enumerate(complete) if has_positions]
             if complete and not found:
                 raise self.error(NO_POSITIONS)
@@ -155,16 +155,16 @@ class FileSource(LibraryFile, Source):
             f"{pluralize(count, 'frame')} with positions counted from 0"
         )
 
-    def read(self) -> Frame:
+    def read(self) -> FrameContent:
         frame = super().read()
-        return self._deposited(frame) if self.is_structure else frame
+        return self._drop_copies(frame) if self.is_structure else frame
 
-    def _deposited(self, frame: Frame) -> Frame:
+    def _drop_copies(self, frame: FrameContent) -> FrameContent:
         """Return the atoms of a structure as in its PDB and mmCIF files: without the copies of
         biological assemblies, and with one location each."""
         atoms: Any = list(self.value.atoms)
         is_copy, place = np.zeros(len(atoms), bool), np.zeros(len(atoms), "S64")
-        alternate = texts([each["altloc"] if "altloc" in each.list_properties() else ""
+        alternate = encode_texts([each["altloc"] if "altloc" in each.list_properties() else ""
                            for each in atoms])  # fmt: skip
         for number, residue in enumerate(self.value.topology.residues):
             rows = np.array(residue.atoms, np.int64)
@@ -174,7 +174,7 @@ class FileSource(LibraryFile, Source):
             place[rows] = f"{residue['chainid']} {residue.id}{code}".encode("utf-8", "replace")
         blank = np.zeros(len(atoms), "S1")
         words = (frame.columns.get(name, blank) for name in ("residue", "name"))
-        kept = keep_first_locations(alternate, place, *words)
+        kept = find_first_locations(alternate, place, *words)
         if not kept.all():
             self.note(FIRST_SHOWN)
         if is_copy.any():
@@ -185,7 +185,7 @@ class FileSource(LibraryFile, Source):
                               rows=int(kept.sum()))  # fmt: skip
 
     def _bonds_among(self, kept: NDArray[np.bool_]) -> Bonds:
-        pairs, about = self._bonds_of()
+        pairs, about = self._read_bonds()
         if pairs is None:
             return pairs, about
         inside = kept[pairs].all(axis=1)
@@ -207,7 +207,7 @@ class FileSource(LibraryFile, Source):
             self._tell_positions(ends[-1])
         return blocks, ends
 
-    def _of_frame_set(self, chemfiles: Any, frame: int) -> tuple[Any, int]:
+    def _read_frame_set(self, chemfiles: Any, frame: int) -> tuple[Any, int]:
         """Return a frame of a TNG trajectory, and the number of those with positions."""
         blocks, ends = self._frame_sets
         self.require_memory(ends[-1])
@@ -219,7 +219,7 @@ class FileSource(LibraryFile, Source):
                 return trajectory.read_step(frame - ends[place]), ends[-1]
 
 
-def trr_frames(file: OpenFile) -> Iterator[bool]:
+def read_trr_frames(file: OpenFile) -> Iterator[bool]:
     """Yield whether a frame holds positions, for each complete frame of a TRR trajectory."""
     at = 0
     while len(head := os.pread(file.file.fileno(), TRR_HEAD.size, at)) == TRR_HEAD.size:

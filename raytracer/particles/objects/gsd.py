@@ -14,13 +14,13 @@ from raytracer.model.particle_source import parse_time
 from raytracer.particles.array_source import (
     NO_BONDS,
     Bonds,
-    Frame,
+    FrameContent,
     LibraryFile,
     ObjectSource,
-    library,
-    texts,
+    encode_texts,
+    import_library,
 )
-from raytracer.particles.cell import hoomd_box
+from raytracer.particles.cell import box_from_hoomd
 from raytracer.system.memory import require_room
 
 COLUMNS = ("position", "diameter", "mass", "charge", "velocity", "orientation", "body", "image",
@@ -37,15 +37,15 @@ TYPE_BYTES = 64  # longest name of a type in bytes
 class Source(ObjectSource):
     noun = "array"
 
-    def read(self) -> Frame:
+    def read(self) -> FrameContent:
         particles, stated = self.value.particles, self.value.configuration
         is_default = stated.box is None or np.array_equal(stated.box, DEFAULT_BOX)
-        box = None if is_default else hoomd_box(stated.box)
+        box = None if is_default else box_from_hoomd(stated.box)
         columns = self._columns(particles, int(particles.N))
         time = parse_time(stated.step, "steps")
-        return Frame(columns, box, time, self._bonds_of, int(particles.N))
+        return FrameContent(columns, box, time, self._read_bonds, int(particles.N))
 
-    def _bonds_of(self) -> Bonds:
+    def _read_bonds(self) -> Bonds:
         pairs, ids, names = (
             getattr(self.value.bonds, each) for each in ("group", "typeid", "types")
         )
@@ -71,7 +71,7 @@ class Source(ObjectSource):
         if len(types) and int(types.max()) >= len(names):
             raise self.error("a particle has a type without a name")
         if names != DEFAULT_TYPES:
-            arrays["species"] = texts(names)[types]
+            arrays["species"] = encode_texts(names)[types]
         shapes = list(particles.type_shapes or [])
         shapes += [{}] * (len(names) - len(shapes))
         if len(types) and any(shapes):
@@ -86,7 +86,7 @@ class Source(ObjectSource):
         used = np.unique(types).tolist()
         axes = np.full((len(shapes), 3), np.nan)
         try:
-            kinds = [kind_of_shape(shape) for shape in shapes]
+            kinds = [find_shape_kind(shape) for shape in shapes]
             for row in used:
                 axes[row] = semi_axes(shapes[row])
             is_right = np.isnan(axes).all(axis=1) | (axes > 0.0).all(axis=1)
@@ -120,21 +120,21 @@ class FileSource(LibraryFile, Source):
 
     @cached_property
     def _layer(self) -> Any:
-        return library("gsd.fl", self.name, "md").open(
+        return import_library("gsd.fl", self.name, "md").open(
             self.file.name, "r", application="raytracer", schema="hoomd", schema_version=(1, 4)
         )
 
-    def opened(self, frame: int) -> tuple[Any, int]:
+    def open_frame(self, frame: int) -> tuple[Any, int]:
         frames = int(self._layer.nframes)
         if not frames:
             raise self.error("holds no frames")
-        groups = {name: _Group(self._layer, name, frame)
+        groups = {name: _FrameGroup(self._layer, name, frame)
                   for name in ("particles", "configuration", "bonds")}  # fmt: skip
         require_room(self.name, MEMORY * groups["particles"].N)
         return SimpleNamespace(**groups), frames
 
 
-class _Group:
+class _FrameGroup:
     """A group of a frame: its chunks as attributes, None if missing."""
 
     def __init__(self, layer: Any, name: str, frame: int) -> None:
@@ -160,14 +160,14 @@ class _Group:
             value = 0 if value is None or not len(value) else int(value[0])
         elif value is not None and name in OF_TYPES:
             words = [bytes(row.astype("u1")).split(b"\0")[0] for row in value]
-            value = _shapes(words) if name == "type_shapes" else [
+            value = _parse_shapes(words) if name == "type_shapes" else [
                 word.decode("utf-8", "replace")[:TYPE_BYTES] for word in words
             ]  # fmt: skip
         setattr(self, name, value)
         return value
 
 
-def _shapes(words: list[bytes]) -> list[Any]:
+def _parse_shapes(words: list[bytes]) -> list[Any]:
     """Return the shapes of types; texts of what is no JSON."""
     try:
         return [json.loads(word) if word else {} for word in words]
@@ -175,7 +175,7 @@ def _shapes(words: list[bytes]) -> list[Any]:
         return [word.decode("utf-8", "replace") for word in words]
 
 
-def kind_of_shape(shape: Mapping[str, Any]) -> str:
+def find_shape_kind(shape: Mapping[str, Any]) -> str:
     """Return the kind of a shape as in `particles/type_shapes`, {"type": "Ellipsoid", "a": 1, ...};
     "" if it states none."""
     kind = str(shape.get("type", ""))

@@ -12,15 +12,15 @@ from raytracer.model.particle_source import parse_time
 from raytracer.particles.array_source import (
     NO_BONDS,
     Bonds,
-    Entry,
-    Frame,
+    FrameContent,
+    LazyColumn,
     LibraryFile,
     ObjectSource,
-    library,
-    texts_of,
+    encode_objects,
+    import_library,
 )
-from raytracer.particles.cell import cell_of
-from raytracer.particles.molecules import elements_of
+from raytracer.particles.cell import cell_from_sizes
+from raytracer.particles.molecules import guess_elements
 
 ATTRIBUTES = {
     "velocities": "velocity", "forces": "force", "masses": "mass", "charges": "charge",
@@ -58,12 +58,14 @@ class Source(ObjectSource):
         super().go_to(frame)
         self.value.atoms.universe.trajectory[frame]  # makes it the current frame
 
-    def read(self) -> Frame:
+    def read(self) -> FrameContent:
         atoms, columns, sizes, time = self.value.atoms, dict[str, Any](), None, None
         if self.has_coordinates:
             sizes = atoms.universe.dimensions
             time = parse_time(atoms.universe.trajectory.time, "ps") if self.has_time else None
-            columns["position"] = Entry(np.dtype(float), (len(atoms), 3), lambda: atoms.positions)
+            columns["position"] = LazyColumn(
+                np.dtype(float), (len(atoms), 3), lambda: atoms.positions
+            )
         if (label := self._label_column()) is not None:
             columns["element"] = label
         for name, column in ATTRIBUTES.items():
@@ -74,10 +76,10 @@ class Source(ObjectSource):
                 what = f"{pluralize(lost, 'atom')} of {len(atoms):,} without a radius"
                 self.note(f"has {what}: all have the radii of their elements", "radius")
             del columns["radius"]
-        box = None if sizes is None else cell_of(sizes)
-        return Frame(columns, box, time, self._bonds_of, len(atoms))
+        box = None if sizes is None else cell_from_sizes(sizes)
+        return FrameContent(columns, box, time, self._read_bonds, len(atoms))
 
-    def _bonds_of(self) -> Bonds:
+    def _read_bonds(self) -> Bonds:
         atoms, bonds = self.value.atoms, self._has("bonds")
         if bonds is None or not len(bonds):
             return NO_BONDS
@@ -95,10 +97,10 @@ class Source(ObjectSource):
         if names is not None and (names != "").all():
             residues = self._has("resnames")
             residues = [""] * len(names) if residues is None else residues
-            return Entry(
+            return LazyColumn(
                 np.dtype("S"),
                 (len(names),),
-                lambda: elements_of(texts_of(names), texts_of(residues)),
+                lambda: guess_elements(encode_objects(names), encode_objects(residues)),
             )
         return types
 
@@ -114,8 +116,8 @@ class FileSource(LibraryFile, Source):
     def go_to(self, frame: int) -> None:
         Source.go_to(self, frame)
 
-    def opened(self, frame: int) -> tuple[Any, int]:
-        package = library("MDAnalysis", self.name, "mdanalysis")
+    def open_frame(self, frame: int) -> tuple[Any, int]:
+        package = import_library("MDAnalysis", self.name, "mdanalysis")
         form, path = ALIASES.get(self.variant, self.variant[1:].upper()), self.file.name
         has_reader = form in package._READERS
         if form in package._PARSERS:
@@ -123,7 +125,7 @@ class FileSource(LibraryFile, Source):
             coordinates = {"format": form} if has_reader else {}
             made = self._universe(package, path, topology_format=form, **coordinates)
         elif has_reader:
-            count = self._atoms_of(package, form)
+            count = self._count_atoms(package, form)
             if count > self.file.size:  # each atom takes more than a byte
                 raise self.error(f"is incomplete or damaged: it states {count:,} atoms")
             made = package.Universe.empty(count)
@@ -170,7 +172,7 @@ class FileSource(LibraryFile, Source):
         chain, code = chain or "SYSTEM", code or ""
         return " ".join((record, serial, name, residue, chain, place + code, *numbers))
 
-    def _atoms_of(self, package: Any, form: str) -> int:
+    def _count_atoms(self, package: Any, form: str) -> int:
         """Return the number of atoms of a trajectory that does not list them."""
         if form in AMBER_TEXT:
             if self.file.atoms is None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from raytracer.model.particle_source import Box, parse_time
-from raytracer.particles.array_source import Bonds, Frame, ObjectSource
+from raytracer.particles.array_source import Bonds, FrameContent, ObjectSource
 
 TYPE = "Particle Type"
 
@@ -18,7 +18,7 @@ class Source(ObjectSource):
     def frames(self) -> int | None:
         return int(getattr(self.value, "num_frames", 1))
 
-    def read(self) -> Frame:
+    def read(self) -> FrameContent:
         data = self.value
         if hasattr(data, "compute"):
             data = data.compute(self.frame) if self.is_chosen else data.compute()
@@ -35,7 +35,7 @@ class Source(ObjectSource):
         stated = getattr(data, "attributes", {})
         time = parse_time(stated.get("Time")) or parse_time(stated.get("Timestep"), "steps")
         bonds = partial(_bonds_of, particles)
-        return Frame(columns, _box_of(data.cell), time, bonds, int(particles.count))
+        return FrameContent(columns, _box_of(data.cell), time, bonds, int(particles.count))
 
 
 def _box_of(cell: Any) -> Box | None:

@@ -8,7 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.model.quantities import objects_to_numbers
-from raytracer.particles.array_source import Entry, Frame, LibraryFile, ObjectSource, library
+from raytracer.particles.array_source import (
+    FrameContent,
+    LazyColumn,
+    LibraryFile,
+    ObjectSource,
+    import_library,
+)
 from raytracer.system.memory import require_room
 
 MEMORY = 16  # bytes of memory per cell of a column while it is read
@@ -16,17 +22,19 @@ TEXT_BYTES = 64  # longest text of a column that is kept; the rest is cut off
 
 
 class Source(ObjectSource):
-    def read(self) -> Frame:
-        table, entries = self.value, dict[str, Entry]()
+    def read(self) -> FrameContent:
+        table, entries = self.value, dict[str, LazyColumn]()
         rows = int(table.count_rows()) if hasattr(table, "count_rows") else len(table)
         for place, field in enumerate(table.schema):
-            if (like := _like(field.type)) is not None:
-                entry = Entry(like.dtype, (rows, *like.shape[1:]), partial(self._column, place))
+            if (like := _empty_like(field.type)) is not None:
+                entry = LazyColumn(
+                    like.dtype, (rows, *like.shape[1:]), partial(self._column, place)
+                )
                 entries.setdefault(field.name, entry)
-        return Frame(entries, rows=rows)
+        return FrameContent(entries, rows=rows)
 
     def _column(self, place: int) -> NDArray[Any]:
-        return array_of(self.value.column(place))
+        return to_array(self.value.column(place))
 
 
 class FileSource(LibraryFile, Source):
@@ -34,24 +42,24 @@ class FileSource(LibraryFile, Source):
 
     lacks_atoms = False
 
-    def opened(self, frame: int) -> tuple[Any, int]:
+    def open_frame(self, frame: int) -> tuple[Any, int]:
         form = self.variant[1:].replace("arrow", "feather")
-        dataset = library("pyarrow.dataset", self.name, "arrow").dataset
+        dataset = import_library("pyarrow.dataset", self.name, "arrow").dataset
         return dataset(self.file.name, format=form), 1
 
     def load(self, names: Sequence[str]) -> dict[str, NDArray[Any]]:
         require_room(self.name, MEMORY * int(self.count or 0) * max(len(names), 1))
         table = self.value.to_table(columns=list(names))
         table.validate(full=True)
-        columns = {name: array_of(table.column(name)) for name in names}
+        columns = {name: to_array(table.column(name)) for name in names}
         if len({len(values) for values in columns.values()}) > 1:
             raise self.error("columns differ in length; are there empty cells?")
         return columns
 
 
-def array_of(values: Any) -> NDArray[Any]:
+def to_array(values: Any) -> NDArray[Any]:
     """Return the values of an array or chunked array of Arrow, (N, ...); texts as bytes."""
-    like = _like(values.type)
+    like = _empty_like(values.type)
     if like is not None and like.dtype.kind == "S":
         words = [("" if text is None else str(text)).encode()[:TEXT_BYTES]
                  for text in values.to_pylist()]  # fmt: skip
@@ -63,18 +71,18 @@ def array_of(values: Any) -> NDArray[Any]:
     return objects_to_numbers(np.asarray(values.to_numpy(zero_copy_only=False)))
 
 
-def _like(kind: Any) -> NDArray[Any] | None:
+def _empty_like(kind: Any) -> NDArray[Any] | None:
     """Return an empty array of the kind of an Arrow type, (0, ...); None if it is neither number
     nor text."""
     import pyarrow.types as types
 
     if types.is_fixed_size_list(kind):
-        inner = _like(kind.value_type)
+        inner = _empty_like(kind.value_type)
         if inner is None or inner.ndim > 1:
             return None
         return np.empty((0, kind.list_size), inner.dtype)
     if types.is_dictionary(kind):
-        inner = _like(kind.value_type)
+        inner = _empty_like(kind.value_type)
         return inner if inner is not None and inner.dtype.kind == "S" else None
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return np.empty(0, "S")

@@ -9,11 +9,11 @@ from raytracer.files.access import OpenFile
 from raytracer.particles.array_source import (
     NO_BONDS,
     Bonds,
-    Entry,
-    Frame,
+    FrameContent,
+    LazyColumn,
     LibraryFile,
     ObjectSource,
-    library,
+    import_library,
 )
 
 MAX_ORDER = 3.0
@@ -22,10 +22,10 @@ MAX_ORDER = 3.0
 class Source(ObjectSource):
     noun = "property"
 
-    def read(self) -> Frame:
+    def read(self) -> FrameContent:
         atoms = list(self.value.GetAtoms())
         columns: dict[str, Any] = {
-            "position": Entry(np.dtype(float), (len(atoms), 3), self._positions),
+            "position": LazyColumn(np.dtype(float), (len(atoms), 3), self._positions),
             "element": [each.GetSymbol() for each in atoms],
         }
         infos = [each.GetPDBResidueInfo() for each in atoms]
@@ -39,9 +39,9 @@ class Source(ObjectSource):
         if is_pdb:
             columns["residue_id"] = [each.GetResidueNumber() for each in infos]
             columns["b_factor"] = [each.GetTempFactor() for each in infos]
-        return Frame(columns, bonds=self._bonds_of, rows=len(atoms))
+        return FrameContent(columns, bonds=self._read_bonds, rows=len(atoms))
 
-    def _bonds_of(self) -> Bonds:
+    def _read_bonds(self) -> Bonds:
         bonds = list(self.value.GetBonds())
         if not bonds:
             return NO_BONDS
@@ -71,8 +71,8 @@ SUPPLIERS = {
 class FileSource(LibraryFile, Source):
     """A file of Maestro, SDF or MOL; each of its structures is a frame."""
 
-    def opened(self, frame: int) -> tuple[Any, int]:
-        chemistry = library("rdkit.Chem", self.name, "rdkit")
+    def open_frame(self, frame: int) -> tuple[Any, int]:
+        chemistry = import_library("rdkit.Chem", self.name, "rdkit")
         self.require_memory()
         supplier = getattr(chemistry, SUPPLIERS[self.variant])
         molecules = supplier(self.file.name, sanitize=False, removeHs=False)

@@ -16,8 +16,8 @@ from raytracer.model.particle_labels import MEANINGS
 from raytracer.model.particle_source import Particles, ParticleSource
 from raytracer.model.source_settings import COLUMN_NAMES
 from raytracer.particles.array_source import ObjectSource
-from raytracer.particles.frames import checked
-from raytracer.particles.read import complete, spheres_of
+from raytracer.particles.frames import check_frame
+from raytracer.particles.read import fill_radii_and_colors, read_spheres
 
 KINDS = {
     "ase": ("Atoms",),
@@ -50,39 +50,39 @@ def read_object(
     names = {} if arrays is None else COLUMN_NAMES.checked(arrays, "arrays")
     if labels is not None and labels not in MEANINGS:
         raise SceneError(f"labels: {quote_value(labels)} is neither 'elements' nor 'types'")
-    source = object_source(value, frame)
+    source = open_object(value, frame)
     with translate_errors(source.name, "particles"):
-        result = spheres_of(source, names)
-    complete(result, None, labels)
+        result = read_spheres(source, names)
+    fill_radii_and_colors(result, None, labels)
     result.origin = source
     return result
 
 
 def is_sequence(value: Any) -> bool:
     """Whether an object is a trajectory, or a list or tuple of objects, one per frame."""
-    if _package_of(value, TRAJECTORIES):
+    if _find_package(value, TRAJECTORIES):
         return True
     try:
-        return isinstance(value, (list, tuple)) and len(value) > 0 and bool(_package_of(value[0]))
+        return isinstance(value, (list, tuple)) and len(value) > 0 and bool(_find_package(value[0]))
     except Exception:  # whatever a foreign object raises
         return False
 
 
-def object_source(value: Any, frame: int | None = None) -> ParticleSource:
+def open_object(value: Any, frame: int | None = None) -> ParticleSource:
     """Return the source of an object of `KINDS`, a sequence of them, an array, or a dictionary of
     arrays. frame: from 0, or from -1 backwards; None is the first one, with a warning if there are
     more, or the package's current one. Raises SceneError: the object is of another type;
     DataFileError: there is no such frame."""
     if is_sequence(value):
         name = f"{type_name(value)} of {len(value):,} frames"
-        source = _single(value[checked(frame or 0, len(value), name)])
+        source = _open_single(value[check_frame(frame or 0, len(value), name)])
         if frame is None and len(value) > 1:
             text = f"{name}: the first is shown: for another one give frame=NUMBER"
             source.notes.append(("", text))
         return source
-    source = _single(value)
+    source = _open_single(value)
     if frame is not None:
-        source.go_to(checked(frame, source.frames or 1, source.name))
+        source.go_to(check_frame(frame, source.frames or 1, source.name))
     return source
 
 
@@ -91,10 +91,10 @@ TO_KNOWN = ("compute", "to_pandas", "toPandas", "to_pandas_df", "_to_pandas")
 package in `KINDS`."""
 
 
-def _single(value: Any) -> ObjectSource:
-    if is_table(value) and not _package_of(value):
-        value = _known_table(value)
-    if package := _package_of(value):
+def _open_single(value: Any) -> ObjectSource:
+    if is_table(value) and not _find_package(value):
+        value = _convert_table(value)
+    if package := _find_package(value):
         module = MODULES.get(package, package.lower())
         name = f"{package}.{type(value).__name__}"
     elif isinstance(value, Mapping):
@@ -111,14 +111,14 @@ def _single(value: Any) -> ObjectSource:
     return source
 
 
-def _known_table(value: Any) -> Any:
+def _convert_table(value: Any) -> Any:
     """Return the table of an unknown package as one of a known package: as an array it would lose
     the names of its columns. Raises SceneError."""
     for name in TO_KNOWN:
         if callable(getattr(type(value), name, None)):
             with suppress(Exception):  # whatever a foreign object raises
                 table = getattr(value, name)()
-                if _package_of(table):
+                if _find_package(table):
                     return table
     package = str(type(value).__module__).partition(".")[0]
     raise SceneError(
@@ -127,7 +127,7 @@ def _known_table(value: Any) -> Any:
     )
 
 
-def _package_of(value: Any, known: Mapping[str, tuple[str, ...]] = KINDS) -> str:
+def _find_package(value: Any, known: Mapping[str, tuple[str, ...]] = KINDS) -> str:
     for base in type(value).__mro__:
         package = str(base.__module__).partition(".")[0]
         if base.__name__ in known.get(package, ()):

@@ -13,8 +13,14 @@ from raytracer.config.errors import pluralize, quote
 from raytracer.model import particle_names as naming
 from raytracer.model.quantities import fill_masked, find_unit, objects_to_numbers
 from raytracer.particles import celestial
-from raytracer.particles.array_source import Entry, Frame, LibraryFile, ObjectSource, library
-from raytracer.particles.formats.vtk import GHOSTS_LEFT_OUT, without_ghosts
+from raytracer.particles.array_source import (
+    FrameContent,
+    LazyColumn,
+    LibraryFile,
+    ObjectSource,
+    import_library,
+)
+from raytracer.particles.formats.vtk import GHOSTS_LEFT_OUT, drop_ghosts
 
 ROWS = rb"""<(?:\w+:)?TABLE\b[^<>]*?\snrows\s*=\s*["']\s*(\d{1,40})"""
 """Number of rows that a table of VOTable states."""
@@ -26,30 +32,30 @@ class Source(ObjectSource):
 
     noun = "column"
 
-    def read(self) -> Frame:
+    def read(self) -> FrameContent:
         table, kind = self.value, type(self.value)  # a column may have any name
         if hasattr(kind, "colnames"):
-            return Frame(dict(_of_astropy(table)), rows=len(table))
+            return FrameContent(dict(_astropy_columns(table)), rows=len(table))
         if hasattr(kind, "n_blocks") or hasattr(kind, "n_points"):
             points = table.combine() if hasattr(kind, "n_blocks") else table
             data = points.point_data
             arrays = {name: data[name] for name in data.keys()}  # noqa: SIM118
-            columns, ghosts = without_ghosts(
+            columns, ghosts = drop_ghosts(
                 {name: np.asarray(each) for name, each in arrays.items()}
                 | {"position": np.asarray(points.points)}
             )
             if ghosts:
                 self.note(GHOSTS_LEFT_OUT.format(pluralize(ghosts, "point")))
-            return Frame(columns, rows=len(columns["position"]))
+            return FrameContent(columns, rows=len(columns["position"]))
         table = table.collect() if hasattr(kind, "collect") else table
         columns = dict[str, NDArray[Any]]()
         for place, label in enumerate(table.columns):
             series = table.iloc[:, place] if hasattr(kind, "iloc") else table[label]
-            columns.setdefault(str(label), _values(series))
-        return Frame(columns, rows=len(table))
+            columns.setdefault(str(label), _to_array(series))
+        return FrameContent(columns, rows=len(table))
 
 
-def _values(series: Any) -> NDArray[Any]:
+def _to_array(series: Any) -> NDArray[Any]:
     """Return numbers, NaN if missing, or texts, None if missing; others as objects."""
     if hasattr(series, "hasnans"):  # of pandas
         if series.dtype.kind in "iub" and series.hasnans:
@@ -63,15 +69,15 @@ def _values(series: Any) -> NDArray[Any]:
     return objects_to_numbers(np.asarray(series.to_numpy()), f"column '{quote(str(series.name))}'")
 
 
-def _of_astropy(table: Any) -> Iterator[tuple[str, Entry]]:
+def _astropy_columns(table: Any) -> Iterator[tuple[str, LazyColumn]]:
     for name in table.colnames:
         values = table[name]
         unit, place = find_unit(values), f"column '{quote(name)}'"
-        read = partial(_plain, values, place)
-        yield name, Entry(values.dtype, values.shape, read, str(unit or ""), unit)
+        read = partial(_plain_column, values, place)
+        yield name, LazyColumn(values.dtype, values.shape, read, str(unit or ""), unit)
 
 
-def _plain(column: Any, place: str) -> NDArray[Any]:
+def _plain_column(column: Any, place: str) -> NDArray[Any]:
     """Return the values of a column without unit; masked numbers are NaN."""
     return fill_masked(getattr(column, "value", column), place)
 
@@ -79,19 +85,19 @@ def _plain(column: Any, place: str) -> NDArray[Any]:
 class FileSource(LibraryFile, Source):
     lacks_atoms = False
 
-    def opened(self, frame: int) -> tuple[Any, int]:
-        table = library("astropy.table", self.name, "astropy").Table
+    def open_frame(self, frame: int) -> tuple[Any, int]:
+        table = import_library("astropy.table", self.name, "astropy").Table
         self.require_memory()
         if self.variant != ".fits":
             self._check_rows()
             return table.read(self.file.name, format="votable"), 1
-        fits = library("astropy.io.fits", self.name, "astropy")
+        fits = import_library("astropy.io.fits", self.name, "astropy")
         with fits.open(self.file.name, memmap=False) as units:
-            tables = [self._table_of(each, table) for each in units if hasattr(each, "columns")]
+            tables = [self._make_table(each, table) for each in units if hasattr(each, "columns")]
         if not tables:
             raise self.error("has no table: its data are images")
         known = (each for each in tables if naming.find_usual_name("x", each[0].colnames)
-                 or celestial.directions(each[0].colnames))  # fmt: skip
+                 or celestial.find_angle_columns(each[0].colnames))  # fmt: skip
         chosen, varying = next(known, tables[0])
         if varying:
             what = (
@@ -103,7 +109,7 @@ class FileSource(LibraryFile, Source):
             self.note(f"{what}: {remedy}")
         return chosen, 1
 
-    def _table_of(self, unit: Any, table: Any) -> tuple[Any, list[str]]:
+    def _make_table(self, unit: Any, table: Any) -> tuple[Any, list[str]]:
         """Return a table of FITS, and its columns of variable length, which are not read: their
         descriptors may share bytes, and so stand for any number of them. Raises DataFileError: the
         file has fewer rows than it states."""

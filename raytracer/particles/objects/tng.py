@@ -24,7 +24,7 @@ MAX_META = 64  # bytes before the values of a block
 MAX_RATIO = 100  # frames per byte of compressed values, of which equal ones take least
 
 
-class Block(NamedTuple):
+class DataBlock(NamedTuple):
     """A block of a file."""
 
     kind: int
@@ -37,12 +37,12 @@ class Block(NamedTuple):
 
 
 class FrameSet(NamedTuple):
-    head: Block
+    head: DataBlock
     first: int  # number of its first frame
     end: int  # and of the one after its last
-    blocks: list[Block]
+    blocks: list[DataBlock]
 
-    def frames(self, block: Block) -> range:
+    def frames(self, block: DataBlock) -> range:
         """Return the frames with data of a block."""
         return range(block.first, self.end, block.stride)
 
@@ -99,13 +99,13 @@ class Blocks:
         form = self._order + form
         return struct.unpack(form, self._read(at, struct.calcsize(form)))
 
-    def _block(self, at: int) -> Block:
+    def _block(self, at: int) -> DataBlock:
         header, content, kind = self._numbers(HEADER, at)
         if header < struct.calcsize("=" + HEADER) + HASH or max(header, content) >= 1 << 62:
             raise DataFileError(f"{self._file.source}: is damaged: byte {at:,} starts no block")
-        return Block(kind, at, at + header, at + header + content)
+        return DataBlock(kind, at, at + header, at + header + content)
 
-    def _with_frames(self, block: Block, of: FrameSet) -> Block:
+    def _with_frames(self, block: DataBlock, of: FrameSet) -> DataBlock:
         """Return a block with the numbers of its frames."""
         data = os.pread(self._descriptor, min(MAX_META, block.end - block.content), block.content)
         if len(data) < 3 or not data[1] & OF_FRAMES or not data[2]:
@@ -136,7 +136,7 @@ class Blocks:
         target.write(self._head(frame_set, shift, count))
         for block in frame_set.blocks:
             if block.place:
-                target.write(self._shifted(block, frame_set, shift))
+                target.write(self._shift(block, frame_set, shift))
             elif block.kind < BOXES or block.first == shift:
                 target.write(self._read(block.start, block.end - block.start))
 
@@ -157,7 +157,7 @@ class Blocks:
         struct.pack_into(self._order + f"{LINKS}q", data, end - 8 * LINKS, *[-1] * LINKS)
         return bytes(data)
 
-    def _shifted(self, block: Block, of: FrameSet, shift: int) -> bytes:
+    def _shift(self, block: DataBlock, of: FrameSet, shift: int) -> bytes:
         data = bytearray(self._read(block.start, block.end - block.start))
         first = block.first - shift
         if first < 0 and block.kind == BOXES and len(of.frames(block)) == 1:

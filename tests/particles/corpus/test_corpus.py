@@ -15,7 +15,7 @@ from particles.corpus.kinds import KINDS, Kind
 from particles.corpus.table import table
 from raytracer.config.warning import RaytracerWarning
 from raytracer.model.elements import find_element
-from raytracer.particles.read import frame_count, read, source_of
+from raytracer.particles.read import count_frames, open_source, read
 
 assert modules  # which list the kinds
 
@@ -37,7 +37,7 @@ def test_a_file(tmp_path: Path, kind: Kind) -> None:
             warnings.simplefilter("error", RaytracerWarning)
         data = read(named)
     assert written.warning in " ".join(note for _, note in data.notes)
-    assert frame_count(named) == written.frames
+    assert count_frames(named) == written.frames
     if written.step:
         np.testing.assert_allclose(data.centers, written.positions, rtol=0, atol=written.step)
     else:
@@ -48,7 +48,7 @@ def test_a_file(tmp_path: Path, kind: Kind) -> None:
         assert found == [find_element(symbol) for symbol in written.symbols]
     if written.radii is not None:
         np.testing.assert_array_equal(data.radius, written.radii)
-    with source_of(named) as source:
+    with open_source(named) as source:
         if written.edges is not None:
             assert source.box is not None
             np.testing.assert_allclose(
