@@ -154,7 +154,9 @@ template <class T> T of_lane(T value, unsigned lane) {
   std::memcpy(&value, &own.values[lane % 32], sizeof(T));
   return value;
 }
-template <class T> T __shfl_xor_sync(unsigned, T value, int distance) { return of_lane(value, thread_number ^ distance); }
+template <class T> T __shfl_xor_sync(unsigned, T value, int distance) {
+  return of_lane(value, thread_number ^ distance);
+}
 template <class T> T __shfl_sync(unsigned, T value, int lane, int width = 32) {
   return of_lane(value, (thread_number & ~(width - 1)) + (lane & (width - 1)));
 }
