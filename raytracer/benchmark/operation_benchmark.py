@@ -56,7 +56,7 @@ class OperationBenchmark(Benchmark):
     """Variants of an operation, checked against its reference and timed beside libraries."""
 
     default_on = "cuda"
-    takes = ("variant", "axes", "sizes", "dtype", "user_kernel")
+    takes = ("variant", "axes", "sizes", "dtype", "user_kernel", "distribution", "mode")
 
     def __init__(self, op: Op) -> None:
         self.op, self.name = op, op.name

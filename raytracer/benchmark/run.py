@@ -140,16 +140,18 @@ def bench(
 
 OF_SOME = {
     "variant": "--variant", "axes": "--axis", "sizes": "--size", "dtype": "--dtype",
-    "user_kernel": "--with", "scenes": "--scene",
+    "user_kernel": "--with", "scenes": "--scene", "distribution": "--input", "mode": "--hot",
 }  # fmt: skip
 """Options that only some benchmarks take (`Benchmark.takes`), with their names."""
+DEFAULTS = BenchOptions()
 
 
 def _check_taken(selection: Sequence[Benchmark], options: BenchOptions) -> None:
     """Raise UserError if an option is not taken by any of the benchmarks."""
     names = ", ".join(each.name for each in selection)
     for option, word in OF_SOME.items():
-        if getattr(options, option) and not any(option in each.takes for each in selection):
+        is_given = getattr(options, option) != getattr(DEFAULTS, option)
+        if is_given and not any(option in each.takes for each in selection):
             raise UserError(f"{word} is not an option of {names}: leave it out")
     if options.user_kernel is not None and len(selection) > 1:
         raise UserError("--with needs one operation: raytracer bench matmul --with kernel.cu")

@@ -123,6 +123,8 @@ def test_random_sizes_are_in_the_record(
           for size in (" ", "1.5", "n", "1e30", "2^99", "-4x")),
         ("build", {"scene": "wab"}, "there is no kind of spheres 'wab'; did you mean 'web'"),
         ("build", {"axes": {"width": 9}}, "--axis is not an option of build"),
+        ("tone", {"mode": "hot"}, "--hot is not an option of tone"),
+        ("live", {"input": "zeros"}, "--input is not an option of live"),
         ("build", {"size": 2**40}, f"size: must be at most {CpuDevice.max_spheres}"),
         ("build", {"size": 0}, "size: must be at least 1"),
     ],
