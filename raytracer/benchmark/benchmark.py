@@ -280,8 +280,9 @@ class Benchmark(ABC):
         """Validate options before anything runs; raise UserError for invalid ones."""
 
     @abstractmethod
-    def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
-        """Check the outputs, then time them on a GPU, or on the CPU without a session."""
+    def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> Iterable[Result]:
+        """Check the outputs, then time them on a GPU, or on the CPU without a session; each
+        result is complete."""
 
     @abstractmethod
     def sources(self, backend: str, options: BenchOptions) -> list[Path]:

@@ -48,10 +48,9 @@ class CopyBenchmark(Benchmark):
     def sources(self, backend: str, options: BenchOptions) -> list[Path]:
         return []  # the driver copies
 
-    def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
+    def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> Iterator[Result]:
         if session is None:
             raise BackendError("copy needs an NVIDIA GPU: leave out --backend cpu")
-        results = []
         for size in _sizes(options):
             require_room("bench copy", ARRAYS * size, f"for {size} bytes", "give smaller sizes")
             tell(f"copying {size} bytes")
@@ -63,8 +62,7 @@ class CopyBenchmark(Benchmark):
             made = record.result(self.name, {"n": size}, rows, "host", "uniform")
             made["dtype"], made["note"] = "uint8", NOTE
             made["work"]["bytes_read"] = size
-            results.append(made)
-        return results
+            yield made
 
     def launches(self, session: Session, options: BenchOptions) -> Iterator[tuple[str, Copy]]:
         with _copies(session, _sizes(options)[0]) as copies:

@@ -75,24 +75,22 @@ class OperationBenchmark(Benchmark):
         options.points(self.op)
         select(self.op, options.variant)
 
-    def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
+    def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> Iterator[Result]:
         if session is None:
             raise BackendError(
                 f"the kernels of {self.name} need an NVIDIA GPU: "
                 f"{why_not() or 'leave out --backend cpu'}; render, tone, build and live run "
                 "on the CPU, too"
             )
-        results = []
         with kernels_of(self.op, options) as kernels:
             for op in options.points(self.op):
                 found = record.result(self.name, op.axes, [], options.mode, op.distribution)
                 found |= {"dtype": op.dtype, "note": op.note, "work": op.work}
-                results.append(found)
                 try:
                     measure(session, op, kernels, options, tell, found)
                 except RaytracerError as error:  # memory is insufficient, for instance
                     found["failed"] = str(error)
-        return results
+                yield found
 
     def sources(self, backend: str, options: BenchOptions) -> list[Path]:
         variants = [variant.translation_unit for variant in select(self.op, options.variant)]

@@ -2,7 +2,7 @@
 
 import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
@@ -79,6 +79,7 @@ def bench(
     scene: str | Sequence[str] = (),
     seed: int | None = None,
     progress: Tell | None = None,
+    on_result: Callable[[Record], object] | None = None,
 ) -> Record:
     """Check and time benchmarks; kernels with wrong results are not timed.
 
@@ -102,6 +103,8 @@ def bench(
         scene: example scenes for "render", kinds of spheres for "build" and "live"; all by default.
         seed: of random sizes; 1 by default.
         progress: called with a line before each step.
+        on_result: called with the record so far after each result, so that a run that is stopped
+            loses the last one alone.
 
     Returns:
         The record as JSON types: device, versions, and results with their rows; see
@@ -115,6 +118,7 @@ def bench(
     names = texts(names, "names")
     check_word(backend, "backend", BACKENDS, "backend")
     check_function(progress, "progress")
+    check_function(on_result, "on_result")
     reason = why_not() if backend != "cpu" else ""
     used: Literal["cpu", "cuda"] = "cpu" if reason or backend == "cpu" else "cuda"
     selection = selected(names, used)
@@ -131,11 +135,11 @@ def bench(
             device["ceilings"] = session.ceilings = ceilings(session)
         for each in selection:
             measured = digests(each.sources(used, options))
-            results += [found | {"kernels": measured} for found in each.run(session, options, tell)]
-    record = _record(used, device, results)
-    if options.is_random:
-        record["seed"] = options.seed
-    return record
+            for found in each.run(session, options, tell):
+                results.append(found | {"kernels": measured})
+                if on_result:
+                    on_result(_record(used, device, results, options))
+    return _record(used, device, results, options)
 
 
 OF_SOME = {
@@ -157,8 +161,10 @@ def _check_taken(selection: Sequence[Benchmark], options: BenchOptions) -> None:
         raise UserError("--with needs one operation: raytracer bench matmul --with kernel.cu")
 
 
-def _record(backend: Literal["cpu", "cuda"], device: Device, results: list[Result]) -> Record:
-    return {
+def _record(
+    backend: Literal["cpu", "cuda"], device: Device, results: list[Result], options: BenchOptions
+) -> Record:
+    record: Record = {
         "format": FORMAT,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": "",
@@ -175,6 +181,9 @@ def _record(backend: Literal["cpu", "cuda"], device: Device, results: list[Resul
         },
         "results": results,
     }
+    if options.is_random:
+        record["seed"] = options.seed
+    return record
 
 
 def device_of(backend: str) -> Device:

@@ -126,13 +126,24 @@ def bench(
             both = output.OutputSet()
             both.declare(save, "--save")
             both.declare(plot, "--plot")
-    with StageLine() as line:
-        record = run.bench(*ops, progress=line, **options)
     # The command line, with file names in place of absolute paths.
     words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
-    record["command"] = shlex.join(["raytracer", *words])
-    if save:
-        output.write(save, format_record(record, "json"))
+    command, kept = shlex.join(["raytracer", *words]), 0
+
+    def keep(record: Record) -> None:
+        nonlocal kept
+        if save:
+            output.write(save, format_record(record | {"command": command}, "json"))
+            kept = len(record["results"])
+
+    try:
+        with StageLine() as line:
+            record = run.bench(*ops, progress=line, on_result=keep, **options)
+    except BaseException:
+        if kept:
+            click.echo(f"raytracer: {save} has the {kept} results until then", err=True)
+        raise
+    record["command"] = command
     show(record, form, plot, explain)
 
 

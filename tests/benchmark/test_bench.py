@@ -14,6 +14,7 @@ from raytracer.benchmark import data_sheets, record, report, run, statistics, tr
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.benchmark import BenchOptions, RandomSizes, Sizes, parse_axes, parse_size
 from raytracer.benchmark.cuda.session import clock
+from raytracer.benchmark.record import read_record
 from raytracer.commands.cli import main
 from raytracer.config.errors import MemoryNeedError, UserError
 from raytracer.system import memory
@@ -307,6 +308,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     kept = json.loads(saved.read_text())
     assert kept["results"][0]["op"] == "tone histogram"
     assert kept["kernel_digest"]
+    assert kept["command"].startswith("raytracer")
     assert main(["bench", "--list"]) == 0
     assert "07_one_piece" in capsys.readouterr().out
     assert main(["bench", "vecadd", "--axis", "n"]) == 2
@@ -331,3 +333,23 @@ def test_what_is_known_is_read(
         program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert clock("0000:3B:00.0") == found
+
+
+def test_a_run_that_is_stopped_keeps_its_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    saved = tmp_path / "a.json"
+    monkeypatch.setattr(tree_benchmark.SpheresBenchmark, "run", stopped)
+    words = ["bench", "tone", "build", "--axis", "width=64", "--min-time", "0.002"]
+    assert main([*words, "--backend", "cpu", "--save", str(saved)]) == 130
+    kept = json.loads(saved.read_text())
+    assert [each["op"] for each in kept["results"]] == [
+        "tone histogram",
+        "tone picture",
+        "tone whole",
+    ]
+    assert f"{saved} has the 3 results until then" in capsys.readouterr().err
+    assert report.format_record(read_record(saved), "markdown")
