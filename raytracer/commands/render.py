@@ -149,7 +149,7 @@ def run(call: Call) -> None:
     from raytracer.commands.picture import STANDARD_OUTPUT, check_target, save_picture
     from raytracer.config.errors import OutputError
     from raytracer.film import film_file
-    from raytracer.film.aovs import AOVS, channels, check_aovs
+    from raytracer.film.aovs import AOVS, check_aovs, count_channels
     from raytracer.film.film import Film
     from raytracer.system.progress import ProgressBar
 
@@ -161,7 +161,7 @@ def run(call: Call) -> None:
     resumed = Film.load(call.resume, unchanged) if call.resume else None
     crop = call.crop or crop_of(resumed)
     output = MemoryEstimate(
-        bits=call.bits, aov_channels=channels([*aovs, *(resumed.aovs if resumed else ())]),
+        bits=call.bits, aov_channels=count_channels([*aovs, *(resumed.aovs if resumed else ())]),
         film=Path(call.film or "").suffix.lower() or exr,
         begun=resumed is not None, bloom=bool(call.tone.get("bloom")),
     )  # fmt: skip
@@ -272,7 +272,7 @@ def _solids(job: Job) -> list[str]:
 
 
 def _summary(job: Job, film: Film, picture: Path, others: list[Path]) -> list[str]:
-    from raytracer.film.film import samples_text
+    from raytracer.film.film import format_samples
 
     height, width = film.sums.shape[:2]
     size, backend = f"{width}x{height}", job.about["backend"]
@@ -283,7 +283,7 @@ def _summary(job: Job, film: Film, picture: Path, others: list[Path]) -> list[st
     work = ", ".join(_solids(job)) or "0 spheres"
     device = backend["device"] + ", scene striped" * ("striped_over" in backend)
     lines = [
-        f"{written(picture)}, {size}, {samples_text(film)}, "
+        f"{written(picture)}, {size}, {format_samples(film)}, "
         f"{work}, {backend['name']} ({device}), "
         f"{noise}frame {times['median']}, total {_seconds(job.timings['total'])}",
         *map(written, others),

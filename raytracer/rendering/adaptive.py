@@ -17,7 +17,7 @@ from raytracer.backends.base import Device, DeviceFilm, ProgressCall
 from raytracer.config.errors import UserError, prefix_errors
 from raytracer.config.warning import warn
 from raytracer.film.film import Crop, Film
-from raytracer.film.noise import TileNoise, most_around
+from raytracer.film.noise import TileNoise, max_over_neighbors
 
 Counts = NDArray[np.int64]  # a number for each tile, (tiles down, tiles across)
 
@@ -164,7 +164,7 @@ class Passes:
             self._pass(added)
             if is_measured:
                 tiles = TileNoise.of(film.host.sums, earlier, film.there, before, TILE)
-                self._tiles = tiles if self._tiles is None else self._tiles.renewed(tiles)
+                self._tiles = tiles if self._tiles is None else self._tiles.replace_measured(tiles)
         if self._tiles is not None and self._level is not None and self._seconds is None:
             noisy = int((self._tiles.errors > self._level).sum())
             if noisy:
@@ -196,7 +196,7 @@ class Passes:
         with np.errstate(over="ignore"):  # more than there may be at most
             excess = np.where(ratio > 1, there * (np.square(ratio) * RESERVE - 1), 0.0)
         wanted = np.where(ratio > 1, there, 0) // BESIDE
-        beside = np.where(self._tiles.around > level, most_around(wanted) - there, 0)
+        beside = np.where(self._tiles.around > level, max_over_neighbors(wanted) - there, 0)
         return np.maximum(excess, beside)
 
     def _within_time(self, added: Counts) -> Counts:

@@ -29,13 +29,13 @@ from raytracer.config.errors import UserError, pluralize, prefix_errors
 from raytracer.config.fields import accept_settings, check_names, find_definitions
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.config.warning import collect_warnings, warn
-from raytracer.film.aovs import GUIDE_RAYS, GUIDES, channels, check_aovs, traced
+from raytracer.film.aovs import GUIDE_RAYS, GUIDES, check_aovs, count_channels, trace_aovs
 from raytracer.film.film import (
     Crop,
     Film,
     check_bits,
-    checked_crop,
-    samples_about,
+    describe_samples,
+    validate_crop,
 )
 from raytracer.film.image import Image
 from raytracer.model.parts import GLYPHS
@@ -139,7 +139,7 @@ def render(
     source, given = InputSource.from_call(scene, settings)
     if first_sample is not None:
         first_sample = check_whole(first_sample, "first_sample")
-    output = memory.MemoryEstimate(aov_channels=channels(variables), bloom=bloom)
+    output = memory.MemoryEstimate(aov_channels=count_channels(variables), bloom=bloom)
     with (
         prepare(
             source, given, backend=backend, crop=crop, threads=threads, memory_of=output,
@@ -304,7 +304,7 @@ def _packed(
         alone = scene if cell is None else cell[0]
     total = sum(alone.counts().values())
     memory.require_count(total, device.max_spheres, device.name)
-    x0, y0, x1, y1 = checked_crop(settings.width, settings.height, crop)
+    x0, y0, x1, y1 = validate_crop(settings.width, settings.height, crop)
     need = replace(
         need,
         count=total,
@@ -475,7 +475,7 @@ class Job:
             copies the sums to the host and develops when the picture is first used.
         """
         film = on_device.host if bits else on_device.to_host()
-        about = self.about | samples_about(film) | {"crop": list(film.crop)}
+        about = self.about | describe_samples(film) | {"crop": list(film.crop)}
         if self.noise is not None:
             about["noise"] = self.noise
         settings, denoise, upload = settings or self.tone, self.settings.denoise, None
@@ -552,14 +552,14 @@ class Job:
         guides = {name: GUIDES[name] for name in names if name in GUIDES}
         others = {name: name for name in names if name != "samples" and name not in GUIDES}
         view, space = self.view, self.space
-        film.aovs |= traced(film, others, self.scene.first_hits, view, space)
+        film.aovs |= trace_aovs(film, others, self.scene.first_hits, view, space)
         if self.blur is None or not guides:
-            film.aovs |= traced(film, guides, self.scene.first_hits, view, space, GUIDE_RAYS)
+            film.aovs |= trace_aovs(film, guides, self.scene.first_hits, view, space, GUIDE_RAYS)
         else:  # means over the shutter
             film.aovs |= dict.fromkeys(guides, np.zeros((), np.float32))
             with closing(self.blur.moments(self.device, self.scene, view)) as scenes:
                 for scene in scenes:
-                    found = traced(film, guides, scene.first_hits, view, space, GUIDE_RAYS)
+                    found = trace_aovs(film, guides, scene.first_hits, view, space, GUIDE_RAYS)
                     for name, values in found.items():
                         film.aovs[name] = film.aovs[name] + values / self.blur.MOMENTS
         if "samples" in names:
