@@ -11,7 +11,7 @@ from raytracer.annotations.surface import Strip
 from raytracer.appearance.coloring.expression import Texts
 from raytracer.appearance.glyphs.shared import pick_rgb, to_scene_units
 from raytracer.config.errors import SceneError, prefix_errors
-from raytracer.drawing.fonts import CAP_HEIGHT, typeset, width
+from raytracer.drawing.fonts import CAP_HEIGHT, measure_width, typeset
 from raytracer.drawing.shapes import Text
 from raytracer.model.annotations import Labels
 from raytracer.model.scene import Scene
@@ -86,7 +86,7 @@ class SeenLabels:
         sheet, labels, named = self._sheet, self._labels, self._named
         size = sheet.letters(labels.size, "labels")
         seen = np.flatnonzero(self._seen)
-        sizes = [(width(named.texts[self._rows[index]], size), size) for index in seen]
+        sizes = [(measure_width(named.texts[self._rows[index]], size), size) for index in seen]
         boxes = self._points[seen], np.array(sizes).reshape(-1, 2)
         for index in seen[_apart(*boxes, self._depths[seen])]:
             row = int(self._rows[index])

@@ -24,7 +24,7 @@ from raytracer.backends.base import DeviceScene
 from raytracer.config.errors import UserError
 from raytracer.config.warning import warn
 from raytracer.drawing import raster
-from raytracer.drawing.fonts import missing
+from raytracer.drawing.fonts import find_missing_letters
 from raytracer.drawing.overlay import Overlay
 from raytracer.drawing.shapes import Text
 from raytracer.film.film import Crop, Pixels
@@ -223,7 +223,7 @@ def plan_of(
 
 
 def _warn_of_missing_letters(sheet: Sheet) -> None:
-    lacking = missing(shape.text for shape in sheet.shapes if isinstance(shape, Text))
+    lacking = find_missing_letters(shape.text for shape in sheet.shapes if isinstance(shape, Text))
     if lacking:
         warn(
             f"no font of this system has the characters {lacking}, which are drawn as boxes: "

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
 from raytracer.config.errors import SceneError
-from raytracer.drawing.shapes import RGB, Shape, point_of
+from raytracer.drawing.shapes import RGB, Shape, pixels_per_point
 from raytracer.model.annotations import Legend, ScaleBar, TextLabel
 from raytracer.model.colors import Color, linear_to_srgb, parse_color, srgb_to_linear
 from raytracer.model.simulation_box import to_triple
@@ -40,7 +40,7 @@ class Sheet:
 
     width: int  # of the whole picture in pixels
     height: int
-    dpi: float | None = None  # see `point_of`
+    dpi: float | None = None  # see `pixels_per_point`
     backdrop: Backdrop | None = None  # None if it is transparent
     shapes: list[Shape] = field(default_factory=list, init=False)
     boxes: list[Taken] = field(default_factory=list, init=False)
@@ -48,7 +48,7 @@ class Sheet:
 
     @property
     def point(self) -> float:
-        return point_of(self.width, self.height, self.dpi)
+        return pixels_per_point(self.width, self.height, self.dpi)
 
     def letters(self, points: float, name: str) -> float:
         """Return a font size in pixels; name: of the annotation, for messages. Raises SceneError:

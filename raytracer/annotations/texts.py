@@ -6,7 +6,7 @@ from typing import Any
 
 from raytracer.annotations.sheet import Sheet
 from raytracer.config.errors import SceneError, quote_value, suggest
-from raytracer.drawing.fonts import width, wrapped
+from raytracer.drawing.fonts import measure_width, wrap_text
 from raytracer.drawing.shapes import Text
 from raytracer.model.annotations import TextLabel, parse_template
 from raytracer.model.scene import Scene
@@ -43,8 +43,8 @@ def draw(sheet: Sheet, label: TextLabel, values: Mapping[str, Any]) -> None:
     """Draw a text; values: for names in braces."""
     size, ink, halo = sheet.pen(label)
     stated = filled(label.text, values).split("\n")
-    lines = [part for line in stated for part in wrapped(line, size, sheet.wide)]
-    wide = max(width(line, size) for line in lines)
+    lines = [part for line in stated for part in wrap_text(line, size, sheet.wide)]
+    wide = max(measure_width(line, size) for line in lines)
     x, y = sheet.take(label.place, wide, (1.0 + LEADING * (len(lines) - 1)) * size)
     anchor = ANCHORS.get(label.place.rpartition("-")[2], 0.5)
     for row, line in enumerate(lines):

@@ -21,7 +21,7 @@ from raytracer.config.errors import UserError
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.config.warning import warn
 from raytracer.drawing.fonts import CAP_HEIGHT
-from raytracer.drawing.vector import hex_color, svg
+from raytracer.drawing.vector import format_hex_color, format_svg
 from raytracer.exporting.figure import Figure, Grid, warn_of_what_is_left_out
 from raytracer.exporting.occlusion import sky_visibility
 from raytracer.exporting.sections import (
@@ -221,7 +221,7 @@ def _overlay(job: Job) -> dict[str, Any]:
     sheet, wanted = plan.sheet(projection.width, projection.height), plan.annotations
     plan.draw_at_edges(sheet)
     size = (0, 0, projection.width, projection.height)
-    text = svg(sheet.shapes, None, sheet.point, size, "").partition("\n")[2]
+    text = format_svg(sheet.shapes, None, sheet.point, size, "").partition("\n")[2]
     bar = None if wanted.scale_bar is None else _bar(plan, sheet, projection)
     is_drawn = wanted.axes is not None and wanted.axes.place not in IN_SCENE
     return {"overlay": text, "bar": bar, "axes": _tripod(plan, sheet) if is_drawn else None}
@@ -237,8 +237,8 @@ def _bar(plan: Plan, sheet: Sheet, projection: Projection) -> dict[str, Any]:
     rim = sheet.halo(ink)
     return {
         "place": bar.place, "x": box.x, "y": box.y, "width": box.width,
-        "size": sheet.letters(bar.size, "scale_bar"), "ink": hex_color(ink),
-        "rim": None if rim is None else hex_color(rim), "length": bar.length,
+        "size": sheet.letters(bar.size, "scale_bar"), "ink": format_hex_color(ink),
+        "rim": None if rim is None else format_hex_color(rim), "length": bar.length,
         "unit": bar.unit or "", "perUnit": per_unit / bar.factor,
         "share": scale_bar.SHARE, "thick": scale_bar.THICK,
     }  # fmt: skip
@@ -252,7 +252,7 @@ def _tripod(plan: Plan, sheet: Sheet) -> dict[str, Any]:
     rim = sheet.halo(sheet.ink(None))
     return {
         "place": wanted.place, "x": x, "y": y, "reach": reach, "length": length,
-        "size": size, "names": names, "colors": [hex_color(color) for color in colors],
-        "rim": None if rim is None else hex_color(rim),
+        "size": size, "names": names, "colors": [format_hex_color(color) for color in colors],
+        "rim": None if rim is None else format_hex_color(rim),
         "shaft": axes.SHAFT, "head": axes.HEAD, "beyond": axes.BEYOND, "cap": CAP_HEIGHT,
     }  # fmt: skip

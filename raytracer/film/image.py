@@ -147,7 +147,7 @@ class Image:
     def pixels(self, bits: int = 8) -> Pixels:
         """Return the picture as uint8 or uint16 (h, w, 4), sRGB, straight alpha; bits: 8 or 16."""
         pixels = self._developed(bits, measured=False)[0]
-        return pixels if self.overlay is None else self.overlay.over(pixels)
+        return pixels if self.overlay is None else self.overlay.draw_over(pixels)
 
     def device_array(self) -> DeviceArray:
         """Return the picture in the memory of the GPU that rendered it, for other packages there.
@@ -302,17 +302,17 @@ class Image:
         software, description = f"raytracer {__version__}", json.dumps(about | {"timings": timings})
         if kind in (formats.SVG, formats.PDF):
             from raytracer.drawing.overlay import Overlay
-            from raytracer.drawing.shapes import point_of
+            from raytracer.drawing.shapes import pixels_per_point
 
             size = self.film.width, self.film.height
-            blank = Overlay([], self.film.crop, point_of(*size, self.dpi))
+            blank = Overlay([], self.film.crop, pixels_per_point(*size, self.dpi))
             overlay = self.overlay or blank
             overlay.write(
-                file, self._drop_opaque_alpha(overlay.shaded(pixels)), kind.name, description
+                file, self._drop_opaque_alpha(overlay.draw_shading(pixels)), kind.name, description
             )
             return
         if self.overlay is not None:
-            pixels = self.overlay.over(pixels)
+            pixels = self.overlay.draw_over(pixels)
         pixels = self._drop_opaque_alpha(pixels)
         if kind is formats.PNG:
             text = {"Software": software, png.KEY: description}

@@ -20,7 +20,7 @@ from raytracer.commands.cli import main
 from raytracer.config.errors import SceneError
 from raytracer.config.warning import collect_warnings
 from raytracer.drawing import fonts
-from raytracer.drawing.fonts import FONT, font, missing, width
+from raytracer.drawing.fonts import FONT, find_missing_letters, font, measure_width
 from raytracer.drawing.shapes import Text
 from raytracer.rendering.pipeline import prepare
 
@@ -63,7 +63,7 @@ def test_the_bar_has_the_colours_of_the_map(place: str, bits: int) -> None:
     first = (pixels == wanted[0]).all(axis=-1) & (np.roll(pixels, -1, 0) == wanted[1]).all(axis=-1)
     rows, columns = np.nonzero(first)
     assert len(set(rows)) == 1
-    assert len(columns) == round(1.2 * 10 * (200 / 240))  # a small picture: see `point_of`
+    assert len(columns) == round(1.2 * 10 * (200 / 240))  # a small picture: see `pixels_per_point`
     for x in columns:
         np.testing.assert_array_equal(pixels[rows[0] : rows[0] + length, x], wanted)
 
@@ -385,9 +385,9 @@ def test_long_texts_stay_inside_of_the_picture(
         assert image.overlay is not None
         shown = [each for each in image.overlay.shapes if isinstance(each, Text)]
         for each in shown:
-            start = each.x - each.anchor * width(each.text, each.size)
+            start = each.x - each.anchor * measure_width(each.text, each.size)
             assert start >= 0.0
-            assert start + width(each.text, each.size) <= size[0]
+            assert start + measure_width(each.text, each.size) <= size[0]
             assert each.size <= each.y <= size[1]
         letters = "".join(each.text for each in shown).replace(" ", "")
         assert letters.count(text.replace(" ", "")) >= 2
@@ -396,10 +396,12 @@ def test_long_texts_stay_inside_of_the_picture(
 
 def test_letters_that_the_font_lacks_are_from_a_font_of_the_system(tmp_path: Path) -> None:
     """Measured, drawn and embedded with it; what no font has is named, once per picture."""
-    known = next((each for each in "∮⟨⊕♥☃温" if not missing([each]) and other(each)), None)
+    known = next(
+        (each for each in "∮⟨⊕♥☃温" if not find_missing_letters([each]) and other(each)), None
+    )
     if known is None:
         pytest.skip("no font of this system has further letters")
-    first, second = fonts.runs(f"a{known}", 20.0)
+    first, second = fonts.split_into_runs(f"a{known}", 20.0)
     assert (first.path, second.path != FONT) == (FONT, True)
     assert second.x == pytest.approx(first.x + font(20.0).getlength("a"))
     wanted = font(20.0, second.path).getmask(known)
@@ -415,12 +417,12 @@ def test_letters_that_the_font_lacks_are_from_a_font_of_the_system(tmp_path: Pat
 
 
 def other(letter: str) -> bool:
-    return fonts.runs(letter, 20.0)[0].path != FONT
+    return fonts.split_into_runs(letter, 20.0)[0].path != FONT
 
 
 def test_letters_of_no_font_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fonts, "_system_fonts", lambda _: [])
-    fonts._font_of.cache_clear()
+    fonts._find_font.cache_clear()
     label = raytracer.TextLabel("温度 x² é 温 T")
     with collect_warnings() as said:
         image = picture(Annotations(texts=[label, label]))
@@ -431,4 +433,4 @@ def test_letters_of_no_font_are_named(tmp_path: Path, monkeypatch: pytest.Monkey
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         image.save(tmp_path / "a.pdf")
-    fonts._font_of.cache_clear()
+    fonts._find_font.cache_clear()
