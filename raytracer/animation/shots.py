@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from raytracer.animation.fit import fit
 from raytracer.animation.path import CameraPath, Stand, point_of, turned
-from raytracer.annotations.texts import Short
+from raytracer.annotations.texts import ShortNumber
 from raytracer.backends.base import Device
 from raytracer.config.errors import prefix_errors
 from raytracer.config.inferred import InferredDefaults, infer_defaults
@@ -319,4 +319,4 @@ class Renderer:
 
 
 def _values(shot: Shot) -> dict[str, Any]:
-    return {"frame": shot.frame, "seconds": Short(shot.time)}
+    return {"frame": shot.frame, "seconds": ShortNumber(shot.time)}

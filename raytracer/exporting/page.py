@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from raytracer._version import __version__
 from raytracer.annotations import axes, scale_bar
-from raytracer.annotations.plan import Plan
+from raytracer.annotations.plan import OverlayPlan
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
 from raytracer.browser import client
@@ -217,7 +217,7 @@ def _overlay(job: Job) -> dict[str, Any]:
     if job.plan is None:
         return {"overlay": "", "bar": None, "axes": None}
     projection = Projection.of(job.view, job.space)
-    plan = job.plan.over(job.view)
+    plan = job.plan.with_background(job.view)
     sheet, wanted = plan.sheet(projection.width, projection.height), plan.annotations
     plan.draw_at_edges(sheet)
     size = (0, 0, projection.width, projection.height)
@@ -227,29 +227,29 @@ def _overlay(job: Job) -> dict[str, Any]:
     return {"overlay": text, "bar": bar, "axes": _tripod(plan, sheet) if is_drawn else None}
 
 
-def _bar(plan: Plan, sheet: Sheet, projection: Projection) -> dict[str, Any]:
+def _bar(plan: OverlayPlan, sheet: Sheet, projection: Projection) -> dict[str, Any]:
     """Return where the scale bar is and how long; the page makes another for another distance."""
     bar = plan.annotations.scale_bar
     assert bar is not None
     per_unit = projection.pixels_per_unit(plan.target_depth(projection))
     scale_bar.draw(sheet, bar, per_unit)
-    box, ink = sheet.boxes[-1], sheet.ink(bar.color, bar.place)
+    box, ink = sheet.boxes[-1], sheet.choose_ink(bar.color, bar.place)
     rim = sheet.halo(ink)
     return {
         "place": bar.place, "x": box.x, "y": box.y, "width": box.width,
-        "size": sheet.letters(bar.size, "scale_bar"), "ink": format_hex_color(ink),
+        "size": sheet.choose_font_size(bar.size, "scale_bar"), "ink": format_hex_color(ink),
         "rim": None if rim is None else format_hex_color(rim), "length": bar.length,
         "unit": bar.unit or "", "perUnit": per_unit / bar.factor,
         "share": scale_bar.SHARE, "thick": scale_bar.THICK,
     }  # fmt: skip
 
 
-def _tripod(plan: Plan, sheet: Sheet) -> dict[str, Any]:
+def _tripod(plan: OverlayPlan, sheet: Sheet) -> dict[str, Any]:
     """Return where the axes are, in pixels, for the page, which turns them."""
     wanted = plan.annotations.axes
     assert wanted is not None
-    length, size, names, reach, (x, y), colors = axes.take(sheet, wanted)
-    rim = sheet.halo(sheet.ink(None))
+    length, size, names, reach, (x, y), colors = axes.reserve_tripod(sheet, wanted)
+    rim = sheet.halo(sheet.choose_ink(None))
     return {
         "place": wanted.place, "x": x, "y": y, "reach": reach, "length": length,
         "size": size, "names": names, "colors": [format_hex_color(color) for color in colors],

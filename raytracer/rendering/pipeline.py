@@ -50,7 +50,7 @@ from raytracer.system.progress import open_progress
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.annotations.plan import Plan
+    from raytracer.annotations.plan import OverlayPlan
     from raytracer.appearance.coloring.style import StyleSettings
     from raytracer.appearance.describe import SphereInfo
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
@@ -284,8 +284,8 @@ def _stage(notice: Notice | None, spent: dict[str, float], name: str, text: str)
 
 
 def _packed(
-    scene: Scene, need: memory.MemoryEstimate, crop: Crop | None, plan: Plan | None, device: Device,
-    keep: bool, is_file: bool,
+    scene: Scene, need: memory.MemoryEstimate, crop: Crop | None, plan: OverlayPlan | None,
+    device: Device, keep: bool, is_file: bool,
 ) -> tuple[SceneBuffers, Camera]:  # fmt: skip
     """Return the packed scene and its fitted camera, if there is memory to render it.
 
@@ -347,7 +347,7 @@ class Job:
     frames: list[float] = field(default_factory=list)  # seconds of each rendered frame
     noise: float | None = None  # of the last picture (`raytracer.film.noise`), if measured
     tone: ToneSettings = field(default_factory=ToneSettings)  # of the scene
-    plan: Plan | None = None  # of what is drawn over pictures
+    plan: OverlayPlan | None = None  # of what is drawn over pictures
     blur: MotionBlur | None = None  # if the scene moves while the shutter is open
     _last_overlay: tuple[View, Crop, Overlay] | None = None
 
@@ -650,7 +650,7 @@ def load_applied(
     overrides: SceneOverrides,
     values: Mapping[str, Any] | None = None,
     blurs: bool = False,
-) -> tuple[Scene, Plan | None]:
+) -> tuple[Scene, OverlayPlan | None]:
     """Return a scene as it is packed, and what is drawn over its pictures; see `prepare`."""
     columns = overrides.columns
     scene = apply_overrides(load_source(source, columns=columns), overrides)
@@ -686,11 +686,11 @@ def _brightness(scene: Scene, settings: RenderSettings) -> float | str:
     return AUTO if is_look else 1.0
 
 
-def surroundings(plan: Plan | None, width: int, height: int) -> Surroundings:
+def surroundings(plan: OverlayPlan | None, width: int, height: int) -> Surroundings:
     """Return what a fitted camera leaves room for in a picture, without the boxes of files."""
     from raytracer.packing.framing import NOTHING
 
-    return NOTHING if plan is None else plan.surroundings(width, height)
+    return NOTHING if plan is None else plan.reserved_room(width, height)
 
 
 def load_source(
@@ -720,14 +720,14 @@ def load_source(
     return scene
 
 
-def plan_of(scene: Scene, values: Mapping[str, Any] | None = None) -> Plan | None:
+def plan_of(scene: Scene, values: Mapping[str, Any] | None = None) -> OverlayPlan | None:
     """Return what is drawn over pictures of a scene, or None; values: as for `prepare`."""
     if not scene.annotations:
         return None
     from raytracer.annotations import plan
 
     with prefix_errors(scene.source):
-        return plan.plan_of(scene, scene.render, scene.annotations, values)
+        return plan.make_plan(scene, scene.render, scene.annotations, values)
 
 
 def scene_about(path: Path) -> dict[str, Any]:
