@@ -37,15 +37,15 @@ from raytracer.model.simulation_box import to_triple
 from raytracer.packing.framing import NOTHING, Surroundings
 from raytracer.packing.pack import add_boxes
 from raytracer.particles.compressed import keep_decompressed
-from raytracer.rendering.following import follow, followed, with_rows
+from raytracer.rendering.following import follow, prepare_in_place, with_color_rows
 from raytracer.rendering.overrides import SceneOverrides
 from raytracer.rendering.pipeline import (
     NO_SPHERES,
-    Job,
+    PreparedScene,
     apply_overrides,
-    plan_of,
+    make_plan,
     prepare,
-    surroundings,
+    reserved_room,
 )
 from raytracer.trajectory.source import FrameSource
 from raytracer.trajectory.tracks import FrameKeys
@@ -97,7 +97,7 @@ class Renderer:
         self.hashed, self.in_place = hashed, in_place
         self.seconds: list[float] = []
         self._device: Device | None = None
-        self._job: Job | None = None  # of the frame that was read last
+        self._job: PreparedScene | None = None  # of the frame that was read last
         self._frame: int | None = None
         self._points: dict[int, NDArray[np.float64]] = {}  # that the camera follows, by frame
         self._warnings: dict[str, str] = {}  # those told, and those to be told, by what they say
@@ -216,9 +216,9 @@ class Renderer:
                 if camera.fit or not place:
                     around = NOTHING
                     if camera.fit:
-                        plan, size = plan_of(scene, _values(shots[frame])), scene.render
+                        plan, size = make_plan(scene, _values(shots[frame])), scene.render
                         with prefix_errors(scene.source):
-                            around = surroundings(plan, size.width, size.height)
+                            around = reserved_room(plan, size.width, size.height)
                             around = add_boxes(scene, around)
                     yield scene, self._point(scene, frame), around
 
@@ -255,7 +255,7 @@ class Renderer:
         moved = None if point is None or self._origin is None else point - self._origin
         return self._path.at(shot.index, shot.time, moved)
 
-    def _prepare(self, shot: Shot) -> Job:
+    def _prepare(self, shot: Shot) -> PreparedScene:
         """Read and pack a shot and build its tree, or only move the camera."""
         job = self._job
         if job is not None and job.kept is not None and self._frame == shot.frame:
@@ -264,8 +264,8 @@ class Renderer:
         scene = replace(scene, camera=self._camera(shot, scene))
         stated = {"brightness": self.settings.brightness}
         if self.in_place:
-            scene = with_rows(scene)
-            moved = job and followed(job, scene, SceneOverrides.of(stated), _values(shot))
+            scene = with_color_rows(scene)
+            moved = job and prepare_in_place(job, scene, SceneOverrides.of(stated), _values(shot))
             if job and job.kept and moved and moved.kept:
                 follow(job.scene, job.kept[1], job.kept[0], moved.kept[0])
                 self._job = moved
@@ -284,10 +284,10 @@ class Renderer:
         self._device = self._job.device
         return self._job
 
-    def _retaken(self, job: Job, shot: Shot) -> Job:
+    def _retaken(self, job: PreparedScene, shot: Shot) -> PreparedScene:
         assert job.kept is not None
         camera = self._camera(shot, job.kept[0])
-        seen = job.seen_by(camera)
+        seen = job.with_camera(camera)
         state = hashlib.blake2b(digest_size=16)
         for array in (seen.view.camera, seen.view.lights, seen.view.frame):
             state.update(array.tobytes())
@@ -301,7 +301,7 @@ class Renderer:
             timings=dict(job.timings),
         )  # fmt: skip
 
-    def _render(self, job: Job, bits: int | None) -> Image:
+    def _render(self, job: PreparedScene, bits: int | None) -> Image:
         self._tell()
         settings = job.settings
         if not job.device.has_own_memory:

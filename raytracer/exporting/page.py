@@ -35,7 +35,7 @@ from raytracer.exporting.sections import (
 from raytracer.film.film import Film
 from raytracer.model.annotations import IN_SCENE
 from raytracer.model.scene import Scene
-from raytracer.rendering.pipeline import Job, Notice
+from raytracer.rendering.pipeline import Notice, PreparedScene
 from raytracer.system.layout import enum_value
 from raytracer.viewer.controls import CONTROLS
 
@@ -59,7 +59,7 @@ OWN_PARTS = ("data", "shaders", "camera", "renderer", "overlay", "picking", "fig
 
 
 def page_of(
-    job: Job, figure: Figure, tone: ToneSettings, notice: Notice | None = None
+    job: PreparedScene, figure: Figure, tone: ToneSettings, notice: Notice | None = None
 ) -> list[bytes]:
     """Return the parts of a page, with the picture of the job's camera and size.
 
@@ -117,7 +117,9 @@ def script() -> str:
 # What the page knows beside arrays
 
 
-def head_of(job: Job, tone: ToneSettings, grid: Grid, spheres: int, rods: int) -> dict[str, Any]:
+def head_of(
+    job: PreparedScene, tone: ToneSettings, grid: Grid, spheres: int, rods: int
+) -> dict[str, Any]:
     """Return what the page knows beside arrays, as JSON types; lengths in render space."""
     assert job.kept is not None
     scene, view, camera = job.kept[0], job.view, job.view.camera[0]
@@ -203,16 +205,16 @@ def _materials(materials: NDArray[np.void]) -> list[list[float]]:
     return made
 
 
-def _exposure(job: Job, tone: ToneSettings) -> float:
+def _exposure(job: PreparedScene, tone: ToneSettings) -> float:
     """Return the exposure in stops; an automatic one is metered from a picture of few samples."""
     if not tone.automatic:
         return float(tone.exposure)
     film = job.device.film(Film.blank(*job.view.size))
-    job.expose(film, METERED_SAMPLES, first=0)
+    job.accumulate(film, METERED_SAMPLES, first=0)
     return job.image(film, tone).statistics.exposure
 
 
-def _overlay(job: Job) -> dict[str, Any]:
+def _overlay(job: PreparedScene) -> dict[str, Any]:
     """Return texts and legend as SVG, and where scale bar and axes are for any view."""
     if job.plan is None:
         return {"overlay": "", "bar": None, "axes": None}

@@ -24,7 +24,7 @@ from raytracer.model.annotations import Annotations
 from raytracer.model.scene import Scene
 from raytracer.model.settings import AUTO, RenderSettings
 from raytracer.model.source_settings import SourceSettings
-from raytracer.rendering.following import with_rows
+from raytracer.rendering.following import with_color_rows
 from raytracer.rendering.overrides import SceneOverrides
 from raytracer.rendering.pipeline import Notice, apply_overrides, load_source
 from raytracer.rendering.view_settings import ViewSettings, check_shutter
@@ -145,7 +145,7 @@ class Frames:
         glyphs = {name: settings[name] or False for name in SHAPES if name in settings}
         loaded = None
         if self.live is not None:
-            scene = with_rows(scene)
+            scene = with_color_rows(scene)
             loaded = like.followed(scene, SceneOverrides.of(glyphs, drawn or None))
         loaded = loaded or LoadedScene.load(
             scene, glyphs, like.job.device, self.threads, step, drawn or None

@@ -11,7 +11,7 @@ import raytracer
 from raytracer import Film, UserError
 from raytracer.backends.base import CpuDevice
 from raytracer.film.noise import grade_light, measure_mean_light
-from raytracer.rendering.adaptive import FilmAreas, Passes
+from raytracer.rendering.adaptive import AdaptiveSampler, FilmAreas
 from support.films import film_of, noise_of
 from support.project import to_project
 from support.scenes import random_scene
@@ -218,7 +218,9 @@ def test_time_of_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     on_device = job.device.film(Film.blank(2, 2))
     for seconds, expected in ((11.5, [1, 1, 2, 4, 3]), (0.5, [1])):
         areas = FilmAreas(on_device, job.add, job.device, 0)
-        assert Passes(areas, 1, None, 100, seconds, fractions.append).run() == sum(expected)
+        assert AdaptiveSampler(areas, 1, None, 100, seconds, fractions.append).run() == sum(
+            expected
+        )
         assert parts == expected
         assert fractions == sorted(fractions)
         parts.clear()
