@@ -34,10 +34,10 @@ from raytracer.scene_files.source import InputSource
 from raytracer.system.progress import ProgressBar
 from raytracer.trajectory.source import (
     FileSource,
-    MendedSource,
-    chosen_frames,
-    frames_of,
-    state_of,
+    RepairedSource,
+    open_frames,
+    parse_frame_numbers,
+    read_file_state,
 )
 
 STILL_SECONDS = 6.0
@@ -219,14 +219,14 @@ def animate(
     """
     check_names(animate, settings)
     first = 0 if is_path(scene) else None  # a folder may be a series
-    source = frames_of(
+    source = open_frames(
         InputSource.of(scene, frame=first, format=format, topology=topology, arrays=arrays)
     )
     changes, overrides = split_settings(settings, AnimationSettings)
     moves = replace(source.animation or AnimationSettings(), **changes)
-    frames = chosen_frames(moves.frames, source.count, source.name)
+    frames = parse_frame_numbers(moves.frames, source.count, source.name)
     if isinstance(source, FileSource) and source.count > 1:
-        source = MendedSource(source)
+        source = RepairedSource(source)
     if moves.smoothing > 1 or moves.unwrap:
         from raytracer.trajectory.tracks import TrackedSource
 
@@ -296,7 +296,7 @@ def _digest(plan: Plan) -> str:
     known = [
         __version__, signature, settings, plan.overrides, repr(view), repr(plan.tone),
         plan.backend, repr(plan.annotations), [asdict(shot) for shot in plan.shots],
-        [state_of(path) for path in _find_files(plan.overrides)],
+        [read_file_state(path) for path in _find_files(plan.overrides)],
     ]  # fmt: skip
     text = json.dumps(known, sort_keys=True, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
