@@ -145,7 +145,7 @@ def test_bloom_and_denoising_of_a_film(
         asked.append(guides)
         return color * 0
 
-    monkeypatch.setattr(denoise, "filtered", filtered)
+    monkeypatch.setattr(denoise, "filter_color", filtered)
     monkeypatch.setattr(denoise, "require_denoiser", lambda: None)
     run("tone", "a.npz", "--denoise", "-o", "black.png", "--bloom", "0.1")
     assert pixels_of("black.png").max() == 0

@@ -34,10 +34,10 @@ from raytracer.scene_files.source import InputSource
 from raytracer.system.progress import ProgressBar
 from raytracer.trajectory.source import (
     FileSource,
-    MendedSource,
-    chosen_frames,
-    frames_of,
-    state_of,
+    RepairedSource,
+    open_frames,
+    parse_frame_numbers,
+    read_file_state,
 )
 
 STILL_SECONDS = 6.0
@@ -76,7 +76,7 @@ class Animation:
         """Render the frames in order; the next one is read meanwhile."""
         with (
             Renderer(self._plan) as renderer,
-            closing(renderer.images(self._plan.shots, None)) as images,
+            closing(renderer.render_shots(self._plan.shots, None)) as images,
         ):
             yield from images
 
@@ -109,7 +109,7 @@ class Animation:
             UserError: it cannot be written.
         """
         target, plan = check_path(path), self._plan
-        first, step = (0, 1) if part is None else _part(part, resume, plan)
+        first, step = (0, 1) if part is None else _parse_part(part, resume, plan)
         kind = NumberedPictures if NUMBER.search(target.name) else Movie
         files = kind(plan, target, _digest(plan), is_part=part is not None)
         files.check(output.OutputSet())
@@ -118,7 +118,7 @@ class Animation:
             return target
         with ExitStack() as stack:
             if isinstance(files, Movie):
-                files.remake = self._remaker(stack)
+                files.remake = self._make_remaker(stack)
             call = None if isinstance(progress, bool) else progress
             if progress is True:
                 call = stack.enter_context(ProgressBar(show=True)).frames
@@ -126,7 +126,7 @@ class Animation:
                 self._write(files, shots, resume, call)
         return target
 
-    def _remaker(self, stack: ExitStack) -> Callable[[int], Image]:
+    def _make_remaker(self, stack: ExitStack) -> Callable[[int], Image]:
         """Return a function that renders single frames, with a renderer that a stack closes."""
         renderers: list[Renderer] = []
 
@@ -134,8 +134,8 @@ class Animation:
             if not renderers:
                 renderers.append(stack.enter_context(Renderer(self._plan, hashed=False)))
                 if renderers[0].tone.automatic:
-                    renderers[0].image(self._plan.shots[0], None)
-            image = renderers[0].image(self._plan.shots[index], 8)
+                    renderers[0].render_shot(self._plan.shots[0], None)
+            image = renderers[0].render_shot(self._plan.shots[index], 8)
             self._plan.source.check(self._plan.shots[index].frame)
             return image
 
@@ -161,7 +161,7 @@ class Animation:
                         shots.insert(0, first)
                 # Closed before the renderer, because it waits for the frame being read.
                 bits = None if files.is_film else 8
-                images = stack.enter_context(closing(renderer.images(missing, bits)))
+                images = stack.enter_context(closing(renderer.render_shots(missing, bits)))
             unfinished = {shot.index for shot in missing}
             written: Future[None] | None = None
             for finished, shot in enumerate(shots):
@@ -219,25 +219,27 @@ def animate(
     """
     check_names(animate, settings)
     first = 0 if is_path(scene) else None  # a folder may be a series
-    source = frames_of(
+    source = open_frames(
         InputSource.of(scene, frame=first, format=format, topology=topology, arrays=arrays)
     )
     changes, overrides = split_settings(settings, AnimationSettings)
     moves = replace(source.animation or AnimationSettings(), **changes)
-    frames = chosen_frames(moves.frames, source.count, source.name)
+    frames = parse_frame_numbers(moves.frames, source.count, source.name)
     if isinstance(source, FileSource) and source.count > 1:
-        source = MendedSource(source)
+        source = RepairedSource(source)
     if moves.smoothing > 1 or moves.unwrap:
         from raytracer.trajectory.tracks import TrackedSource
 
         source = TrackedSource(source, frames, moves.smoothing, moves.unwrap)
-    shots, duration = _shots(frames, moves, source.name)
+    shots, duration = _make_shots(frames, moves, source.name)
     return Animation(
         Plan(source, shots, moves, overrides, tone, backend, threads, duration, annotations)
     )
 
 
-def _shots(frames: list[int], settings: AnimationSettings, name: str) -> tuple[list[Shot], float]:
+def _make_shots(
+    frames: list[int], settings: AnimationSettings, name: str
+) -> tuple[list[Shot], float]:
     seconds = settings.duration
     if len(frames) == 1 and not settings.moves and settings.duration is None:
         raise UserError(
@@ -257,7 +259,7 @@ def _shots(frames: list[int], settings: AnimationSettings, name: str) -> tuple[l
     return shots, count / settings.fps
 
 
-def _part(part: str, resume: bool, plan: Plan) -> tuple[int, int]:
+def _parse_part(part: str, resume: bool, plan: Plan) -> tuple[int, int]:
     """Return the index of the first frame of a part, and the step to the next one."""
     match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", part) if isinstance(part, str) else None
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
@@ -272,7 +274,7 @@ def _part(part: str, resume: bool, plan: Plan) -> tuple[int, int]:
     return int(match[1]) - 1, int(match[2])
 
 
-def _files_in(settings: Mapping[str, Any]) -> list[Path]:
+def _find_files(settings: Mapping[str, Any]) -> list[Path]:
     """Return the files that settings name, such as the image of an environment: whole texts, or
     what is before a comma, as in hopper.stl,opacity=0.3."""
     values = [item for value in settings.values()
@@ -294,7 +296,7 @@ def _digest(plan: Plan) -> str:
     known = [
         __version__, signature, settings, plan.overrides, repr(view), repr(plan.tone),
         plan.backend, repr(plan.annotations), [asdict(shot) for shot in plan.shots],
-        [state_of(path) for path in _files_in(plan.overrides)],
+        [read_file_state(path) for path in _find_files(plan.overrides)],
     ]  # fmt: skip
     text = json.dumps(known, sort_keys=True, default=repr)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

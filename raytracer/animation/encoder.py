@@ -74,7 +74,7 @@ def check_movie(path: Path, codec: str | None, transparent: bool) -> None:
         raise UserError(f"{path}: this PyAV has no encoder of {chosen}: use another --codec")
 
 
-def frame_of(image: Image, path: Path) -> Pixels:
+def make_frame(image: Image, path: Path) -> Pixels:
     """Return a picture as a frame, uint8 (h, w, 3 or 4), contiguous. Raises UserError: it is
     transparent, which a movie of this name cannot be."""
     if image.transparent and path.suffix.lower() not in PICTURES:
@@ -108,7 +108,7 @@ def _library(path: Path) -> Any:
     return av
 
 
-def planes(pixels: Pixels) -> Any:
+def convert_to_yuv(pixels: Pixels) -> Any:
     """Convert a picture for an encoder: a frame of PyAV in YUV 4:2:0, BT.709, limited range. For
     odd sizes the last row or column of uint8 (h, w, 3 or 4) is doubled; alpha is ignored."""
     from av import VideoFrame
@@ -163,7 +163,7 @@ class VideoWriter:
 
     def add(self, pixels: Pixels) -> None:
         """Add a frame, uint8 (h, w, 3 or 4); alpha is ignored."""
-        frame = planes(pixels)
+        frame = convert_to_yuv(pixels)
         if self._stream is None:
             self._open(frame.width, frame.height)
             if pixels.shape[:2] != (frame.height, frame.width):
@@ -190,7 +190,7 @@ def write_picture(
     from PIL import Image as Pictures
 
     is_gif = path.suffix.lower() == ".gif"
-    palette = _palette(read, count) if is_gif else None
+    palette = _shared_palette(read, count) if is_gif else None
 
     def pictures() -> Iterator[Any]:
         for index in range(count):
@@ -204,12 +204,12 @@ def write_picture(
     options: dict[str, Any] = {"quality": quality, "lossless": quality == 100, "method": 4}
     next(frames).save(
         file, format="GIF" if is_gif else "WEBP", save_all=True, append_images=frames, loop=0,
-        duration=durations(count, fps, 10 if is_gif else 1),
+        duration=frame_durations(count, fps, 10 if is_gif else 1),
         **{"optimize": False} if is_gif else options,
     )  # fmt: skip
 
 
-def _palette(read: Read, count: int) -> Any:
+def _shared_palette(read: Read, count: int) -> Any:
     """Return a picture with one palette for all frames: changing palettes would flicker."""
     from PIL import Image as Pictures
 
@@ -219,7 +219,7 @@ def _palette(read: Read, count: int) -> Any:
     return sheet.quantize(256, method=Pictures.Quantize.MEDIANCUT, dither=Pictures.Dither.NONE)
 
 
-def durations(count: int, fps: float, unit: int) -> list[int]:
+def frame_durations(count: int, fps: float, unit: int) -> list[int]:
     """Return the duration of each frame in milliseconds, in whole units with the right sum."""
     ends = [round(1000.0 * (index + 1) / fps / unit) * unit for index in range(count)]
     return [max(end - start, unit) for start, end in zip([0, *ends], ends, strict=False)]

@@ -24,7 +24,7 @@ from raytracer.packing.pose import aim_camera, fit_camera
 Point = NDArray[np.float64]
 
 
-class Fitted(NamedTuple):
+class FittedView(NamedTuple):
     eye: Point  # (3,)
     half: float  # half the height of the picture of an orthographic camera
     middle: Point  # centre of the frame's spheres, (3,)
@@ -42,7 +42,7 @@ def fit(
     shows beside spheres. camera: of the scene; one that is not fitted keeps its position.
     directions: returns those from the spheres to the eye, its own first, then those along its path.
     """
-    fitted: list[list[Fitted]] = []
+    fitted: list[list[FittedView]] = []
     ways: Sequence[Point] = ()
     pivot: Point | None = None
     start, room = camera, FULL
@@ -53,7 +53,7 @@ def fit(
         if not ways:
             start = aim_camera(camera, spheres, space)
             if not start.fit:
-                return _zoomed(start)
+                return _apply_zoom(start)
             ways = directions(start)
             fitted = [[] for _ in ways]
             pivot = point
@@ -62,28 +62,30 @@ def fit(
         center = np.asarray(space.center, np.float64)
         middle = extent.find_center(spheres) * space.scale + center if sets else center
         if len(ways) > 1 or pivot is not None:  # the centre stays in the middle of the picture
-            around = replace(around, room=_even(around.room))
+            around = replace(around, room=_symmetric_room(around.room))
         room = Room(*map(max, room, around.room))
         moved = np.zeros(3) if point is None or pivot is None else point - pivot
         for each, way in zip(fitted, ways, strict=True):
             turned = replace(start, position=None, look_at=None, direction=to_triple(way), zoom=1.0)
             stand = fit_camera(turned, spheres, space, aspect, around)[0]
             eye = stand.eye * space.scale + center - moved
-            each.append(Fitted(eye, stand.half * space.scale, middle - moved))
+            each.append(FittedView(eye, stand.half * space.scale, middle - moved))
     if len(ways) == 1 and pivot is None:
-        return _zoomed(_still(fitted[0], start, ways[0], aspect, room))
+        return _apply_zoom(_fit_one_direction(fitted[0], start, ways[0], aspect, room))
     if pivot is None:
         pivot = np.mean([each.middle for frames in fitted for each in frames], axis=0)
-    return _zoomed(_around(fitted, start, ways, aspect, pivot, _even(room)))
+    return _apply_zoom(
+        _fit_all_directions(fitted, start, ways, aspect, pivot, _symmetric_room(room))
+    )
 
 
-def _even(room: Room) -> Room:
+def _symmetric_room(room: Room) -> Room:
     """Return margins that keep the centre in the middle of the picture."""
     across, above = max(room.left, room.right), max(room.bottom, room.top)
     return Room(across, across, above, above)
 
 
-def _zoomed(camera: Camera) -> Camera:
+def _apply_zoom(camera: Camera) -> Camera:
     """Convert the zoom of a camera to a smaller field of view or height."""
     if camera.zoom == 1.0:
         return camera
@@ -93,8 +95,8 @@ def _zoomed(camera: Camera) -> Camera:
     return replace(camera, vertical_fov=angle, zoom=1.0)
 
 
-def _still(
-    fitted: list[Fitted], camera: Camera, direction: Point, aspect: float, room: Room
+def _fit_one_direction(
+    fitted: list[FittedView], camera: Camera, direction: Point, aspect: float, room: Room
 ) -> Camera:
     """Return the camera of one direction that sees all eyes, with margins."""
     axes = framing.view_basis(direction, np.array(camera.upward, np.float64))
@@ -136,8 +138,8 @@ def _apex(
     return np.array([(right + left) / 2.0 - depth * tangent * (low - high), depth])
 
 
-def _around(
-    fitted: list[list[Fitted]],
+def _fit_all_directions(
+    fitted: list[list[FittedView]],
     camera: Camera,
     directions: Sequence[Point],
     aspect: float,

@@ -17,7 +17,7 @@ from raytracer.animation.encoder import (
     Pixels,
     VideoWriter,
     check_movie,
-    frame_of,
+    make_frame,
     write_picture,
 )
 from raytracer.animation.shots import Plan
@@ -68,7 +68,7 @@ class NumberedPictures:
         yield
 
     def path(self, index: int) -> Path:
-        return numbered(self.target, index, len(self.plan.shots))
+        return numbered_path(self.target, index, len(self.plan.shots))
 
     def has(self, index: int) -> bool:
         """Whether a frame is finished."""
@@ -157,7 +157,7 @@ class Movie(NumberedPictures):
             raise
 
     def keep(self, index: int, image: Image) -> None:
-        pixels = frame_of(image, self.target)
+        pixels = make_frame(image, self.target)
         if index == 0:
             image.save(self.poster)
         self.store(index, pixels)
@@ -197,7 +197,7 @@ class Movie(NumberedPictures):
             with path.open("rb") as file, np.load(file) as archive:
                 pixels: Pixels = archive["frame"]
         except FileNotFoundError:
-            pixels = frame_of(self.remake(index), self.target)
+            pixels = make_frame(self.remake(index), self.target)
             self.store(index, pixels)
         except Exception:  # of zipfile, zlib or NumPy
             raise OutputError(f"{path}: is damaged: run the command again with --fresh") from None
@@ -215,7 +215,7 @@ class Movie(NumberedPictures):
             self.folder.rmdir()
 
 
-def numbered(target: Path, index: int, count: int) -> Path:
+def numbered_path(target: Path, index: int, count: int) -> Path:
     """Return the path of one of `count` pictures, whose name has # or %d for the number."""
     digits = len(str(count - 1))
 

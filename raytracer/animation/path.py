@@ -26,7 +26,7 @@ MAX_ELEVATION = 89.5  # limit of an orbit's elevation in degrees: over the pole 
 PARALLEL = 1e-9  # sine of the angle below which two directions count as equal or opposite
 
 
-def eased(share: float, ease: str) -> float:
+def ease_share(share: float, ease: str) -> float:
     """Return the completed fraction of a motion at a fraction of its time; ease: of `EASINGS`."""
     share = min(max(share, 0.0), 1.0)
     if ease == "smooth":
@@ -39,7 +39,7 @@ def eased(share: float, ease: str) -> float:
 
 
 @dataclass(frozen=True)
-class Stand:
+class CameraPose:
     """A moving camera: target, offset to the eye, and size of the picture."""
 
     target: Point  # centre of the picture, float64 (3,), scene units
@@ -71,30 +71,30 @@ class Stand:
         )
 
 
-def turned(stand: Stand, azimuth: float, elevation: float) -> Stand:
+def turn_about_target(stand: CameraPose, azimuth: float, elevation: float) -> CameraPose:
     """Rotate a camera about its target: degrees to the right about `up`, and upwards."""
-    offset = _about(stand.offset, stand.up, radians(azimuth))
+    offset = _rotate_about(stand.offset, stand.up, radians(azimuth))
     side = np.cross(stand.up, offset)
     length = float(np.linalg.norm(side))
     if elevation and length > 0.0:
         distance = float(np.linalg.norm(offset))
         now = 90.0 - degrees(acos(min(max(float(offset @ stand.up) / distance, -1.0), 1.0)))
         wanted = min(max(now + elevation, -MAX_ELEVATION), MAX_ELEVATION)
-        offset = _about(offset, side / length, radians(now - wanted))
+        offset = _rotate_about(offset, side / length, radians(now - wanted))
     return replace(stand, offset=offset)
 
 
-def _about(vector: Point, axis: Point, angle: float) -> Point:
+def _rotate_about(vector: Point, axis: Point, angle: float) -> Point:
     """Rotate a vector about a unit axis, right-handed (Rodrigues)."""
     along = float(axis @ vector) * (1.0 - cos(angle))
     return vector * cos(angle) + np.cross(axis, vector) * sin(angle) + axis * along
 
 
-def between(one: Stand, other: Stand, share: float) -> Stand:
+def interpolate_poses(one: CameraPose, other: CameraPose, share: float) -> CameraPose:
     """Interpolate two cameras: direction on a great circle, distance geometrically."""
     lengths = [float(np.linalg.norm(stand.offset)) for stand in (one, other)]
     direction = _slerp(one.offset / lengths[0], other.offset / lengths[1], one.up, share)
-    return Stand(
+    return CameraPose(
         one.target + (other.target - one.target) * share,
         direction * lengths[0] ** (1.0 - share) * lengths[1] ** share,
         _slerp(one.up, other.up, one.offset / lengths[0], share),
@@ -112,8 +112,8 @@ def _slerp(one: Point, other: Point, by: Point, share: float) -> Point:
             return one
         axis, length = by - one * float(by @ one), 1.0
         axis = axis / (float(np.linalg.norm(axis)) or 1.0)
-        return _about(one, axis, pi * share)
-    return _about(one, axis / length, acos(cosine) * share)
+        return _rotate_about(one, axis, pi * share)
+    return _rotate_about(one, axis / length, acos(cosine) * share)
 
 
 class CameraPath:
@@ -125,19 +125,19 @@ class CameraPath:
     ) -> None:
         self._camera, self._settings = camera, settings
         self._frames, self._duration = frames, duration
-        self._keys = _stands(camera, settings.keyframes)
+        self._keys = _keyframe_poses(camera, settings.keyframes)
 
     def at(self, frame: int, time: float, moved: Point | None = None) -> Camera:
         """Return the camera of a frame; moved: displacement of the followed point since the first
         one."""
         settings = self._settings
-        stand = self._keyed(time)
+        stand = self._interpolate_keyframes(time)
         share = frame / max(self._frames - 1, 1)
-        progress = eased(share, settings.ease)
-        stand = turned(stand, self._azimuth(time), 0.0)
+        progress = ease_share(share, settings.ease)
+        stand = turn_about_target(stand, self._azimuth(time), 0.0)
         if settings.orbit is not None:
             azimuth, elevation = settings.orbit
-            stand = turned(stand, azimuth * progress, elevation * progress)
+            stand = turn_about_target(stand, azimuth * progress, elevation * progress)
         if settings.dolly is not None:
             stand = replace(stand, offset=stand.offset * settings.dolly**progress)
         if settings.zoom_to is not None:
@@ -151,29 +151,33 @@ class CameraPath:
         turn = self._settings.turn
         if turn.seconds is not None:
             return turn.degrees * time / turn.seconds
-        return turn.degrees * eased(time / self._duration, self._settings.ease)
+        return turn.degrees * ease_share(time / self._duration, self._settings.ease)
 
-    def _keyed(self, time: float) -> Stand:
+    def _interpolate_keyframes(self, time: float) -> CameraPose:
         keys = self._keys
         for (start, one, _), (end, other, ease) in pairwise(keys):
             if time < end:
-                return between(one, other, eased((time - start) / (end - start), ease))
+                return interpolate_poses(
+                    one, other, ease_share((time - start) / (end - start), ease)
+                )
         return keys[-1][1]
 
 
-def _stands(camera: Camera, keyframes: Sequence[Keyframe]) -> list[tuple[float, Stand, str]]:
+def _keyframe_poses(
+    camera: Camera, keyframes: Sequence[Keyframe]
+) -> list[tuple[float, CameraPose, str]]:
     """Return time, camera and easing of each keyframe; without any, of the camera."""
-    stands: list[tuple[float, Stand, str]] = []
+    stands: list[tuple[float, CameraPose, str]] = []
     now = camera
     for key in keyframes:
         names = ("position", "look_at", "up", "vertical_fov", "height")
         values = {name: getattr(key, name) for name in names if getattr(key, name) is not None}
         now = replace(now, **values)
-        stands.append((key.time, Stand.of(now), key.ease))
-    return stands or [(0.0, Stand.of(camera), "linear")]
+        stands.append((key.time, CameraPose.of(now), key.ease))
+    return stands or [(0.0, CameraPose.of(camera), "linear")]
 
 
-def point_of(scene: Scene, target: str | int) -> Point:
+def find_followed_point(scene: Scene, target: str | int) -> Point:
     """Return the point that a camera follows, float64 (3,), scene units.
 
     target: "center", or the id of a particle of the first set with a file, or its number if the
@@ -183,7 +187,9 @@ def point_of(scene: Scene, target: str | int) -> Point:
     if target == CENTER:
         if not sets:
             return np.zeros(3)
-        total = sum(_placed(s, s.centers.mean(axis=0, dtype=np.float64)) * s.count for s in sets)
+        total = sum(
+            _transform_point(s, s.centers.mean(axis=0, dtype=np.float64)) * s.count for s in sets
+        )
         return np.asarray(total / sum(s.count for s in sets), np.float64)
     number = int(target)
     chosen = next((s for s in sets if s.file is not None), sets[0] if sets else None)
@@ -197,9 +203,9 @@ def point_of(scene: Scene, target: str | int) -> Point:
             f"{chosen.source or 'the scene'}: animation.follow: there is no particle {number} "
             f"among {chosen.count:,}"
         )
-    return _placed(chosen, np.asarray(chosen.centers[rows[0]], np.float64))
+    return _transform_point(chosen, np.asarray(chosen.centers[rows[0]], np.float64))
 
 
-def _placed(spheres: SphereSet, point: Point) -> Point:
+def _transform_point(spheres: SphereSet, point: Point) -> Point:
     placed = spheres.transform.linear() @ point + np.asarray(spheres.transform.translate)
     return np.asarray(placed, np.float64)

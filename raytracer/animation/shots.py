@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.animation.fit import fit
-from raytracer.animation.path import CameraPath, Stand, point_of, turned
-from raytracer.annotations.texts import Short
+from raytracer.animation.path import CameraPath, CameraPose, find_followed_point, turn_about_target
+from raytracer.annotations.texts import ShortNumber
 from raytracer.backends.base import Device
 from raytracer.config.errors import prefix_errors
 from raytracer.config.inferred import InferredDefaults, infer_defaults
@@ -37,15 +37,15 @@ from raytracer.model.simulation_box import to_triple
 from raytracer.packing.framing import NOTHING, Surroundings
 from raytracer.packing.pack import add_boxes
 from raytracer.particles.compressed import keep_decompressed
-from raytracer.rendering.following import follow, followed, with_rows
+from raytracer.rendering.following import follow, prepare_in_place, with_color_rows
 from raytracer.rendering.overrides import SceneOverrides
 from raytracer.rendering.pipeline import (
     NO_SPHERES,
-    Job,
+    PreparedScene,
     apply_overrides,
-    plan_of,
+    make_plan,
     prepare,
-    surroundings,
+    reserved_room,
 )
 from raytracer.trajectory.source import FrameSource
 from raytracer.trajectory.tracks import FrameKeys
@@ -91,13 +91,13 @@ class Renderer:
         self._overrides = SceneOverrides.of(plan.overrides, plan.annotations)
         # The reading thread has its own context variables.
         self._context, self._kept = copy_context(), ExitStack()
-        for block in (keep_decompressed(), redirect_warnings(self._note)):
+        for block in (keep_decompressed(), redirect_warnings(self._collect_warning)):
             self._context.run(self._kept.enter_context, block)
         self.plan = plan
         self.hashed, self.in_place = hashed, in_place
         self.seconds: list[float] = []
         self._device: Device | None = None
-        self._job: Job | None = None  # of the frame that was read last
+        self._job: PreparedScene | None = None  # of the frame that was read last
         self._frame: int | None = None
         self._points: dict[int, NDArray[np.float64]] = {}  # that the camera follows, by frame
         self._warnings: dict[str, str] = {}  # those told, and those to be told, by what they say
@@ -106,13 +106,13 @@ class Renderer:
         self._uses = Counter(shot.frame for shot in plan.shots)
         self._inferred = InferredDefaults()
         try:
-            self._context.run(self._begin)
+            self._context.run(self._prepare_from_first)
         except BaseException:
             self._context.run(self._kept.close)
             raise
-        self._tell()
+        self._pass_warnings()
 
-    def _begin(self) -> None:
+    def _prepare_from_first(self) -> None:
         """Take from the first frame what is the same for all."""
         plan = self.plan
         frames = dict.fromkeys(shot.frame for shot in plan.shots)
@@ -123,9 +123,9 @@ class Renderer:
         settings = first.render
         camera = first.camera or Camera()
         origin = self._origin = self._point(first, number)
-        start = self._fitted(first, camera, settings.width / settings.height)
+        start = self._fit_camera(first, camera, settings.width / settings.height)
         if origin is not None:
-            start = replace(Stand.of(start), target=origin).camera(start)
+            start = replace(CameraPose.of(start), target=origin).camera(start)
         self._path = CameraPath(start, plan.settings, len(plan.shots), plan.duration)
         if settings.brightness == AUTO:
             first = replace(first, camera=self._path.at(0, plan.shots[0].time))
@@ -135,7 +135,7 @@ class Renderer:
                 settings = job.settings
         self.settings, self.tone = settings, ToneSettings.of(plan.tone, first.tone)
 
-    def images(self, shots: Sequence[Shot], bits: int | None) -> Generator[Image]:
+    def render_shots(self, shots: Sequence[Shot], bits: int | None) -> Generator[Image]:
         """Yield the pictures of shots, in order; the next one is prepared meanwhile. bits: 8
         develops on the device, without the film; None keeps the film."""
         with ThreadPoolExecutor(1, "frames") as reader:
@@ -148,8 +148,8 @@ class Renderer:
                 if after is None or after.frame != shot.frame:
                     job.scene.close()
 
-    def image(self, shot: Shot, bits: int | None) -> Image:
-        """Return the picture of one shot, as `images`; the spheres are kept for its frame."""
+    def render_shot(self, shot: Shot, bits: int | None) -> Image:
+        """Return the picture of one shot, as `render_shots`; the spheres are kept for its frame."""
         before = self._job
         job = self._context.run(self._prepare, shot)
         if before is not None and before.scene is not job.scene:
@@ -169,7 +169,7 @@ class Renderer:
         if report := self.plan.source.report:
             warn(report)
 
-    def _note(self, sentence: str) -> None:
+    def _collect_warning(self, sentence: str) -> None:
         """Take a warning, unless an earlier one differs only in the number of the frame, or the
         report of the source tells it."""
         if sentence == NO_SPHERES and self.plan.source.report:
@@ -177,7 +177,7 @@ class Renderer:
         source, _, rest = sentence.partition(": frame ")
         self._warnings.setdefault(source + rest.partition(": ")[2], sentence)
 
-    def _tell(self) -> None:
+    def _pass_warnings(self) -> None:
         """Pass new warnings on, in the caller's thread."""
         new = [*self._warnings.values()][self._told :]
         self._told += len(new)
@@ -197,7 +197,7 @@ class Renderer:
                 spheres.release_columns()
         return scene
 
-    def _fitted(self, first: Scene, camera: Camera, aspect: float) -> Camera:
+    def _fit_camera(self, first: Scene, camera: Camera, aspect: float) -> Camera:
         """Return the camera for several frames, which also determine colour ranges."""
         frames = list(dict.fromkeys(shot.frame for shot in self.plan.shots))
         last = len(frames) - 1
@@ -216,9 +216,9 @@ class Renderer:
                 if camera.fit or not place:
                     around = NOTHING
                     if camera.fit:
-                        plan, size = plan_of(scene, _values(shots[frame])), scene.render
+                        plan, size = make_plan(scene, _values(shots[frame])), scene.render
                         with prefix_errors(scene.source):
-                            around = surroundings(plan, size.width, size.height)
+                            around = reserved_room(plan, size.width, size.height)
                             around = add_boxes(scene, around)
                     yield scene, self._point(scene, frame), around
 
@@ -236,18 +236,20 @@ class Renderer:
         if (settings.turntable is None and settings.orbit is None) or settings.keyframes:
             return [backward]
         up = np.array(camera.upward, np.float64)
-        stand = Stand(np.zeros(3), backward, up / np.linalg.norm(up), 1.0)
+        stand = CameraPose(np.zeros(3), backward, up / np.linalg.norm(up), 1.0)
         azimuth, elevation = settings.orbit or (0.0, 0.0)
         azimuth += settings.turn.degrees
         shares = [k / FIT_DIRECTIONS for k in range(FIT_DIRECTIONS + 1)]
-        return [turned(stand, azimuth * share, elevation * share).offset for share in shares]
+        return [
+            turn_about_target(stand, azimuth * share, elevation * share).offset for share in shares
+        ]
 
     def _point(self, scene: Scene, frame: int) -> NDArray[np.float64] | None:
         follow = self.plan.settings.follow
         if follow is None:
             return None
         if frame not in self._points:
-            self._points[frame] = point_of(scene, follow)
+            self._points[frame] = find_followed_point(scene, follow)
         return self._points[frame]
 
     def _camera(self, shot: Shot, scene: Scene) -> Camera:
@@ -255,17 +257,17 @@ class Renderer:
         moved = None if point is None or self._origin is None else point - self._origin
         return self._path.at(shot.index, shot.time, moved)
 
-    def _prepare(self, shot: Shot) -> Job:
+    def _prepare(self, shot: Shot) -> PreparedScene:
         """Read and pack a shot and build its tree, or only move the camera."""
         job = self._job
         if job is not None and job.kept is not None and self._frame == shot.frame:
-            return self._retaken(job, shot)
+            return self._with_moved_camera(job, shot)
         scene = self._load(shot.frame, moves=True)
         scene = replace(scene, camera=self._camera(shot, scene))
         stated = {"brightness": self.settings.brightness}
         if self.in_place:
-            scene = with_rows(scene)
-            moved = job and followed(job, scene, SceneOverrides.of(stated), _values(shot))
+            scene = with_color_rows(scene)
+            moved = job and prepare_in_place(job, scene, SceneOverrides.of(stated), _values(shot))
             if job and job.kept and moved and moved.kept:
                 follow(job.scene, job.kept[1], job.kept[0], moved.kept[0])
                 self._job = moved
@@ -284,10 +286,10 @@ class Renderer:
         self._device = self._job.device
         return self._job
 
-    def _retaken(self, job: Job, shot: Shot) -> Job:
+    def _with_moved_camera(self, job: PreparedScene, shot: Shot) -> PreparedScene:
         assert job.kept is not None
         camera = self._camera(shot, job.kept[0])
-        seen = job.seen_by(camera)
+        seen = job.with_camera(camera)
         state = hashlib.blake2b(digest_size=16)
         for array in (seen.view.camera, seen.view.lights, seen.view.frame):
             state.update(array.tobytes())
@@ -301,8 +303,8 @@ class Renderer:
             timings=dict(job.timings),
         )  # fmt: skip
 
-    def _render(self, job: Job, bits: int | None) -> Image:
-        self._tell()
+    def _render(self, job: PreparedScene, bits: int | None) -> Image:
+        self._pass_warnings()
         settings = job.settings
         if not job.device.has_own_memory:
             bits = None  # developed by the thread that uses the picture
@@ -319,4 +321,4 @@ class Renderer:
 
 
 def _values(shot: Shot) -> dict[str, Any]:
-    return {"frame": shot.frame, "seconds": Short(shot.time)}
+    return {"frame": shot.frame, "seconds": ShortNumber(shot.time)}

@@ -22,9 +22,9 @@ MIN_LENGTH = 0.02  # as a part of an axis, below which an axis points at the vie
 
 def draw(sheet: Sheet, axes: Axes, projection: Projection) -> None:
     """Draw the tripod; axes that point away from the viewer first."""
-    length, size, names, reach, (x, y), colors = take(sheet, axes)
+    length, size, names, reach, (x, y), colors = reserve_tripod(sheet, axes)
     directions = projection.directions(np.eye(3))
-    shift_x, shift_y = _shift(axes.place, directions, reach)
+    shift_x, shift_y = _shift_into_margin(axes.place, directions, reach)
     middle = x + shift_x, y + shift_y
     for axis in np.argsort(directions[:, 2], kind="stable"):
         along = float(directions[axis, 0]) * length, -float(directions[axis, 1]) * length
@@ -32,14 +32,16 @@ def draw(sheet: Sheet, axes: Axes, projection: Projection) -> None:
         _name(sheet, middle, along, size, names[axis], colors[axis])
 
 
-def take(sheet: Sheet, axes: Axes) -> tuple[float, float, list[str], float, Point, tuple[RGB, ...]]:
+def reserve_tripod(
+    sheet: Sheet, axes: Axes
+) -> tuple[float, float, list[str], float, Point, tuple[RGB, ...]]:
     """Take the place of a tripod: length of its axes, size and texts of their names, how far all
     reaches from the origin, in pixels; the origin, and the colours."""
-    length, size = axes.length * sheet.point, sheet.letters(axes.size, "axes")
+    length, size = axes.length * sheet.point, sheet.choose_font_size(axes.size, "axes")
     names = axes.labels.split() or ["", "", ""]
     reach = length + (BEYOND + 0.4) * size if any(names) else length
-    x, y = sheet.take(axes.place, 2.0 * reach, 2.0 * reach)
-    colors = AXIS_COLORS if sheet.ink(None, axes.place) == BLACK else LIGHT
+    x, y = sheet.reserve(axes.place, 2.0 * reach, 2.0 * reach)
+    colors = AXIS_COLORS if sheet.choose_ink(None, axes.place) == BLACK else LIGHT
     return length, size, names, reach, (x + reach, y + reach), colors
 
 
@@ -48,8 +50,8 @@ def name_tips(sheet: Sheet, axes: Axes, tips: NDArray[np.float64], projection: P
     tips: where the axes begin and where each ends, (4, 3), scene units."""
     points = projection.space.point(tips)
     depths = projection.depth(points)
-    size = sheet.letters(axes.size, "axes")
-    colors = AXIS_COLORS if sheet.ink(None) == BLACK else LIGHT
+    size = sheet.choose_font_size(axes.size, "axes")
+    colors = AXIS_COLORS if sheet.choose_ink(None) == BLACK else LIGHT
     for axis, name in enumerate(axes.labels.split()):
         ends = [0, axis + 1]
         if projection.perspective and not (depths[ends] > 0.0).all():
@@ -58,7 +60,7 @@ def name_tips(sheet: Sheet, axes: Axes, tips: NDArray[np.float64], projection: P
         _name(sheet, (x, y), (tip_x - x, tip_y - y), size, name, colors[axis])
 
 
-def _shift(place: str, directions: NDArray[np.float64], reach: float) -> Point:
+def _shift_into_margin(place: str, directions: NDArray[np.float64], reach: float) -> Point:
     """Return how far the origin moves so that the tripod itself, and no ball, is at the margin."""
     low = np.minimum(directions.min(axis=0), 0.0).tolist()
     high = np.maximum(directions.max(axis=0), 0.0).tolist()
@@ -92,5 +94,5 @@ def _name(sheet: Sheet, start: Point, along: Point, size: float, name: str, colo
     beyond = long + BEYOND * size
     x, y = start[0] + ux * beyond, start[1] + uy * beyond
     place = x, y + CAP_HEIGHT * size / 2.0
-    rim = sheet.halo(sheet.ink(None))
+    rim = sheet.halo(sheet.choose_ink(None))
     sheet.shapes.append(Text(name, *place, size, color, 0.5, rim))

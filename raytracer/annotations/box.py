@@ -26,12 +26,14 @@ class BoxLines:
     ) -> None:
         origin = projection.space.point(np.array(box.origin, np.float64))
         edges = np.array(box.edges, np.float64) / projection.space.scale
-        self.sheet, self.ink = sheet, sheet.ink(wanted.color)
+        self.sheet, self.ink = sheet, sheet.choose_ink(wanted.color)
         self.width = wanted.width * sheet.point
-        lines = (_line(ends, projection, self.width) for ends in box_edges(origin, edges))
+        lines = (
+            _project_segment(ends, projection, self.width) for ends in box_edges(origin, edges)
+        )
         self.lines = [each for each in lines if each]
 
-    def see(self, strip: Strip) -> None:
+    def update_visibility(self, strip: Strip) -> None:
         """Hide the points in a strip that lie behind its spheres."""
         for points, depth, seen in self.lines:
             inside, rays = strip.rays_at(points)
@@ -49,7 +51,7 @@ class BoxLines:
                     self.sheet.shapes.append(line)
 
 
-def _line(
+def _project_segment(
     ends: NDArray[np.float64], projection: Projection, margin: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]] | None:
     """Return a segment, render space, (2, 3), as points in the picture with a margin in pixels."""
@@ -65,7 +67,7 @@ def _line(
             ends = np.stack([start, start + (end - start) * (near - limit) / (near - far)])
         near, far = np.maximum(projection.depth(ends), limit)
     start, end = projection.pixels(ends)
-    clipped = _clipped(start, end - start, margin, projection.width, projection.height)
+    clipped = _clip_segment(start, end - start, margin, projection.width, projection.height)
     if clipped is None:
         return None
     count = int((clipped[1] - clipped[0]) * hypot(*(end - start)) / STEP)
@@ -76,7 +78,7 @@ def _line(
     return start + part[:, None] * (end - start), depth, np.ones(len(part), np.bool_)
 
 
-def _clipped(
+def _clip_segment(
     start: NDArray[np.float64], step: NDArray[np.float64], margin: float, *size: int
 ) -> tuple[float, float] | None:
     """Return the fractions of a segment between which it is in the picture (Liang and Barsky)."""

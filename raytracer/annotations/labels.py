@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.annotations.projection import Projection
-from raytracer.annotations.sheet import Sheet, contrast
+from raytracer.annotations.sheet import Sheet, contrasting_color
 from raytracer.annotations.surface import Strip
 from raytracer.appearance.coloring.expression import Texts
 from raytracer.appearance.glyphs.shared import pick_rgb, to_scene_units
 from raytracer.config.errors import SceneError, prefix_errors
-from raytracer.drawing.fonts import CAP_HEIGHT, typeset, width
+from raytracer.drawing.fonts import CAP_HEIGHT, measure_width, typeset
 from raytracer.drawing.shapes import Text
 from raytracer.model.annotations import Labels
 from raytracer.model.scene import Scene
@@ -21,7 +21,7 @@ from raytracer.model.sphere_set import SphereSet
 MAX_LABELS = 20_000  # maximum number of spheres with labels; more than a few hundred cannot be read
 
 
-class Named(NamedTuple):
+class LabeledSpheres(NamedTuple):
     """All spheres of a scene, in its order: centres, (N, 3), labels, and colours, sRGB, (N, 3)."""
 
     centers: NDArray[np.float64]
@@ -29,7 +29,7 @@ class Named(NamedTuple):
     colors: NDArray[np.float64]
 
 
-def labelled(scene: Scene, by: str) -> Named:
+def label_spheres(scene: Scene, by: str) -> LabeledSpheres:
     """Return the spheres of a scene with their labels. Raises SceneError: a file has no such
     column, or there are too many spheres."""
     if scene.count > MAX_LABELS:
@@ -43,7 +43,9 @@ def labelled(scene: Scene, by: str) -> Named:
     sets = [each for each in scene.spheres if each.count]
     none = np.zeros((0, 3))
     centers = np.concatenate([none, *map(to_scene_units, sets)])
-    return Named(centers, texts, np.concatenate([none, *(pick_rgb(s, space="srgb") for s in sets)]))
+    return LabeledSpheres(
+        centers, texts, np.concatenate([none, *(pick_rgb(s, space="srgb") for s in sets)])
+    )
 
 
 def _texts(spheres: SphereSet, by: str, first: int) -> list[str]:
@@ -67,7 +69,9 @@ def _word(value: Any) -> str:
 class SeenLabels:
     """The labels whose spheres are visible."""
 
-    def __init__(self, named: Named, labels: Labels, sheet: Sheet, projection: Projection) -> None:
+    def __init__(
+        self, named: LabeledSpheres, labels: Labels, sheet: Sheet, projection: Projection
+    ) -> None:
         self._named, self._labels, self._sheet = named, labels, sheet
         points = projection.space.point(named.centers)
         depths = projection.depth(points)
@@ -76,7 +80,7 @@ class SeenLabels:
         self._points = projection.pixels(points[ahead])
         self._seen = np.zeros(len(ahead), np.bool_)
 
-    def see(self, strip: Strip) -> None:
+    def update_visibility(self, strip: Strip) -> None:
         """Find the labels whose sphere is seen at its centre in a strip."""
         inside, rays = strip.rays_at(self._points)
         self._seen[inside] |= strip.id[rays] == self._rows[inside]
@@ -84,20 +88,22 @@ class SeenLabels:
     def draw(self) -> None:
         """Write the labels, without those that would overlap one nearer to the camera."""
         sheet, labels, named = self._sheet, self._labels, self._named
-        size = sheet.letters(labels.size, "labels")
+        size = sheet.choose_font_size(labels.size, "labels")
         seen = np.flatnonzero(self._seen)
-        sizes = [(width(named.texts[self._rows[index]], size), size) for index in seen]
+        sizes = [(measure_width(named.texts[self._rows[index]], size), size) for index in seen]
         boxes = self._points[seen], np.array(sizes).reshape(-1, 2)
-        for index in seen[_apart(*boxes, self._depths[seen])]:
+        for index in seen[_select_separate(*boxes, self._depths[seen])]:
             row = int(self._rows[index])
-            ink = contrast(to_triple(named.colors[row]))
-            ink = ink if labels.color is None else sheet.ink(labels.color)
+            ink = contrasting_color(to_triple(named.colors[row]))
+            ink = ink if labels.color is None else sheet.choose_ink(labels.color)
             x, y = self._points[index].tolist()
             y += CAP_HEIGHT * size / 2.0
-            sheet.shapes.append(Text(named.texts[row], x, y, size, ink, 0.5, contrast(ink)))
+            sheet.shapes.append(
+                Text(named.texts[row], x, y, size, ink, 0.5, contrasting_color(ink))
+            )
 
 
-def _apart(
+def _select_separate(
     centers: NDArray[np.float64], sizes: NDArray[np.float64], depths: NDArray[np.float64]
 ) -> NDArray[np.intp]:
     """Return the rectangles that overlap none of those kept with a smaller depth, ascending."""

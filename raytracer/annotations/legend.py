@@ -11,7 +11,7 @@ from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.appearance.coloring.ticks import Tick
 from raytracer.appearance.glyphs.shared import pick_rgb
 from raytracer.config.errors import SceneError
-from raytracer.drawing.fonts import CAP_HEIGHT, shortened, typeset, width, wrapped
+from raytracer.drawing.fonts import CAP_HEIGHT, measure_width, shorten_text, typeset, wrap_text
 from raytracer.drawing.shapes import RGB, Cells, Line, Text
 from raytracer.model.annotations import Legend
 from raytracer.model.particle_labels import find_element_symbols
@@ -40,7 +40,7 @@ side, and at the top or bottom."""
 MAX_HEIGHT = 0.3  # maximum height of a list at the top or bottom, as a part of the picture's
 
 
-def scales_of(scene: Scene) -> tuple[ColorScale, ...]:
+def find_scales(scene: Scene) -> tuple[ColorScale, ...]:
     """Return the colour scales of a scene, or the colours of its elements or types. Raises
     SceneError: it has neither."""
     scales = tuple(scene.color_scales) or tuple(_label_scales(scene.spheres))
@@ -74,7 +74,7 @@ def _label_scales(sets: Sequence[SphereSet]) -> Iterator[ColorScale]:
         yield ColorScale(list(colors.values()), "categorical", label=label, names=tuple(colors))
 
 
-def marks_of(scale: ColorScale) -> list[Tick]:
+def find_ticks(scale: ColorScale) -> list[Tick]:
     """Return the ticks of a scale; a logarithmic one has small ticks without a text between powers
     of ten."""
     if scale.dates:
@@ -112,24 +112,24 @@ def draw(sheet: Sheet, legend: Legend, scale: ColorScale) -> None:
 
 def _title_lines(sheet: Sheet, title: str, size: float, across: bool) -> list[str]:
     """Return a title in lines; one that fits between the margins is not wrapped."""
-    if not title or width(title, size) <= sheet.wide:
+    if not title or measure_width(title, size) <= sheet.wide:
         return [title] if title else []
-    return wrapped(title, size, sheet.wide if across else MAX_TITLE * sheet.width)
+    return wrap_text(title, size, sheet.wide if across else MAX_TITLE * sheet.width)
 
 
 def _draw_bar(sheet: Sheet, legend: Legend, scale: ColorScale, title: str) -> None:
     """Draw a bar with ticks and numbers on its right, or at the top and bottom below it."""
-    size, ink, halo = sheet.pen(legend)
-    marks, across = marks_of(scale), legend.place in ACROSS
+    size, ink, halo = sheet.choose_pen(legend)
+    marks, across = find_ticks(scale), legend.place in ACROSS
     thick = max(round(BAR * size), 1)
     length = max(round(legend.length * (sheet.width if across else sheet.height)), 1)
-    numbers = max((width(mark.text, size) for mark in marks), default=0.0)
+    numbers = max((measure_width(mark.text, size) for mark in marks), default=0.0)
     side = length if across else thick + (TICK + GAP) * size + numbers
     titles = _title_lines(sheet, title, size, across)
-    wide = side if across else max(side, *(width(line, size) for line in titles), 0.0)
+    wide = side if across else max(side, *(measure_width(line, size) for line in titles), 0.0)
     above = ((1.5 if across else 1.6) + LEADING * (len(titles) - 1)) * size if titles else 0.0
     high = above + thick + (TICK + 1.2) * size if across else length + above
-    x, y = sheet.take(legend.place, wide, high)
+    x, y = sheet.reserve(legend.place, wide, high)
     left, top = round(x + (wide - side if "right" in legend.place else 0.0)), round(y + above)
     bar = np.repeat(scale.srgb_table(length)[None], thick, axis=0)
     bar = bar if across else np.ascontiguousarray(bar.swapaxes(0, 1)[::-1])
@@ -196,28 +196,28 @@ def _columns(names: list[str], size: float, most: int) -> _Table:
     """Arrange names in as few columns as possible, each of at most `most` rows."""
     rows = ceil(len(names) / max(ceil(len(names) / most), 1))
     columns = [names[start : start + rows] for start in range(0, len(names), rows)]
-    widths = [1.5 * size + max(width(name, size) for name in each) for each in columns]
+    widths = [1.5 * size + max(measure_width(name, size) for name in each) for each in columns]
     return _Table(columns, widths, sum(widths) + COLUMN_GAP * size * (len(widths) - 1))
 
 
 def _draw_categories(sheet: Sheet, legend: Legend, scale: ColorScale, title: str) -> None:
-    size, ink, halo = sheet.pen(legend)
+    size, ink, halo = sheet.choose_pen(legend)
     known: dict[str, RGB] = {}
     for place, (name, rgb) in enumerate(scale.categories(), 1):
-        short = shortened(name, size, sheet.wide - 1.5 * size)
+        short = shorten_text(name, size, sheet.wide - 1.5 * size)
         if short in known:
-            short = f"{shortened(name, size, sheet.wide - 4.5 * size)} {place}"
+            short = f"{shorten_text(name, size, sheet.wide - 4.5 * size)} {place}"
         known[short] = rgb
     patch = max(round(size), 1)
-    high, wide = sheet.room(legend.place), MAX_WIDTH
+    high, wide = sheet.free_height(legend.place), MAX_WIDTH
     if across := legend.place in ACROSS:
         high, wide = min(high, MAX_HEIGHT * sheet.height), MAX_WIDTH_ACROSS
     titles = _title_lines(sheet, title, size, across)
     room = wide * sheet.width, high - len(titles) * ROW * size
     table = _table(list(known), size, room, across)
     rows = len(table.columns[0]) + len(titles)
-    widths = (table.width, *(width(line, size) for line in titles))
-    x, y = sheet.take(legend.place, max(widths), rows * ROW * size)
+    widths = (table.width, *(measure_width(line, size) for line in titles))
+    x, y = sheet.reserve(legend.place, max(widths), rows * ROW * size)
     left = round(x)
     for line in titles:
         sheet.shapes.append(Text(line, left, y + size, size, ink, halo=halo))

@@ -9,23 +9,23 @@ from raytracer.annotations.surface import NONE, Strip
 from raytracer.model.annotations import Outline
 
 
-def coverage(strip: Strip, outline: Outline, scale: float) -> NDArray[np.float32]:
+def cover_outlines(strip: Strip, outline: Outline, scale: float) -> NDArray[np.float32]:
     """Return the share of each pixel of a strip that outlines cover, float32 (h, w); the strip has
     a margin of half the line's width. scale: scene units per unit of render space."""
-    across = _edges(strip, outline, scale, axis=1)
-    down = _edges(strip, outline, scale, axis=0)
+    across = _find_edges(strip, outline, scale, axis=1)
+    down = _find_edges(strip, outline, scale, axis=0)
     radius = outline.width * strip.fine / 2.0
     lower = floor(radius)
     part = radius - lower
     covered = np.zeros((strip.y1 - strip.y0, 1), np.float32)
     for reach, weight in ((lower, 1.0 - part), (lower + 1, part)):
         if reach and weight:
-            near = _near(across, reach) | _near(down.T, reach).T
-            covered = covered + np.float32(weight) * strip.counts(near).astype(np.float32)
+            near = _widen_edges(across, reach) | _widen_edges(down.T, reach).T
+            covered = covered + np.float32(weight) * strip.count_rays(near).astype(np.float32)
     return covered / np.float32(strip.fine**2)
 
 
-def _edges(strip: Strip, outline: Outline, scale: float, axis: int) -> NDArray[np.bool_]:
+def _find_edges(strip: Strip, outline: Outline, scale: float, axis: int) -> NDArray[np.bool_]:
     """Return whether there is an edge between each ray and the next along an axis, (h, w)."""
     here = tuple(slice(None, -1) if axis == each else slice(None) for each in (0, 1))
     there = tuple(slice(1, None) if axis == each else slice(None) for each in (0, 1))
@@ -43,7 +43,7 @@ def _edges(strip: Strip, outline: Outline, scale: float, axis: int) -> NDArray[n
     return edges
 
 
-def _near(edges: NDArray[np.bool_], radius: int) -> NDArray[np.bool_]:
+def _widen_edges(edges: NDArray[np.bool_], radius: int) -> NDArray[np.bool_]:
     """Return which rays lie within a distance of an edge; edges lie half a step after a ray."""
     near = np.zeros_like(edges)
     if not edges.any():

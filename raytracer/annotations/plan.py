@@ -14,17 +14,23 @@ from numpy.typing import NDArray
 
 from raytracer.annotations import axes, legend, outline, scale_bar, texts
 from raytracer.annotations.box import BoxLines
-from raytracer.annotations.labels import Named, SeenLabels, labelled
+from raytracer.annotations.labels import LabeledSpheres, SeenLabels, label_spheres
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Backdrop, Sheet
-from raytracer.annotations.surface import COARSEST, Strip, extent, rays_per_axis, strips
+from raytracer.annotations.surface import (
+    COARSEST,
+    Strip,
+    find_depth_range,
+    rays_per_axis,
+    trace_strips,
+)
 from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.appearance.columns import find_length_unit
 from raytracer.backends.base import DeviceScene
 from raytracer.config.errors import UserError
 from raytracer.config.warning import warn
 from raytracer.drawing import raster
-from raytracer.drawing.fonts import missing
+from raytracer.drawing.fonts import find_missing_letters
 from raytracer.drawing.overlay import Overlay
 from raytracer.drawing.shapes import Text
 from raytracer.film.film import Crop, Pixels
@@ -43,21 +49,21 @@ MAX_ROOM = 0.35  # maximum part of the width or the height of a picture that is 
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class OverlayPlan:
     annotations: Annotations
     dpi: float | None = None  # pixels of an inch
     backdrop: Backdrop | None = None  # the background's lower and upper edge, unless transparent
     target: tuple[float, float, float] | None = None  # of the camera; None: the spheres' middle
     scales: tuple[ColorScale, ...] = ()  # of the legend
     box: Box | None = None  # of the file or of the annotation
-    named: Named | None = None  # spheres with labels
+    named: LabeledSpheres | None = None  # spheres with labels
     axes: NDArray[np.float64] | None = None  # in the scene: origin and tips, (4, 3)
     values: dict[str, Any] = field(default_factory=dict)  # of {title} and others in texts
     meshes: tuple[int, ...] = ()  # number of the first triangle of each mesh, and after the last
 
     def overlay(self, scene: DeviceScene, view: View, space: Space, crop: Crop) -> Overlay:
         """Return the overlay of a crop, x0, y0, x1, y1, of the picture of a view."""
-        plan, projection = self.over(view), Projection.of(view, space)
+        plan, projection = self.with_background(view), Projection.of(view, space)
         sheet, wanted = plan.sheet(*view.size), self.annotations
         line, cue = wanted.outline, wanted.depth_cue
         shape = crop[3] - crop[1], crop[2] - crop[0]
@@ -72,11 +78,11 @@ class Plan:
             rows = slice(strip.y0 - crop[1], strip.y1 - crop[1])
             if line is not None and lines is not None:
                 whole = replace(strip, id=_with_meshes_as_one(strip.id, self.meshes))
-                lines[rows] = outline.coverage(whole, line, projection.space.scale)
+                lines[rows] = outline.cover_outlines(whole, line, projection.space.scale)
             if cue is not None and fog is not None:
-                fog[rows] = _fading(strip, near, far, cue.strength, plan.backdrop is None)
+                fog[rows] = _fade_by_depth(strip, near, far, cue.strength, plan.backdrop is None)
             for each in hidden:
-                each.see(strip)
+                each.update_visibility(strip)
         for each in hidden:
             each.draw()
         plan._draw(sheet, projection)
@@ -95,12 +101,12 @@ class Plan:
         fine = COARSEST if line is None else rays_per_axis(*view.size)
         margin = 1.0 if line is None else 1.0 + line.width / 2.0
         has_depth = hides or cue is not None or (line is not None and line.needs_depth)
-        yield from strips(scene, view, projection, crop, fine, margin, has_depth)
+        yield from trace_strips(scene, view, projection, crop, fine, margin, has_depth)
 
     def draw_fixed(self, pixels: Pixels, view: View, space: Space) -> None:
         """Draw over a whole picture, (h, w, 4), in place, all that does not depend on visible
         spheres."""
-        sheet = self.over(view).sheet(*view.size)
+        sheet = self.with_background(view).sheet(*view.size)
         with suppress(UserError):  # a window may be too small for what its pictures show
             self._draw(sheet, Projection.of(view, space))
             raster.draw(sheet.shapes, pixels)
@@ -111,17 +117,17 @@ class Plan:
         if self.box is None or self.annotations.box is None:
             return None
         dpi = None if self.dpi is None else self.dpi * scale
-        sheet = replace(self.over(view), dpi=dpi).sheet(*view.size)
+        sheet = replace(self.with_background(view), dpi=dpi).sheet(*view.size)
         return BoxLines(self.box, self.annotations.box, sheet, Projection.of(view, space))
 
-    def over(self, view: View) -> Self:
+    def with_background(self, view: View) -> Self:
         """Return the plan of pictures with the background of a view, which a window changes."""
         if view.backdrop is None:
             return replace(self, backdrop=None)
         bottom, top = map(to_triple, linear_to_srgb(np.array(view.backdrop)))
         return replace(self, backdrop=(bottom, top))
 
-    def surroundings(self, width: int, height: int) -> Surroundings:
+    def reserved_room(self, width: int, height: int) -> Surroundings:
         """Return what a fitted camera leaves room for: the box, texts and legend."""
         sheet = self.sheet(width, height)
         with suppress(UserError):  # raised when it is drawn
@@ -184,12 +190,12 @@ class Plan:
         return depth
 
 
-def plan_of(
+def make_plan(
     scene: Scene,
     settings: RenderSettings,
     annotations: Annotations,
     values: Mapping[str, Any] | None = None,
-) -> Plan:
+) -> OverlayPlan:
     """Return the plan of what is drawn over the pictures of a scene; values: further ones that
     texts may name in braces. Raises SceneError: the scene lacks something that is to be drawn."""
     bar, box, tripod = annotations.scale_bar, annotations.box, annotations.axes
@@ -210,20 +216,20 @@ def plan_of(
     target = scene.camera.look_at if scene.camera is not None else None
     counts = [mesh.count for mesh in scene.meshes if mesh.count]
     first = scene.count + scene.solid_count - sum(counts)  # triangle of all meshes
-    return Plan(
+    return OverlayPlan(
         annotations, settings.dpi,
         None if scene.background.transparent else scene.background.edges(),
         None if target is None else to_triple(target),
-        legend.scales_of(scene) if annotations.legend is not None else (),
+        legend.find_scales(scene) if annotations.legend is not None else (),
         find_box(scene, box) if box is not None and box.style == "lines" else None,
-        labelled(scene, annotations.labels.by) if annotations.labels is not None else None,
-        tips, {**texts.values_of(scene), **(values or {})},
+        label_spheres(scene, annotations.labels.by) if annotations.labels is not None else None,
+        tips, {**texts.collect_values(scene), **(values or {})},
         tuple(accumulate(counts, initial=first)),
     )  # fmt: skip
 
 
 def _warn_of_missing_letters(sheet: Sheet) -> None:
-    lacking = missing(shape.text for shape in sheet.shapes if isinstance(shape, Text))
+    lacking = find_missing_letters(shape.text for shape in sheet.shapes if isinstance(shape, Text))
     if lacking:
         warn(
             f"no font of this system has the characters {lacking}, which are drawn as boxes: "
@@ -245,12 +251,12 @@ def _with_meshes_as_one(numbers: NDArray[np.uint32], meshes: Sequence[int]) -> N
 def _fog_depths(
     cue: DepthCue, scene: DeviceScene, view: View, projection: Projection
 ) -> tuple[float, float]:
-    near, far = (0.0, 0.0) if cue.near and cue.far else extent(scene, view, projection)
+    near, far = (0.0, 0.0) if cue.near and cue.far else find_depth_range(scene, view, projection)
     near = near if cue.near is None else cue.near / projection.space.scale
     return near, far if cue.far is None else cue.far / projection.space.scale
 
 
-def _fading(
+def _fade_by_depth(
     strip: Strip, near: float, far: float, strength: float, transparent: bool
 ) -> NDArray[np.float32]:
     """Return the share of the fade colour in each pixel of a strip, from 0 at depth `near` to

@@ -4,7 +4,7 @@ from math import floor, log10
 
 from raytracer.annotations.sheet import Sheet
 from raytracer.config.errors import SceneError
-from raytracer.drawing.fonts import typeset, width
+from raytracer.drawing.fonts import measure_width, typeset
 from raytracer.drawing.shapes import Line, Text
 from raytracer.model.annotations import ScaleBar
 
@@ -15,7 +15,7 @@ THICK = 0.22  # width of the bar, in font sizes
 
 def draw(sheet: Sheet, bar: ScaleBar, pixels_per_unit: float) -> None:
     """Draw a scale bar; pixels_per_unit: pixels per scene unit."""
-    size, ink, halo = sheet.pen(bar)
+    size, ink, halo = sheet.choose_pen(bar)
     per_unit = pixels_per_unit / bar.factor
     length = round_down(SHARE * sheet.width / per_unit) if bar.length is None else bar.length
     long = length * per_unit
@@ -25,9 +25,9 @@ def draw(sheet: Sheet, bar: ScaleBar, pixels_per_unit: float) -> None:
             f"{sheet.width}: leave it out for a length that fits"
         )
     text = f"{typeset(f'{length:.6g}')} {bar.unit or ''}".strip()
-    wide = max(long, width(text, size))
+    wide = max(long, measure_width(text, size))
     thick = max(round(THICK * size), 1)
-    x, y = sheet.take(bar.place, wide, 1.3 * size + thick)
+    x, y = sheet.reserve(bar.place, wide, 1.3 * size + thick)
     left, top = round(x + (wide - long) / 2.0), round(y + 1.3 * size)
     ends = (left, top + thick / 2.0), (left + long, top + thick / 2.0)
     if halo is not None:

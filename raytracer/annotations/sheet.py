@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
 from raytracer.config.errors import SceneError
-from raytracer.drawing.shapes import RGB, Shape, point_of
+from raytracer.drawing.shapes import RGB, Shape, pixels_per_point
 from raytracer.model.annotations import Legend, ScaleBar, TextLabel
 from raytracer.model.colors import Color, linear_to_srgb, parse_color, srgb_to_linear
 from raytracer.model.simulation_box import to_triple
@@ -19,14 +19,14 @@ BLACK, WHITE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
 DARK = 0.45  # luma of sRGB below which a colour asks for white ink
 
 
-class Taken(NamedTuple):
+class OccupiedBox(NamedTuple):
     place: str  # one of `PLACES`
     x: float  # of the upper left corner
     y: float
     width: float
     height: float
 
-    def overlaps(self, other: Self) -> bool:
+    def is_overlapping(self, other: Self) -> bool:
         """Return whether two boxes have an area in common."""
         return (
             self.x < other.x + other.width and other.x < self.x + self.width
@@ -40,17 +40,17 @@ class Sheet:
 
     width: int  # of the whole picture in pixels
     height: int
-    dpi: float | None = None  # see `point_of`
+    dpi: float | None = None  # see `pixels_per_point`
     backdrop: Backdrop | None = None  # None if it is transparent
     shapes: list[Shape] = field(default_factory=list, init=False)
-    boxes: list[Taken] = field(default_factory=list, init=False)
+    boxes: list[OccupiedBox] = field(default_factory=list, init=False)
     _used: dict[str, float] = field(default_factory=dict, init=False)
 
     @property
     def point(self) -> float:
-        return point_of(self.width, self.height, self.dpi)
+        return pixels_per_point(self.width, self.height, self.dpi)
 
-    def letters(self, points: float, name: str) -> float:
+    def choose_font_size(self, points: float, name: str) -> float:
         """Return a font size in pixels; name: of the annotation, for messages. Raises SceneError:
         letters are larger than the picture."""
         size = points * self.point
@@ -61,37 +61,39 @@ class Sheet:
             )
         return size
 
-    def pen(self, text: Legend | ScaleBar | TextLabel) -> tuple[float, RGB, RGB | None]:
+    def choose_pen(self, text: Legend | ScaleBar | TextLabel) -> tuple[float, RGB, RGB | None]:
         """Return size, colour and rim of the letters of an annotation."""
-        ink = self.ink(text.color, text.place)
-        return self.letters(text.size, text._place), ink, self.halo(ink)
+        ink = self.choose_ink(text.color, text.place)
+        return self.choose_font_size(text.size, text._place), ink, self.halo(ink)
 
-    def ink(self, color: Color | None, place: str = "") -> RGB:
+    def choose_ink(self, color: Color | None, place: str = "") -> RGB:
         """Return a colour; by default black or white, for contrast with the background there."""
         if color is not None:
             return parse_color(color)
         if self.backdrop is None:
             return BLACK
         if place.startswith(("bottom", "top")):
-            return contrast(self.backdrop[place.startswith("top")])
-        return contrast(to_triple(linear_to_srgb(srgb_to_linear(self.backdrop).mean(axis=0))))
+            return contrasting_color(self.backdrop[place.startswith("top")])
+        return contrasting_color(
+            to_triple(linear_to_srgb(srgb_to_linear(self.backdrop).mean(axis=0)))
+        )
 
     def halo(self, ink: RGB) -> RGB | None:
         """Return the colour of the rim around letters; None over a transparent background."""
-        return None if self.backdrop is None else contrast(ink)
+        return None if self.backdrop is None else contrasting_color(ink)
 
     @property
     def wide(self) -> float:
         """Width between the margins, pixels: longer lines are wrapped or shortened."""
         return max(self.width - 2.0 * MARGIN * self.point, 1.0)
 
-    def room(self, place: str) -> float:
+    def free_height(self, place: str) -> float:
         """Return the free height at a place, pixels."""
         margin = MARGIN * self.point
         used = 0.0 if place in ("left", "right") else self._used.get(place, 0.0)
         return self.height - 2.0 * margin - used
 
-    def take(self, place: str, width: float, height: float) -> tuple[float, float]:
+    def reserve(self, place: str, width: float, height: float) -> tuple[float, float]:
         """Occupy a box at a place, beside what is there already; return its upper left corner."""
         margin = MARGIN * self.point
         used = self._used.get(place, 0.0)
@@ -103,16 +105,16 @@ class Sheet:
             x = start if "left" in place else self.width - width - start
         if place.startswith(("top", "bottom")):
             y = margin + used if "top" in place else self.height - margin - height - used
-        taken = self._moved_away(Taken(place, x, y, width, height), margin / 2.0)
+        taken = self._moved_away(OccupiedBox(place, x, y, width, height), margin / 2.0)
         self.boxes.append(taken)
         return taken.x, taken.y
 
-    def _moved_away(self, box: Taken, gap: float) -> Taken:
+    def _moved_away(self, box: OccupiedBox, gap: float) -> OccupiedBox:
         """Move a box inwards past those at other places that it would overlap, if there is room."""
         for across in (box.place in ("left", "right"), True):
             moved = box
             for _ in self.boxes:
-                other = next((each for each in self.boxes if moved.overlaps(each)), None)
+                other = next((each for each in self.boxes if moved.is_overlapping(each)), None)
                 if other is None:
                     break
                 if across and "right" in box.place:
@@ -125,12 +127,12 @@ class Sheet:
                     moved = moved._replace(y=other.y + other.height + gap)
             inside = 0.0 <= moved.x <= self.width - box.width
             inside &= 0.0 <= moved.y <= self.height - box.height
-            if inside and not any(moved.overlaps(other) for other in self.boxes):
+            if inside and not any(moved.is_overlapping(other) for other in self.boxes):
                 return moved
         return box
 
 
-def contrast(color: RGB) -> RGB:
+def contrasting_color(color: RGB) -> RGB:
     """Return black or white, whichever contrasts with a colour."""
     luma = 0.2126 * color[0] + 0.7152 * color[1] + 0.0722 * color[2]  # weights of Rec. 709
     return WHITE if luma < DARK else BLACK

@@ -65,7 +65,7 @@ class Strip:
         x, y = rays[inside].T
         return inside, (y, x)
 
-    def counts(self, rays: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    def count_rays(self, rays: NDArray[np.bool_]) -> NDArray[np.uint8]:
         """Return how many rays of each pixel are among some, uint8 (y1 - y0, w)."""
         part, steps = rays[self.inner].view(np.uint8), range(self.fine)
         rows: Any = sum(part[i :: self.fine] for i in steps)
@@ -85,7 +85,7 @@ def rays_per_axis(width: int, height: int) -> int:
     return max(FINEST - (pixels > SMALL) - (pixels > 16 * SMALL), COARSEST)
 
 
-def strips(
+def trace_strips(
     scene: DeviceScene, view: View, projection: Projection, crop: Crop, fine: int, margin: float,
     has_depth: bool = True,
 ) -> Iterator[Strip]:  # fmt: skip
@@ -110,13 +110,13 @@ def strips(
         yield Strip(top, bottom, fine, numbers, hits, projection, left, above, inner)
 
 
-def extent(scene: DeviceScene, view: View, projection: Projection) -> tuple[float, float]:
+def find_depth_range(scene: DeviceScene, view: View, projection: Projection) -> tuple[float, float]:
     """Return the minimum and maximum depth in the picture, render space; 0 and 1 if it is empty."""
     factor = min(EXTENT_RAYS / max(view.size), 1.0)
     width, height = (max(round(length * factor), 1) for length in view.size)
     small = view.with_size(width, height)
     near, far = np.inf, -np.inf
-    for strip in strips(scene, small, projection, small.crop, 1, 0.0):
+    for strip in trace_strips(scene, small, projection, small.crop, 1, 0.0):
         depths = strip.depth[np.isfinite(strip.depth)]
         if len(depths):
             near, far = min(near, float(depths.min())), max(far, float(depths.max()))

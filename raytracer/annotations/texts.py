@@ -6,7 +6,7 @@ from typing import Any
 
 from raytracer.annotations.sheet import Sheet
 from raytracer.config.errors import SceneError, quote_value, suggest
-from raytracer.drawing.fonts import width, wrapped
+from raytracer.drawing.fonts import measure_width, wrap_text
 from raytracer.drawing.shapes import Text
 from raytracer.model.annotations import TextLabel, parse_template
 from raytracer.model.scene import Scene
@@ -18,18 +18,18 @@ MAX_LETTERS = 1_000_000  # of a text with its values
 ANCHORS = {"left": 0.0, "right": 1.0}
 
 
-class Short(float):
+class ShortNumber(float):
     """A number that is written with at most six digits unless its format is stated."""
 
     def __format__(self, form: str) -> str:
         return super().__format__(form or "g")
 
 
-def values_of(scene: Scene) -> dict[str, Any]:
+def collect_values(scene: Scene) -> dict[str, Any]:
     """Return what texts may name in braces."""
     frames = (spheres.file.frame for spheres in scene.spheres if spheres.file is not None)
     time = next((each.time for each in scene.spheres if each.time is not None), None)
-    times = {} if time is None else {"time": Short(time.value), "time_unit": time.unit}
+    times = {} if time is None else {"time": ShortNumber(time.value), "time_unit": time.unit}
     return {
         "title": scene.title,
         "file": Path(scene.source).name,
@@ -41,25 +41,25 @@ def values_of(scene: Scene) -> dict[str, Any]:
 
 def draw(sheet: Sheet, label: TextLabel, values: Mapping[str, Any]) -> None:
     """Draw a text; values: for names in braces."""
-    size, ink, halo = sheet.pen(label)
-    stated = filled(label.text, values).split("\n")
-    lines = [part for line in stated for part in wrapped(line, size, sheet.wide)]
-    wide = max(width(line, size) for line in lines)
-    x, y = sheet.take(label.place, wide, (1.0 + LEADING * (len(lines) - 1)) * size)
+    size, ink, halo = sheet.choose_pen(label)
+    stated = fill_in(label.text, values).split("\n")
+    lines = [part for line in stated for part in wrap_text(line, size, sheet.wide)]
+    wide = max(measure_width(line, size) for line in lines)
+    x, y = sheet.reserve(label.place, wide, (1.0 + LEADING * (len(lines) - 1)) * size)
     anchor = ANCHORS.get(label.place.rpartition("-")[2], 0.5)
     for row, line in enumerate(lines):
         baseline = y + (0.8 + LEADING * row) * size
         sheet.shapes.append(Text(line, x + anchor * wide, baseline, size, ink, anchor, halo))
 
 
-def filled(text: str, values: Mapping[str, Any]) -> str:
+def fill_in(text: str, values: Mapping[str, Any]) -> str:
     """Replace names in braces by their values. Raises SceneError: there is no such value, or it
     does not fit the format."""
     if "seconds" in values:  # of a movie
         values = {"time": values["seconds"], "time_unit": "s", **values}
     parts, length = list[str](), 0
     for letters, name, form in parse_template(text, "texts"):
-        value = "" if name is None else format(_value_of(name, values), form)
+        value = "" if name is None else format(_look_up(name, values), form)
         parts += (letters, value)
         length += len(letters) + len(value)
         if length > MAX_LETTERS:  # a long title, named many times
@@ -70,7 +70,7 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
     return "".join(parts)
 
 
-def _value_of(name: str, values: Mapping[str, Any]) -> Any:
+def _look_up(name: str, values: Mapping[str, Any]) -> Any:
     if name in values:
         return values[name]
     hint = suggest(name, values)

@@ -38,10 +38,10 @@ def measure(
       raytracer render measured.npz --color-by occlusion -o occlusion.png
       raytracer measure heap.csv --distance 0.1 -o measured.csv
     """  # fmt: skip
-    from raytracer.rendering.measurements import checked_path, summary
     from raytracer.rendering.measurements import measure as library
+    from raytracer.rendering.measurements import summary, validate_path
 
-    target = checked_path(output) if output is not None else None
+    target = validate_path(output) if output is not None else None
     measured = library(options.scene_paths(scenes), **settings, **given)
     about = summary(measured)
     if target is not None:

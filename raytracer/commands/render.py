@@ -24,7 +24,7 @@ from raytracer.system.resources import peak_memory
 if TYPE_CHECKING:
     from raytracer.film.film import Crop, Film
     from raytracer.film.image import Image
-    from raytracer.rendering.pipeline import Job
+    from raytracer.rendering.pipeline import PreparedScene
 
 Call = SimpleNamespace  # options of a call by name, and `scene`, `settings`, `tone`, `annotations`
 FRAMING = "change position and look_at under [camera], or set fit = true there to frame the spheres"
@@ -104,7 +104,7 @@ def check(call: Call) -> Path:
     from raytracer.files.output import OutputSet
     from raytracer.film import film_file
     from raytracer.film.film import check_bits
-    from raytracer.rendering.pipeline import scene_about
+    from raytracer.rendering.pipeline import describe_scene_file
 
     check_bits(call.bits, ToneSettings.of(call.tone))
     if call.aov and not call.film:
@@ -114,7 +114,7 @@ def check(call: Call) -> Path:
         raise UserError(f"--repeat renders the same frame again: give either it or --{given[0]}")
     outputs, target = OutputSet(), Path(call.output or "")
     if not call.output:
-        file = scene_about(call.source.scene)["file"]
+        file = describe_scene_file(call.source.scene)["file"]
         target = default_picture(call.scene, call.source.frame, file)
     if call.film:
         outputs.declare(call.film, "--film")
@@ -125,7 +125,9 @@ def check(call: Call) -> Path:
     return target
 
 
-def prepared(call: Call, crop: Crop | None, output: MemoryEstimate, keep: bool = False) -> Job:
+def prepared(
+    call: Call, crop: Crop | None, output: MemoryEstimate, keep: bool = False
+) -> PreparedScene:
     """Load, pack and upload the scene; print its warnings, or keep them for the JSON."""
     from raytracer.rendering.pipeline import prepare
     from raytracer.system.progress import StageLine
@@ -139,7 +141,7 @@ def prepared(call: Call, crop: Crop | None, output: MemoryEstimate, keep: bool =
     return job
 
 
-def tell(call: Call, job: Job, warnings: list[str]) -> None:
+def tell(call: Call, job: PreparedScene, warnings: list[str]) -> None:
     job.warnings += warnings
     if not (call.quiet or call.as_json):
         print_warnings(warnings)
@@ -149,7 +151,7 @@ def run(call: Call) -> None:
     from raytracer.commands.picture import STANDARD_OUTPUT, check_target, save_picture
     from raytracer.config.errors import OutputError
     from raytracer.film import film_file
-    from raytracer.film.aovs import AOVS, channels, check_aovs
+    from raytracer.film.aovs import AOVS, check_aovs, count_channels
     from raytracer.film.film import Film
     from raytracer.system.progress import ProgressBar
 
@@ -161,7 +163,7 @@ def run(call: Call) -> None:
     resumed = Film.load(call.resume, unchanged) if call.resume else None
     crop = call.crop or crop_of(resumed)
     output = MemoryEstimate(
-        bits=call.bits, aov_channels=channels([*aovs, *(resumed.aovs if resumed else ())]),
+        bits=call.bits, aov_channels=count_channels([*aovs, *(resumed.aovs if resumed else ())]),
         film=Path(call.film or "").suffix.lower() or exr,
         begun=resumed is not None, bloom=bool(call.tone.get("bloom")),
     )  # fmt: skip
@@ -240,13 +242,13 @@ def run_pixel(call: Call) -> None:
         print_lines(f"pixel {x},{y}{line}")
 
 
-def _sample(job: Job, x: int, y: int, sample: int) -> tuple[dict[str, Any], str]:
+def _sample(job: PreparedScene, x: int, y: int, sample: int) -> tuple[dict[str, Any], str]:
     """Render one sample of a pixel; return its radiance for JSON and in words."""
     from raytracer.film.film import Film
 
     size = job.settings.width, job.settings.height
     film = job.device.film(Film.blank(*size, (x, y, x + 1, y + 1)))
-    job.frames = [job.expose(film, 1, first=sample)]
+    job.frames = [job.accumulate(film, 1, first=sample)]
     job.timings["frame"] = job.frames[0]
     image = job.image(film)
     red, green, blue, coverage = image.film.sums[0, 0].tolist()
@@ -255,7 +257,7 @@ def _sample(job: Job, x: int, y: int, sample: int) -> tuple[dict[str, Any], str]
     return _record(job, image) | about, line
 
 
-def _record(job: Job, image: Image) -> dict[str, Any]:
+def _record(job: PreparedScene, image: Image) -> dict[str, Any]:
     return image.metadata | {
         "timings": job.timings,
         "frames": job.frame_times() | {"count": len(job.frames)},
@@ -264,15 +266,15 @@ def _record(job: Job, image: Image) -> dict[str, Any]:
     }
 
 
-def _solids(job: Job) -> list[str]:
+def _solids(job: PreparedScene) -> list[str]:
     from raytracer.film.film import NOUNS
 
     counts = {noun: job.about.get(f"{noun}s") for noun in NOUNS}
     return [pluralize(count, noun) for noun, count in counts.items() if count]
 
 
-def _summary(job: Job, film: Film, picture: Path, others: list[Path]) -> list[str]:
-    from raytracer.film.film import samples_text
+def _summary(job: PreparedScene, film: Film, picture: Path, others: list[Path]) -> list[str]:
+    from raytracer.film.film import format_samples
 
     height, width = film.sums.shape[:2]
     size, backend = f"{width}x{height}", job.about["backend"]
@@ -283,7 +285,7 @@ def _summary(job: Job, film: Film, picture: Path, others: list[Path]) -> list[st
     work = ", ".join(_solids(job)) or "0 spheres"
     device = backend["device"] + ", scene striped" * ("striped_over" in backend)
     lines = [
-        f"{written(picture)}, {size}, {samples_text(film)}, "
+        f"{written(picture)}, {size}, {format_samples(film)}, "
         f"{work}, {backend['name']} ({device}), "
         f"{noise}frame {times['median']}, total {_seconds(job.timings['total'])}",
         *map(written, others),
@@ -296,7 +298,7 @@ def _summary(job: Job, film: Film, picture: Path, others: list[Path]) -> list[st
     return lines
 
 
-def _inferred(call: Call, job: Job) -> list[str]:
+def _inferred(call: Call, job: PreparedScene) -> list[str]:
     """Return what is shown of particles without a scene and the call does not state, as a line."""
     from raytracer.model.views import AXES
     from raytracer.scene_files.load import is_scene

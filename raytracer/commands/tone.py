@@ -85,7 +85,7 @@ def made(call: Call, name: str, target: Path) -> dict[str, Any]:
     """Write the picture of a film; return what the JSON says of it."""
     from raytracer.commands.picture import STANDARD_OUTPUT, save_picture
     from raytracer.film.aovs import GUIDES
-    from raytracer.film.denoise import guides_of
+    from raytracer.film.denoise import find_guides
     from raytracer.film.film import Film
     from raytracer.system import memory
 
@@ -97,7 +97,7 @@ def made(call: Call, name: str, target: Path) -> dict[str, Any]:
     )  # fmt: skip
     memory.require_room(name, need.extra, "to be developed")
     image = image_of(film, call)
-    if call.denoise and not call.quiet and guides_of(film) is None:
+    if call.denoise and not call.quiet and find_guides(film) is None:
         print_warning(
             f"{name}: has no albedo and normal, so edges may blur: render the film with "
             "--denoise, or with --aov denoising-albedo,denoising-normal"
@@ -115,21 +115,21 @@ def made(call: Call, name: str, target: Path) -> dict[str, Any]:
 
 def image_of(film: Film, call: Call) -> Image:
     """Return the picture of a film, with an alpha channel if it was rendered with one."""
-    from raytracer.film.film import samples_about
+    from raytracer.film.film import describe_samples
     from raytracer.film.image import Image
 
-    about: dict[str, Any] = film.metadata | samples_about(film) | {"crop": list(film.crop)}
+    about: dict[str, Any] = film.metadata | describe_samples(film) | {"crop": list(film.crop)}
     transparent = film.backdrop is None and bool(film.metadata.get("transparent", True))
     return Image(film, transparent, {}, about, call.threads, call.settings, denoise=call.denoise)
 
 
 def _summary(image: Image, target: Path, stats: bool) -> str:
-    from raytracer.film.film import samples_text
+    from raytracer.film.film import format_samples
 
     height, width = image.film.sums.shape[:2]
     statistics, place = image.statistics, "standard output" if str(target) == "-" else target
     lines = [
-        f"wrote {escape_controls(str(place))}: {width}x{height}, {samples_text(image.film)}, "
+        f"wrote {escape_controls(str(place))}: {width}x{height}, {format_samples(image.film)}, "
         f"{image.settings.tone}, exposure {statistics.exposure:+.2f}"
     ]
     return "\n".join([*lines, *(statistics.lines() if stats else [])])

@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"(-?)(inf|nan|\d[\d.,]*)(?:e([+-]?\d+))?")
 _EXPONENT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-class Run(NamedTuple):
+class TextRun(NamedTuple):
     """A part of a line with one size and baseline; scale and rise in font sizes, x in pixels from
     the start of the line."""
 
@@ -59,27 +59,27 @@ def font(pixels: float, path: Path = FONT) -> FreeTypeFont:
     return ImageFont.truetype(path, max(pixels, MIN_SIZE))
 
 
-def runs(text: str, size: float) -> list[Run]:
+def split_into_runs(text: str, size: float) -> list[TextRun]:
     """Return the parts of a line; exponents (⁻³) and indices (₂) are small and shifted, and letters
     that the font lacks are from another one of the system."""
     laid, x = [], 0.0
     styled = (_STYLED.get(letter, (letter, 1.0, 0.0)) for letter in text)
-    placed = [(*each, _font_of(each[0]) or FONT) for each in styled]
+    placed = [(*each, _find_font(each[0]) or FONT) for each in styled]
     for (scale, rise, path), letters in groupby(placed, itemgetter(1, 2, 3)):
         part = "".join(letter for letter, *_ in letters)
-        laid.append(Run(part, scale, rise, x, path))
+        laid.append(TextRun(part, scale, rise, x, path))
         x += font(size * scale, path).getlength(part)
     return laid
 
 
-def missing(texts: Iterable[str]) -> str:
+def find_missing_letters(texts: Iterable[str]) -> str:
     """Return the characters that no font of the system has, in order of first use."""
     letters = dict.fromkeys(letter for text in texts for letter in text)
-    return "".join(each for each in letters if each not in _STYLED and _font_of(each) is None)
+    return "".join(each for each in letters if each not in _STYLED and _find_font(each) is None)
 
 
 @lru_cache(maxsize=4096)
-def _font_of(letter: str) -> Path | None:
+def _find_font(letter: str) -> Path | None:
     """Return the font that a letter is drawn with, or None if there is none."""
     if letter.isascii() or letter.isspace() or not letter.isprintable() or _has(FONT, letter):
         return FONT
@@ -139,41 +139,41 @@ def typeset(number: str) -> str:
     return sign + (power if mantissa == "1" else f"{mantissa}×{power}")
 
 
-def width(text: str, size: float) -> float:
+def measure_width(text: str, size: float) -> float:
     """Return the width of a line in pixels; size: in pixels per em."""
-    laid = runs(text, size)
+    laid = split_into_runs(text, size)
     if not laid:
         return 0.0
     last = laid[-1]
     return last.x + font(size * last.scale, last.path).getlength(last.text)
 
 
-def wrapped(text: str, size: float, room: float) -> list[str]:
+def wrap_text(text: str, size: float, room: float) -> list[str]:
     """Return a text in lines of at most a width in pixels, broken at spaces, a longer
     word anywhere."""
-    if width(text, size) <= room:
+    if measure_width(text, size) <= room:
         return [text]
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}" if lines[-1] else word
-        if width(longer, size) <= room:
+        if measure_width(longer, size) <= room:
             lines[-1] = longer
             continue
         if lines[-1]:
             lines.append("")
         for letter in word:
-            if lines[-1] and width(lines[-1] + letter, size) > room:
+            if lines[-1] and measure_width(lines[-1] + letter, size) > room:
                 lines.append("")
             lines[-1] += letter
     return lines
 
 
-def shortened(text: str, size: float, room: float) -> str:
+def shorten_text(text: str, size: float, room: float) -> str:
     """Return a text of at most a width in pixels, with … in place of its middle if it is longer."""
-    if width(text, size) <= room:
+    if measure_width(text, size) <= room:
         return text
     keep = len(text) - 1
-    while keep > 0 and width(_cut(text, keep), size) > room:
+    while keep > 0 and measure_width(_cut(text, keep), size) > room:
         keep -= max(keep // 16, 1)
     return _cut(text, keep)
 

@@ -22,30 +22,30 @@ class Overlay:
     """Part of its colour in each pixel, (h, w), and this in each row, sRGB in 0..1, (h, 3)."""
     lines: tuple[NDArray[np.float32], RGB] | None = None  # coverage of outlines, (h, w), colour
 
-    def over(self, pixels: Pixels) -> Pixels:
+    def draw_over(self, pixels: Pixels) -> Pixels:
         """Return a copy of a picture (h, w, 4) with the overlay."""
-        result = self.shaded(pixels)
+        result = self.draw_shading(pixels)
         raster.draw(self.shapes, result, self.crop[:2])
         return result
 
     def write(self, file: BinaryIO, pixels: Pixels | None, kind: str, description: str) -> None:
         """Write a picture of `shaded`, or none, with shapes and texts over it as vectors; kind:
         "SVG" or "PDF"."""
-        from raytracer.drawing.vector import svg, write_pdf
+        from raytracer.drawing.vector import format_svg, write_pdf
 
         parts = self.shapes, pixels, self.point, self.crop, description
         if kind == "PDF":
             write_pdf(file, *parts)
         else:
-            file.write(svg(*parts).encode())
+            file.write(format_svg(*parts).encode())
 
-    def shaded(self, pixels: Pixels) -> Pixels:
+    def draw_shading(self, pixels: Pixels) -> Pixels:
         """Return a picture with only fog and outlines, which vector formats cannot draw."""
         result = pixels.copy()
         if self.fog is not None:
             _fade(result, *self.fog)
         if self.lines is not None:
-            raster.mix(result, *self.lines)
+            raster.blend_color(result, *self.lines)
         return result
 
 

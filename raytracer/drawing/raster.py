@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.drawing.fonts import font, runs
-from raytracer.drawing.fonts import width as text_width
+from raytracer.drawing.fonts import font, split_into_runs
+from raytracer.drawing.fonts import measure_width as text_width
 from raytracer.drawing.shapes import HALO, RGB, Cells, Line, Point, Polygon, Shape, Text
 from raytracer.film.film import Crop, Pixels
 
@@ -32,20 +32,22 @@ def draw(shapes: Iterable[Shape], pixels: Pixels, place: tuple[int, int] = (0, 0
         if isinstance(shape, Cells):
             high, wide = shape.colors.shape[:2]
             whole = shape.x, shape.y, shape.x + wide, shape.y + high
-            box = _common(whole, frame)
-            part, factor = _part(pixels, frame, box), 257 if pixels.dtype == np.uint16 else 1
-            part[..., :3] = _part(shape.colors, whole, box).astype(pixels.dtype) * factor
+            box = _intersect(whole, frame)
+            part, factor = _crop_array(pixels, frame, box), 257 if pixels.dtype == np.uint16 else 1
+            part[..., :3] = _crop_array(shape.colors, whole, box).astype(pixels.dtype) * factor
             part[..., 3] = np.iinfo(pixels.dtype).max
         elif isinstance(shape, Text):
             _draw_text(shape, pixels, frame)
         else:
             half = shape.width / 2.0 if isinstance(shape, Line) else 0.0
-            box = _common(_around(shape.points, 1.0 + half), frame)
-            cover = _of_line(shape, box) if isinstance(shape, Line) else _of_polygon(shape, box)
-            mix(_part(pixels, frame, box), cover, shape.color)
+            box = _intersect(_find_pixels_around(shape.points, 1.0 + half), frame)
+            cover = (
+                _cover_line(shape, box) if isinstance(shape, Line) else _cover_polygon(shape, box)
+            )
+            blend_color(_crop_array(pixels, frame, box), cover, shape.color)
 
 
-def mix(pixels: Pixels, coverage: Mask, color: RGB) -> None:
+def blend_color(pixels: Pixels, coverage: Mask, color: RGB) -> None:
     """Blend a colour, sRGB in 0..1, over pixels (h, w, 4) by its coverage, float32 (h, w), in
     place."""
     rows_of_block = max(BLOCK // max(pixels.shape[1], 1), 1)
@@ -62,19 +64,19 @@ def mix(pixels: Pixels, coverage: Mask, color: RGB) -> None:
         block[rows, columns] = np.rint(result).astype(pixels.dtype)
 
 
-def _around(points: Sequence[Point], margin: float) -> Crop:
+def _find_pixels_around(points: Sequence[Point], margin: float) -> Crop:
     """Return the pixels within a distance of the bounding box of points."""
     xs, ys = zip(*points, strict=True)
     low, high = (min(xs) - margin, min(ys) - margin), (max(xs) + margin, max(ys) + margin)
     return floor(low[0]), floor(low[1]), ceil(high[0]), ceil(high[1])
 
 
-def _common(one: Crop, other: Crop) -> Crop:
+def _intersect(one: Crop, other: Crop) -> Crop:
     x0, y0 = max(one[0], other[0]), max(one[1], other[1])
     return x0, y0, max(min(one[2], other[2]), x0), max(min(one[3], other[3]), y0)
 
 
-def _part(array: NDArray[Any], frame: Crop, box: Crop) -> NDArray[Any]:
+def _crop_array(array: NDArray[Any], frame: Crop, box: Crop) -> NDArray[Any]:
     """Return the pixels of a box in an array whose first two axes are the pixels of a frame."""
     return array[box[1] - frame[1] : box[3] - frame[1], box[0] - frame[0] : box[2] - frame[0]]
 
@@ -85,7 +87,7 @@ def _centers(box: Crop) -> tuple[Mask, Mask]:
     return x[None, :] + np.float32(0.5), y[:, None] + np.float32(0.5)
 
 
-def _of_polygon(shape: Polygon, box: Crop) -> Mask:
+def _cover_polygon(shape: Polygon, box: Crop) -> Mask:
     x, y = _centers(box)
     edges = list(pairwise([*shape.points, shape.points[0]]))
     turn = sum(ax * by - bx * ay for (ax, ay), (bx, by) in edges)
@@ -97,7 +99,7 @@ def _of_polygon(shape: Polygon, box: Crop) -> Mask:
     return np.asarray(np.clip(inside + 0.5, 0.0, 1.0))
 
 
-def _of_line(line: Line, whole: Crop) -> Mask:
+def _cover_line(line: Line, whole: Crop) -> Mask:
     """Return the coverage of a line in short pieces; where they overlap, the larger counts."""
     mask = np.zeros((whole[3] - whole[1], whole[2] - whole[0]), np.float32)
     half, most = line.width / 2.0, min(line.width, 1.0)
@@ -109,7 +111,7 @@ def _of_line(line: Line, whole: Crop) -> Mask:
         for piece in range(count):
             parts = (piece / count, (piece + 1) / count)
             ends = [(start[0] + dx * part, start[1] + dy * part) for part in parts]
-            box = _common(_around(ends, half + 1.0), whole)
+            box = _intersect(_find_pixels_around(ends, half + 1.0), whole)
             x, y = _centers(box)
             along = (x - start[0]) * ux + (y - start[1]) * uy
             across = np.abs((y - start[1]) * ux - (x - start[0]) * uy)
@@ -119,7 +121,7 @@ def _of_line(line: Line, whole: Crop) -> Mask:
             else:
                 beyond = np.maximum(np.maximum(-along, along - length), 0.0)
                 cover = np.clip(half + 0.5 - np.hypot(across, beyond), 0.0, most)
-            part = _part(mask, whole, box)
+            part = _crop_array(mask, whole, box)
             np.maximum(part, cover, out=part)
     return mask
 
@@ -127,12 +129,12 @@ def _of_line(line: Line, whole: Crop) -> Mask:
 def _draw_text(text: Text, pixels: Pixels, frame: Crop) -> None:
     from PIL import Image, ImageDraw
 
-    laid, width = runs(text.text, text.size), text_width(text.text, text.size)
+    laid, width = split_into_runs(text.text, text.size), text_width(text.text, text.size)
     start, raised, pad = text.x - text.anchor * width, ceil(0.2 * text.size), ceil(text.size)
     x0, y0 = floor(start) - pad, floor(text.y) - pad - raised
     size = ceil(width) + 2 * pad, 2 * pad + ceil(0.5 * text.size)
     whole = x0, y0, x0 + size[0], y0 + size[1]
-    box = _common(whole, frame)
+    box = _intersect(whole, frame)
     rim = max(round(HALO * text.size), 1)
     for stroke, color in ((rim, text.halo), (0, text.color)):
         if color is None:
@@ -145,4 +147,4 @@ def _draw_text(text: Text, pixels: Pixels, frame: Crop) -> None:
             pen.text((at, baseline), run.text, fill=255, font=font(text.size * run.scale, run.path),
                      anchor="ls", stroke_width=stroke)  # fmt: skip
         mask = np.asarray(canvas, np.float32) / np.float32(255.0)
-        mix(_part(pixels, frame, box), _part(mask, whole, box), color)
+        blend_color(_crop_array(pixels, frame, box), _crop_array(mask, whole, box), color)

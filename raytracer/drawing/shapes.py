@@ -17,7 +17,7 @@ RGB = tuple[float, float, float]
 Point = tuple[float, float]
 
 
-def point_of(width: int, height: int, dpi: float | None) -> float:
+def pixels_per_point(width: int, height: int, dpi: float | None) -> float:
     """Return the pixels per point of a whole picture; without a dpi its shorter side is `INCHES`
     long, and small text is enlarged."""
     if dpi is not None:

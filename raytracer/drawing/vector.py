@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 from xml.sax.saxutils import escape
 
-from raytracer.drawing.fonts import FAMILY, Run, font, runs, width
+from raytracer.drawing.fonts import FAMILY, TextRun, font, measure_width, split_into_runs
 from raytracer.drawing.shapes import HALO, POINTS, RGB, Cells, Line, Shape, Text
 from raytracer.film import png
 from raytracer.film.film import Crop, Pixels
@@ -18,7 +18,7 @@ from raytracer.film.film import Crop, Pixels
 FAMILIES = f"'{FAMILY}', 'Source Sans 3', 'Open Sans', Helvetica, Arial, sans-serif"
 
 
-def svg(
+def format_svg(
     shapes: list[Shape], pixels: Pixels | None, point: float, crop: Crop, description: str
 ) -> str:
     """Return shapes over a picture, or alone; arguments as for `write_pdf`."""
@@ -58,7 +58,7 @@ def _elements(shape: Shape) -> Iterator[str]:
     else:
         points, color = (
             " ".join(f"{x:.3f},{y:.3f}" for x, y in shape.points),
-            hex_color(shape.color),
+            format_hex_color(shape.color),
         )
         if isinstance(shape, Line):
             yield (
@@ -76,10 +76,10 @@ def _texts(text: Text) -> Iterator[str]:
     if text.halo is not None:
         stroke = 2.0 * HALO * text.size
         rim = (
-            f' stroke="{hex_color(text.halo)}" stroke-width="{stroke:.3f}" stroke-linejoin="round" '
-            'paint-order="stroke"'
+            f' stroke="{format_hex_color(text.halo)}" stroke-width="{stroke:.3f}" '
+            'stroke-linejoin="round" paint-order="stroke"'
         )
-    for run, x in _placed(text):
+    for run, x in _place_runs(text):
         size = text.size * run.scale
         long = font(size, run.path).getlength(run.text)
         if long > 0.0 and not run.text.isspace():
@@ -87,17 +87,17 @@ def _texts(text: Text) -> Iterator[str]:
                 f'<text transform="{place}" x="{x:.3f}" y="{-run.rise * text.size:.3f}" '
                 f'font-family="{FAMILIES}" font-size="{size:.3f}" textLength="{long:.3f}" '
                 f'lengthAdjust="spacingAndGlyphs" xml:space="preserve" '
-                f'fill="{hex_color(text.color)}"{rim}>{escape(run.text)}</text>'
+                f'fill="{format_hex_color(text.color)}"{rim}>{escape(run.text)}</text>'
             )
 
 
-def _placed(text: Text) -> Iterator[tuple[Run, float]]:
+def _place_runs(text: Text) -> Iterator[tuple[TextRun, float]]:
     """Yield the parts of a text, and where each starts from its anchor."""
-    start = -text.anchor * width(text.text, text.size)
-    return ((run, start + run.x) for run in runs(text.text, text.size))
+    start = -text.anchor * measure_width(text.text, text.size)
+    return ((run, start + run.x) for run in split_into_runs(text.text, text.size))
 
 
-def hex_color(color: RGB) -> str:
+def format_hex_color(color: RGB) -> str:
     """Return a colour as SVG and CSS write it."""
     return "#" + "".join(f"{round(255.0 * value):02x}" for value in color)
 
@@ -152,7 +152,7 @@ def _add(axes: Any, shape: Shape, point: float, order: int) -> None:
             solid_joinstyle="round",
         ))  # fmt: skip
     elif isinstance(shape, Text):
-        for run, x in _placed(shape):
+        for run, x in _place_runs(shape):
             place = shape.x + x, shape.y - run.rise * shape.size
             letters = font_manager.FontProperties(
                 fname=run.path, size=shape.size * run.scale / point

@@ -15,7 +15,7 @@ from raytracer.config.warning import warn
 from raytracer.model.colors import linear_to_srgb
 from raytracer.packing.buffers import CONE, ELLIPSOID, EVEN, FLAT, SceneBuffers
 from raytracer.packing.pack import OPAQUE
-from raytracer.rendering.pipeline import Job
+from raytracer.rendering.pipeline import PreparedScene
 
 Floats = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
@@ -138,7 +138,7 @@ def _colors(buffers: SceneBuffers, rows: NDArray[np.int32] | None, count: int) -
     return codes[ids[picked]] if len(ids) else codes[picked]
 
 
-def warn_of_what_is_left_out(job: Job, export: str, more: Mapping[str, bool]) -> None:
+def warn_of_what_is_left_out(job: PreparedScene, export: str, more: Mapping[str, bool]) -> None:
     """Warn of everything in the picture, and of `more`, that an export does not show."""
     assert job.kept is not None
     scene, wanted = job.kept[0], None if job.plan is None else job.plan.annotations

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from raytracer._version import __version__
 from raytracer.annotations import axes, scale_bar
-from raytracer.annotations.plan import Plan
+from raytracer.annotations.plan import OverlayPlan
 from raytracer.annotations.projection import Projection
 from raytracer.annotations.sheet import Sheet
 from raytracer.browser import client
@@ -21,7 +21,7 @@ from raytracer.config.errors import UserError
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.config.warning import warn
 from raytracer.drawing.fonts import CAP_HEIGHT
-from raytracer.drawing.vector import hex_color, svg
+from raytracer.drawing.vector import format_hex_color, format_svg
 from raytracer.exporting.figure import Figure, Grid, warn_of_what_is_left_out
 from raytracer.exporting.occlusion import sky_visibility
 from raytracer.exporting.sections import (
@@ -35,7 +35,7 @@ from raytracer.exporting.sections import (
 from raytracer.film.film import Film
 from raytracer.model.annotations import IN_SCENE
 from raytracer.model.scene import Scene
-from raytracer.rendering.pipeline import Job, Notice
+from raytracer.rendering.pipeline import Notice, PreparedScene
 from raytracer.system.layout import enum_value
 from raytracer.viewer.controls import CONTROLS
 
@@ -59,7 +59,7 @@ OWN_PARTS = ("data", "shaders", "camera", "renderer", "overlay", "picking", "fig
 
 
 def page_of(
-    job: Job, figure: Figure, tone: ToneSettings, notice: Notice | None = None
+    job: PreparedScene, figure: Figure, tone: ToneSettings, notice: Notice | None = None
 ) -> list[bytes]:
     """Return the parts of a page, with the picture of the job's camera and size.
 
@@ -117,7 +117,9 @@ def script() -> str:
 # What the page knows beside arrays
 
 
-def head_of(job: Job, tone: ToneSettings, grid: Grid, spheres: int, rods: int) -> dict[str, Any]:
+def head_of(
+    job: PreparedScene, tone: ToneSettings, grid: Grid, spheres: int, rods: int
+) -> dict[str, Any]:
     """Return what the page knows beside arrays, as JSON types; lengths in render space."""
     assert job.kept is not None
     scene, view, camera = job.kept[0], job.view, job.view.camera[0]
@@ -203,56 +205,56 @@ def _materials(materials: NDArray[np.void]) -> list[list[float]]:
     return made
 
 
-def _exposure(job: Job, tone: ToneSettings) -> float:
+def _exposure(job: PreparedScene, tone: ToneSettings) -> float:
     """Return the exposure in stops; an automatic one is metered from a picture of few samples."""
     if not tone.automatic:
         return float(tone.exposure)
     film = job.device.film(Film.blank(*job.view.size))
-    job.expose(film, METERED_SAMPLES, first=0)
+    job.accumulate(film, METERED_SAMPLES, first=0)
     return job.image(film, tone).statistics.exposure
 
 
-def _overlay(job: Job) -> dict[str, Any]:
+def _overlay(job: PreparedScene) -> dict[str, Any]:
     """Return texts and legend as SVG, and where scale bar and axes are for any view."""
     if job.plan is None:
         return {"overlay": "", "bar": None, "axes": None}
     projection = Projection.of(job.view, job.space)
-    plan = job.plan.over(job.view)
+    plan = job.plan.with_background(job.view)
     sheet, wanted = plan.sheet(projection.width, projection.height), plan.annotations
     plan.draw_at_edges(sheet)
     size = (0, 0, projection.width, projection.height)
-    text = svg(sheet.shapes, None, sheet.point, size, "").partition("\n")[2]
+    text = format_svg(sheet.shapes, None, sheet.point, size, "").partition("\n")[2]
     bar = None if wanted.scale_bar is None else _bar(plan, sheet, projection)
     is_drawn = wanted.axes is not None and wanted.axes.place not in IN_SCENE
     return {"overlay": text, "bar": bar, "axes": _tripod(plan, sheet) if is_drawn else None}
 
 
-def _bar(plan: Plan, sheet: Sheet, projection: Projection) -> dict[str, Any]:
+def _bar(plan: OverlayPlan, sheet: Sheet, projection: Projection) -> dict[str, Any]:
     """Return where the scale bar is and how long; the page makes another for another distance."""
     bar = plan.annotations.scale_bar
     assert bar is not None
     per_unit = projection.pixels_per_unit(plan.target_depth(projection))
     scale_bar.draw(sheet, bar, per_unit)
-    box, ink = sheet.boxes[-1], sheet.ink(bar.color, bar.place)
+    box, ink = sheet.boxes[-1], sheet.choose_ink(bar.color, bar.place)
     rim = sheet.halo(ink)
     return {
         "place": bar.place, "x": box.x, "y": box.y, "width": box.width,
-        "size": sheet.letters(bar.size, "scale_bar"), "ink": hex_color(ink),
-        "rim": None if rim is None else hex_color(rim), "length": bar.length,
+        "size": sheet.choose_font_size(bar.size, "scale_bar"), "ink": format_hex_color(ink),
+        "rim": None if rim is None else format_hex_color(rim), "length": bar.length,
         "unit": bar.unit or "", "perUnit": per_unit / bar.factor,
         "share": scale_bar.SHARE, "thick": scale_bar.THICK,
     }  # fmt: skip
 
 
-def _tripod(plan: Plan, sheet: Sheet) -> dict[str, Any]:
+def _tripod(plan: OverlayPlan, sheet: Sheet) -> dict[str, Any]:
     """Return where the axes are, in pixels, for the page, which turns them."""
     wanted = plan.annotations.axes
     assert wanted is not None
-    length, size, names, reach, (x, y), colors = axes.take(sheet, wanted)
-    rim = sheet.halo(sheet.ink(None))
+    length, size, names, reach, (x, y), colors = axes.reserve_tripod(sheet, wanted)
+    rim = sheet.halo(sheet.choose_ink(None))
     return {
         "place": wanted.place, "x": x, "y": y, "reach": reach, "length": length,
-        "size": size, "names": names, "colors": [hex_color(color) for color in colors],
-        "rim": None if rim is None else hex_color(rim),
+        "size": size, "names": names, "colors": [format_hex_color(color) for color in colors],
+        "rim": None if rim is None else format_hex_color(rim),
         "shaft": axes.SHAFT, "head": axes.HEAD, "beyond": axes.BEYOND, "cap": CAP_HEIGHT,
     }  # fmt: skip

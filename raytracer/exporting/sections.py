@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.annotations.plan import Plan
+from raytracer.annotations.plan import OverlayPlan
 from raytracer.annotations.projection import Projection
 from raytracer.appearance.coloring.expression import Texts
 from raytracer.appearance.columns import shared_names, shared_values, warn_of_left_out
@@ -114,7 +114,7 @@ def _color_sections(name: str, colors: NDArray[np.uint8]) -> Iterator[tuple[str,
         yield from _unless_even(f"{name}_{letter}", colors[:, part])
 
 
-def with_box(rods: Rods, plan: Plan | None, projection: Projection) -> Rods:
+def with_box(rods: Rods, plan: OverlayPlan | None, projection: Projection) -> Rods:
     """Return rods, and the edges of the box as thin ones that have no shade."""
     if plan is None or plan.box is None or plan.annotations.box is None:
         return rods
@@ -125,7 +125,7 @@ def with_box(rods: Rods, plan: Plan | None, projection: Projection) -> Rods:
     depth = max(float(projection.depth(middle[None])[0]), 1e-6)
     per_unit = projection.pixels_per_unit(depth) * projection.space.scale
     width = max(wanted.width * sheet.point, 1.0)
-    ink = [round(255 * value) for value in sheet.ink(wanted.color)] + [255]
+    ink = [round(255 * value) for value in sheet.choose_ink(wanted.color)] + [255]
     count = len(ends)
     edges = Rods(
         ends[:, 0].astype(np.float32),

@@ -17,8 +17,8 @@ from raytracer.model.annotations import IN_SCENE, Annotations
 from raytracer.model.arrays import silence_numpy
 from raytracer.model.colors import srgb_to_linear
 from raytracer.model.scene import Scene
-from raytracer.rendering.measurements import columns_of
-from raytracer.rendering.pipeline import Job
+from raytracer.rendering.measurements import collect_columns
+from raytracer.rendering.pipeline import PreparedScene
 from raytracer.system.resources import hold_signals
 
 VERTEX = "vertex"  # interpolation of values of each point
@@ -36,7 +36,7 @@ def require_usd() -> None:
         ) from error
 
 
-def write_points(job: Job, figure: Figure, suffix: str, file: BinaryIO) -> None:
+def write_points(job: PreparedScene, figure: Figure, suffix: str, file: BinaryIO) -> None:
     """Write the spheres and capsules of a scene to an open file, as text if the suffix is .usda."""
     from pxr import Sdf, Usd, UsdGeom
 
@@ -106,7 +106,7 @@ def _add_columns(points: Any, scene: Scene) -> None:
 
     primvars = UsdGeom.PrimvarsAPI(points)
     used, omitted = {"displayColor", "displayOpacity", "widths"}, []
-    for name, values in columns_of([each for each in scene.spheres if each.count]).items():
+    for name, values in collect_columns([each for each in scene.spheres if each.count]).items():
         wide = values.reshape(len(values), -1)
         if values.dtype.kind not in "biuf" or wide.shape[1] not in (1, MAX_COLUMN_PARTS):
             omitted.append(name)

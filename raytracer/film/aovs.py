@@ -38,7 +38,7 @@ GUIDES = {"denoising_albedo": "albedo", "denoising_normal": "normal"}
 GUIDE_RAYS = 2  # rays of a guide along each side of a pixel, so that edges are smooth
 
 
-def channels(names: Iterable[str]) -> int:
+def count_channels(names: Iterable[str]) -> int:
     return sum(len(AOVS[name]) for name in names)
 
 
@@ -54,7 +54,7 @@ def check_aovs(names: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(listed))
 
 
-def traced(
+def trace_aovs(
     film: Film, sources: Mapping[str, str], first_hits: Callable[[View], NDArray[np.void]],
     view: View, space: Space, fine: int = 1,
 ) -> dict[str, NDArray[Any]]:  # fmt: skip
@@ -72,7 +72,7 @@ def traced(
     for y in range(y0, y1 if sources else y0, rows):
         hits = first_hits(view.with_crop((x0, y, x1, min(y + rows, y1))))
         for name, source in sources.items():
-            strip = from_hits(source, hits, space)
+            strip = compute_aov(source, hits, space)
             if fine > 1:
                 squares = strip.reshape(len(strip) // fine, fine, -1, fine, strip.shape[2])
                 strip = squares.mean(axis=(1, 3), dtype=np.float32)
@@ -82,7 +82,7 @@ def traced(
     return aovs
 
 
-def from_hits(name: str, hits: NDArray[np.void], space: Space) -> NDArray[Any]:
+def compute_aov(name: str, hits: NDArray[np.void], space: Space) -> NDArray[Any]:
     """Return an output variable, (h, w) or (h, w, 3), of first hits, (h, w) `FirstHit`, in scene
     space. Without a hit it is 0, but depth infinity and id 2**32 - 1."""
     import numpy as np

@@ -22,7 +22,7 @@ GLOWS = ((1 / 360, 0.4), (1 / 90, 0.3), (1 / 30, 0.2), (1 / 10, 0.1))
 ROWS = 720  # for which bloom is computed, about; the narrowest Gaussian has two pixels
 
 
-def bloomed(film: Film, amount: float) -> Film:
+def add_bloom(film: Film, amount: float) -> Film:
     """Return a copy of a film with bloom; amount: share of the light that is spread, 0 to 1.
 
     An opaque background counts as light; over a transparent one, the glow has coverage too. Pixels
@@ -32,7 +32,7 @@ def bloomed(film: Film, amount: float) -> Film:
     finite = np.isfinite(light).all(axis=-1, keepdims=True)
     source = np.where(finite, light, np.float32(0))
     with np.errstate(over="ignore", invalid="ignore"):  # of light near the largest number
-        glow = spread(source, film.height)
+        glow = spread_light(source, film.height)
         if film.backdrop is None:
             glow[..., 3] = np.maximum(glow[..., 3], film.sums[..., 3])
         mixed = light + np.float32(amount) * (glow - source)
@@ -41,18 +41,18 @@ def bloomed(film: Film, amount: float) -> Film:
     return result
 
 
-def spread(light: Pixels, height: int) -> Pixels:
+def spread_light(light: Pixels, height: int) -> Pixels:
     """Spread light (h, w, channels) by all Gaussians, whose widths are parts of the picture's
     height."""
     step = max(height // ROWS, 1)
-    coarse = _reduced(light, step)
+    coarse = _downsample(light, step)
     rows, columns = coarse.shape[:2]
-    gain = _gain(2 * rows, 2 * columns, height / step)
+    gain = _gaussian_spectrum(2 * rows, 2 * columns, height / step)
     result = np.empty_like(light)
     for channel in range(light.shape[-1]):
         plane = np.pad(coarse[..., channel], ((0, rows), (0, columns)), mode="symmetric")
         wide = np.fft.irfft2(np.fft.rfft2(plane) * gain, plane.shape)[:rows, :columns]
-        whole = _enlarged(np.maximum(wide, 0), step, light.shape[:2])
+        whole = _upsample(np.maximum(wide, 0), step, light.shape[:2])
         # Enlarging keeps the sum but for rows and columns that are no whole step.
         total = whole.sum(dtype=np.float64)
         share = light[..., channel].sum(dtype=np.float64) / total if total > 0 else 0.0
@@ -60,7 +60,7 @@ def spread(light: Pixels, height: int) -> Pixels:
     return result
 
 
-def _gain(rows: int, columns: int, height: float) -> NDArray[np.float32]:
+def _gaussian_spectrum(rows: int, columns: int, height: float) -> NDArray[np.float32]:
     """Return the Fourier transform of the Gaussians, (rows, columns // 2 + 1)."""
     y, x = np.fft.fftfreq(rows)[:, None], np.fft.rfftfreq(columns)[None, :]
     gain = np.zeros((rows, columns // 2 + 1))
@@ -70,7 +70,7 @@ def _gain(rows: int, columns: int, height: float) -> NDArray[np.float32]:
     return gain.astype(np.float32)
 
 
-def _reduced(light: Pixels, step: int) -> Pixels:
+def _downsample(light: Pixels, step: int) -> Pixels:
     """Return means over squares of `step` pixels; the last of a row or column may be narrower."""
     if step == 1:
         return light
@@ -80,7 +80,7 @@ def _reduced(light: Pixels, step: int) -> Pixels:
     return np.asarray(padded.reshape(shape).mean(axis=(1, 3)))
 
 
-def _enlarged(plane: NDArray[np.floating], step: int, shape: tuple[int, int]) -> Pixels:
+def _upsample(plane: NDArray[np.floating], step: int, shape: tuple[int, int]) -> Pixels:
     """Interpolate a reduced plane linearly to full size."""
     for axis in (0, 1):
         plane = np.moveaxis(_along(np.moveaxis(plane, axis, 0), step, shape[axis]), 0, axis)

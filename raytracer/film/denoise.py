@@ -25,7 +25,7 @@ def require_denoiser() -> None:
         raise UserError("denoising needs a package: pip install 'raytracer[denoise]'")
 
 
-def guides_of(film: Film) -> tuple[Pixels, Pixels] | None:
+def find_guides(film: Film) -> tuple[Pixels, Pixels] | None:
     """Return albedo and normal of a film, float32 (h, w, 3) each; None if it lacks one."""
     for names in (GUIDES, GUIDES.values()):  # without means, the pixels' centres
         if all(name in film.aovs for name in names):
@@ -34,7 +34,7 @@ def guides_of(film: Film) -> tuple[Pixels, Pixels] | None:
     return None
 
 
-def denoised(film: Film, threads: int = 0) -> Film:
+def denoise_film(film: Film, threads: int = 0) -> Film:
     """Return a copy of a film without noise, whose pixels all have the same number of samples.
 
     It is denoised before exposure and tone curve; albedo and normal, if any, keep edges sharp. Over
@@ -52,27 +52,27 @@ def denoised(film: Film, threads: int = 0) -> Film:
     finite = np.isfinite(film.sums).all(axis=-1, keepdims=True)
     zero, count = np.float32(0), np.float32(film.samples)
     mean = np.asarray(np.where(finite, np.maximum(film.sums, zero), zero) / count, np.float32)
-    guides = guides_of(film)
-    light = filtered(mean[..., :3], guides, hdr=True, threads=threads)
+    guides = find_guides(film)
+    light = filter_color(mean[..., :3], guides, hdr=True, threads=threads)
     result.sums[..., :3] = np.where(finite, light * count, film.sums[..., :3])
     if film.backdrop is None:
         alpha = np.repeat(mean[..., 3:], 3, axis=-1)
-        alpha = np.clip(filtered(alpha, guides, hdr=False, threads=threads)[..., :1], 0, 1)
+        alpha = np.clip(filter_color(alpha, guides, hdr=False, threads=threads)[..., :1], 0, 1)
         result.sums[..., 3:] = np.where(finite, alpha * count, film.sums[..., 3:])
     return result
 
 
-def filtered(
+def filter_color(
     color: Pixels, guides: tuple[Pixels, Pixels] | None, *, hdr: bool, threads: int = 0
 ) -> Pixels:
     """Return linear light, float32 (h, w, 3), without noise; hdr: whether values may exceed 1."""
     import pyoidn
 
-    images: dict[str, Any] = {"color": _mirrored(color)}
+    images: dict[str, Any] = {"color": _mirror_edges(color)}
     if guides is not None:
         albedo = np.clip(np.nan_to_num(guides[0], nan=0.0), 0, 1)
         normal = np.clip(np.nan_to_num(guides[1], nan=0.0), -1, 1)
-        images |= {"albedo": _mirrored(albedo), "normal": _mirrored(normal)}
+        images |= {"albedo": _mirror_edges(albedo), "normal": _mirror_edges(normal)}
     images["output"] = np.empty_like(images["color"])
     with ExitStack() as stack:
         device = stack.enter_context(pyoidn.Device(pyoidn.OIDN_DEVICE_TYPE_CPU))
@@ -92,7 +92,7 @@ def filtered(
     return output
 
 
-def _mirrored(image: Pixels) -> Pixels:
+def _mirror_edges(image: Pixels) -> Pixels:
     """Return a picture with its mirror images around it, contiguous."""
     return np.pad(image, ((MARGIN, MARGIN), (MARGIN, MARGIN), (0, 0)), mode="symmetric")
 

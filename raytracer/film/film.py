@@ -19,8 +19,8 @@ from raytracer.config.arguments import MAX_WHOLE, check_items, check_whole
 from raytracer.config.errors import UserError, pluralize, prefix_errors, quote_value
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.film import film_file
-from raytracer.film.bloom import bloomed
-from raytracer.film.statistics import Statistics, statistics_of
+from raytracer.film.bloom import add_bloom
+from raytracer.film.statistics import Statistics, compute_statistics
 from raytracer.model.settings import MAX_SIDE
 from raytracer.system import layout
 from raytracer.system.resources import choose_thread_count
@@ -81,7 +81,7 @@ class Film:
     counts: NDArray[np.uint32] | None = None
 
     def __repr__(self) -> str:
-        return f"<Film: {outline(self, self.metadata)}>"
+        return f"<Film: {summarize_film(self, self.metadata)}>"
 
     @classmethod
     def blank(
@@ -99,7 +99,7 @@ class Film:
                 sums to add to.
         """
         width, height = (check_whole(side, "size", 1, MAX_SIDE) for side in (width, height))
-        x0, y0, x1, y1 = checked_crop(width, height, crop)
+        x0, y0, x1, y1 = validate_crop(width, height, crop)
         if earlier is None:
             sums = np.zeros((y1 - y0, x1 - x0, 4), np.float32)
             return cls(sums, 0, x0, y0, width, height)
@@ -230,7 +230,7 @@ class Film:
         """
         tone = ToneSettings(**settings)
         _, histogram = develop(self, tone, 8, threads)
-        return statistics_of(histogram, tone)
+        return compute_statistics(histogram, tone)
 
     def save(self, path: str | Path) -> Path:
         """Write the film to `.npz`, or its mean for other programs to `.exr` (the extra `exr`).
@@ -260,13 +260,13 @@ class Film:
         return film
 
 
-def outline(film: Film, metadata: dict[str, Any]) -> str:
+def summarize_film(film: Film, metadata: dict[str, Any]) -> str:
     """Return size, samples, numbers of solids and output variables as one line."""
     height, width = film.sums.shape[:2]
     parts = [f"{width}x{height}"]
     if (width, height) != (film.width, film.height):
         parts[0] += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
-    parts.append(samples_text(film))
+    parts.append(format_samples(film))
     counts = {noun: metadata.get(f"{noun}s") for noun in NOUNS}
     known = {n: c for n, c in counts.items() if type(c) is int and 0 <= c <= MAX_WHOLE}
     shown = [noun for noun in known if known[noun]] or [*known][:1]
@@ -276,14 +276,14 @@ def outline(film: Film, metadata: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def samples_text(film: Film) -> str:
+def format_samples(film: Film) -> str:
     if film.counts is None:
         return pluralize(film.samples, "sample", " per pixel")
-    most, fewest, mean = samples_about(film).values()
+    most, fewest, mean = describe_samples(film).values()
     return f"{fewest:,} to {most:,} samples per pixel, {mean:,.1f} on average"
 
 
-def samples_about(film: Film) -> dict[str, Any]:
+def describe_samples(film: Film) -> dict[str, Any]:
     """Return maximum samples per pixel for metadata, with minimum and mean if they differ."""
     if film.counts is None:
         return {"samples": film.samples}
@@ -291,7 +291,7 @@ def samples_about(film: Film) -> dict[str, Any]:
     return {"samples": film.samples, "samples_fewest": fewest, "samples_mean": mean}
 
 
-def checked_crop(width: int, height: int, crop: Crop | None) -> Crop:
+def validate_crop(width: int, height: int, crop: Crop | None) -> Crop:
     """Return the rectangle to render, x0, y0, x1, y1; None is the whole picture.
 
     Raises UserError: the rectangle is empty, or not within the picture.
@@ -402,7 +402,7 @@ def with_bloom(film: Film, settings: ToneSettings) -> tuple[Film, ToneSettings]:
     film.require_whole()
     film = film.evened()
     if settings.bloom > 0:
-        film, settings = bloomed(film, settings.bloom), replace(settings, bloom=0.0)
+        film, settings = add_bloom(film, settings.bloom), replace(settings, bloom=0.0)
     return film, settings
 
 

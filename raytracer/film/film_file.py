@@ -99,7 +99,7 @@ def read_metadata(path: str | Path, is_input: bool = True) -> dict[str, Any]:
     with open_file(path, error=DataFileError, is_input=is_input) as file:
         if file.path.suffix.lower() == ".npz":
             with Archive(file) as archive:
-                about = _text_of(archive) if {*MEMBERS} <= {*archive.members} else None
+                about = _decode_metadata(archive) if {*MEMBERS} <= {*archive.members} else None
         else:
             exr = require_openexr(file.path)
             with (
@@ -165,7 +165,7 @@ def _read_npz(cls: type[Film], file: OpenFile, names: Sequence[str]) -> Film:
         layers = {name: member for name, member in layers.items() if member in archive.members}
         counted = ["counts"] if "counts" in archive.members else []
         archive.require_room([*MEMBERS, *counted, *layers.values()])
-        values = parse_json(_text_of(archive), source, "its metadata")
+        values = parse_json(_decode_metadata(archive), source, "its metadata")
         if values.get("format") not in range(1, FORMAT + 1):
             raise DataFileError(
                 f"{source}: is a film of format {quote_value(values.get('format'))} and this "
@@ -192,7 +192,7 @@ def _read_npz(cls: type[Film], file: OpenFile, names: Sequence[str]) -> Film:
     return film
 
 
-def _text_of(archive: Archive) -> str:
+def _decode_metadata(archive: Archive) -> str:
     """Return the metadata of a film as text. Raises DataFileError if they are damaged."""
     if archive.members["film"].file_size > MAX_METADATA:
         raise DataFileError(

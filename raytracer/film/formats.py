@@ -20,7 +20,7 @@ from raytracer.film import film_file, png
 from raytracer.film.film import Pixels
 
 
-class Format(NamedTuple):
+class PictureFormat(NamedTuple):
     name: str  # for people, and for Pillow
     suffixes: tuple[str, ...]  # the usual one first
     bits: tuple[int, ...] = (8,)
@@ -29,17 +29,17 @@ class Format(NamedTuple):
     side: int = 0  # maximum number of pixels; 0: more than any picture has
 
 
-PNG = Format("PNG", (".png",), bits=(8, 16))
-TIFF = Format("TIFF", (".tiff", ".tif"))
-SVG = Format("SVG", (".svg",), bits=(8, 16))
-PDF = Format("PDF", (".pdf",))
-EXR = Format("OpenEXR", (".exr",), bits=(8, 16))
+PNG = PictureFormat("PNG", (".png",), bits=(8, 16))
+TIFF = PictureFormat("TIFF", (".tiff", ".tif"))
+SVG = PictureFormat("SVG", (".svg",), bits=(8, 16))
+PDF = PictureFormat("PDF", (".pdf",))
+EXR = PictureFormat("OpenEXR", (".exr",), bits=(8, 16))
 FORMATS = (
     PNG,
     TIFF,
-    Format("JPEG", (".jpg", ".jpeg"), alpha=False, quality=95, side=65_535),
-    Format("WEBP", (".webp",), quality=90, side=16_383),
-    Format("AVIF", (".avif",), quality=85, side=65_535),
+    PictureFormat("JPEG", (".jpg", ".jpeg"), alpha=False, quality=95, side=65_535),
+    PictureFormat("WEBP", (".webp",), quality=90, side=16_383),
+    PictureFormat("AVIF", (".avif",), quality=85, side=65_535),
     SVG,
     PDF,
     EXR,
@@ -57,7 +57,7 @@ MAX_METADATA = 1 << 24  # bytes; usual metadata have a few thousand
 SVG_HEAD = 256  # bytes at the start of an SVG that hold what is before its description
 
 
-def format_of(path: str | Path) -> Format:
+def find_format(path: str | Path) -> PictureFormat:
     """Return the format of a picture by its suffix. Raises OutputError."""
     suffix = Path(path).suffix.lower()
     kind = SUFFIXES.get(suffix)
@@ -71,7 +71,7 @@ def format_of(path: str | Path) -> Format:
     return kind
 
 
-def format_named(name: str) -> Format:
+def format_named(name: str) -> PictureFormat:
     """Return a format by a suffix with or without its dot, as "png". Raises OutputError."""
     kind = SUFFIXES.get(f".{name.lower().removeprefix('.')}" if isinstance(name, str) else "")
     if kind is None:
@@ -82,23 +82,23 @@ def format_named(name: str) -> Format:
 
 def check_target(
     path: str | Path, bits: int = 8, quality: int | None = None, *, transparent: bool = False,
-    side: int = 0, kind: Format | None = None,
-) -> Format:  # fmt: skip
+    side: int = 0, kind: PictureFormat | None = None,
+) -> PictureFormat:  # fmt: skip
     """Return the format of a file after checking that it can be written, and hold the picture.
 
     kind: the format; None is that of the suffix. Others and errors as for `check_format`.
     """
     kind = check_format(
-        path, kind or format_of(path), bits, quality, transparent=transparent, side=side
+        path, kind or find_format(path), bits, quality, transparent=transparent, side=side
     )
     (film_file.check_target if kind is EXR else output.check_file)(path)
     return kind
 
 
 def check_format(
-    place: str | Path, kind: Format, bits: int = 8, quality: int | None = None, *,
+    place: str | Path, kind: PictureFormat, bits: int = 8, quality: int | None = None, *,
     transparent: bool = False, side: int = 0,
-) -> Format:  # fmt: skip
+) -> PictureFormat:  # fmt: skip
     """Return a format after checking that it can hold the picture.
 
     place: where it is written, for messages. quality: 1..100, for lossy formats; None is the
@@ -138,7 +138,7 @@ def check_format(
 
 
 def write(
-    file: BinaryIO, pixels: Pixels, kind: Format, texts: dict[int, str], quality: int,
+    file: BinaryIO, pixels: Pixels, kind: PictureFormat, texts: dict[int, str], quality: int,
     dpi: float | None = None,
 ) -> None:  # fmt: skip
     """Write a picture, uint8 (h, w, 3 or 4), in any format but PNG and OpenEXR.

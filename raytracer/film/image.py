@@ -29,9 +29,9 @@ from raytracer.film.film import (
     check_bits,
     develop,
     non_finite_pixels,
-    outline,
+    summarize_film,
 )
-from raytracer.film.statistics import Statistics, statistics_of
+from raytracer.film.statistics import Statistics, compute_statistics
 
 if TYPE_CHECKING:
     from raytracer.appearance.describe import SphereInfo
@@ -82,7 +82,7 @@ class Image:
     _without_noise: Film | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
-        return f"<Image: {outline(self.film, self.metadata)}>"
+        return f"<Image: {summarize_film(self.film, self.metadata)}>"
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the picture of `to_uint8` for NumPy. Raises ValueError: `copy` is False."""
@@ -108,17 +108,17 @@ class Image:
         if not self.denoise:
             return self.film
         if self._without_noise is None:
-            from raytracer.film.denoise import denoised
+            from raytracer.film.denoise import denoise_film
 
             start = time.perf_counter()
-            self._without_noise = denoised(self.film, self.threads)
+            self._without_noise = denoise_film(self.film, self.threads)
             self.timings["denoise"] = time.perf_counter() - start
         return self._without_noise
 
     @property
     def statistics(self) -> Statistics:
         """Statistics of the film and of the picture that is made from it."""
-        return statistics_of(self._developed(16 if 16 in self._kept else 8)[1], self.settings)
+        return compute_statistics(self._developed(16 if 16 in self._kept else 8)[1], self.settings)
 
     def record(self) -> dict[str, Any]:
         """Return tone and statistics of the picture as JSON types."""
@@ -138,16 +138,16 @@ class Image:
 
         Alpha is straight, not premultiplied.
         """
-        return self._visible(self.pixels(8)).astype(np.uint8, copy=False)
+        return self._drop_opaque_alpha(self.pixels(8)).astype(np.uint8, copy=False)
 
     def to_uint16(self) -> NDArray[np.uint16]:
         """Return the picture as uint16 sRGB: (h, w, 3), or (h, w, 4); see `to_uint8`."""
-        return self._visible(self.pixels(16)).astype(np.uint16, copy=False)
+        return self._drop_opaque_alpha(self.pixels(16)).astype(np.uint16, copy=False)
 
     def pixels(self, bits: int = 8) -> Pixels:
         """Return the picture as uint8 or uint16 (h, w, 4), sRGB, straight alpha; bits: 8 or 16."""
         pixels = self._developed(bits, measured=False)[0]
-        return pixels if self.overlay is None else self.overlay.over(pixels)
+        return pixels if self.overlay is None else self.overlay.draw_over(pixels)
 
     def device_array(self) -> DeviceArray:
         """Return the picture in the memory of the GPU that rendered it, for other packages there.
@@ -252,7 +252,7 @@ class Image:
         self.timings["write"] = time.perf_counter() - start
         return target
 
-    def _encode(self, kind: formats.Format, bits: int, quality: int | None) -> bytes:
+    def _encode(self, kind: formats.PictureFormat, bits: int, quality: int | None) -> bytes:
         """Return the picture as the bytes of a file."""
         formats.check_format("path", kind, bits, quality, transparent=self.transparent)
         if kind is formats.EXR:
@@ -278,17 +278,17 @@ class Image:
             return self._kept[bits]
         return develop(self.shown, self.settings, bits, self.threads, measured=measured)
 
-    def _visible(self, pixels: Pixels) -> Pixels:
+    def _drop_opaque_alpha(self, pixels: Pixels) -> Pixels:
         """Return the channels of the file: no alpha if the background is opaque."""
         return pixels if self.transparent else pixels[..., :3]
 
     def _write(
         self, file: BinaryIO, pixels: Pixels, histogram: NDArray[np.void],
-        kind: formats.Format = formats.PNG, quality: int | None = None,
+        kind: formats.PictureFormat = formats.PNG, quality: int | None = None,
     ) -> None:  # fmt: skip
         stages = {k: v for k, v in self.timings.items() if k not in ("write", "total")}
         timings = stages | {"total_before_write": sum(stages.values())}
-        statistics = statistics_of(histogram, self.settings).to_dict()
+        statistics = compute_statistics(histogram, self.settings).to_dict()
         del statistics["bins"]  # many numbers, and Film.statistics() has them
         if statistics["non_finite"] and (found := non_finite_pixels(self.film)):
             count, (x, y) = found
@@ -302,16 +302,18 @@ class Image:
         software, description = f"raytracer {__version__}", json.dumps(about | {"timings": timings})
         if kind in (formats.SVG, formats.PDF):
             from raytracer.drawing.overlay import Overlay
-            from raytracer.drawing.shapes import point_of
+            from raytracer.drawing.shapes import pixels_per_point
 
             size = self.film.width, self.film.height
-            blank = Overlay([], self.film.crop, point_of(*size, self.dpi))
+            blank = Overlay([], self.film.crop, pixels_per_point(*size, self.dpi))
             overlay = self.overlay or blank
-            overlay.write(file, self._visible(overlay.shaded(pixels)), kind.name, description)
+            overlay.write(
+                file, self._drop_opaque_alpha(overlay.draw_shading(pixels)), kind.name, description
+            )
             return
         if self.overlay is not None:
-            pixels = self.overlay.over(pixels)
-        pixels = self._visible(pixels)
+            pixels = self.overlay.draw_over(pixels)
+        pixels = self._drop_opaque_alpha(pixels)
         if kind is formats.PNG:
             text = {"Software": software, png.KEY: description}
             png.write(file, pixels, text, self.threads, self.dpi)
@@ -346,7 +348,7 @@ class Image:
         return replace(self)
 
 
-def _format_of_stream(file: Any) -> formats.Format:
+def _format_of_stream(file: Any) -> formats.PictureFormat:
     """Return the format that the name of a file object states; PNG if it states none."""
     name = getattr(file, "name", None)
     suffix = Path(name).suffix.lower() if isinstance(name, str) else ""

@@ -26,7 +26,7 @@ BLACK = 0.02
 grey)."""
 
 
-def graded(light: NDArray[np.float64]) -> NDArray[np.float64]:
+def grade_light(light: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return light in means of the picture, graded with slope 1 at the mean."""
     raised = np.clip(light, 0.0, WHITE) + BLACK
     bright = np.maximum(raised, 1.0)
@@ -34,14 +34,16 @@ def graded(light: NDArray[np.float64]) -> NDArray[np.float64]:
     return values
 
 
-def mean_light(sums: NDArray[np.float32], counts: NDArray[Any] | Sequence[NDArray[Any]]) -> float:
+def measure_mean_light(
+    sums: NDArray[np.float32], counts: NDArray[Any] | Sequence[NDArray[Any]]
+) -> float:
     """Return the mean of the channels of pixels that show spheres, with light cut at `WHITE` means;
     counts: samples of the pixels of each row, (w,)."""
     mean = inf
     for _ in range(2):
         light, channels = 0.0, 0
         for row, has in zip(sums, counts, strict=True):  # a row needs little memory
-            use = _shown(row)
+            use = _find_shown(row)
             means = row[use, :3] / has[use, None]
             light += float(np.minimum(means, WHITE * mean).sum())
             channels += means.size
@@ -49,12 +51,12 @@ def mean_light(sums: NDArray[np.float32], counts: NDArray[Any] | Sequence[NDArra
     return mean
 
 
-def _shown(sums: NDArray[np.float32]) -> NDArray[np.bool_]:
+def _find_shown(sums: NDArray[np.float32]) -> NDArray[np.bool_]:
     shown: NDArray[np.bool_] = (sums[..., 3] > 0) & np.isfinite(sums).all(axis=-1)
     return shown
 
 
-def _variances(
+def _estimate_variances(
     sums: NDArray[np.float32], earlier: NDArray[np.float32], counts: NDArray[Any],
     before: NDArray[Any], light: float,
 ) -> NDArray[np.float64]:  # fmt: skip
@@ -62,10 +64,10 @@ def _variances(
     spheres or got no samples, (w, 3).
 
     sums, earlier: of all and of the earlier samples, float32 (w, 4); counts, before: numbers of
-    samples; light: `mean_light` of the picture.
+    samples; light: `measure_mean_light` of the picture.
     """
     counts, before = counts.astype(np.float64), before.astype(np.float64)
-    use = _shown(sums) & (before > 0) & (counts > before)
+    use = _find_shown(sums) & (before > 0) & (counts > before)
     if light <= 0:
         return np.zeros((*use.shape, 3))
     later = counts - before
@@ -73,7 +75,7 @@ def _variances(
         np.where(use[..., None], each[..., :3], 0.0).astype(np.float64) for each in (sums, earlier)
     )
     one, other = (
-        graded(part / (np.maximum(has, 1) * light)[..., None])
+        grade_light(part / (np.maximum(has, 1) * light)[..., None])
         for part, has in ((first, before), (both - first, later))
     )
     # The mean of all samples has this share of the variance of the difference.
@@ -102,15 +104,15 @@ class TileNoise:
         sums."""
         tiles = np.zeros((2, *counts.shape))
         columns = np.arange(0, sums.shape[1], side)
-        has, had = (_of_rows(each, sums.shape, side) for each in (counts, before))
-        light = mean_light(sums, has)
+        has, had = (_expand_to_rows(each, sums.shape, side) for each in (counts, before))
+        light = measure_mean_light(sums, has)
         for y, row in enumerate(zip(sums, earlier, has, had, strict=True)):
-            values = _variances(*row, light).sum(axis=1), 3.0 * _shown(sums[y])
+            values = _estimate_variances(*row, light).sum(axis=1), 3.0 * _find_shown(sums[y])
             for index, value in enumerate(values):
                 tiles[index, y // side] += np.add.reduceat(value, columns)
         return cls(tiles[0], tiles[1], counts > before)
 
-    def renewed(self, later: TileNoise) -> TileNoise:
+    def replace_measured(self, later: TileNoise) -> TileNoise:
         """Return these tiles, replaced by those that were measured later."""
         return replace(
             later,
@@ -130,17 +132,17 @@ class TileNoise:
     @property
     def around(self) -> NDArray[np.float64]:
         """Standard error of the three by three tiles around each."""
-        channels = np.sum(_around(self.channels), axis=0)
-        variance = np.sum(_around(self.variance), axis=0)
+        channels = np.sum(_stack_neighbors(self.channels), axis=0)
+        variance = np.sum(_stack_neighbors(self.variance), axis=0)
         return np.asarray(np.sqrt(variance / np.maximum(channels, 1)))
 
 
-def most_around(values: NDArray[Any]) -> NDArray[Any]:
+def max_over_neighbors(values: NDArray[Any]) -> NDArray[Any]:
     """Return the maximum of each three by three tiles; values are not negative."""
-    return np.asarray(np.max(_around(values), axis=0))
+    return np.asarray(np.max(_stack_neighbors(values), axis=0))
 
 
-def _of_rows(
+def _expand_to_rows(
     tiles: NDArray[np.int64], shape: tuple[int, ...], side: int
 ) -> list[NDArray[np.int64]]:
     """Return the tile values of the pixels of each row; rows of a tile share memory."""
@@ -148,7 +150,7 @@ def _of_rows(
     return [wide[y // side] for y in range(shape[0])]
 
 
-def _around(values: NDArray[Any]) -> list[NDArray[Any]]:
+def _stack_neighbors(values: NDArray[Any]) -> list[NDArray[Any]]:
     """Return the values of the nine tiles around each; 0 beyond the edge."""
     down, across = values.shape
     wide = np.pad(values, 1)

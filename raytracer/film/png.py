@@ -71,7 +71,7 @@ def write(
     for key, value in text.items():
         file.write(chunk(b"tEXt", f"{key}\0{value}".encode("latin-1")))
     data = bytearray()
-    for part in _compressed(pixels, threads):
+    for part in _compress_blocks(pixels, threads):
         data += part
         while len(data) > IDAT_BYTES:
             file.write(chunk(b"IDAT", data[:IDAT_BYTES]))
@@ -79,21 +79,21 @@ def write(
     file.write(chunk(b"IDAT", data) + chunk(b"IEND", b""))
 
 
-def _compressed(pixels: Pixels, threads: int) -> Iterator[bytes]:
+def _compress_blocks(pixels: Pixels, threads: int) -> Iterator[bytes]:
     """Yield a zlib stream of blocks that several threads compress."""
     height, row = pixels.shape[0], pixels[0].nbytes + 1  # with the filter type of the row
     total = height * row
     blocks = [(at, min(at + BLOCK, total)) for at in range(0, total, BLOCK)]
     yield _ZLIB_HEADER
     check = 1
-    parts = _in_order(pixels, blocks, threads)
+    parts = _deflate_in_order(pixels, blocks, threads)
     for (begin, end), (data, block_check) in zip(blocks, parts, strict=True):
         check = _joined_adler(check, block_check, end - begin)
         yield data
     yield struct.pack(">I", check)
 
 
-def _in_order(
+def _deflate_in_order(
     pixels: Pixels, blocks: list[tuple[int, int]], threads: int
 ) -> Iterator[tuple[bytes, int]]:
     """Yield the compressed blocks and their checksums; at most four blocks per thread wait."""
@@ -120,14 +120,14 @@ def _in_order(
 
 def _deflate(pixels: Pixels, begin: int, end: int, last: bool) -> tuple[bytes, int]:
     """Return bytes begin to end of the filtered picture as raw deflate, and their Adler-32."""
-    block = _filtered(pixels, begin, end).data
+    block = _filter_rows(pixels, begin, end).data
     stream = zlib.compressobj(COMPRESSION, zlib.DEFLATED, -zlib.MAX_WBITS)
     start = stream.compress(block)
     rest = stream.flush(zlib.Z_FINISH if last else zlib.Z_SYNC_FLUSH)  # to the end of a byte
     return start + rest, zlib.adler32(block)
 
 
-def _filtered(pixels: Pixels, begin: int, end: int) -> NDArray[np.uint8]:
+def _filter_rows(pixels: Pixels, begin: int, end: int) -> NDArray[np.uint8]:
     """Return bytes begin to end of all rows, each with its filter type, as differences to the row
     above ("up"), with the high byte first."""
     import numpy as np

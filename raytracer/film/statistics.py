@@ -19,7 +19,7 @@ PERCENTILES = (1, 5, 25, 50, 75, 95, 99)
 RANGE = (0.1, 99.9)
 
 
-def edges() -> NDArray[np.float32]:
+def compute_bin_edges() -> NDArray[np.float32]:
     """Return the lower edges of the luminance bins from FIRST on, float32 (249,)."""
     return ((np.arange(FIRST, LAST + 1, dtype=np.uint32) + np.uint32(OFFSET)) << 20).view("f4")
 
@@ -89,7 +89,7 @@ class Statistics:
         ]
 
 
-def statistics_of(histogram: NDArray[np.void], settings: ToneSettings) -> Statistics:
+def compute_statistics(histogram: NDArray[np.void], settings: ToneSettings) -> Statistics:
     """Return the statistics from a FilmHistogram, structured (1,), of a picture."""
     record = histogram[0]
     bins = record["bins"].astype(np.int64)
@@ -135,8 +135,8 @@ def percentiles(
         return [0.0] * len(percents)
     filled = counts > 0
     darkest, brightest = np.array(ends, np.float32)
-    counts, low = counts[filled], edges()[filled].clip(darkest, brightest)
-    high = np.append(edges()[1:], brightest)[filled].clip(low, brightest)
+    counts, low = counts[filled], compute_bin_edges()[filled].clip(darkest, brightest)
+    high = np.append(compute_bin_edges()[1:], brightest)[filled].clip(low, brightest)
     ranks = np.array(percents) / 100.0 * total
     sums = below + np.cumsum(counts)
     at = np.searchsorted(sums, ranks)

@@ -5,8 +5,8 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
-from raytracer.animation.encoder import CONTAINERS, VideoWriter, check_movie, frame_of
-from raytracer.animation.frames import NUMBER, numbered
+from raytracer.animation.encoder import CONTAINERS, VideoWriter, check_movie, make_frame
+from raytracer.animation.frames import NUMBER, numbered_path
 from raytracer.animation.shots import Plan, Renderer, Shot
 from raytracer.config.errors import OutputError, RaytracerError, UserError, pluralize
 from raytracer.files import output
@@ -43,7 +43,7 @@ class Pictures(FrameSource):
         if self._renderer is None:
             self._renderer = Renderer(self._plan, hashed=False, in_place=True)
         index, self._next = self._next, self._next + 1
-        return self._renderer.image(Shot(index, index, index / self._plan.settings.fps), None)
+        return self._renderer.render_shot(Shot(index, index, index / self._plan.settings.fps), None)
 
     def close(self) -> None:
         """Release the device's memory."""
@@ -61,7 +61,7 @@ def check_record(path: Path, settings: Mapping[str, Any]) -> None:
         )
     if not is_numbered:
         check_movie(path, None, bool(settings.get("transparent")))
-    output.check_file(numbered(path, 0, 1))
+    output.check_file(numbered_path(path, 0, 1))
 
 
 def record(scenes: Iterator[Scene], path: Path, settings: Mapping[str, Any], fps: float) -> None:
@@ -77,9 +77,9 @@ def record(scenes: Iterator[Scene], path: Path, settings: Mapping[str, Any], fps
             for scene in scenes:
                 image = pictures.image(scene)
                 if video is None:
-                    image.save(numbered(path, count, 1))
+                    image.save(numbered_path(path, count, 1))
                 else:
-                    video.add(frame_of(image, path))
+                    video.add(make_frame(image, path))
                 count += 1
         except RaytracerError as error:
             if not count:

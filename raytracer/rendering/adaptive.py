@@ -17,7 +17,7 @@ from raytracer.backends.base import Device, DeviceFilm, ProgressCall
 from raytracer.config.errors import UserError, prefix_errors
 from raytracer.config.warning import warn
 from raytracer.film.film import Crop, Film
-from raytracer.film.noise import TileNoise, most_around
+from raytracer.film.noise import TileNoise, max_over_neighbors
 
 Counts = NDArray[np.int64]  # a number for each tile, (tiles down, tiles across)
 
@@ -30,7 +30,7 @@ BESIDE = 4  # a tile gets a quarter of its neighbours' samples: it may have miss
 MIN_SAMPLES = 4  # minimum samples of a pixel: two parts of two, between which the noise is measured
 
 
-def areas(
+def iterate_areas(
     shape: tuple[int, int], there: Counts, added: Counts
 ) -> Iterator[tuple[slice, slice, Crop]]:
     """Yield rectangles of tiles that get the same samples, each tile in one of them: rows and
@@ -71,7 +71,7 @@ class FilmAreas:
         self.seconds = 0.0
         self.work = 0
 
-    def work_of(self, added: NDArray[Any]) -> float:
+    def estimate_work(self, added: NDArray[Any]) -> float:
         return float((added * self._pixels()).sum())
 
     def _pixels(self) -> Counts:
@@ -80,17 +80,17 @@ class FilmAreas:
         columns = np.diff([*(TILE * np.arange(across)), width])
         return np.multiply.outer(rows, columns)
 
-    def expose(self, added: Counts | int, progress: ProgressCall | None = None) -> float:
+    def accumulate(self, added: Counts | int, progress: ProgressCall | None = None) -> float:
         """Add samples to tiles, and store the film; return the seconds of rendering."""
         added = np.broadcast_to(added, self.there.shape)
-        total, begun = self.work_of(added), self.work
+        total, begun = self.estimate_work(added), self.work
 
         def report(done: float) -> None:
             if progress is not None:
                 progress((self.work - begun + done) / total)
 
         try:
-            for rows, columns, crop in areas(self._shape, self.there, added):
+            for rows, columns, crop in iterate_areas(self._shape, self.there, added):
                 self._add_to(crop, int(added[rows, columns][0, 0]), rows, columns, report)
         finally:
             self._store()
@@ -131,7 +131,7 @@ class FilmAreas:
         return np.repeat(rows, TILE, axis=1)[:, :width].copy()
 
 
-class Passes:
+class AdaptiveSampler:
     """Adds samples to a film until its tiles have at most a noise level, or for some seconds.
 
     areas: of the film. samples: at least as many for each pixel, with a level. level: None adds to
@@ -157,14 +157,14 @@ class Passes:
     def run(self) -> float:
         """Add the samples, and return the seconds of rendering."""
         film = self._areas
-        while (added := self._within_time(self._next())).any():
+        while (added := self._limit_to_time(self._next())).any():
             before = film.there.copy()
             is_measured = self._level is not None and before.all()
             earlier = film.host.sums.copy() if is_measured else film.host.sums
             self._pass(added)
             if is_measured:
                 tiles = TileNoise.of(film.host.sums, earlier, film.there, before, TILE)
-                self._tiles = tiles if self._tiles is None else self._tiles.renewed(tiles)
+                self._tiles = tiles if self._tiles is None else self._tiles.replace_measured(tiles)
         if self._tiles is not None and self._level is not None and self._seconds is None:
             noisy = int((self._tiles.errors > self._level).sum())
             if noisy:
@@ -196,10 +196,10 @@ class Passes:
         with np.errstate(over="ignore"):  # more than there may be at most
             excess = np.where(ratio > 1, there * (np.square(ratio) * RESERVE - 1), 0.0)
         wanted = np.where(ratio > 1, there, 0) // BESIDE
-        beside = np.where(self._tiles.around > level, most_around(wanted) - there, 0)
+        beside = np.where(self._tiles.around > level, max_over_neighbors(wanted) - there, 0)
         return np.maximum(excess, beside)
 
-    def _within_time(self, added: Counts) -> Counts:
+    def _limit_to_time(self, added: Counts) -> Counts:
         """Return the samples for which there is time, at least one per pixel in the first pass."""
         film = self._areas
         if self._seconds is None:
@@ -207,15 +207,15 @@ class Passes:
         if not film.work:
             return np.minimum(added, 1)
         left = self._seconds - (time.perf_counter() - self._start)
-        needed = film.work_of(added) * film.seconds / film.work
+        needed = film.estimate_work(added) * film.seconds / film.work
         share = max(left, 0.0) / max(needed, 1e-9)
         return added if share >= 1 else np.floor(added * share).astype(np.int64)
 
     def _pass(self, added: Counts) -> None:
-        film, now, total = self._areas, self._areas.work_of(added), 0.0
+        film, now, total = self._areas, self._areas.estimate_work(added), 0.0
         before = film.work
         if self._level is not None:
-            total = before + film.work_of(np.maximum(self._missing(self._level), added))
+            total = before + film.estimate_work(np.maximum(self._missing(self._level), added))
 
         def report(done: float) -> None:
             if total:
@@ -226,4 +226,4 @@ class Passes:
             if self._progress is not None:
                 self._progress(self._fraction)
 
-        film.expose(added, report)
+        film.accumulate(added, report)

@@ -35,11 +35,11 @@ COVERED = 0.5  # coverage from which a pixel counts for the highlights
 LUMINANCE = (0.2126, 0.7152, 0.0722)  # of linear sRGB, Rec. 709
 
 
-def balanced(
+def balance_lights(
     device: Device, on_device: DeviceScene, buffers: SceneBuffers, settings: RenderSettings
 ) -> tuple[SceneBuffers, RenderSettings]:
     """Return buffers with lights of the measured brightness, and the settings that state it."""
-    factor = measured_factor(device, on_device, buffers.view)
+    factor = measure_light_factor(device, on_device, buffers.view)
     lights = buffers.view.lights.copy()
     lights["color"] *= factor
     ambient = buffers.view.frame["environment"]["ambient"][0] * np.float32(factor)
@@ -48,7 +48,7 @@ def balanced(
     return replace(buffers, view=view), settings
 
 
-def measured_factor(device: Device, on_device: DeviceScene, view: View) -> float:
+def measure_light_factor(device: Device, on_device: DeviceScene, view: View) -> float:
     """Return the factor of the lights of a view, from 1 to `MAX_FACTOR`."""
     (width, height) = view.size
     view = view.but(background_kind=enum_value("BackgroundKind", "transparent"), map_visible=0)

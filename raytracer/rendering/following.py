@@ -21,9 +21,9 @@ from raytracer.model.sphere_set import SphereSet, raw_attribute
 from raytracer.packing import pack
 from raytracer.packing.buffers import SceneBuffers
 from raytracer.packing.large_spheres import RATIO
-from raytracer.rendering.motion_blur import is_tabled
+from raytracer.rendering.motion_blur import has_table_entry
 from raytracer.rendering.overrides import SceneOverrides
-from raytracer.rendering.pipeline import Job, load_applied
+from raytracer.rendering.pipeline import PreparedScene, load_with_overrides
 from raytracer.scene_files.source import InputSource
 from raytracer.system.device_array import DeviceArray
 from raytracer.system.layout import enum_value
@@ -50,22 +50,22 @@ SAMPLE = 1 << 10
 
 def _can_follow(buffers: SceneBuffers, old: Scene, new: Scene) -> bool:
     """Return whether a state differs in its spheres alone, and these can be moved in place."""
-    pairs = list(zip(_filled(old), _filled(new), strict=False))
+    pairs = list(zip(_fill_colors(old), _fill_colors(new), strict=False))
     return (
         old.count == new.count > 0
-        and len(pairs) == len(_filled(old)) == len(_filled(new))
+        and len(pairs) == len(_fill_colors(old)) == len(_fill_colors(new))
         and all(_is_alike(old, one, new, other) for one, other in pairs)
         and (len(pairs) == 1 or all(one.transform == pairs[0][0].transform for one, _ in pairs))
         and all(_is_same(getattr(old, name), getattr(new, name)) for name in FIXED)
-        and not _is_tabled(new, buffers)
+        and not _has_table_entry(new, buffers)
         and _is_near([other for _, other in pairs], buffers)
     )
 
 
 def follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Scene) -> None:
-    """Move and recolour the spheres of a scene, which `followed` allows. Raises SceneError for a
-    sphere that cannot be shown; what it shows stays as it was."""
-    pairs = list(zip(_filled(old), _filled(new), strict=True))
+    """Move and recolour the spheres of a scene, which `prepare_in_place` allows. Raises
+    SceneError for a sphere that cannot be shown; what it shows stays as it was."""
+    pairs = list(zip(_fill_colors(old), _fill_colors(new), strict=True))
     ends = _ends([each.count for _, each in pairs])
     sets = [each for _, each in pairs]
     moved = [
@@ -80,7 +80,7 @@ def follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Sc
         groups = [sets]  # the tree is refitted once
     else:
         groups = [[sets[k]] for k in moved]
-    first_color, space = first_rows(buffers, sets), buffers.space
+    first_color, space = first_color_rows(buffers, sets), buffers.space
     for group in groups:
         first = ends[sets.index(group[0])]
         arrays = {"positions": _centers(group), "radii": _radii(group)}
@@ -91,16 +91,19 @@ def follow(device_scene: DeviceScene, buffers: SceneBuffers, old: Scene, new: Sc
             device_scene.update(change)
 
 
-def first_rows(buffers: SceneBuffers, sets: Sequence[SphereSet]) -> list[int]:
+def first_color_rows(buffers: SceneBuffers, sets: Sequence[SphereSet]) -> list[int]:
     """Return the first row of the colours of each set, and the row after the last."""
     if buffers.view.frame["scene"]["color_mode"][0] == enum_value("ColorMode", pack.PER_SPHERE):
         return _ends([each.count for each in sets])
     return _ends([len(raw_attribute(each, "color")) if each.count else 0 for each in sets])
 
 
-def followed(
-    job: Job, scene: Scene, overrides: SceneOverrides, values: Mapping[str, Any] | None = None
-) -> Job | None:
+def prepare_in_place(
+    job: PreparedScene,
+    scene: Scene,
+    overrides: SceneOverrides,
+    values: Mapping[str, Any] | None = None,
+) -> PreparedScene | None:
     """Return a job of another state in the memory of a job, to `follow`; None: it cannot be there.
     overrides, values: as `prepare` was given for the state before."""
     assert job.kept is not None
@@ -108,14 +111,14 @@ def followed(
     is_blurred = job.blur is not None or any(each.keys for each in scene.spheres)
     if not job.scene.can_update or scene.count != old.count or is_blurred:
         return None
-    new, plan = load_applied(InputSource.of(scene), overrides, values)
+    new, plan = load_with_overrides(InputSource.of(scene), overrides, values)
     if not _can_follow(buffers, old, new):
         return None
     about = job.about | {"scene": job.about["scene"] | {"digest": ""}}
-    return job.anew(kept=(new, buffers), plan=plan, about=about)
+    return job.fresh_copy(kept=(new, buffers), plan=plan, about=about)
 
 
-def with_rows(scene: Scene) -> Scene:
+def with_color_rows(scene: Scene) -> Scene:
     """Return a scene whose spheres have a colour each in place of one of a palette, whose indices
     do not change in place."""
     changed = copy(scene)
@@ -127,7 +130,7 @@ def with_rows(scene: Scene) -> Scene:
     return changed
 
 
-def _filled(scene: Scene) -> list[SphereSet]:
+def _fill_colors(scene: Scene) -> list[SphereSet]:
     return [each for each in scene.spheres if each.count]
 
 
@@ -140,10 +143,10 @@ def _is_there(spheres: SphereSet, *names: str) -> bool:
 def _centers(sets: Sequence[SphereSet]) -> Any:
     if len(sets) == 1 and _is_there(sets[0], "centers"):
         return raw_attribute(sets[0], "centers")
-    return _joined([each.centers for each in sets])
+    return _concatenate([each.centers for each in sets])
 
 
-def _joined(arrays: Sequence[Any]) -> Any:
+def _concatenate(arrays: Sequence[Any]) -> Any:
     return align(arrays[0] if len(arrays) == 1 else np.concatenate(arrays))
 
 
@@ -154,7 +157,7 @@ def _radii(sets: Sequence[SphereSet]) -> Any:
     first = sets[0].radius
     if all(isinstance(each.radius, float) and each.radius == first for each in sets):
         return np.atleast_1d(first)
-    return _joined([np.broadcast_to(each.radius, each.count) for each in sets])
+    return _concatenate([np.broadcast_to(each.radius, each.count) for each in sets])
 
 
 def _ends(counts: Sequence[int]) -> list[int]:
@@ -197,17 +200,17 @@ def _is_same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def _is_tabled(scene: Scene, buffers: SceneBuffers) -> bool:
+def _has_table_entry(scene: Scene, buffers: SceneBuffers) -> bool:
     """Return whether something is packed in tables that are made of the spheres, which may have a
     ground below the lowest of them."""
-    ground, sets = scene.ground, _filled(scene)
+    ground, sets = scene.ground, _fill_colors(scene)
     solids = buffers.radius[buffers.spheres :] if len(buffers.axis) else np.empty(0)
     radii = [each.radius for each in sets if not _is_there(each, "radius")]
     radii += [solids * buffers.space.scale] if len(solids) else []
     low, high = min(map(np.min, radii), default=1.0), max(map(np.max, radii), default=1.0)
     return (
         any(
-            is_tabled(scene, each, first, buffers)
+            has_table_entry(scene, each, first, buffers)
             for each, first in zip(sets, _ends([each.count for each in sets]), strict=False)
         )
         or (ground is not None and (isinstance(ground.height, str) or ground.fade > 0.0))

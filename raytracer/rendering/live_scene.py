@@ -37,15 +37,15 @@ from raytracer.packing.buffers import SceneBuffers
 from raytracer.packing.large_spheres import RATIO
 from raytracer.packing.pose import fit_camera
 from raytracer.packing.sphere_update import OutOfRangeError, can_kernels_read
-from raytracer.rendering.following import first_rows
-from raytracer.rendering.motion_blur import is_tabled
+from raytracer.rendering.following import first_color_rows
+from raytracer.rendering.motion_blur import has_table_entry
 from raytracer.rendering.pipeline import (
     MAX_NUMBER,
     VIEW_SETTINGS,
-    Job,
-    plan_of,
+    PreparedScene,
+    make_plan,
     prepare,
-    surroundings,
+    reserved_room,
 )
 from raytracer.rendering.view_settings import check_shutter
 from raytracer.system.cuda_driver import LEGACY_STREAM, is_captured, order_streams, stream_handle
@@ -121,7 +121,7 @@ class LiveScene:
         self._replayed = frozenset[str]()  # of it, what CUDA graphs read again and again
         self._has_graph = False
         self._is_resized = False  # whether a GPU was given radii since the last picture
-        self._job: Job | None = prepare(
+        self._job: PreparedScene | None = prepare(
             scene, given, backend=backend, threads=threads, keep=True, annotations=annotations,
             hashed=False, memory_of=MemoryEstimate(moves=True), blurs=False,
         )  # fmt: skip
@@ -236,7 +236,7 @@ class LiveScene:
             numbers.add(job.device.number)
         in_graph = any(is_captured(stream, number) for number in numbers)
         given = given | on_gpu
-        there = self._readable(on_gpu, stream, in_graph) if job.device.has_own_memory else {}
+        there = self._select_readable(on_gpu, stream, in_graph) if job.device.has_own_memory else {}
         here = {name: each for name, each in given.items() if name not in there}
         if in_graph and here:
             raise SceneError(
@@ -246,13 +246,13 @@ class LiveScene:
             )
         for number in {on_gpu[name].device or 0 for name in here if name in on_gpu}:
             order_streams(LEGACY_STREAM, stream, number)  # on which arrays are copied to the host
-        spheres = self._changed(**here)
+        spheres = self._updated_set(**here)
         in_place = (
             self._can_move
             and not self._is_torn
             and spheres.count == old.count
             and spheres.opacity is old.opacity
-            and ("radii" not in here or not self._has_giants(*self._radii_of(spheres)))
+            and ("radii" not in here or not self._has_large_spheres(*self._radius_range(spheres)))
             and (not is_recolored or self._has_rows)
         )
         if not in_place:
@@ -263,12 +263,12 @@ class LiveScene:
             positions=there.get("positions", spheres.centers if "positions" in here else None),
             radii=there.get("radii", np.atleast_1d(spheres.radius) if "radii" in here else None),
             first_color=self._first_color, stream=stream, in_graph=in_graph,
-            **self._coloring(spheres, there),
+            **self._collect_colors(spheres, there),
         )  # fmt: skip
         try:
             job.scene.update(change)
         except OutOfRangeError:
-            self._check(self._changed(**given))
+            self._check(self._updated_set(**given))
             raise
         except SceneError:  # of arrays of the GPU before
             if not in_graph:  # a capture must not be waited in
@@ -292,7 +292,7 @@ class LiveScene:
                 "or follow: make a new LiveScene"
             )
         wrong = self._settle()
-        spheres = self._changed(**given)
+        spheres = self._updated_set(**given)
         self._repack(spheres)
         self._untold = self._untold or wrong  # the scene that would have told it is closed
 
@@ -310,7 +310,7 @@ class LiveScene:
             )
         pack.to_render_space([spheres.changed(source="")], self._kept[1].space)  # not of its file
 
-    def _readable(
+    def _select_readable(
         self, on_gpu: Mapping[str, DeviceArray], stream: int, in_graph: bool
     ) -> dict[str, DeviceArray]:
         """Return the arrays of an update that the kernels read where they are, by name; the others
@@ -328,14 +328,16 @@ class LiveScene:
                     "before the capture of a CUDA graph"
                 )
             order_streams(LEGACY_STREAM, stream, job.device.number)
-        if "values" in there and self._scale_of(there["values"].to_host).is_categorical:
+        if "values" in there and self._make_scale(there["values"].to_host).is_categorical:
             del there["values"]
         return there
 
-    def _coloring(self, spheres: SphereSet, there: Mapping[str, DeviceArray]) -> dict[str, Any]:
+    def _collect_colors(
+        self, spheres: SphereSet, there: Mapping[str, DeviceArray]
+    ) -> dict[str, Any]:
         """Return what an update says of colours."""
         if "values" in there:
-            scale = self._scale_of(there["values"].to_host)
+            scale = self._make_scale(there["values"].to_host)
             spheres = spheres.changed(color=there["values"], color_scale=scale)
         elif "colors" in there:
             changes = {"color": there["colors"], "color_space": self._color_space}
@@ -344,7 +346,7 @@ class LiveScene:
             return {}
         return pack.color_arguments(spheres)
 
-    def _scale_of(self, first: Callable[[], Any]) -> ColorScale:
+    def _make_scale(self, first: Callable[[], Any]) -> ColorScale:
         """Return the scale of values; `first` returns those that make it, as they were given."""
         if self._scale is None:
             values = first()
@@ -360,7 +362,7 @@ class LiveScene:
             self._open().scene.wait()
         for name, array in self._there.items():
             try:
-                spheres = self._changed(**{name: array})
+                spheres = self._updated_set(**{name: array})
                 self._check(spheres)
                 self._keep(spheres)
             except SceneError as error:
@@ -391,7 +393,7 @@ class LiveScene:
         """
         names = [check_text(name, "aovs") for name in check_items(aovs, "aovs")]
         variables = check_aovs(",".join(names))
-        with self._lock, self._rendered(samples, camera, refit_camera) as job:
+        with self._lock, self._prepare_picture(samples, camera, refit_camera) as job:
             film = Film.blank(*job.view.size)
             with job.device.film(film) as on_device:
                 return job.render(on_device, aovs=variables, tone=self._tone)
@@ -411,10 +413,10 @@ class LiveScene:
         Returns:
             uint8 (h, w, 4), sRGB with straight alpha; an array of its own for each call.
         """
-        with self._lock, self._rendered(samples, camera, refit_camera) as job:
+        with self._lock, self._prepare_picture(samples, camera, refit_camera) as job:
             film = self._blank_film(job)
             if not _needs_host(job):
-                job.expose(film, job.settings.samples)
+                job.accumulate(film, job.settings.samples)
                 pixels = film.develop(self._tone, 8, measured=False)[0]
                 return pixels.astype(np.uint8, copy=False)
             # A device with memory of its own develops the film there; the CPU without statistics.
@@ -422,7 +424,7 @@ class LiveScene:
             image = job.render(film, tone=self._tone, bits=bits, keep_film=bits is None)
             return image.pixels(8).astype(np.uint8, copy=False)
 
-    def _blank_film(self, job: Job) -> DeviceFilm:
+    def _blank_film(self, job: PreparedScene) -> DeviceFilm:
         """Return the film that is used for all pictures whose sums nobody keeps."""
         if self._film is None:
             self._film = job.device.film(Film.blank(*job.view.size))
@@ -455,10 +457,10 @@ class LiveScene:
             UserError: the scene is on the CPU, or an argument is wrong.
         """
         reader = stream_handle(stream)
-        with self._lock, self._rendered_there(samples, camera, refit_camera) as (job, film):
+        with self._lock, self._prepare_device_picture(samples, camera, refit_camera) as (job, film):
             if _needs_host(job):
                 return job.render(film, tone=self._tone, bits=8).device_array()
-            job.expose(film, job.settings.samples)
+            job.accumulate(film, job.settings.samples)
             if self._picture is None:
                 self._picture = job.device.picture()
             self._picture.reader = reader
@@ -491,19 +493,19 @@ class LiveScene:
             UserError: the scene is on the CPU, or an argument is wrong.
         """
         reader = stream_handle(stream)
-        with self._lock, self._rendered_there(samples, camera, refit_camera) as (job, film):
-            job.expose(film, job.settings.samples)
+        with self._lock, self._prepare_device_picture(samples, camera, refit_camera) as (job, film):
+            job.accumulate(film, job.settings.samples)
             self._reader = stream  # as in `device_pixels`
             return film.sums_array(reader)
 
     @contextmanager
-    def _rendered_there(self, *given: Any) -> Iterator[tuple[Job, DeviceFilm]]:
+    def _prepare_device_picture(self, *given: Any) -> Iterator[tuple[PreparedScene, DeviceFilm]]:
         """Give the job of a picture that stays on the GPU, and an empty film."""
         if not self._open().device.has_own_memory:
             raise UserError(
                 'the scene is on the CPU: give LiveScene backend="cuda", or take `pixels`'
             )
-        with self._rendered(*given) as job:
+        with self._prepare_picture(*given) as job:
             yield job, self._blank_film(job)
 
     def close(self) -> None:
@@ -523,7 +525,7 @@ class LiveScene:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _open(self) -> Job:
+    def _open(self) -> PreparedScene:
         """Return the job. Raises UserError if the scene is closed."""
         if self._job is None:
             raise UserError("the live scene is closed: make a new one")
@@ -539,7 +541,7 @@ class LiveScene:
     def _spheres(self) -> SphereSet:
         return self._kept[0].spheres[self._place]
 
-    def _changed(
+    def _updated_set(
         self, positions: Any = None, radii: Any = None, colors: Any = None, values: Any = None
     ) -> SphereSet:
         """Return the set with what an update says; centres and radii are not checked."""
@@ -567,7 +569,7 @@ class LiveScene:
             if numbers.shape != (count,):
                 shape = numbers.shape
                 raise SceneError(f"values: has shape {shape} for {pluralize(count, 'sphere')}")
-            colored = SetColors(self._scale_of(lambda: values).rgb(numbers))
+            colored = SetColors(self._make_scale(lambda: values).rgb(numbers))
         elif colors is not None:
             colored = check_set_colors(colors, None, space, count, WHERE)
         if colored is None:
@@ -591,23 +593,23 @@ class LiveScene:
             max((b for _, b in ranges), default=0.0),
         )
         own = placed.radii(slice(first, last)) if spheres.count else (np.inf, 0.0)
-        self._has_large = self._has_giants(*own)
+        self._has_large = self._has_large_spheres(*own)
         is_large = own[1] >= RATIO * min(own[0], self._others[0])  # or may be after it has moved
-        is_packed = is_large or is_tabled(scene, spheres, first, buffers)
+        is_packed = is_large or has_table_entry(scene, spheres, first, buffers)
         self._can_move = job.scene.can_update and spheres.count > 0 and not is_packed
         self._has_rows = (
             buffers.view.frame["scene"]["color_mode"][0] != enum_value("ColorMode", pack.UNIFORM)
             and len(given_array(spheres, "color")) == spheres.count
             and spheres.color_id is None
         )
-        self._first_color = first_rows(buffers, scene.spheres)[place]
+        self._first_color = first_color_rows(buffers, scene.spheres)[place]
 
-    def _radii_of(self, spheres: SphereSet) -> tuple[float, float]:
+    def _radius_range(self, spheres: SphereSet) -> tuple[float, float]:
         with np.errstate(all="ignore"):
             radii = np.atleast_1d(spheres.radius) * self._radius_scale
             return float(radii.min()), float(radii.max())
 
-    def _has_giants(self, least: float, most: float) -> bool:
+    def _has_large_spheres(self, least: float, most: float) -> bool:
         """Whether radii differ so much that spheres may be packed as large ones."""
         low, high = self._others
         return max(most, high) >= RATIO * min(least, low)
@@ -618,16 +620,16 @@ class LiveScene:
             return
         least, most = self._open().scene.moved_radii()
         is_large = most >= RATIO * min(least, self._others[0])
-        if is_large or (not self._has_large and self._has_giants(least, most)):
+        if is_large or (not self._has_large and self._has_large_spheres(least, most)):
             self._pack_anew({})
         self._is_resized = False
 
     def _repack(self, spheres: SphereSet) -> None:
         """Pack the scene anew in the same space, with another tree in other memory."""
         self._check(spheres)
-        job, buffers, scene = self._open(), self._kept[1], self._with(spheres)
+        job, buffers, scene = self._open(), self._kept[1], self._with_set(spheres)
         settings, camera = job.settings, self.camera
-        plan = None if job.plan is None else plan_of(scene)
+        plan = None if job.plan is None else make_plan(scene)
         require_count(scene.count + scene.solid_count, job.device.max_spheres, job.device.name)
         if buffers.count:
             aspect = settings.width / settings.height
@@ -636,7 +638,7 @@ class LiveScene:
                 scene, settings, placer=job.device.place, before=buffers, pose=pose
             )
         else:  # there was nothing that space and camera could be fitted to
-            around = surroundings(job.plan, *job.view.size)
+            around = reserved_room(job.plan, *job.view.size)
             buffers, camera = pack.pack_with_camera(scene, settings, around, job.device.place)
         on_device = job.device.scene(buffers, job.device.build(buffers))
         buffers.release()
@@ -651,9 +653,9 @@ class LiveScene:
 
     def _keep(self, spheres: SphereSet) -> None:
         """Take note of what the set and its scale are now."""
-        self._open().kept = self._with(spheres), self._kept[1]
+        self._open().kept = self._with_set(spheres), self._kept[1]
 
-    def _with(self, spheres: SphereSet) -> Scene:
+    def _with_set(self, spheres: SphereSet) -> Scene:
         """Return the scene with another set, unchecked, and with the scale of its values."""
         scene = copy(self._kept[0])
         scene.spheres = [*scene.spheres[: self._place], spheres, *scene.spheres[self._place + 1 :]]
@@ -662,7 +664,9 @@ class LiveScene:
         return scene
 
     @contextmanager
-    def _rendered(self, samples: int | None, camera: Camera | None, refit: bool) -> Iterator[Job]:
+    def _prepare_picture(
+        self, samples: int | None, camera: Camera | None, refit: bool
+    ) -> Iterator[PreparedScene]:
         """Give the job of a picture, from another camera if one is given."""
         if self._is_torn:
             self._pack_anew({})
@@ -679,21 +683,21 @@ class LiveScene:
             camera = replace(camera or self.camera, fit=self._fit, height=None)
         if camera is not None:
             self._settle()
-            self._job = self._open().seen_by(camera, have_moved=True)
+            self._job = self._open().with_camera(camera, have_moved=True)
             self._is_plan_old = True
         job = self._open()
         if job.plan is not None and (self._is_plan_old or self._replayed):
             self._settle()
-            job.plan, self._is_plan_old = plan_of(self._kept[0]), False
+            job.plan, self._is_plan_old = make_plan(self._kept[0]), False
         try:
             self._check_resized()
-            yield self._open().anew(settings=settings)
+            yield self._open().fresh_copy(settings=settings)
         except SceneError:  # of arrays of the GPU, whose wrong spheres have stayed
             self._settle()
             raise
 
 
-def _needs_host(job: Job) -> bool:
+def _needs_host(job: PreparedScene) -> bool:
     """Whether the host has a part in the pictures of a device."""
     return job.plan is not None or job.settings.denoise or job.settings.noise is not None
 

@@ -83,7 +83,7 @@ class Measurements:
         Raises:
             UserError: the path cannot be written, or has another ending.
         """
-        target = output.check_file(checked_path(path))
+        target = output.check_file(validate_path(path))
         arrays = self.arrays()
         with output.replace_file(target) as file:
             if target.suffix.lower() == ".npz":
@@ -93,7 +93,7 @@ class Measurements:
         return target
 
 
-def checked_path(path: str | PathLike[str]) -> Path:
+def validate_path(path: str | PathLike[str]) -> Path:
     """Return the path of a file of measurements. Raises UserError for another ending."""
     target = check_path(path)
     if target.suffix.lower() not in ENDINGS:
@@ -144,25 +144,27 @@ def measure(
         assert job.kept is not None
         loaded = job.kept[0]
         counts = job.scene.exposures(job.view.with_samples(0, count), loaded.count)
-        columns = columns_of(loaded.spheres)
+        columns = collect_columns(loaded.spheres)
     positions = np.concatenate([np.zeros((0, 3)), *map(to_scene_units, loaded.spheres)])
     radius = np.concatenate([np.zeros(0), *map(broadcast_radii, loaded.spheres)])
     exposed = accessible = counts["exposed"]
     if ball:
-        with prepare(_enlarged(loaded, ball), traced, **options) as job:
+        with prepare(_enlarge_by_probe(loaded, ball), traced, **options) as job:
             view = job.view.with_samples(0, count)
             accessible = job.scene.exposures(view, loaded.count)["exposed"]
-    occlusion, occlusion_error = _shares(exposed - counts["open"], exposed, np.ones_like(radius))
+    occlusion, occlusion_error = _estimate_shares(
+        exposed - counts["open"], exposed, np.ones_like(radius)
+    )
     occlusion[exposed == 0] = 1.0
     sets = np.repeat(np.arange(len(loaded.spheres)), [each.count for each in loaded.spheres])
     return Measurements(
         positions, radius, sets, occlusion, occlusion_error,
-        *_shares(accessible, count, 4.0 * pi * (radius + ball) ** 2),
-        *_shares(counts["visible"], count, 4.0 * pi * radius**2), columns,
+        *_estimate_shares(accessible, count, 4.0 * pi * (radius + ball) ** 2),
+        *_estimate_shares(counts["visible"], count, 4.0 * pi * radius**2), columns,
     )  # fmt: skip
 
 
-def _shares(
+def _estimate_shares(
     found: NDArray[np.int32], drawn: NDArray[np.int32] | int, whole: Doubles
 ) -> tuple[Doubles, Doubles]:
     """Return shares of points times what all are, and their standard errors: of a binomial
@@ -173,7 +175,7 @@ def _shares(
     return share * whole, np.sqrt(likely * (1.0 - likely) / np.maximum(drawn, 1.0)) * whole
 
 
-def _enlarged(scene: Scene, probe: float) -> Scene:
+def _enlarge_by_probe(scene: Scene, probe: float) -> Scene:
     return Scene([
         SphereSet(
             each.centers, each.radius + probe / each.transform.scale, transform=each.transform
@@ -182,7 +184,7 @@ def _enlarged(scene: Scene, probe: float) -> Scene:
     ])  # fmt: skip
 
 
-def columns_of(sets: Sequence[SphereSet]) -> dict[str, NDArray[Any]]:
+def collect_columns(sets: Sequence[SphereSet]) -> dict[str, NDArray[Any]]:
     """Return what all sets have besides centres and radii, and in the same shape, by name; warns of
     what is left out."""
     columns = {name: shared_values(name, sets) for name in shared_names(sets)}
@@ -194,7 +196,7 @@ def columns_of(sets: Sequence[SphereSet]) -> dict[str, NDArray[Any]]:
 def _write_table(file: BinaryIO, arrays: Mapping[str, NDArray[Any]]) -> None:
     import csv
 
-    flat = _flat(arrays)
+    flat = _flatten_columns(arrays)
     lines = TextIOWrapper(file, "utf-8", newline="", write_through=True)
     rows = csv.writer(lines)
     rows.writerow(flat)
@@ -202,7 +204,7 @@ def _write_table(file: BinaryIO, arrays: Mapping[str, NDArray[Any]]) -> None:
     lines.detach()  # the file is closed by who has opened it
 
 
-def _flat(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+def _flatten_columns(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Return columns of one number per row, of which a table consists, by names of their own."""
     columns: dict[str, NDArray[Any]] = {}
     for name, array in arrays.items():

@@ -103,7 +103,7 @@ class MotionBlur:
         numbers = range(first, first + samples)
         with closing(self._scenes(device, device_scene, view.seed, numbers)) as scenes:
             for done, there in enumerate(scenes):
-                film.add(there, view, 1, _part(progress, done, samples), first=first + done,
+                film.add(there, view, 1, _report_part(progress, done, samples), first=first + done,
                          bands=bands)  # fmt: skip
         return time.perf_counter() - start
 
@@ -124,13 +124,13 @@ class MotionBlur:
                     self._move(device_scene, moment)
                     yield device_scene
                 else:
-                    with self._packed(moment, device) as there:
+                    with self._pack_moment(moment, device) as there:
                         yield there
         finally:
             if self._in_place:
                 self._move(device_scene, 0.0)
 
-    def _packed(self, moment: float, device: Device) -> DeviceScene:
+    def _pack_moment(self, moment: float, device: Device) -> DeviceScene:
         """Return a scene on a device that is packed at a time."""
         scene = freeze_motion(self._scene, moment)
         buffers, _ = pack_with_camera(scene, placer=device.place, before=self._buffers)
@@ -140,19 +140,19 @@ class MotionBlur:
 
     def _move(self, device_scene: DeviceScene, moment: float) -> None:
         """Move the spheres on a device to a time."""
-        for first, spheres in _moving(self._scene):
+        for first, spheres in _iterate_moving_sets(self._scene):
             assert spheres.keys is not None
             centers = spheres.keys.at(spheres.centers, moment)
             change = self._space.update([spheres], first, positions=centers)
             device_scene.update(change)
 
 
-def _part(progress: ProgressCall | None, done: int, samples: int) -> ProgressCall | None:
+def _report_part(progress: ProgressCall | None, done: int, samples: int) -> ProgressCall | None:
     """Return what a sample calls with the fraction of it that is done."""
     return None if progress is None else lambda share: progress((done + share) / samples)
 
 
-def _moving(scene: Scene) -> Iterator[tuple[int, SphereSet]]:
+def _iterate_moving_sets(scene: Scene) -> Iterator[tuple[int, SphereSet]]:
     """Yield the sets that move, with the number of their first sphere in the scene."""
     first = 0
     for spheres in scene.spheres:
@@ -164,11 +164,12 @@ def _moving(scene: Scene) -> Iterator[tuple[int, SphereSet]]:
 def _moves_in_place(scene: Scene, buffers: SceneBuffers) -> bool:
     """Return whether only spheres move, of which there are no tables."""
     return not any(each.start.keys for each in scene.solids) and not any(
-        is_tabled(scene, spheres, first, buffers) for first, spheres in _moving(scene)
+        has_table_entry(scene, spheres, first, buffers)
+        for first, spheres in _iterate_moving_sets(scene)
     )
 
 
-def is_tabled(scene: Scene, spheres: SphereSet, first: int, buffers: SceneBuffers) -> bool:
+def has_table_entry(scene: Scene, spheres: SphereSet, first: int, buffers: SceneBuffers) -> bool:
     """Return whether spheres of a set, the first of which has this number, are packed in tables: of
     lamps, of glass in which rays start, of large spheres."""
     material, large = scene.material_of(spheres), buffers.large_id.astype(np.int64)

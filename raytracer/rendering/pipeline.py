@@ -29,13 +29,13 @@ from raytracer.config.errors import UserError, pluralize, prefix_errors
 from raytracer.config.fields import accept_settings, check_names, find_definitions
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.config.warning import collect_warnings, warn
-from raytracer.film.aovs import GUIDE_RAYS, GUIDES, channels, check_aovs, traced
+from raytracer.film.aovs import GUIDE_RAYS, GUIDES, check_aovs, count_channels, trace_aovs
 from raytracer.film.film import (
     Crop,
     Film,
     check_bits,
-    checked_crop,
-    samples_about,
+    describe_samples,
+    validate_crop,
 )
 from raytracer.film.image import Image
 from raytracer.model.parts import GLYPHS
@@ -50,7 +50,7 @@ from raytracer.system.progress import open_progress
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from raytracer.annotations.plan import Plan
+    from raytracer.annotations.plan import OverlayPlan
     from raytracer.appearance.coloring.style import StyleSettings
     from raytracer.appearance.describe import SphereInfo
     from raytracer.backends.base import Device, DeviceFilm, DeviceScene, ProgressCall
@@ -139,7 +139,7 @@ def render(
     source, given = InputSource.from_call(scene, settings)
     if first_sample is not None:
         first_sample = check_whole(first_sample, "first_sample")
-    output = memory.MemoryEstimate(aov_channels=channels(variables), bloom=bloom)
+    output = memory.MemoryEstimate(aov_channels=count_channels(variables), bloom=bloom)
     with (
         prepare(
             source, given, backend=backend, crop=crop, threads=threads, memory_of=output,
@@ -195,7 +195,7 @@ def prepare(
     values: Mapping[str, Any] | None = None,
     hashed: bool = True,
     blurs: bool = True,
-) -> Job:
+) -> PreparedScene:
     """Load, pack, build and upload a scene; `Job.__exit__` releases the memory of the device.
 
     Args:
@@ -220,7 +220,7 @@ def prepare(
     about_device = {"name": device.name} | device.describe()
     settled = SceneOverrides.of(overrides, annotations)
     with stage("load", "loading the scene"):
-        loaded, plan = load_applied(source, settled, values, blurs)
+        loaded, plan = load_with_overrides(source, settled, values, blurs)
     counts, settings, tone = loaded.counts(), loaded.render, loaded.tone
     spheres = ", ".join(pluralize(count, noun) for noun, count in counts.items())
     with prefix_errors(loaded.source):
@@ -229,7 +229,7 @@ def prepare(
         need = replace(need, moves=need.moves or moving is not None, threads=threads)
         keeps, is_file = keep or moving is not None, source.path is not None
         with stage("pack", f"packing {spheres}"):
-            buffers, camera = _packed(loaded, need, crop, plan, device, keeps, is_file)
+            buffers, camera = _pack_scene(loaded, need, crop, plan, device, keeps, is_file)
         settings = settings.override(brightness=_brightness(loaded, settings))
         kept = (loaded, buffers) if keep else None
         del loaded
@@ -251,23 +251,23 @@ def prepare(
             blur = MotionBlur(moving, buffers, on_device)
             digest += f"-{blur.digest()}" if hashed else ""
         if settings.brightness == AUTO:
-            from raytracer.rendering.brightness import balanced  # late: not for scene files
+            from raytracer.rendering.brightness import balance_lights  # late: not for scene files
 
             with stage("light", "measuring the light"):
-                buffers, settings = balanced(device, on_device, buffers, settings)
+                buffers, settings = balance_lights(device, on_device, buffers, settings)
             if kept:
                 render = kept[0].render.override(brightness=settings.brightness)
                 kept = replace(kept[0], render=render), buffers
     if on_device.striped_over > 1:
         about_device["striped_over"] = on_device.striped_over
-    about = _about(source.path, digest, counts, settings, about_device, camera)
+    about = _picture_metadata(source.path, digest, counts, settings, about_device, camera)
     sizes = {
         "buffers": buffers.nbytes,
         "bvh": on_device.tree_nbytes,
         "bvh_per_sphere": round(on_device.tree_nbytes / max(buffers.count, 1), 2),
         "resident": on_device.nbytes,
     }
-    return Job(
+    return PreparedScene(
         settings, device, on_device, buffers.view, threads, timings, sizes, about,
         buffers.space, camera, kept, tone=tone, plan=plan, blur=blur,
     )  # fmt: skip
@@ -283,9 +283,9 @@ def _stage(notice: Notice | None, spent: dict[str, float], name: str, text: str)
     spent[name] = time.perf_counter() - start
 
 
-def _packed(
-    scene: Scene, need: memory.MemoryEstimate, crop: Crop | None, plan: Plan | None, device: Device,
-    keep: bool, is_file: bool,
+def _pack_scene(
+    scene: Scene, need: memory.MemoryEstimate, crop: Crop | None, plan: OverlayPlan | None,
+    device: Device, keep: bool, is_file: bool,
 ) -> tuple[SceneBuffers, Camera]:  # fmt: skip
     """Return the packed scene and its fitted camera, if there is memory to render it.
 
@@ -304,7 +304,7 @@ def _packed(
         alone = scene if cell is None else cell[0]
     total = sum(alone.counts().values())
     memory.require_count(total, device.max_spheres, device.name)
-    x0, y0, x1, y1 = checked_crop(settings.width, settings.height, crop)
+    x0, y0, x1, y1 = validate_crop(settings.width, settings.height, crop)
     need = replace(
         need,
         count=total,
@@ -324,12 +324,12 @@ def _packed(
         kept += memory.MOVED * sum(each.count for each in alone.spheres if each.keys)
         need = replace(need, kept=kept)
     memory.require_host(need)
-    around = surroundings(plan, settings.width, settings.height)
+    around = reserved_room(plan, settings.width, settings.height)
     return pack.pack_with_camera(scene, settings, around, device.place, cell)
 
 
 @dataclass
-class Job:
+class PreparedScene:
     """A scene on a device, and the pictures rendered of it; also a context manager."""
 
     settings: RenderSettings  # of the scene, with the overrides of the call
@@ -347,7 +347,7 @@ class Job:
     frames: list[float] = field(default_factory=list)  # seconds of each rendered frame
     noise: float | None = None  # of the last picture (`raytracer.film.noise`), if measured
     tone: ToneSettings = field(default_factory=ToneSettings)  # of the scene
-    plan: Plan | None = None  # of what is drawn over pictures
+    plan: OverlayPlan | None = None  # of what is drawn over pictures
     blur: MotionBlur | None = None  # if the scene moves while the shutter is open
     _last_overlay: tuple[View, Crop, Overlay] | None = None
 
@@ -378,7 +378,9 @@ class Job:
                 assert progress is not None
                 progress((frame + fraction) / repeat)
 
-            self.frames.append(self._expose_frame(on_device, first, seconds, progress and report))
+            self.frames.append(
+                self._accumulate_frame(on_device, first, seconds, progress and report)
+            )
         self.timings["frame"] = self.frame_times()["median"]
         image = self.image(on_device, tone, bits)
         if bits is None or keep_film or image.statistics.non_finite:
@@ -390,20 +392,20 @@ class Job:
         figures = np.quantile(self.frames, [0.5, 0.0, 0.25, 0.75]).tolist()
         return dict(zip(("median", "min", "q1", "q3"), figures, strict=True))
 
-    def _expose_frame(
+    def _accumulate_frame(
         self, on_device: DeviceFilm, first: int | None, seconds: float | None,
         progress: ProgressCall | None,
     ) -> float:  # fmt: skip
         """Add samples until the goal of the settings is reached; return the seconds."""
         settings = self.settings
         if settings.noise is None and seconds is None:
-            return self.expose(on_device, settings.samples, progress, first=first)
-        from raytracer.rendering.adaptive import FilmAreas, Passes  # late: few pictures
+            return self.accumulate(on_device, settings.samples, progress, first=first)
+        from raytracer.rendering.adaptive import AdaptiveSampler, FilmAreas  # late: few pictures
 
         offset = 0 if first is None else first - on_device.samples
-        self._check_samples_of(on_device.host, on_device.samples + offset, 1)
+        self._check_added_samples(on_device.host, on_device.samples + offset, 1)
         most = MAX_SAMPLES if settings.noise is None else settings.max_samples or MAX_FOR_NOISE
-        passes = Passes(
+        passes = AdaptiveSampler(
             FilmAreas(on_device, self.add, self.device, offset), settings.samples, settings.noise,
             most, seconds, progress,
         )  # fmt: skip
@@ -412,7 +414,7 @@ class Job:
         self.noise = passes.noise
         return spent
 
-    def expose(
+    def accumulate(
         self, on_device: DeviceFilm, count: int, progress: ProgressCall | None = None, *,
         first: int | None = None,
     ) -> float:  # fmt: skip
@@ -420,14 +422,14 @@ class Job:
         first: number of the first sample; by default it follows those on the film."""
         film = on_device.host
         first = film.samples if first is None else first
-        self._check_samples_of(film, first, count)
+        self._check_added_samples(film, first, count)
         if film.counts is None:
             seconds = self.add(on_device, count, progress, first)
         else:
             from raytracer.rendering.adaptive import FilmAreas  # late: few films
 
             areas = FilmAreas(on_device, self.add, self.device, first - film.samples)
-            seconds = areas.expose(count, progress)
+            seconds = areas.accumulate(count, progress)
         self._describe(film)
         return seconds
 
@@ -440,7 +442,7 @@ class Job:
             return self.blur.add(on_device, self.device, scene, view, count, progress, first=first)
         return on_device.add(self.scene, self.view, count, progress, first=first)
 
-    def _check_samples_of(self, film: Film, first: int, count: int) -> None:
+    def _check_added_samples(self, film: Film, first: int, count: int) -> None:
         """Refuse a film of another picture, and samples without a number. Raises UserError."""
         digest = film.metadata.get("digest", self.digest)
         if film.samples and digest != self.digest:
@@ -475,7 +477,7 @@ class Job:
             copies the sums to the host and develops when the picture is first used.
         """
         film = on_device.host if bits else on_device.to_host()
-        about = self.about | samples_about(film) | {"crop": list(film.crop)}
+        about = self.about | describe_samples(film) | {"crop": list(film.crop)}
         if self.noise is not None:
             about["noise"] = self.noise
         settings, denoise, upload = settings or self.tone, self.settings.denoise, None
@@ -514,15 +516,15 @@ class Job:
         number = int(self.scene.first_hits(self.view.with_crop((x, y, x + 1, y + 1)))["id"][0, 0])
         return None if number == NO_SPHERE else self.kept[0].describe(number)
 
-    def anew(self, **changes: Any) -> Job:
+    def fresh_copy(self, **changes: Any) -> PreparedScene:
         """Return a job of another picture, of which nothing is known yet."""
-        about = changes.pop("about", self.about) | {"date": date_of_now()}
+        about = changes.pop("about", self.about) | {"date": current_date()}
         return replace(
             self, about=about, timings={}, frames=[], warnings=[], noise=None, _last_overlay=None,
             **changes,
         )  # fmt: skip
 
-    def seen_by(self, camera: Camera, *, have_moved: bool = False) -> Job:
+    def with_camera(self, camera: Camera, *, have_moved: bool = False) -> PreparedScene:
         """Return the job with another camera; it keeps its scene. have_moved: the spheres of that
         are not where they were packed."""
         from raytracer.packing import pack
@@ -538,7 +540,7 @@ class Job:
                 if have_moved
                 else buffers.balls
             )
-            around = surroundings(self.plan if camera.fit else None, *self.view.size)
+            around = reserved_room(self.plan if camera.fit else None, *self.view.size)
             pose, camera = fit_camera(camera, balls, space, aspect, pack.add_boxes(scene, around))
         scene.camera = camera
         view = pack.repack_view(buffers, scene, settings, pose)
@@ -552,20 +554,20 @@ class Job:
         guides = {name: GUIDES[name] for name in names if name in GUIDES}
         others = {name: name for name in names if name != "samples" and name not in GUIDES}
         view, space = self.view, self.space
-        film.aovs |= traced(film, others, self.scene.first_hits, view, space)
+        film.aovs |= trace_aovs(film, others, self.scene.first_hits, view, space)
         if self.blur is None or not guides:
-            film.aovs |= traced(film, guides, self.scene.first_hits, view, space, GUIDE_RAYS)
+            film.aovs |= trace_aovs(film, guides, self.scene.first_hits, view, space, GUIDE_RAYS)
         else:  # means over the shutter
             film.aovs |= dict.fromkeys(guides, np.zeros((), np.float32))
             with closing(self.blur.moments(self.device, self.scene, view)) as scenes:
                 for scene in scenes:
-                    found = traced(film, guides, scene.first_hits, view, space, GUIDE_RAYS)
+                    found = trace_aovs(film, guides, scene.first_hits, view, space, GUIDE_RAYS)
                     for name, values in found.items():
                         film.aovs[name] = film.aovs[name] + values / self.blur.MOMENTS
         if "samples" in names:
             film.aovs["samples"] = film.pixel_counts().copy()
 
-    def __enter__(self) -> Job:
+    def __enter__(self) -> PreparedScene:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -574,20 +576,20 @@ class Job:
 
 def apply_overrides(scene: Scene, overrides: SceneOverrides) -> Scene:
     """Apply the settings of a call to a scene, and make its glyphs."""
-    scene = _annotated(scene, overrides.annotations)
+    scene = _apply_annotations(scene, overrides.annotations)
     style, view = overrides.style, overrides.view
     if style is not None:
         opacity = None
         if view is not None and style.rest is not None:
             # If the rest is faded, selection multiplies the opacities, so these are set first.
             opacity, view = view.opacity, replace(view, opacity=None)
-        scene = _styled(
+        scene = _apply_style(
             scene, style, opacity, has_color=view is not None and view.color is not None
         )
-    return _with_glyphs(_changed(scene, overrides.render, view))
+    return _with_glyphs(_apply_changes(scene, overrides.render, view))
 
 
-def _annotated(scene: Scene, changes: Annotations | Mapping[str, Any] | None) -> Scene:
+def _apply_annotations(scene: Scene, changes: Annotations | Mapping[str, Any] | None) -> Scene:
     if changes is None or (isinstance(changes, Mapping) and not changes):
         return scene
     from raytracer.model.annotations import Annotations
@@ -602,7 +604,7 @@ def _check_particles(scene: Scene, name: str) -> None:
         raise UserError(f"{name}: is for particles, but the scene has meshes alone")
 
 
-def _styled(
+def _apply_style(
     scene: Scene, style: StyleSettings, opacity: float | str | None, has_color: bool
 ) -> Scene:
     """Apply colours by data and a selection; `opacity` of all particles, or None."""
@@ -617,17 +619,17 @@ def _styled(
         return style_scene(scene, style, opacity=opacity)
 
 
-def _changed(scene: Scene, changes: Mapping[str, Any], view: ViewSettings | None) -> Scene:
+def _apply_changes(scene: Scene, changes: Mapping[str, Any], view: ViewSettings | None) -> Scene:
     render = scene.render.override(**changes)
     if "look" in changes:  # as it is defined, unless the call says more
         render = render.override(brightness=changes.get("brightness", 1.0))
     if view is not None:
         _check_particles(scene, "" if view.radius is None else "radius")
-        scene = view.applied_to(scene)
+        scene = view.apply_to(scene)
     if "light" in changes or ("placement" in changes and LOOKS[render.look].key > 0.0):
-        from raytracer.rendering.view_settings import lit
+        from raytracer.rendering.view_settings import with_look_lights
 
-        scene = lit(scene, render)
+        scene = with_look_lights(scene, render)
     if render.shading == "flat":
         render = render.override(look="flat", integrator="direct", brightness=1.0)
         scene = replace(scene, lights=None, ambient=None, environment=None)
@@ -645,12 +647,12 @@ def _with_glyphs(scene: Scene) -> Scene:
         return with_glyphs(scene)
 
 
-def load_applied(
+def load_with_overrides(
     source: InputSource,
     overrides: SceneOverrides,
     values: Mapping[str, Any] | None = None,
     blurs: bool = False,
-) -> tuple[Scene, Plan | None]:
+) -> tuple[Scene, OverlayPlan | None]:
     """Return a scene as it is packed, and what is drawn over its pictures; see `prepare`."""
     columns = overrides.columns
     scene = apply_overrides(load_source(source, columns=columns), overrides)
@@ -666,7 +668,7 @@ def load_applied(
         from raytracer.film.denoise import require_denoiser
 
         require_denoiser()
-    plan = plan_of(scene, values)
+    plan = make_plan(scene, values)
     if any(each.made_for for each in scene.solids):
         from raytracer.appearance.glyphs.make import with_faded_particles
 
@@ -686,11 +688,11 @@ def _brightness(scene: Scene, settings: RenderSettings) -> float | str:
     return AUTO if is_look else 1.0
 
 
-def surroundings(plan: Plan | None, width: int, height: int) -> Surroundings:
+def reserved_room(plan: OverlayPlan | None, width: int, height: int) -> Surroundings:
     """Return what a fitted camera leaves room for in a picture, without the boxes of files."""
     from raytracer.packing.framing import NOTHING
 
-    return NOTHING if plan is None else plan.surroundings(width, height)
+    return NOTHING if plan is None else plan.reserved_room(width, height)
 
 
 def load_source(
@@ -720,17 +722,17 @@ def load_source(
     return scene
 
 
-def plan_of(scene: Scene, values: Mapping[str, Any] | None = None) -> Plan | None:
+def make_plan(scene: Scene, values: Mapping[str, Any] | None = None) -> OverlayPlan | None:
     """Return what is drawn over pictures of a scene, or None; values: as for `prepare`."""
     if not scene.annotations:
         return None
     from raytracer.annotations import plan
 
     with prefix_errors(scene.source):
-        return plan.plan_of(scene, scene.render, scene.annotations, values)
+        return plan.make_plan(scene, scene.render, scene.annotations, values)
 
 
-def scene_about(path: Path) -> dict[str, Any]:
+def describe_scene_file(path: Path) -> dict[str, Any]:
     """Return what the metadata of a picture say of the file of its scene.
 
     Of an absolute path the name alone is kept: a picture should not tell where its author keeps
@@ -742,19 +744,19 @@ def scene_about(path: Path) -> dict[str, Any]:
     }
 
 
-def date_of_now() -> str:
+def current_date() -> str:
     """Return date and time in UTC, for metadata."""
     from datetime import UTC, datetime
 
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _about(
+def _picture_metadata(
     path: Path | None, digest: str, counts: Mapping[str, int], settings: RenderSettings,
     device: dict[str, Any], camera: Camera,
 ) -> dict[str, Any]:  # fmt: skip
     """Return the metadata of a job's pictures."""
-    about = {"path": None} if path is None else scene_about(path)
+    about = {"path": None} if path is None else describe_scene_file(path)
     stated = asdict(settings)
     for name in ("dpi", "max_samples"):  # no part of the picture unless stated
         if stated[name] is None:
@@ -765,6 +767,6 @@ def _about(
         **{f"{noun}s": count for noun, count in counts.items()},
         "settings": stated,
         "backend": device,
-        "date": date_of_now(),
+        "date": current_date(),
         **camera.about,
     }

@@ -59,11 +59,11 @@ if TYPE_CHECKING:
 
 def _camera(value: Any, name: str) -> Any:
     if is_path(value):
-        return _camera_of(str(value))
+        return _load_camera(str(value))
     return TableType.of("raytracer.model.camera:Camera").checked(value, name)
 
 
-def _camera_of(name: str) -> Camera:
+def _load_camera(name: str) -> Camera:
     """Return the camera of a picture or a scene file, which needs no spheres."""
     from raytracer.film.formats import read_metadata
     from raytracer.scene_files import tables
@@ -277,7 +277,7 @@ class ViewSettings(Defined):
             names += list_glyph_columns(glyphs)
         return names
 
-    def applied_to(self, scene: Scene) -> Scene:
+    def apply_to(self, scene: Scene) -> Scene:
         parts: dict[str, tuple[tuple[str, ...], Callable[[Any], Any]]] = {
             "camera": (OF_CAMERA, self._camera),
             "background": (("background", "transparent"), self._background),
@@ -316,7 +316,7 @@ class ViewSettings(Defined):
             if self.fit:
                 changes["height"] = None
         if self.ortho is not None:
-            changes |= _projection(camera, self.ortho, bool(changes.get("fit", camera.fit)))
+            changes |= _changed_projection(camera, self.ortho, bool(changes.get("fit", camera.fit)))
         return replace(camera, **changes)
 
     def _background(self, background: Background) -> Background:
@@ -404,7 +404,7 @@ class ViewSettings(Defined):
         return kind.changed(now, getattr(self, name))
 
 
-def _projection(camera: Camera, orthographic: bool, fits: bool) -> dict[str, Any]:
+def _changed_projection(camera: Camera, orthographic: bool, fits: bool) -> dict[str, Any]:
     """Return the fields that change a projection; the point looked at keeps its size."""
     if not orthographic:
         return {"type": "perspective", "height": None}
@@ -425,7 +425,7 @@ def check_shutter(settings: Mapping[str, Any]) -> None:
         )
 
 
-def lit(scene: Scene, settings: RenderSettings) -> Scene:
+def with_look_lights(scene: Scene, settings: RenderSettings) -> Scene:
     """Return a scene with only the lights of the look, as the call places them."""
     if not LOOKS[settings.look].key:
         known = ", ".join(name for name, look in LOOKS.items() if look.key)

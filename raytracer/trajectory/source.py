@@ -99,7 +99,7 @@ class FileSource(FrameSource):
         state = hashlib.sha256(f"{self._source.ending}{names or ''}".encode())
         files = self.files
         for file in files:
-            now = state_of(file, max(SAMPLES // len(files), 2))
+            now = read_file_state(file, max(SAMPLES // len(files), 2))
             self._states.setdefault(file, now)
             text = f"{file.absolute()}\0{now}\0"
             state.update(text.encode("utf-8", "surrogateescape"))
@@ -115,7 +115,7 @@ class FileSource(FrameSource):
         if len(known) > MAX_CHECKED:  # a series
             known = known[frame : frame + 2]
         for path in known:
-            if not self._states[path].begins(path):
+            if not self._states[path].is_beginning_of(path):
                 raise DataFileError(
                     f"{path}: was replaced while the movie was made, so finished frames show the "
                     "file before: run the command again"
@@ -126,8 +126,8 @@ class FileSource(FrameSource):
         ending, topology = self._source.ending, self._source.topology
         suffix = ending or path.suffix.lower()
         if suffix not in SCENE_SUFFIXES or not (ending or is_scene(path)):
-            self._data = [*_files_of(path), *([] if topology is None else [topology])]
-            self._data += [file for each in self._source.further for file in _files_of(each)]
+            self._data = [*_list_files(path), *([] if topology is None else [topology])]
+            self._data += [file for each in self._source.further for file in _list_files(each)]
             return self._source.count_frames()
         with open_file(path, error=SceneError) as file:
             parts = check_parts(read_table(file, suffix), str(path))
@@ -143,7 +143,7 @@ class FileSource(FrameSource):
         for each in sets:
             for key in ("file", "topology"):
                 if each.get(key) is not None:
-                    self._data += _files_of(folder / each[key])
+                    self._data += _list_files(folder / each[key])
         several = {each["file"]: count for each, count in find_moving_sets(sets, folder)}
         if len(set(several.values())) > 1:
             listed = ", ".join(f"{quote(name)} {count:,}" for name, count in several.items())
@@ -162,28 +162,28 @@ class FileState(NamedTuple):
     digest: str  # of a few blocks
     samples: int  # number of blocks
 
-    def begins(self, path: Path) -> bool:
+    def is_beginning_of(self, path: Path) -> bool:
         """Whether the file at a path is this one, or begins like it."""
         try:
             is_long = path.stat().st_size >= self.size
-            return is_long and _sampled(path, self.size, self.samples) == self.digest
+            return is_long and _hash_samples(path, self.size, self.samples) == self.digest
         except OSError:
             return self.size < 0
 
 
-def state_of(path: Path, samples: int = 0) -> FileState:
+def read_file_state(path: Path, samples: int = 0) -> FileState:
     """Return the state of a file; missing ones have a state, too. samples: blocks that are read, 0
     is the usual number."""
     samples = samples or SAMPLES
     try:
         status = path.stat()
-        digest = _sampled(path, status.st_size, samples)
+        digest = _hash_samples(path, status.st_size, samples)
     except OSError:
         return FileState(-1, 0, "", samples)
     return FileState(status.st_size, status.st_mtime_ns, digest, samples)
 
 
-def _sampled(path: Path, size: int, samples: int) -> str:
+def _hash_samples(path: Path, size: int, samples: int) -> str:
     """Return a hash of some blocks of the first bytes of a file, evenly spread."""
     state = hashlib.blake2b(digest_size=16)
     with path.open("rb") as file:
@@ -193,12 +193,12 @@ def _sampled(path: Path, size: int, samples: int) -> str:
     return state.hexdigest()
 
 
-def _files_of(path: Path) -> list[Path]:
+def _list_files(path: Path) -> list[Path]:
     series = find_series(path)
     return [path] if series is None else series.files
 
 
-class MendedSource(FrameSource):
+class RepairedSource(FrameSource):
     """Frames of a file, of which some may be unreadable: in their places are others next to them,
     so that the time line stays."""
 
@@ -254,7 +254,7 @@ class SceneSource(FrameSource):
         return made if isinstance(made, Scene) else Scene.from_object(made)
 
 
-def frames_of(source: InputSource) -> FrameSource:
+def open_frames(source: InputSource) -> FrameSource:
     """Return the frames of a file, of a sequence of scenes, or of an array (T, N, 3). Raises
     UserError: it has none, or they cannot be counted."""
     value = source.scene
@@ -269,7 +269,7 @@ def frames_of(source: InputSource) -> FrameSource:
     return SceneSource([value])
 
 
-def chosen_frames(text: str | None, count: int, name: str) -> list[int]:
+def parse_frame_numbers(text: str | None, count: int, name: str) -> list[int]:
     """Return the chosen frame numbers: "START:END:STEP" as in Python, or one number; None is all.
 
     name: of the file, for messages. Raises UserError: the text is invalid, or chooses no frame.

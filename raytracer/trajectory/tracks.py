@@ -5,8 +5,8 @@ same number of particles.
 
 A particle that leaves a periodic box enters at the opposite side. The jump is the whole number of
 edges that brings it nearest to its position in the previous frame, so a particle must move less
-than half an edge between frames. `Jumps` lists the few particles that jump in each frame; their sum
-is the number of boxes that a particle has crossed.
+than half an edge between frames. `BoxCrossings` lists the few particles that jump in each frame;
+their sum is the number of boxes that a particle has crossed.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,7 +29,7 @@ from raytracer.model.simulation_box import nearest_boxes
 from raytracer.model.sphere_set import SphereSet
 from raytracer.particles.frames import check_frame
 from raytracer.scene_files.source import InputSource
-from raytracer.trajectory.source import FrameSource, SceneSource, frames_of
+from raytracer.trajectory.source import FrameSource, SceneSource, open_frames
 
 Ids = NDArray[np.int64]
 Points = NDArray[np.float64]
@@ -51,7 +51,7 @@ class Track(NamedTuple):
     box: Box | None  # the periodic box, or None
 
 
-def track_of(spheres: SphereSet, name: str) -> Track:
+def make_track(spheres: SphereSet, name: str) -> Track:
     """Return the particles of a set. Raises DataFileError: several have the same id."""
     centers = np.asarray(spheres.centers, np.float64)
     columns = spheres.columns
@@ -77,14 +77,14 @@ def check_alike(one: Track, other: Track) -> None:
         )
 
 
-def places_of(track: Track, ids: Ids) -> Points:
+def find_positions(track: Track, ids: Ids) -> Points:
     """Return the positions of particles, (N, 3), NaN for those that the frame lacks."""
     if np.array_equal(track.ids, ids):  # often; a search of ids takes 1000 times as long
         return track.centers
     return take_or_fill(track.centers, find_rows_by_id(track.ids, ids), np.nan)
 
 
-class Jumps:
+class BoxCrossings:
     """The periodic jumps of one set, in frames that are added in order."""
 
     def __init__(self) -> None:
@@ -98,15 +98,15 @@ class Jumps:
         ids, moved = np.empty(0, np.int64), np.empty((0, 3), np.int64)
         if self._last is not None:
             check_alike(track, self._last)
-            steps = track.centers - places_of(self._last, track.ids)
+            steps = track.centers - find_positions(self._last, track.ids)
             boxes = nearest_boxes(steps, track.box)
             moves = boxes.any(axis=1)
             ids, moved = track.ids[moves], -boxes[moves].astype(np.int64)
-        self._last = track if self._last is None else _later(self._last, track)
+        self._last = track if self._last is None else _extend_track(self._last, track)
         self._ids.append(ids)
         self._boxes.append(moved)
 
-    def passed(self, place: int, track: Track) -> Boxes:
+    def count_crossed_boxes(self, place: int, track: Track) -> Boxes:
         """Return how many boxes each particle of the frame at `place` has crossed, int64 (N, 3)."""
         upto, ids, total = self._passed or (-1, np.empty(0, np.int64), np.empty((0, 3), np.int64))
         if upto > place:
@@ -122,7 +122,7 @@ class Jumps:
         return take_or_fill(total, find_rows_by_id(ids, track.ids), 0)
 
 
-def _later(before: Track, track: Track) -> Track:
+def _extend_track(before: Track, track: Track) -> Track:
     """Return a frame together with the particles that only the frames before it had."""
     if np.array_equal(before.ids, track.ids):  # often, and quickly
         return track
@@ -133,12 +133,12 @@ def _later(before: Track, track: Track) -> Track:
     return track._replace(ids=ids[order], centers=centers[order])
 
 
-def tracks_of(
+def load_tracks(
     source: FrameSource, frame: int, columns: Sequence[str] = ()
 ) -> tuple[Scene, list[Track]]:
     """Return a frame as it is in the file, and the particles of its sets."""
     scene = source.load(frame, [*columns, ID])
-    return scene, [track_of(each, f"{source.name}: frame {frame}") for each in scene.spheres]
+    return scene, [make_track(each, f"{source.name}: frame {frame}") for each in scene.spheres]
 
 
 class TrackedSource(FrameSource):
@@ -154,8 +154,8 @@ class TrackedSource(FrameSource):
         self._first = max(min(frames) - self._before, 0)
         self._last = min(max(frames) + self._after, source.count - 1)
         self._looked = self._first  # frames before this one are in the jumps
-        self._jumps: list[Jumps] = []
-        read = partial(tracks_of, source)
+        self._jumps: list[BoxCrossings] = []
+        read = partial(load_tracks, source)
         self._read = lru_cache(self._before + self._after + 1)(read)
 
     @property
@@ -177,13 +177,13 @@ class TrackedSource(FrameSource):
         start, stop = max(frame - self._before, self._first), min(frame + self._after, self._last)
         moved = []
         for place, (spheres, track) in enumerate(zip(scene.spheres, tracks, strict=True)):
-            centers = self._mean(place, track, frame, range(start, stop + 1), columns)
+            centers = self._mean_positions(place, track, frame, range(start, stop + 1), columns)
             in_rows = np.empty_like(spheres.centers)
             in_rows[track.rows] = centers
             moved.append(spheres.changed(centers=in_rows, is_unwrapped=self._unwrap))
         return replace(scene, spheres=tuple(moved))
 
-    def _mean(
+    def _mean_positions(
         self, place: int, track: Track, frame: int, frames: range, columns: Sequence[str]
     ) -> Points:
         """Return the mean position of each particle, float64 (N, 3), in the order of the track."""
@@ -193,27 +193,27 @@ class TrackedSource(FrameSource):
                 continue
             there = self._read(other, tuple(columns))[1][place]
             check_alike(track, there)
-            steps = places_of(there, track.ids) - track.centers
+            steps = find_positions(there, track.ids) - track.centers
             # A jump between the two frames is none: smoothing needs no unwrapping.
             steps -= find_image_shifts(steps, track.box)
             sums += np.nan_to_num(steps)
             number += np.isfinite(steps[:, 0])
         centers = track.centers + sums / number[:, None]
         if self._unwrap:
-            self._look(frame, tuple(columns))
+            self._add_crossings(frame, tuple(columns))
             if track.box is not None:
-                passed = self._jumps[place].passed(frame - self._first, track)
+                passed = self._jumps[place].count_crossed_boxes(frame - self._first, track)
                 centers += passed @ np.array(track.box.edges, np.float64)
         return centers
 
-    def _look(self, frame: int, columns: tuple[str, ...]) -> None:
+    def _add_crossings(self, frame: int, columns: tuple[str, ...]) -> None:
         while self._looked <= frame:
             tracks = self._read(self._looked, columns)[1]
             if not any(track.box and any(track.box.periodic) for track in tracks):
                 raise DataFileError(
                     f"{self.name}: frame {self._looked}: has no periodic box: leave unwrap out"
                 )
-            self._jumps = self._jumps or [Jumps() for _ in tracks]
+            self._jumps = self._jumps or [BoxCrossings() for _ in tracks]
             for each, track in zip(self._jumps, tracks, strict=True):
                 each.add(track)
             self._looked += 1
@@ -223,7 +223,7 @@ def load_moved(source: InputSource, frame: int | None, columns: Sequence[str] = 
     """Return a frame of a file with smoothed or unwrapped particles. Raises UserError: there is no
     such frame, or its particles cannot be followed."""
     if "moved" not in source.counted:
-        frames = frames_of(source)
+        frames = open_frames(source)
         source.counted["moved"] = TrackedSource(
             frames, (0, frames.count - 1), source.smoothing, source.unwrap
         )
@@ -247,7 +247,7 @@ class FrameKeys:
         """Return those of the frame that a source shows; standard input is read only once."""
         if source.path == STANDARD_INPUT:
             return cls(SceneSource([None]))
-        frames: FrameSource = source.counted["moved"] if source.is_moved else frames_of(source)
+        frames: FrameSource = source.counted["moved"] if source.is_moved else open_frames(source)
         shown = source.frame
         return cls(frames, None if shown is None else check_frame(shown, frames.count, frames.name))
 
@@ -276,26 +276,26 @@ class FrameKeys:
                 )
             tracks[each] = sets[place]
         ids = np.asarray(spheres.columns[ID]).astype(np.int64)
-        after = _offsets(ids, [tracks[each] for each in range(frame, last + 1)])
-        before = _offsets(ids, [tracks[each] for each in range(frame, first - 1, -1)])
+        after = _compute_offsets(ids, [tracks[each] for each in range(frame, last + 1)])
+        before = _compute_offsets(ids, [tracks[each] for each in range(frame, first - 1, -1)])
         times = [*range(-len(before), 0), 0, *range(1, len(after) + 1)]
         offsets = (*reversed(before), np.zeros((1, 3)), *after)
         return MotionKeys(tuple(map(float, times)), offsets)
 
     def _read(self, frame: int) -> list[Track]:
         with collect_warnings():  # what is wrong with the shown frame was said
-            return tracks_of(self._source, frame)[1]
+            return load_tracks(self._source, frame)[1]
 
 
-def _offsets(ids: Ids, tracks: Sequence[Track]) -> list[Points]:
+def _compute_offsets(ids: Ids, tracks: Sequence[Track]) -> list[Points]:
     """Return the offsets of particles in all frames but the first from that one, (N, 3) each."""
     first, *others = tracks
-    before = places_of(first, ids)
+    before = find_positions(first, ids)
     total = np.zeros_like(before)
     offsets = []
     for other in others:
         check_alike(first, other)
-        there = places_of(other, ids)
+        there = find_positions(other, ids)
         steps = there - before
         total = total + np.nan_to_num(steps - find_image_shifts(steps, first.box), nan=0.0)
         offsets.append(total)

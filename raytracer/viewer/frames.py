@@ -24,14 +24,14 @@ from raytracer.model.annotations import Annotations
 from raytracer.model.scene import Scene
 from raytracer.model.settings import AUTO, RenderSettings
 from raytracer.model.source_settings import SourceSettings
-from raytracer.rendering.following import with_rows
+from raytracer.rendering.following import with_color_rows
 from raytracer.rendering.overrides import SceneOverrides
 from raytracer.rendering.pipeline import Notice, apply_overrides, load_source
 from raytracer.rendering.view_settings import ViewSettings, check_shutter
 from raytracer.scene_files.load import is_scene
 from raytracer.scene_files.source import InputSource
 from raytracer.system.resources import choose_thread_count
-from raytracer.trajectory.source import LiveSource, frames_of
+from raytracer.trajectory.source import LiveSource, open_frames
 from raytracer.viewer import messages
 from raytracer.viewer.content import SHAPES, Chosen, Content, Numbers, apply, colored_there
 from raytracer.viewer.loaded_scene import LoadedScene
@@ -145,7 +145,7 @@ class Frames:
         glyphs = {name: settings[name] or False for name in SHAPES if name in settings}
         loaded = None
         if self.live is not None:
-            scene = with_rows(scene)
+            scene = with_color_rows(scene)
             loaded = like.followed(scene, SceneOverrides.of(glyphs, drawn or None))
         loaded = loaded or LoadedScene.load(
             scene, glyphs, like.job.device, self.threads, step, drawn or None
@@ -175,7 +175,7 @@ class Frames:
                 if self.source.path is not None:
                     scene = load_source(self.source, frame)
                 else:
-                    scene = frames_of(self.source).load(frame or 0)
+                    scene = open_frames(self.source).load(frame or 0)
             others = {k: v for k, v in self.overrides.items() if k not in SETTINGS}
             overrides = SceneOverrides.of(others, self.annotations)
             self._plain = frame, apply_overrides(scene, overrides)
@@ -245,7 +245,7 @@ class FrameLoader:
 
     def _counted(self) -> Message | None:
         try:
-            return messages.Counted(frames_of(self.frames.source).count)
+            return messages.Counted(open_frames(self.frames.source).count)
         except UserError:
             return None  # errors are reported when a frame is shown
 

@@ -21,9 +21,9 @@ from raytracer.packing.lighting import pack_lights, rig_axes, world_up
 from raytracer.packing.pack import add_boxes, count_visible_large, pack_with_camera, repack_view
 from raytracer.packing.pose import with_up
 from raytracer.packing.view import View as PackedView
-from raytracer.rendering.following import follow, followed
+from raytracer.rendering.following import follow, prepare_in_place
 from raytracer.rendering.overrides import SceneOverrides
-from raytracer.rendering.pipeline import NO_SPHERE, Job, Notice, prepare, surroundings
+from raytracer.rendering.pipeline import NO_SPHERE, Notice, PreparedScene, prepare, reserved_room
 from raytracer.scene_files.source import InputSource
 from raytracer.system.memory import MemoryEstimate
 from raytracer.viewer.content import Content, Edits
@@ -50,7 +50,7 @@ class LoadedScene:
     # The scene with its own camera, packed. Spheres and colours may be those of an earlier state:
     # see `packed`.
     buffers: SceneBuffers
-    job: Job  # renders it
+    job: PreparedScene  # renders it
     path: Path | None  # its file; None for a scene made in Python
     giants: Giants  # the spheres that a camera stays out of, for all states of a simulation
     closed: bool = False  # whether another scene has replaced it
@@ -101,7 +101,7 @@ class LoadedScene:
         """Return another state of the scene in the same memory; None: it has to be packed anew.
         Nothing is packed, and the memory of the device changes when it is shown (`take_over`)."""
         with collect_warnings() as warnings:
-            job = followed(self.job, scene, overrides)
+            job = prepare_in_place(self.job, scene, overrides)
         if job is None or job.kept is None:
             return None
         job.warnings = warnings
@@ -145,7 +145,7 @@ class LoadedScene:
 
     def surroundings(self, size: tuple[int, int]) -> Surroundings:
         """Return what a fitted camera shows beside the spheres; `size` of the picture in pixels."""
-        return add_boxes(self.scene, surroundings(self.job.plan, *size))
+        return add_boxes(self.scene, reserved_room(self.job.plan, *size))
 
     def initial_view(self, size: tuple[int, int]) -> View:
         """Return the view of the scene's camera, in a picture of a size in pixels."""

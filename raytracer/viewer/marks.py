@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.annotations.outline import coverage
+from raytracer.annotations.outline import cover_outlines
 from raytracer.annotations.projection import Projection
-from raytracer.annotations.surface import NONE, strips
+from raytracer.annotations.surface import NONE, trace_strips
 from raytracer.appearance.glyphs.vectors import has_semi_axes
 from raytracer.drawing import raster
 from raytracer.model.annotations import Outline
@@ -60,20 +60,20 @@ def marks(
     )
     layer = np.zeros((size[1], size[0], 4), np.uint8)
     margin = 1.0 + wide.width / 2.0
-    for strip in strips(
+    for strip in trace_strips(
         loaded.job.scene, view, projection, (0, 0, *size), fine, margin, box is not None
     ):
         check()
         if box is not None:
-            box.see(strip)
+            box.update_visibility(strip)
         if loaded.marked is None:
             continue
         ids = strip.id
         chosen = loaded.marked[np.minimum(ids, len(loaded.marked) - 1)]
         only = replace(strip, id=np.where(chosen, ids, np.uint32(NONE)))
-        alpha = coverage(only, wide, projection.space.scale)
-        part = np.divide(coverage(only, line, projection.space.scale), alpha, where=alpha > 0.0,
-                         out=np.zeros_like(alpha))  # fmt: skip
+        alpha = cover_outlines(only, wide, projection.space.scale)
+        part = np.divide(cover_outlines(only, line, projection.space.scale), alpha,
+                         where=alpha > 0.0, out=np.zeros_like(alpha))  # fmt: skip
         rows = layer[strip.y0 : strip.y1]
         rows[..., :3] = np.minimum(part, 1.0)[..., None] * RIM
         rows[..., 3] = alpha * 255.0

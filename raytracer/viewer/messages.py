@@ -12,7 +12,7 @@ from raytracer.appearance.describe import describe
 from raytracer.config.errors import RaytracerError, truncate
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.model.scene import Scene
-from raytracer.rendering.pipeline import Job
+from raytracer.rendering.pipeline import PreparedScene
 from raytracer.viewer.content import Content, ids_of
 from raytracer.viewer.loaded_scene import Hit, LoadedScene
 
@@ -34,7 +34,7 @@ class RenderRequest:
     loaded_scene: LoadedScene
     # Its job with size, samples and look of this picture. Its view, packed with the current camera
     # and edits, is the same object until one of them changes.
-    job: Job
+    job: PreparedScene
     tone: ToneSettings  # exposure and curve
     stamp: float = field(default_factory=perf_counter)  # time of the user's event, `perf_counter`
 

@@ -152,13 +152,13 @@ class ProgressiveFilm:
 
     def develop_without_noise(self, request: RenderRequest, picture: Picture) -> None:
         """Develop the film denoised; the film keeps its noise. Takes a second or two."""
-        from raytracer.film.denoise import denoised
+        from raytracer.film.denoise import denoise_film
 
         assert self.film is not None
         job = request.job
         if self._clean is None:
             host = self.film.to_host()
             job.find_aovs(host, tuple(GUIDES))
-            self._clean = denoised(host, job.threads)
+            self._clean = denoise_film(host, job.threads)
         with job.device.film(self._clean) as clean:
             clean.develop_into(request.tone, picture)

@@ -83,7 +83,7 @@ class SaveJob:
             check()
 
         with job.device.film(Film.blank(*request.size)) as film:
-            job.expose(film, request.samples, progress)
+            job.accumulate(film, request.samples, progress)
             image = job.image(film, request.tone, 8)
         check()
         self.writing = True

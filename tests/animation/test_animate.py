@@ -13,9 +13,15 @@ from PIL import Image as Pillow
 import raytracer
 from raytracer import AnimationSettings, Camera, Keyframe
 from raytracer.animation.animate import _digest, animate
-from raytracer.animation.encoder import planes
-from raytracer.animation.frames import Movie, numbered
-from raytracer.animation.path import CameraPath, Stand, between, eased, turned
+from raytracer.animation.encoder import convert_to_yuv
+from raytracer.animation.frames import Movie, numbered_path
+from raytracer.animation.path import (
+    CameraPath,
+    CameraPose,
+    ease_share,
+    interpolate_poses,
+    turn_about_target,
+)
 from raytracer.commands.cli import main
 from raytracer.config.errors import OutputError, SceneError
 from raytracer.files import output
@@ -185,7 +191,7 @@ def test_numbers_have_the_digits_of_the_last_one(
     name: str, count: int, first: str, last: str
 ) -> None:
     """Names are also what an interrupted run looks for."""
-    names = [numbered(Path(name), index, count).name for index in (0, count - 1)]
+    names = [numbered_path(Path(name), index, count).name for index in (0, count - 1)]
     assert names == [first, last]
 
 
@@ -354,7 +360,7 @@ def expected(pixels: NDArray[np.uint8]) -> NDArray[np.float64]:
 def test_planes_are_those_of_bt_709(shape: tuple[int, int, int]) -> None:
     pytest.importorskip("av")
     pixels = np.random.default_rng(5).integers(0, 256, shape, dtype=np.uint8)
-    found = planes(pixels).to_ndarray()
+    found = convert_to_yuv(pixels).to_ndarray()
     assert found.shape == expected(pixels).shape
     assert np.abs(found - expected(pixels)).max() < 1.0
 
@@ -387,7 +393,7 @@ def path(frames: int = 5, duration: float = 1.0, **settings: object) -> CameraPa
 
 @pytest.mark.parametrize("ease", ["linear", "smooth", "in", "out"])
 def test_easing_begins_at_0_ends_at_1_and_never_goes_back(ease: str) -> None:
-    values = [eased(share, ease) for share in np.linspace(-0.5, 1.5, 41)]
+    values = [ease_share(share, ease) for share in np.linspace(-0.5, 1.5, 41)]
     assert values[0] == 0.0
     assert values[-1] == 1.0
     assert all(later >= one for one, later in pairwise(values))
@@ -449,9 +455,9 @@ def test_an_orthographic_camera_zooms_by_its_height() -> None:
 
 
 def test_the_way_to_the_other_side_keeps_the_distance() -> None:
-    there = Stand.of(Camera(position=(0.0, 0.0, -10.0), look_at=(0.0, 0.0, 0.0)))
+    there = CameraPose.of(Camera(position=(0.0, 0.0, -10.0), look_at=(0.0, 0.0, 0.0)))
     for share in (0.0, 0.25, 0.5, 1.0):
-        stand = between(Stand.of(CAMERA), there, share)
+        stand = interpolate_poses(CameraPose.of(CAMERA), there, share)
         assert np.linalg.norm(stand.offset) == pytest.approx(10.0)
         assert stand.offset[1] == pytest.approx(0.0, abs=1e-12)  # around, not over the pole
 
@@ -475,5 +481,5 @@ def test_keyframes_out_of_order_are_refused() -> None:
 
 
 def test_elevation_counts_from_where_the_camera_is() -> None:
-    stand = turned(Stand.of(CAMERA), 0.0, 45.0)
-    np.testing.assert_allclose(turned(stand, 0.0, -45.0).offset, (0, 0, 10), atol=1e-12)
+    stand = turn_about_target(CameraPose.of(CAMERA), 0.0, 45.0)
+    np.testing.assert_allclose(turn_about_target(stand, 0.0, -45.0).offset, (0, 0, 10), atol=1e-12)

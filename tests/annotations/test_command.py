@@ -15,7 +15,7 @@ from raytracer import Annotations, Axes, Camera, Legend, Outline, Scene, SphereS
 from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.commands.cli import main
 from raytracer.config.errors import OutputError
-from raytracer.drawing.shapes import point_of
+from raytracer.drawing.shapes import pixels_per_point
 
 SCENE = """
 title = "Ball"
@@ -140,7 +140,7 @@ def test_a_pdf(tmp_path: Path) -> None:
     data = (tmp_path / "a.pdf").read_bytes()
     assert data.startswith(b"%PDF")
     assert b"SourceSansPro" in data
-    width, height = (size / point_of(300, 200, None) for size in (300, 200))
+    width, height = (size / pixels_per_point(300, 200, None) for size in (300, 200))
     assert f"/MediaBox [ 0 0 {width:g} {height:g} ]".encode() in data
 
 

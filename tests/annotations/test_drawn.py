@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer import Annotations, Axes, Camera, Labels, Legend, ScaleBar, Scene, SphereSet
-from raytracer.annotations.legend import scales_of
-from raytracer.annotations.plan import plan_of
+from raytracer.annotations.legend import find_scales
+from raytracer.annotations.plan import make_plan
 from raytracer.annotations.sheet import Sheet
-from raytracer.annotations.texts import filled
+from raytracer.annotations.texts import fill_in
 from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.appearance.columns import find_length_unit
 from raytracer.commands.cli import main
 from raytracer.config.errors import SceneError
 from raytracer.config.warning import collect_warnings
 from raytracer.drawing import fonts
-from raytracer.drawing.fonts import FONT, font, missing, width
+from raytracer.drawing.fonts import FONT, find_missing_letters, font, measure_width
 from raytracer.drawing.shapes import Text
 from raytracer.rendering.pipeline import prepare
 
@@ -63,7 +63,7 @@ def test_the_bar_has_the_colours_of_the_map(place: str, bits: int) -> None:
     first = (pixels == wanted[0]).all(axis=-1) & (np.roll(pixels, -1, 0) == wanted[1]).all(axis=-1)
     rows, columns = np.nonzero(first)
     assert len(set(rows)) == 1
-    assert len(columns) == round(1.2 * 10 * (200 / 240))  # a small picture: see `point_of`
+    assert len(columns) == round(1.2 * 10 * (200 / 240))  # a small picture: see `pixels_per_point`
     for x in columns:
         np.testing.assert_array_equal(pixels[rows[0] : rows[0] + length, x], wanted)
 
@@ -155,7 +155,7 @@ def test_labels_are_on_spheres_that_are_at_least_half_opaque(
     spheres = SphereSet([[0, 0, 0], [0, 0, -4]], 1.0, "white", opacity=[opacity, 1.0])
     made = Scene([spheres], camera)
     with prepare(made, {"width": 200, "height": 100}, backend="cpu") as job:
-        plan = plan_of(made, job.settings, Annotations(labels=Labels()))
+        plan = make_plan(made, job.settings, Annotations(labels=Labels()))
         over = plan.overlay(job.scene, job.view, job.space, (0, 0, 200, 100))
     assert {shape.text for shape in over.shapes if isinstance(shape, Text)} == expected
 
@@ -263,13 +263,13 @@ def test_formats_are_those_of_python(text: str, expected: str) -> None:
         "spheres": 1234, "title": "ice", "time": 2.5, "time_unit": "ps", "frame": 7,
         "seconds": 1.5, "file": "a.xyz",
     }  # fmt: skip
-    assert filled(text, values) == expected
+    assert fill_in(text, values) == expected
 
 
 def test_a_long_title_that_is_named_many_times() -> None:
-    assert len(filled("{title}" * 10, {"title": "x" * 100_000})) == 1_000_000
+    assert len(fill_in("{title}" * 10, {"title": "x" * 100_000})) == 1_000_000
     with pytest.raises(SceneError, match="more than 1,000,000 letters"):
-        filled("{title}" * 1000, {"title": "x" * 100_000})
+        fill_in("{title}" * 1000, {"title": "x" * 100_000})
 
 
 @pytest.mark.parametrize("size", [(1, 1), (7, 300), (300, 7)])
@@ -300,13 +300,13 @@ def test_elements_and_types_have_a_legend(tmp_path: Path) -> None:
     path = tmp_path / "a.xyz"
     path.write_text("3\n\nO 0 0 0\nH 1 0 0\nH -1 0 0\n")
     settings = {"width": 200, "height": 100, **SMALL}
-    scales = scales_of(raytracer.load(path))
+    scales = find_scales(raytracer.load(path))
     assert [(scale.label, scale.names) for scale in scales] == [("element", ("O", "H"))]
     image = raytracer.render(path, annotations={"legend": True}, **settings)
     assert {tuple(color) for color in scales[0].palette[:2].tolist()} <= colors_in(image)
     table = tmp_path / "a.csv"
     table.write_text("x,y,z,type\n0,0,0,2\n1,0,0,1\n")
-    assert [(each.label, each.names) for each in scales_of(raytracer.load(table))] == [
+    assert [(each.label, each.names) for each in find_scales(raytracer.load(table))] == [
         ("type", ("2", "1"))
     ]
     with pytest.raises(SceneError, match="leave the legend out, or set --color-by"):
@@ -325,19 +325,19 @@ def texts_of(image: Any) -> list[str]:
 def test_boxes_at_different_places_do_not_overlap(first: str) -> None:
     sheet = Sheet(300, 200, dpi=72.0)
     wide = first in ("bottom", "top")
-    sheet.take(first, *((250.0, 20.0) if wide else (40.0, 170.0)))
+    sheet.reserve(first, *((250.0, 20.0) if wide else (40.0, 170.0)))
     for corner in ("bottom-left", "bottom-right", "top-left", "top-right"):
-        sheet.take(corner, 60.0, 30.0)
+        sheet.reserve(corner, 60.0, 30.0)
     for index, box in enumerate(sheet.boxes):
-        assert not any(box.overlaps(other) for other in sheet.boxes[:index])
+        assert not any(box.is_overlapping(other) for other in sheet.boxes[:index])
         assert 0.0 <= box.x <= 300 - box.width
         assert 0.0 <= box.y <= 200 - box.height
 
 
 def test_a_picture_without_room_keeps_places_at_the_edge() -> None:
     sheet = Sheet(100, 40, dpi=72.0)
-    sheet.take("bottom", 90.0, 30.0)
-    x, y = sheet.take("bottom-left", 30.0, 30.0)
+    sheet.reserve("bottom", 90.0, 30.0)
+    x, y = sheet.reserve("bottom-left", 30.0, 30.0)
     assert (x, y) == (12.0, 40 - 12 - 30)
 
 
@@ -385,9 +385,9 @@ def test_long_texts_stay_inside_of_the_picture(
         assert image.overlay is not None
         shown = [each for each in image.overlay.shapes if isinstance(each, Text)]
         for each in shown:
-            start = each.x - each.anchor * width(each.text, each.size)
+            start = each.x - each.anchor * measure_width(each.text, each.size)
             assert start >= 0.0
-            assert start + width(each.text, each.size) <= size[0]
+            assert start + measure_width(each.text, each.size) <= size[0]
             assert each.size <= each.y <= size[1]
         letters = "".join(each.text for each in shown).replace(" ", "")
         assert letters.count(text.replace(" ", "")) >= 2
@@ -396,10 +396,12 @@ def test_long_texts_stay_inside_of_the_picture(
 
 def test_letters_that_the_font_lacks_are_from_a_font_of_the_system(tmp_path: Path) -> None:
     """Measured, drawn and embedded with it; what no font has is named, once per picture."""
-    known = next((each for each in "∮⟨⊕♥☃温" if not missing([each]) and other(each)), None)
+    known = next(
+        (each for each in "∮⟨⊕♥☃温" if not find_missing_letters([each]) and other(each)), None
+    )
     if known is None:
         pytest.skip("no font of this system has further letters")
-    first, second = fonts.runs(f"a{known}", 20.0)
+    first, second = fonts.split_into_runs(f"a{known}", 20.0)
     assert (first.path, second.path != FONT) == (FONT, True)
     assert second.x == pytest.approx(first.x + font(20.0).getlength("a"))
     wanted = font(20.0, second.path).getmask(known)
@@ -415,12 +417,12 @@ def test_letters_that_the_font_lacks_are_from_a_font_of_the_system(tmp_path: Pat
 
 
 def other(letter: str) -> bool:
-    return fonts.runs(letter, 20.0)[0].path != FONT
+    return fonts.split_into_runs(letter, 20.0)[0].path != FONT
 
 
 def test_letters_of_no_font_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fonts, "_system_fonts", lambda _: [])
-    fonts._font_of.cache_clear()
+    fonts._find_font.cache_clear()
     label = raytracer.TextLabel("温度 x² é 温 T")
     with collect_warnings() as said:
         image = picture(Annotations(texts=[label, label]))
@@ -431,4 +433,4 @@ def test_letters_of_no_font_are_named(tmp_path: Path, monkeypatch: pytest.Monkey
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         image.save(tmp_path / "a.pdf")
-    fonts._font_of.cache_clear()
+    fonts._find_font.cache_clear()

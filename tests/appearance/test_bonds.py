@@ -227,7 +227,7 @@ def test_bonds_have_the_opacity_and_the_material_of_their_atoms(tmp_path: Path) 
     assert np.unique(np.asarray(half.capsules[0].start.opacity)) == pytest.approx([0.2, 1.0])
     from raytracer.rendering.view_settings import ViewSettings
 
-    gold = ViewSettings(material="gold", opacity=0.5).applied_to(scene)
+    gold = ViewSettings(material="gold", opacity=0.5).apply_to(scene)
     assert gold.capsules[0].material == "gold"
     assert gold.capsules[0].start.opacity == 0.5
 

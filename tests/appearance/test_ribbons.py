@@ -26,7 +26,7 @@ from raytracer.appearance.glyphs.ribbon_surface import (
 )
 from raytracer.config.inferred import InferredDefaults, infer_defaults
 from raytracer.rendering.overrides import SceneOverrides
-from raytracer.rendering.pipeline import load_applied
+from raytracer.rendering.pipeline import load_with_overrides
 from raytracer.scene_files.source import InputSource
 from reference.scene import Array
 from support import molecules
@@ -345,7 +345,7 @@ def test_structures_have_the_same_colors_in_all_frames(tmp_path: Path) -> None:
     for frame in (0, 1):
         with infer_defaults(defaults):
             overrides = SceneOverrides.of({"ribbons": True})
-            made.append(load_applied(InputSource(path, frame), overrides)[0])
+            made.append(load_with_overrides(InputSource(path, frame), overrides)[0])
         defaults.is_frozen = True
     coil, both = (colors_along(scene) for scene in made)
     assert len(coil) == 1

@@ -164,10 +164,10 @@ def test_a_film_kept_on_the_device_comes_home_when_asked_for() -> None:
     with pipeline.prepare(scene, {"width": 40, "height": 30}, backend="cuda") as job:
         films = [job.device.film(Film.blank(40, 30)) for _ in range(2)]
         for film in films:  # side by side, neither in the way of the other
-            job.expose(film, 4)
+            job.accumulate(film, 4)
         first = films[0].to_host().sums.copy()
         for film in films:
-            job.expose(film, 4)
+            job.accumulate(film, 4)
         assert films[0].host.sums.tobytes() == first.tobytes()
         sums = [film.to_host().sums for film in films]
     assert all(film.samples == 8 for film in films)

@@ -30,7 +30,7 @@ from raytracer.config.tone_settings import ToneSettings
 from raytracer.film.film import Film
 from raytracer.packing.buffers import Bvh, SceneBuffers
 from raytracer.packing.view import View
-from raytracer.rendering.pipeline import Job, prepare
+from raytracer.rendering.pipeline import PreparedScene, prepare
 from support.project import to_project
 from support.scenes import random_scene
 
@@ -129,7 +129,7 @@ def balls(**settings: Any) -> raytracer.Scene:
     return to_project(random_scene(2, 300, **settings))
 
 
-def job_on(device: Any, **settings: Any) -> Job:
+def job_on(device: Any, **settings: Any) -> PreparedScene:
     size = {"width": WIDTH, "height": HEIGHT}
     return prepare(balls(mirror=True), size | settings, backend=device, threads=1)
 
@@ -140,7 +140,7 @@ def sums_of(samples: int, first: int = 0, **settings: Any) -> NDArray[np.float32
         return film.to_host().sums.copy()
 
 
-def blank(job: Job) -> GroupFilm:
+def blank(job: PreparedScene) -> GroupFilm:
     film = job.device.film(Film.blank(*SIZE))
     assert isinstance(film, GroupFilm)
     return film

@@ -11,8 +11,8 @@ import raytracer
 from raytracer import Film, UserError
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.film import denoise
-from raytracer.film.bloom import GLOWS, bloomed, spread
-from raytracer.film.denoise import denoised, guides_of
+from raytracer.film.bloom import GLOWS, add_bloom, spread_light
+from raytracer.film.denoise import denoise_film, find_guides
 from raytracer.film.film import Backdrop, develop, measure
 from raytracer.film.image import Image
 from raytracer.rendering import pipeline
@@ -30,7 +30,7 @@ class Filter:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.guides: list[Any] = []
-        monkeypatch.setattr(denoise, "filtered", self)
+        monkeypatch.setattr(denoise, "filter_color", self)
         monkeypatch.setattr(denoise, "require_denoiser", lambda: None)
 
     def __call__(self, color: Any, guides: Any, *, hdr: bool, threads: int) -> Any:
@@ -60,7 +60,7 @@ def test_a_picture_shows_the_film_without_noise(library: Filter, tmp_path: Path)
     more = raytracer.render(SCENE, film=image.film, **SETTINGS)
     assert more.film.samples == 4
     path = image.film.save(tmp_path / "film.npz")
-    albedo, normal = guides_of(Film.load(path)) or (None, None)
+    albedo, normal = find_guides(Film.load(path)) or (None, None)
     np.testing.assert_array_equal(albedo, image.film.aovs["denoising_albedo"])
     np.testing.assert_array_equal(normal, image.film.aovs["denoising_normal"])
 
@@ -80,7 +80,7 @@ def test_guides_are_means_of_first_hits() -> None:
 def test_without_a_background_the_coverage_is_denoised(library: Filter) -> None:
     film = natural(20, 10)
     film.sums[2, 3, 0] = np.inf
-    result = denoised(film)
+    result = denoise_film(film)
     assert library.guides == [None, None]
     assert np.isinf(result.sums[2, 3, 0])
     others = np.isfinite(film.sums).all(axis=-1)
@@ -89,7 +89,7 @@ def test_without_a_background_the_coverage_is_denoised(library: Filter) -> None:
         result.sums[0, 0, 3], film.sums[..., 3].sum() / film.sums[..., 3].size, rtol=0.01
     )
     film.aovs = {name: np.ones((10, 20, 3), np.float32) for name in ("albedo", "normal")}
-    denoised(film)
+    denoise_film(film)
     assert library.guides[-1] is not None, "the pixels' centres are better than nothing"
 
 
@@ -98,7 +98,7 @@ def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match=r"pip install 'raytracer\[denoise\]'"):
         raytracer.render(SCENE, denoise=True, **SETTINGS)
     with pytest.raises(UserError, match=r"raytracer\[denoise\]"):
-        denoised(natural(4, 4))
+        denoise_film(natural(4, 4))
 
 
 @has_library
@@ -110,7 +110,7 @@ def test_the_library_removes_noise() -> None:
     noisy = raytracer.render(scene, samples=1, denoise=True, **size)
     before, after = (np.abs(film.mean() - truth).mean() for film in (noisy.film, noisy.shown))
     assert after < 0.75 * before
-    one, two = (denoised(noisy.film, threads).sums for threads in (1, 2))
+    one, two = (denoise_film(noisy.film, threads).sums for threads in (1, 2))
     np.testing.assert_array_equal(one, two)
 
 
@@ -120,14 +120,14 @@ def test_the_edges_of_a_picture_are_denoised_like_its_middle(size: tuple[int, in
     height, width = size
     even = np.ones((height, width, 3), np.float32) * (0.3, 0.6, 0.9)
     noise = np.random.default_rng(1).normal(1.0, 0.1, even.shape)
-    found = denoise.filtered((even * noise).astype(np.float32), None, hdr=True)
+    found = denoise.filter_color((even * noise).astype(np.float32), None, hdr=True)
     assert found.shape == even.shape
     error = np.abs(found / even - 1.0)
     rim = np.ones((height, width), np.bool_)
     rim[1:-1, 1:-1] = False
     assert error[rim].mean() < 0.1
     assert error[rim].max() < 0.3
-    flat = denoise.filtered(np.full_like(found, 0.5), None, hdr=True)
+    flat = denoise.filter_color(np.full_like(found, 0.5), None, hdr=True)
     assert np.abs(flat - 0.5).max() < 0.005
 
 
@@ -137,7 +137,7 @@ def test_no_light_is_lost(shape: tuple[int, int], height: int) -> None:
     light = np.zeros((*shape, 3), np.float32)
     light[1, 2] = 5.0, 0.0, 1e4
     light[-1, -1] = 1.0
-    glow = spread(light, height)
+    glow = spread_light(light, height)
     np.testing.assert_allclose(glow.sum(axis=(0, 1)), light.sum(axis=(0, 1)), rtol=1e-5)
     assert glow.min() >= 0
     assert glow[1, 2, 0] < 5
@@ -147,7 +147,7 @@ def test_a_point_becomes_the_sum_of_gaussians() -> None:
     side = 401
     light = np.zeros((side, side, 1), np.float32)
     light[200, 200] = 1.0
-    glow = spread(light, 720)[..., 0]
+    glow = spread_light(light, 720)[..., 0]
     y, x = np.mgrid[:side, :side] - 200.0
     wanted = np.zeros((side, side))
     for sigma, weight in GLOWS[:-1]:  # the widest one meets the edges
@@ -164,7 +164,7 @@ def test_steps_of_a_large_picture_show_nowhere() -> None:
     rng = np.random.default_rng(4)
     small = rng.random((90, 120, 1), np.float32) ** 20 * 50
     large = np.repeat(np.repeat(small, 2, axis=0), 2, axis=1)
-    one, two = spread(small, 720), spread(large, 1440)
+    one, two = spread_light(small, 720), spread_light(large, 1440)
     reduced = two.reshape(90, 2, 120, 2, 1).mean(axis=(1, 3))
     assert np.abs(reduced - one).max() < 0.15 * one.max()
     assert np.corrcoef(reduced.ravel(), one.ravel())[0, 1] > 0.99
@@ -177,7 +177,7 @@ def test_bloom_of_a_film(opaque: bool) -> None:
         film = in_front_of(film, (0.1, 0.2, 0.3), (0.5, 0.4, 0.3))
     film.sums[3, 4, 1] = np.nan
     before = film.sums.copy()
-    result = bloomed(film, 0.2)
+    result = add_bloom(film, 0.2)
     np.testing.assert_array_equal(film.sums, before)
     assert np.isnan(result.sums[3, 4]).tolist() == [False, True, False, False]
     others = np.isfinite(film.sums).all(axis=-1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from raytracer.config.tone_settings import CURVES
-from raytracer.film.statistics import BLACK, FIRST, LAST, NON_FINITE, UNCOVERED, edges
+from raytracer.film.statistics import BLACK, FIRST, LAST, NON_FINITE, UNCOVERED, compute_bin_edges
 from raytracer.system.layout import enum_value
 from reference.curves import REFERENCES, WEIGHTS, srgb_encode
 from support.probe import Floats, Probe
@@ -92,8 +92,8 @@ def test_bins_of_the_histogram(probe: Probe) -> None:
     np.testing.assert_array_equal((found[:, 2] == 1)[sure], lit[sure])
     np.testing.assert_allclose(found[:, 1], luminance, rtol=1e-6)
     bins = found[:, 0].copy().view(np.uint32)
-    wanted = FIRST + np.searchsorted(edges(), luminance, side="right") - 1
-    near = np.abs(luminance[:, None] / edges() - 1).min(axis=1) < 1e-5
+    wanted = FIRST + np.searchsorted(compute_bin_edges(), luminance, side="right") - 1
+    near = np.abs(luminance[:, None] / compute_bin_edges() - 1).min(axis=1) < 1e-5
     np.testing.assert_array_equal(
         bins[lit & ~near], np.minimum(wanted, LAST)[lit & ~near].astype(np.uint32)
     )

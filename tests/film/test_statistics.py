@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.film.film import Film, measure, non_finite_pixels
-from raytracer.film.statistics import FIRST, LAST, edges
+from raytracer.film.statistics import FIRST, LAST, compute_bin_edges
 from reference.curves import WEIGHTS
 from support.films import film_of, in_front_of, natural
 
@@ -57,7 +57,7 @@ def test_numbers_are_those_of_numpy() -> None:
 
 def test_bins_are_those_of_numpy() -> None:
     film = natural(301, 201)
-    counts, _ = np.histogram(luminances(film).astype(np.float32), edges())
+    counts, _ = np.histogram(luminances(film).astype(np.float32), compute_bin_edges())
     bins = np.array(film.statistics().bins)
     assert np.abs(bins[FIRST:LAST] - counts).sum() <= 4  # pixels on an edge
     assert bins.sum() == 301 * 201

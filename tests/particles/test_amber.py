@@ -14,7 +14,7 @@ from raytracer.particles.read import read
 from raytracer.scene_files.bare import ATOM
 from raytracer.scene_files.source import InputSource
 from raytracer.scene_files.summary import summarize_file
-from raytracer.trajectory.source import frames_of
+from raytracer.trajectory.source import open_frames
 from support.particle_files import complaint, write
 
 needs_mdanalysis = pytest.mark.skipif(find_spec("MDAnalysis") is None, reason="no MDAnalysis")
@@ -151,7 +151,7 @@ def test_trajectories_of_amber_in_text(tmp_path: Path, name: str, end: str, box:
             edges = np.diag(np.array([10.0, 11.0, 12.0]) + frame)
             np.testing.assert_allclose(spheres.box.edges, edges, atol=1e-9)
     assert scene.describe(5).values["residue"] == "CLA"
-    assert frames_of(InputSource.of(path, topology=atoms)).count == 4
+    assert open_frames(InputSource.of(path, topology=atoms)).count == 4
     file = scene.spheres[0].file
     assert file is not None
     assert summarize_file(file)["frames"] == 4

@@ -24,7 +24,7 @@ from raytracer.rendering.overrides import SceneOverrides
 from raytracer.rendering.pipeline import apply_overrides, prepare
 from raytracer.scene_files.bare import ATOM
 from raytracer.scene_files.source import InputSource
-from raytracer.trajectory.source import frames_of
+from raytracer.trajectory.source import open_frames
 from support.molecules import helix_record, pdb, peptide, sheet_record
 from support.particle_files import complaint, dump, refusal, write
 from support.particle_texts import LAMMPS_DATA, PDB
@@ -131,7 +131,7 @@ def test_a_topology_in_python(tmp_path: Path, trajectory: Path) -> None:
     source = InputSource.of(trajectory, topology=str(atoms), frame=0)
     with prepare(source, {"color_by": "mass"}, backend="cpu"):
         assert inputs.find_input(atoms) is not None
-    frames = frames_of(InputSource.of(trajectory, topology=atoms))
+    frames = open_frames(InputSource.of(trajectory, topology=atoms))
     assert frames.count == 2
     assert frames.load(1).spheres[0].columns["name"].tolist()[3:] == ["N", "CU", "CLA"]
     before = frames.signature()
@@ -558,7 +558,7 @@ def test_models_are_frames(name: str, text: str, tmp_path: Path) -> None:
     pytest.importorskip("gemmi")
     path = write(tmp_path / name, text)
     assert count_frames(path) == 3
-    frames = frames_of(InputSource.of(path))
+    frames = open_frames(InputSource.of(path))
     for number, sites in enumerate(MODELS):
         expected = [x for *_, x in sites]
         for scene in (load(path, number), load(path, number - 3), frames.load(number)):

@@ -8,7 +8,7 @@ import pytest
 
 from raytracer import Annotations, load
 from raytracer.animation.animate import animate
-from raytracer.annotations.texts import filled, values_of
+from raytracer.annotations.texts import collect_values, fill_in
 from raytracer.commands.cli import main
 from raytracer.config.errors import SceneError
 from raytracer.model.annotations import TextLabel
@@ -41,17 +41,17 @@ DUMP = (
 )
 def test_the_time_of_a_text(tmp_path: Path, name: str, text: str, expected: str | None) -> None:
     scene = load(write(tmp_path / name, text))
-    values = values_of(scene)
+    values = collect_values(scene)
     if expected is None:
         with pytest.raises(SceneError, match="the file does not state the time of its frame"):
-            filled("{time}", values)
+            fill_in("{time}", values)
     else:
-        assert filled("{time} {time_unit}", values) == expected
+        assert fill_in("{time} {time_unit}", values) == expected
 
 
 def _times(tmp_path: Path, name: str, frames: int) -> list[str]:
     scenes = [load(tmp_path / name, number) for number in range(frames)]
-    return [filled("{time} {time_unit}", values_of(scene)) for scene in scenes]
+    return [fill_in("{time} {time_unit}", collect_values(scene)) for scene in scenes]
 
 
 def test_the_time_of_trajectories(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_the_time_of_snapshots(tmp_path: Path) -> None:
     with h5py.File(tmp_path / "b.hdf5", "w") as file:
         file["PartType1/Coordinates"] = points[0]
         file.create_group("Header").attrs["Time"] = 0.125
-    assert filled("{time}", values_of(load(tmp_path / "b.hdf5"))) == "0.125"
+    assert fill_in("{time}", collect_values(load(tmp_path / "b.hdf5"))) == "0.125"
     with h5py.File(tmp_path / "c.h5", "w") as file:
         file.attrs["openPMD"] = "1.1.0"
         for number in (0, 100):

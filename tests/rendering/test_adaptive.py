@@ -10,8 +10,8 @@ import pytest
 import raytracer
 from raytracer import Film, UserError
 from raytracer.backends.base import CpuDevice
-from raytracer.film.noise import graded, mean_light
-from raytracer.rendering.adaptive import FilmAreas, Passes
+from raytracer.film.noise import grade_light, measure_mean_light
+from raytracer.rendering.adaptive import AdaptiveSampler, FilmAreas
 from support.films import film_of, noise_of
 from support.project import to_project
 from support.scenes import random_scene
@@ -23,8 +23,8 @@ SMALL: dict[str, Any] = {"width": 200, "height": 64, "samples": 4, "integrator":
 def error_of(film: Film, truth: Film) -> float:
     """The noise of a film beside one with far more samples."""
     use = (truth.sums[..., 3] > 0) & (film.sums[..., 3] > 0)
-    light = mean_light(truth.sums, truth.pixel_counts())
-    one, other = (graded(each.mean()[use, :3].astype(float) / light) for each in (film, truth))
+    light = measure_mean_light(truth.sums, truth.pixel_counts())
+    one, other = (grade_light(each.mean()[use, :3].astype(float) / light) for each in (film, truth))
     return float(np.sqrt(np.square(one - other).mean()))
 
 
@@ -69,13 +69,13 @@ def test_the_noise_is_that_of_a_picture_at_random(seed: int) -> None:
 def test_highlights_do_not_decide() -> None:
     """Light that is white in any case counts as white, and pixels in the dark are not exact."""
     light = np.array([0.0, 1.0, 4.0, 16.0, 1e6])
-    values = graded(light)
+    values = grade_light(light)
     assert (np.diff(values) > 0).tolist() == [True, True, True, False]
     step = 1e-4
     for at, slope in ((0.0, 7.1), (0.25, 1.9), (1.0, 1.0), (4.0, 0.25), (100.0, 0.0)):
-        found = (graded(np.array(at + step)) - graded(np.array(at))) / step
+        found = (grade_light(np.array(at + step)) - grade_light(np.array(at))) / step
         assert found == pytest.approx(slope, abs=0.06)
-    assert np.isfinite(graded(np.array([-1.0, 1e30]))).all()
+    assert np.isfinite(grade_light(np.array([-1.0, 1e30]))).all()
     rng = np.random.default_rng(4)
     sums = (16 * rng.uniform(0.9, 1.1, (40, 40, 4))).astype(np.float32)
     half = (sums / 2 * rng.uniform(0.9, 1.1, sums.shape)).astype(np.float32)
@@ -218,7 +218,9 @@ def test_time_of_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     on_device = job.device.film(Film.blank(2, 2))
     for seconds, expected in ((11.5, [1, 1, 2, 4, 3]), (0.5, [1])):
         areas = FilmAreas(on_device, job.add, job.device, 0)
-        assert Passes(areas, 1, None, 100, seconds, fractions.append).run() == sum(expected)
+        assert AdaptiveSampler(areas, 1, None, 100, seconds, fractions.append).run() == sum(
+            expected
+        )
         assert parts == expected
         assert fractions == sorted(fractions)
         parts.clear()

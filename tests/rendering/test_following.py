@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer.packing.pack import pack_with_camera
 from raytracer.packing.pose import fit_camera
-from raytracer.rendering.following import follow, followed, with_rows
+from raytracer.rendering.following import follow, prepare_in_place, with_color_rows
 from raytracer.rendering.overrides import SceneOverrides
-from raytracer.rendering.pipeline import Job, prepare
+from raytracer.rendering.pipeline import PreparedScene, prepare
 
 SIZE = {"width": 48, "height": 36, "samples": 2}
 
 Spheres = list[raytracer.SphereSet]
 
 
-def moved(job: Job, scene: raytracer.Scene) -> Job | None:
-    now = followed(job, with_rows(scene), SceneOverrides.of(SIZE))
+def moved(job: PreparedScene, scene: raytracer.Scene) -> PreparedScene | None:
+    now = prepare_in_place(job, with_color_rows(scene), SceneOverrides.of(SIZE))
     if now is not None:
         assert job.kept is not None
         assert now.kept is not None
@@ -29,21 +29,23 @@ def moved(job: Job, scene: raytracer.Scene) -> Job | None:
     return now
 
 
-def first(scene: raytracer.Scene) -> Job:
-    return prepare(with_rows(scene), dict(SIZE), backend="cpu", threads=1, keep=True, hashed=False)
+def first(scene: raytracer.Scene) -> PreparedScene:
+    return prepare(
+        with_color_rows(scene), dict(SIZE), backend="cpu", threads=1, keep=True, hashed=False
+    )
 
 
-def sums(job: Job) -> NDArray[np.float32]:
+def sums(job: PreparedScene) -> NDArray[np.float32]:
     return job.render(job.device.film(raytracer.Film.blank(48, 36))).film.sums
 
 
-def anew(job: Job, scene: raytracer.Scene) -> Job:
+def anew(job: PreparedScene, scene: raytracer.Scene) -> PreparedScene:
     """The job of a scene that is packed in the space of another one and gets a new tree."""
     assert job.kept is not None
     before = job.kept[1]
     assert job.camera is not None
     pose = fit_camera(job.camera, before.balls, before.space, 48 / 36)[0]
-    scene = replace(with_rows(scene), render=job.settings)
+    scene = replace(with_color_rows(scene), render=job.settings)
     buffers = pack_with_camera(scene, job.settings, before=before, pose=pose)[0]
     return replace(
         job, scene=job.device.scene(buffers), view=buffers.view, kept=(scene, buffers), frames=[]

@@ -15,7 +15,7 @@ from raytracer.film.film import Film
 from raytracer.model.motion import MotionKeys, freeze_motion
 from raytracer.packing.pack import pack_with_camera
 from raytracer.rendering.motion_blur import BITS, shutter_time
-from raytracer.rendering.pipeline import Job, prepare
+from raytracer.rendering.pipeline import PreparedScene, prepare
 from support.particle_files import dump, write
 
 Doubles = NDArray[np.float64]
@@ -136,7 +136,7 @@ def _cloud(count: int = 60) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _mean_of_moments(job: Job, samples: int) -> NDArray[np.float32]:
+def _mean_of_moments(job: PreparedScene, samples: int) -> NDArray[np.float32]:
     """Add samples of scenes that are packed at their times; job: of the scene in the middle."""
     assert job.kept is not None
     scene, buffers = job.kept
@@ -191,7 +191,7 @@ def test_a_picture_is_the_mean_of_pictures_at_its_times(
 ) -> None:
     with prepare(scene, SMALL | settings | {"shutter": 0.4}, backend=backend, keep=True) as job:
         film = job.device.film(Film.blank(SMALL["width"], SMALL["height"]))
-        job.expose(film, SMALL["samples"])
+        job.accumulate(film, SMALL["samples"])
         sums = film.to_host().sums.copy()
         expected = _mean_of_moments(job, SMALL["samples"])
         film.clear()

@@ -16,7 +16,7 @@ from raytracer.files import access
 from raytracer.model.particle_labels import type_color
 from raytracer.model.scene import Scene
 from raytracer.scene_files.source import InputSource
-from raytracer.trajectory.source import frames_of
+from raytracer.trajectory.source import open_frames
 from raytracer.viewer.watch import Watch
 from support.particle_files import write
 
@@ -99,7 +99,7 @@ def frames(count: int) -> str:
 def test_frames_of_two_files(tmp_path: Path) -> None:
     moving, still = write(tmp_path / "a.xyz", frames(3)), write(tmp_path / "b.csv", TABLE)
     other, longer = write(tmp_path / "c.xyz", frames(3)), write(tmp_path / "d.xyz", frames(4))
-    source = frames_of(InputSource.of([moving, still, other]))
+    source = open_frames(InputSource.of([moving, still, other]))
     assert source.count == 3
     places = [np.asarray(each.centers)[0, 0] for each in source.load(2).spheres]
     assert places == [2.0, 5.0, 2.0]
@@ -112,7 +112,7 @@ def test_frames_of_two_files(tmp_path: Path) -> None:
 def test_what_stands_still_may_come_first(tmp_path: Path, ending: str) -> None:
     text = TABLE if ending == "csv" else "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"
     still, moving = write(tmp_path / f"a.{ending}", text), write(tmp_path / "b.xyz", frames(3))
-    source = frames_of(InputSource.of([still, moving]))
+    source = open_frames(InputSource.of([still, moving]))
     assert source.count == 3
     for frame in (1, 2, -1):
         scene = load([still, moving], frame=frame)
@@ -124,10 +124,10 @@ def test_what_stands_still_may_come_first(tmp_path: Path, ending: str) -> None:
 def test_all_files_are_watched(tmp_path: Path) -> None:
     first, second = write(tmp_path / "a.csv", TABLE), write(tmp_path / "b.csv", TABLE)
     watch = Watch(first, [second])
-    before = frames_of(InputSource.of([first, second])).signature()
+    before = open_frames(InputSource.of([first, second])).signature()
     write(second, TABLE + "7,7,7\n")
     assert watch.changed()
-    assert frames_of(InputSource.of([first, second])).signature() != before
+    assert open_frames(InputSource.of([first, second])).signature() != before
 
 
 def test_several_files_are_data(tmp_path: Path) -> None:

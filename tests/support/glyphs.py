@@ -7,14 +7,14 @@ import numpy as np
 
 from raytracer import Scene
 from raytracer.rendering.overrides import SceneOverrides
-from raytracer.rendering.pipeline import load_applied
+from raytracer.rendering.pipeline import load_with_overrides
 from raytracer.scene_files.source import InputSource
 from reference.scene import Array
 
 
 def shown(path: Path, **changes: Any) -> Scene:
     """Return the scene of a file with some settings."""
-    return load_applied(InputSource(path), SceneOverrides.of(changes))[0]
+    return load_with_overrides(InputSource(path), SceneOverrides.of(changes))[0]
 
 
 def mesh_of(scene: Scene) -> tuple[Array, Any]:

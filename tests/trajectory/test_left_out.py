@@ -57,7 +57,7 @@ def drawn(path: Path | str, **settings: Any) -> tuple[list[list[list[float]]], l
     with collect_warnings() as said:
         animation = raytracer.animate(path, **SMALL, **settings)
         with Renderer(animation._plan) as renderer:
-            for _ in renderer.images(animation._plan.shots, None):
+            for _ in renderer.render_shots(animation._plan.shots, None):
                 pass
             for shot in animation._plan.shots:
                 centers = renderer._load(shot.frame).spheres[0].centers

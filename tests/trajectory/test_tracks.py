@@ -12,7 +12,7 @@ import raytracer
 from raytracer.animation.shots import Renderer
 from raytracer.config.warning import collect_warnings
 from raytracer.scene_files.source import InputSource
-from raytracer.trajectory.source import frames_of
+from raytracer.trajectory.source import open_frames
 from raytracer.trajectory.tracks import TrackedSource
 from raytracer.viewer.session import Session
 from support.particle_files import dump
@@ -42,7 +42,7 @@ def places(source: TrackedSource, frame: int) -> dict[int, float]:
 
 
 def tracked(path: Path, smoothing: int = 1, unwrap: bool = False, first: int = 0) -> TrackedSource:
-    source = frames_of(InputSource.of(path))
+    source = open_frames(InputSource.of(path))
     return TrackedSource(source, range(first, source.count), smoothing, unwrap)
 
 
@@ -90,7 +90,7 @@ def test_smoothing_is_the_mean_over_the_boundary(tmp_path: Path) -> None:
 def test_arrays_and_rows_without_ids() -> None:
     rng = np.random.default_rng(5)
     series = rng.uniform(size=(5, 7, 3))
-    source = TrackedSource(frames_of(InputSource.of(series)), range(5), 5, False)
+    source = TrackedSource(open_frames(InputSource.of(series)), range(5), 5, False)
     np.testing.assert_allclose(source.load(2).spheres[0].centers, series.mean(axis=0), atol=1e-6)
 
 

@@ -218,7 +218,7 @@ def test_noise_is_removed_at_rest_alone(window: Window, monkeypatch: pytest.Monk
         asked.append(guides)
         return color * np.float32(0) + np.float32(0.5)
 
-    monkeypatch.setattr(denoise, "filtered", filtered)
+    monkeypatch.setattr(denoise, "filter_color", filtered)
     monkeypatch.setattr(denoise, "require_denoiser", lambda: None)
     loaded_scene = loaded_scene_of(balls(), denoise=True)
     request = request_of(loaded_scene, samples=5)

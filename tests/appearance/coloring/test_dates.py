@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.annotations.legend import marks_of
+from raytracer.annotations.legend import find_ticks
 from raytracer.config.errors import SceneError
 
 CENTERS = np.stack([np.arange(5.0), np.zeros(5), np.zeros(5)], axis=1)
@@ -80,7 +80,7 @@ def test_dates_are_a_scale(tmp_path: Path, name: str) -> None:
     np.testing.assert_array_equal(np.asarray(spheres.color_id), wanted)
     assert wanted[2] == len(scale.palette) - 1
     assert all(
-        mark.text in ("2024-01", "2024-02") or len(mark.text) == 10 for mark in marks_of(scale)
+        mark.text in ("2024-01", "2024-02") or len(mark.text) == 10 for mark in find_ticks(scale)
     )
 
 

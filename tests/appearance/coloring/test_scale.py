@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer.annotations.legend import marks_of
+from raytracer.annotations.legend import find_ticks
 from raytracer.appearance.coloring import by_scale as limits
 from raytracer.appearance.coloring import maps
 from raytracer.appearance.coloring.dates import parse_dates
@@ -103,7 +103,7 @@ def test_numbers_of_a_legend_differ(kind: str, low: float, span: float) -> None:
     if kind == "log" and low < 0.0:
         return
     scale = ColorScale(kind=kind, low=low, high=low + span)
-    marks = [mark for mark in marks_of(scale) if mark.text]
+    marks = [mark for mark in find_ticks(scale) if mark.text]
     assert len({mark.text for mark in marks}) == len(marks) > 1
     gap = min(np.diff([mark.value for mark in marks]))
     for mark in marks:

@@ -14,7 +14,7 @@ from raytracer.benchmark.render_benchmark import expose
 from raytracer.benchmark.sources import digests, sources_of
 from raytracer.benchmark.statistics import make_timer, repeated
 from raytracer.benchmark.tree_benchmark import _build_there, _on_device
-from raytracer.film.aovs import from_hits
+from raytracer.film.aovs import compute_aov
 from raytracer.film.film import Film
 from raytracer.packing.buffers import SceneBuffers
 from raytracer.packing.pack import pack
@@ -60,7 +60,7 @@ def open_ours(scene: PeerScene, work: str, device: Device) -> Iterator[tuple[Tur
         frame()
         hits = job.scene.first_hits(job.view)
         sums = film.to_host().sums.copy()
-        yield _turn(frame), Answer(hits["id"], from_hits("depth", hits, job.space), sums)
+        yield _turn(frame), Answer(hits["id"], compute_aov("depth", hits, job.space), sums)
 
 
 def _turn(run: Callable[[], float]) -> Turn:
