@@ -19,11 +19,11 @@ with pipeline.prepare(scene, {"width": 256, "height": 256}, backend="cpu", threa
     limits = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + 300_000, limits[1]))
     try:
-        job.expose(film, 1)
+        job.accumulate(film, 1)
     except MemoryError:
         print("refused")
     resource.setrlimit(resource.RLIMIT_AS, limits)
-    job.expose(film, 1)
+    job.accumulate(film, 1)
     print("rendered")
 """
 
