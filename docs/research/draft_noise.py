@@ -93,7 +93,7 @@ class Drafts:
         worker._publish(request)
         used, seconds = process_time() - used, perf_counter() - start
         worker.resolution.record(worker._film.pixels, seconds)
-        frame = worker.take()
+        frame = worker.take_frame()
         assert frame is not None
         assert frame.draft
         pixels: NDArray[np.uint8] = frame.picture.to_host()

@@ -19,12 +19,12 @@ from raytracer.browser.messages import Ack, Act, Save, Size, parse
 from raytracer.config.errors import UserError
 from raytracer.film.image import Image
 from raytracer.viewer import panel
-from raytracer.viewer.actions import named
+from raytracer.viewer.actions import find_action
 from raytracer.viewer.controls import CONTROLS, MOUSE
-from raytracer.viewer.keep import save
-from raytracer.viewer.messages import sentence_of
-from raytracer.viewer.picking import rings
-from raytracer.viewer.session import Picture, Session
+from raytracer.viewer.messages import format_error
+from raytracer.viewer.picking import trace_rings
+from raytracer.viewer.save_view import save
+from raytracer.viewer.session import HostFrame, Session
 from raytracer.viewer.view_actions import tick
 
 REFINE_INTERVAL = 0.2  # seconds between frames that only add samples: encoding takes time
@@ -56,8 +56,8 @@ class Host:
         self.on_end: Callable[[], object] = _nothing
         self.calls: SimpleQueue[Callable[[], object]] = SimpleQueue()  # waiting messages
         self._clients: set[Client] = set()
-        self._picture: Picture | None = None  # the latest
-        self._encoded: tuple[Picture | None, Future[Encoded]] = None, Future()
+        self._picture: HostFrame | None = None  # the latest
+        self._encoded: tuple[HostFrame | None, Future[Encoded]] = None, Future()
         self._refine_due = self._state_due = 0.0
         self._stopped = False
         given = {name: value for name, value in settings.items() if value is not None}
@@ -65,7 +65,7 @@ class Host:
             scene, wake=lambda: self.calls.put(_nothing), say=lambda _: None, caller=caller,
             **START_SIZE | given,
         )  # fmt: skip
-        self.name = panel.state_of(self._session)["name"]
+        self.name = panel.describe_state(self._session)["name"]
         self._encoder = ThreadPoolExecutor(1, "encode")
         self._thread = Thread(target=self._run, name="view", daemon=True)
         self._thread.start()
@@ -112,10 +112,10 @@ class Host:
             wait([result], WAIT)
         return result.result()
 
-    def picture(self, patience: float) -> Picture | None:
+    def picture(self, patience: float) -> HostFrame | None:
         """Return the latest picture, waiting at most `patience` seconds for a finished one."""
 
-        def latest(session: Session) -> Picture | None:
+        def latest(session: Session) -> HostFrame | None:
             self._picture = session.picture(WAIT) or self._picture
             return self._picture
 
@@ -145,7 +145,7 @@ class Host:
                 now = perf_counter()
                 if now - before >= TICK:
                     looked_at = any(each.looks(now) for each in self._clients)
-                    if looked_at and self._session.moving:
+                    if looked_at and self._session.is_moving:
                         tick(self._session, min(now - before, MAX_TICK))
                     before = now
                 self._session.receive()
@@ -162,7 +162,7 @@ class Host:
 
     def _take_calls(self) -> None:
         try:
-            patience = TICK if self._session.moving else STATE_INTERVAL
+            patience = TICK if self._session.is_moving else STATE_INTERVAL
             self.calls.get(timeout=patience if self._clients else None)()
             while True:
                 self.calls.get_nowait()()
@@ -183,7 +183,7 @@ class Host:
             if client.size is not None:  # the view has the size of the latest user
                 self._session.resize(*client.size)
             if isinstance(message, Act):
-                if named(message.name).name in OF_WINDOWS:
+                if find_action(message.name).name in OF_WINDOWS:
                     raise UserError(f"{message.name}: is only for windows")
                 given = message.values
                 in_order, by_name = (given, {}) if isinstance(given, list) else ([], given)
@@ -193,7 +193,7 @@ class Host:
             elif isinstance(message, Save):
                 self._begin_save(client, message)
         except Exception as error:
-            sentence = sentence_of(error, "message: failed")
+            sentence = format_error(error, "message: failed")
             client.send({"type": "error", "sentence": sentence})
 
     def _begin_save(self, client: Client, message: Save) -> None:
@@ -217,8 +217,10 @@ class Host:
 
     def _current_state(self) -> dict[str, Any]:
         """Return the state for pages, with the rings, since a pick makes no new picture."""
-        rows = {f"panel {title}": each for title, each in panel.about(self._session).items()}
-        return panel.state_of(self._session) | rows | {"rings": _rings(self._session)}
+        rows = {
+            f"panel {title}": each for title, each in panel.describe_panel(self._session).items()
+        }
+        return panel.describe_state(self._session) | rows | {"rings": _rings(self._session)}
 
     def _send_picture(self) -> None:
         """Send the latest picture, or more of an earlier one, to the clients that are ready."""
@@ -245,7 +247,7 @@ class Host:
         for client in wanting:
             client.show(picture, header, file)
 
-    def _file_of(self, picture: Picture) -> Encoded | None:
+    def _file_of(self, picture: HostFrame) -> Encoded | None:
         """Return an encoded picture; None while a finished one is encoded, which takes longer."""
         if not picture.frame.finished:
             return encoded(picture)
@@ -260,8 +262,8 @@ def hello() -> dict[str, Any]:
     """Return the keys and mouse gestures with their actions, which a page needs once."""
     return {
         "type": "hello",
-        "controls": [each.for_page() for each in CONTROLS],
-        "mouse": [each.for_page() for each in MOUSE],
+        "controls": [each.to_json() for each in CONTROLS],
+        "mouse": [each.to_json() for each in MOUSE],
     }
 
 
@@ -270,7 +272,7 @@ def _rings(session: Session) -> list[list[tuple[float, float]]]:
     width, height = session.size
     return [
         [(round(x / width, DIGITS), round(1.0 - y / height, DIGITS)) for x, y in corners]
-        for corners in rings(session, session.size)
+        for corners in trace_rings(session, session.size)
     ]
 
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from PIL import Image
 
 from raytracer.browser.messages import Ack
-from raytracer.viewer.session import Picture
+from raytracer.viewer.session import HostFrame
 
 DRAFT_QUALITY, FINE_QUALITY = 80, 92  # of JPEG and WebP (0 to 100)
 BYTES_PER_PIXEL = 0.25  # first guess for drafts
@@ -37,7 +37,7 @@ class Encoded:
     size: tuple[int, int]
 
 
-def encoded(picture: Picture) -> Encoded:
+def encoded(picture: HostFrame) -> Encoded:
     """Encode a picture: PNG if it is finished, WebP if it has alpha, otherwise JPEG."""
     image = _image(picture)
     if not picture.frame.finished:
@@ -45,7 +45,7 @@ def encoded(picture: Picture) -> Encoded:
     return _png(image if picture.frame.transparent else image.convert("RGB"))
 
 
-def reduced(picture: Picture, limit: float) -> Encoded:
+def reduced(picture: HostFrame, limit: float) -> Encoded:
     """Encode a picture as a draft with about `limit` bytes."""
     image = _image(picture)
     scale = min(sqrt(limit / (BYTES_PER_PIXEL * image.width * image.height)), 1.0)
@@ -60,7 +60,7 @@ def reduced(picture: Picture, limit: float) -> Encoded:
     return file
 
 
-def still(picture: Picture) -> bytes:
+def still(picture: HostFrame) -> bytes:
     """Return a picture as a PNG of at most `STILL_PIXELS`."""
     image = _image(picture).convert("RGBA" if picture.frame.transparent else "RGB")
     scale = min(1.0, sqrt(STILL_PIXELS / (image.width * image.height)))
@@ -68,7 +68,7 @@ def still(picture: Picture) -> bytes:
     return _png(image).data
 
 
-def _image(picture: Picture) -> Image.Image:
+def _image(picture: HostFrame) -> Image.Image:
     height, width = picture.pixels.shape[:2]
     mode = "RGBA" if picture.frame.transparent else "RGBX"
     return Image.frombuffer(mode, (width, height), picture.pixels, "raw", mode, 0, 1)
@@ -170,14 +170,14 @@ class Client:
             self._rates.append(self._waiting[ack.serial] / max(1e-3 * ack.ms, MIN_SECONDS))
         self._waiting = {n: size for n, size in self._waiting.items() if n > ack.serial}
 
-    def wants(self, picture: Picture) -> bool:
+    def wants(self, picture: HostFrame) -> bool:
         """Whether a picture is newer than the last one, or can be sent with more of its bytes."""
         if picture.number > self._latest:
             return True
         is_reduced = not (self._whole or self._waiting)
         return is_reduced and self._limit_of(picture) >= GROWTH * self._limit
 
-    def show(self, picture: Picture, header: dict[str, Any], file: Encoded) -> None:
+    def show(self, picture: HostFrame, header: dict[str, Any], file: Encoded) -> None:
         """Send a picture, with fewer pixels or exactness if the connection is slow."""
         self._limit = limit = self._limit_of(picture)
         self._whole = len(file.data) <= limit
@@ -187,7 +187,7 @@ class Client:
         self._latest, self._stamp = picture.number, picture.frame.request.stamp
         self._send(header | {"mime": file.mime, "size": list(file.size)}, file.data)
 
-    def _limit_of(self, picture: Picture) -> float:
+    def _limit_of(self, picture: HostFrame) -> float:
         is_first = picture.frame.request.stamp != self._stamp
         return max(self._rate * (FIRST_SECONDS if is_first else FINE_SECONDS), MIN_BYTES)
 

@@ -13,7 +13,7 @@ from raytracer.browser.host import Host, hello
 from raytracer.browser.link import STILL_PIXELS, Client, still
 from raytracer.config.errors import UserError
 from raytracer.model.camera import Camera
-from raytracer.viewer.panel import state_of
+from raytracer.viewer.panel import describe_state
 
 FIRST_PICTURE = 0.5  # seconds to wait for the picture that is stored for viewers without widgets
 
@@ -61,7 +61,7 @@ class SceneWidget(anywidget.AnyWidget):
 
     def state(self) -> dict[str, Any]:
         """Return the state of the view as JSON types: camera, look, colours, selection, frame."""
-        return self._host.call(state_of)
+        return self._host.call(describe_state)
 
     def _repr_mimebundle_(self, **named: Any) -> Any:
         """Return the view, with a picture for viewers without widgets."""

@@ -162,7 +162,7 @@ def head_of(
         },
         "filter": job.settings.filter,
         "sigma": size / 3.0 if job.settings.filter == "gaussian" else size,
-        "controls": [each.for_page() for each in CONTROLS if each.action in ACTIONS],
+        "controls": [each.to_json() for each in CONTROLS if each.action in ACTIONS],
         **_overlay(job),
     }  # fmt: skip
 

@@ -18,12 +18,12 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 MAX_NUMBER = 1e6  # that an action takes: enough for any drag or wheel, with a finite square
 
 
-def _number(value: Any, name: str) -> float:
+def _check_number(value: Any, name: str) -> float:
     return check_real(check_real(value, name), name, -MAX_NUMBER, MAX_NUMBER)
 
 
 CHECKS: dict[type, Callable[..., Any]] = {
-    float: _number,
+    float: _check_number,
     int: check_whole,
     bool: check_truth,
     str: check_text,
@@ -43,7 +43,7 @@ class Action:
         """The names of its arguments, in order."""
         return list(self.signature.parameters)[1:]
 
-    def bound(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
+    def bind_arguments(self, values: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call by name, in built-in types. Raises UserError."""
         try:
             given = self.signature.bind(None, *values, **named).arguments
@@ -77,7 +77,7 @@ def action(undo: bool = False, name: str = "", about: str = "") -> Callable[[Fun
     return mark
 
 
-def named(name: str) -> Action:
+def find_action(name: str) -> Action:
     """Return the action of a name, with hyphens or underscores. Raises UserError."""
     if (known := ACTIONS.get(name.replace("_", "-"))) is not None:
         return known

@@ -22,9 +22,9 @@ from raytracer.model.simulation_box import find_file_box
 from raytracer.rendering.view_settings import ViewSettings
 from raytracer.viewer.actions import action
 from raytracer.viewer.content import BACKGROUNDS, SCENES
-from raytracer.viewer.data_actions import columns, sets_of
-from raytracer.viewer.keep import parse_size, require_no_save, save
-from raytracer.viewer.messages import sentence_of
+from raytracer.viewer.data_actions import list_columns, list_sets
+from raytracer.viewer.messages import format_error
+from raytracer.viewer.save_view import parse_size, require_no_save, save
 from raytracer.viewer.session import Prompt, Session
 from raytracer.viewer.view_actions import set_tone
 
@@ -58,21 +58,21 @@ OF_COLORS = {"palette", *OF_SCALE}
 LOOK, COLOUR, SOLIDS = "Look", "Colour", "Bonds and shapes"  # sections of the panel
 
 
-def _kept(session: Session, name: str) -> Value:
+def _get_setting(session: Session, name: str) -> Value:
     """Return the value of a setting, wherever it is kept."""
-    render, content = session.edited.render, session.content.settings
+    render, content = session.edited_scene.render, session.content.settings
     return (content | vars(session.tone) | vars(render) | vars(session.edits)).get(name)
 
 
-def _keep(session: Session, name: str, value: Any, **more: Any) -> None:
+def _change_setting(session: Session, name: str, value: Any, **more: Any) -> None:
     """Change settings that are kept in one place; None: as in the scene. Raises UserError."""
     edits, changes = session.edits, {name: value, **more}
     if name in vars(session.tone):
         set_tone(session, **changes)
     elif name in vars(edits):
         session.set_edits(replace(edits, **changes))
-    elif name in vars(session.edited.render):
-        session.set_edits(edits.rendered(**changes))
+    elif name in vars(session.edited_scene.render):
+        session.set_edits(edits.with_render_settings(**changes))
     else:
         settings = {k: v for k, v in (session.content.settings | changes).items() if v is not None}
         changed = replace(session.content, settings=settings)
@@ -87,8 +87,10 @@ class Choice:
     name: str  # of its actions, as in calls of `render`
     # The values in order, the current one included; a switch has False and True.
     values: Callable[[Session], Sequence[Value]]
-    get: Callable[[Session, str], Value] = _kept
-    put: Callable[[Session, str, Any], None] = _keep  # sets a setting; may raise UserError
+    get: Callable[[Session, str], Value] = _get_setting
+    put: Callable[[Session, str, Any], None] = (
+        _change_setting  # sets a setting; may raise UserError
+    )
     kind: str = "choice"  # or "switch", or "text" if the panel has it typed
     none: str = ""  # words for the value None
     open: bool = False  # whether other values than those offered may be typed
@@ -100,7 +102,7 @@ class Choice:
     def setting(self) -> str:
         return self.name.replace("-", "_")
 
-    def now(self, session: Session) -> Value:
+    def find_current(self, session: Session) -> Value:
         return self.get(session, self.setting)
 
     def set(self, session: Session, value: Value) -> None:
@@ -119,7 +121,7 @@ class Choice:
         """Set the following value, or with `step` -1 the one before."""
         if not self.exists(session):
             raise UserError(f"{self.name.replace('-', ' ')}: none in this scene")
-        values, now = list(self.values(session)), self.now(session)
+        values, now = list(self.values(session)), self.find_current(session)
         place = values.index(now) if now is not None and now in values else self.start
         self.set(session, values[(place + step) % len(values)])
 
@@ -128,22 +130,26 @@ def _set_denoise(session: Session, name: str, wanted: bool) -> None:
     """Remove the noise of the picture at rest, or keep it; no new samples are needed."""
     if wanted:
         require_denoiser()
-    session.edits = session.edits.rendered(denoise=wanted)
+    session.edits = session.edits.with_render_settings(denoise=wanted)
     session.submit(session.requested)
 
 
 def _catches_shadows(session: Session, name: str) -> bool:
-    ground = session.edited.ground
+    ground = session.edited_scene.ground
     return ground is not None and ground.shadow_catcher
 
 
 def _set_columns(session: Session, name: str, by: str | None) -> None:
     """Colour by a column or an expression; None: the colours of the scene."""
-    _keep(session, name, by, **dict.fromkeys(OF_COLORS if by is None else OF_COLORS - {"map"}))
+    _change_setting(
+        session, name, by, **dict.fromkeys(OF_COLORS if by is None else OF_COLORS - {"map"})
+    )
 
 
-def _offered_columns(session: Session) -> list[Value]:
-    return list(dict.fromkeys([None, session.content.settings.get("color_by"), *columns(session)]))
+def _list_columns(session: Session) -> list[Value]:
+    return list(
+        dict.fromkeys([None, session.content.settings.get("color_by"), *list_columns(session)])
+    )
 
 
 def _set_scale(session: Session, name: str, value: str | None) -> None:
@@ -151,10 +157,10 @@ def _set_scale(session: Session, name: str, value: str | None) -> None:
     if not session.content.settings.get("color_by"):
         raise UserError("there are no colours by a column: choose a column first")
     # a range may be invalid for another scale
-    _keep(session, name, value, **{"range": None} if name == "color_scale" else {})
+    _change_setting(session, name, value, **{"range": None} if name == "color_scale" else {})
 
 
-def _range(session: Session, name: str) -> str:
+def _format_range(session: Session, name: str) -> str:
     typed, scales = session.content.settings.get(name), session.loaded_scene.scene.color_scales
     if isinstance(typed, str):
         return typed
@@ -163,12 +169,12 @@ def _range(session: Session, name: str) -> str:
     return f"{scales[-1].low:.6g},{scales[-1].high:.6g}"
 
 
-def _bonds(session: Session, name: str) -> str:
+def _format_bonds(session: Session, name: str) -> str:
     shows = any(each.are_bonds for each in session.loaded_scene.scene.capsules)
     return str(session.content.settings.get(name) or ("auto" if shows else "none"))
 
 
-def _shows(session: Session, name: str) -> bool:
+def _is_drawn(session: Session, name: str) -> bool:
     """Return whether the picture has the legend or the box."""
     plan, settings = session.loaded_scene.job.plan, session.content.settings
     by_scene = plan is not None and getattr(plan.annotations, name) is not None
@@ -177,7 +183,7 @@ def _shows(session: Session, name: str) -> bool:
     return bool(settings.get(name, by_scene))
 
 
-def _arrows(session: Session, name: str) -> str:
+def _find_arrows(session: Session, name: str) -> str:
     """Return the vector along which arrows are shown, or ""."""
     asked, stated = session.content.settings.get(name), session.loaded_scene.scene.arrows
     if asked is not None or stated is None:
@@ -188,117 +194,117 @@ def _arrows(session: Session, name: str) -> str:
 def _set_arrows(session: Session, name: str, vector: str | None) -> None:
     if vector:
         ViewSettings(arrows=vector)  # refuses what is wrong
-    _keep(session, name, vector or "")
+    _change_setting(session, name, vector or "")
 
 
-def _vectors(session: Session) -> list[Value]:
-    vectors = [name for each in sets_of(session) for name in list_vectors(each.columns)]
+def _list_vectors(session: Session) -> list[Value]:
+    vectors = [name for each in list_sets(session) for name in list_vectors(each.columns)]
     return list(dict.fromkeys(["", *vectors]))
 
 
-def _is_stated(session: Session, name: str) -> bool:
+def _has_stated_glyph(session: Session, name: str) -> bool:
     """Return whether the scene, or an option of the command, has glyphs of a kind."""
     return getattr(session.loaded_scene.all_particles, name) is not None
 
 
 def _has_glyph(session: Session, name: str) -> bool:
-    return bool(session.content.settings.get(name, _is_stated(session, name)))
+    return bool(session.content.settings.get(name, _has_stated_glyph(session, name)))
 
 
 def _set_glyph(session: Session, name: str, wanted: bool) -> None:
-    _keep(session, name, None if wanted == _is_stated(session, name) else wanted)
+    _change_setting(session, name, None if wanted == _has_stated_glyph(session, name) else wanted)
 
 
 def _may_have_ribbons(session: Session) -> bool:
     needed = {"name", "residue", "residue_id"}
-    may = any(needed <= each.columns.about.keys() for each in sets_of(session))
-    return may or _is_stated(session, "ribbons")
+    may = any(needed <= each.columns.about.keys() for each in list_sets(session))
+    return may or _has_stated_glyph(session, "ribbons")
 
 
 def _may_have_surface(session: Session) -> bool:
-    files = [each.file.path for each in sets_of(session) if each.file is not None]
+    files = [each.file.path for each in list_sets(session) if each.file is not None]
     endings = [end.lower() for path in files for end in path.suffixes[-2:]]
-    return any(end in GRIDS for end in endings) or _is_stated(session, "isosurface")
+    return any(end in GRIDS for end in endings) or _has_stated_glyph(session, "isosurface")
 
 
-def _types(session: Session) -> list[str]:
-    labels = [each.labels for each in sets_of(session) if each.labels is not None]
+def _list_types(session: Session) -> list[str]:
+    labels = [each.labels for each in list_sets(session) if each.labels is not None]
     return list(dict.fromkeys(str(name) for each in labels for name in each.names))
 
 
-def _polyhedra(session: Session, name: str) -> Value:
-    nothing = None if _is_stated(session, name) else NO_POLYHEDRA
+def _find_polyhedra(session: Session, name: str) -> Value:
+    nothing = None if _has_stated_glyph(session, name) else NO_POLYHEDRA
     return session.content.settings.get(name, nothing)
 
 
 def _set_polyhedra(session: Session, name: str, pairs: str | None) -> None:
     if pairs:
         ViewSettings(polyhedra=pairs)  # refuses what is wrong
-    is_none = pairs == NO_POLYHEDRA and not _is_stated(session, name)
-    _keep(session, name, None if is_none else pairs)
+    is_none = pairs == NO_POLYHEDRA and not _has_stated_glyph(session, name)
+    _change_setting(session, name, None if is_none else pairs)
 
 
-def _pairs(session: Session) -> list[Value]:
+def _list_pairs(session: Session) -> list[Value]:
     """Return the pairs that are offered: each type around which the usual anion may be."""
-    types = _types(session)
+    types = _list_types(session)
     anion = next((each for each in ANIONS if each in types), None)
     centers = [each for each in types if each not in (anion, "H", "C")] if anion else []
-    stated: list[Value] = [None] if _is_stated(session, "polyhedra") else []
+    stated: list[Value] = [None] if _has_stated_glyph(session, "polyhedra") else []
     return [NO_POLYHEDRA, *stated, *(f"{each}-{anion}" for each in centers)]
 
 
 def _set_box(session: Session, name: str, wanted: bool) -> None:
     annotations = session.loaded_scene.all_particles.annotations
     stated = annotations is not None and annotations.box is not None
-    _keep(session, name, None if wanted == stated else wanted)
+    _change_setting(session, name, None if wanted == stated else wanted)
 
 
-def _knows_box(session: Session) -> bool:
+def _has_box(session: Session) -> bool:
     spheres = session.loaded_scene.all_particles.spheres
-    return _shows(session, "box") or any(find_file_box(each) is not None for each in spheres)
+    return _is_drawn(session, "box") or any(find_file_box(each) is not None for each in spheres)
 
 
-def _among(*values: Value) -> Callable[[Session], Sequence[Value]]:
+def _offer(*values: Value) -> Callable[[Session], Sequence[Value]]:
     return lambda session: values
 
 
-SWITCH = _among(False, True)
+SWITCH = _offer(False, True)
 
 CHOICES = (
-    Choice(LOOK, "Look", "look", _among(*LOOKS)),
-    Choice(LOOK, "Integrator", "integrator", _among(*INTEGRATORS),
-           lambda session, _: session.edited.render.resolved_integrator),
+    Choice(LOOK, "Look", "look", _offer(*LOOKS)),
+    Choice(LOOK, "Integrator", "integrator", _offer(*INTEGRATORS),
+           lambda session, _: session.edited_scene.render.resolved_integrator),
     Choice(LOOK, "Denoise", "denoise", SWITCH, put=_set_denoise, kind="switch"),
-    Choice(LOOK, "Background", "background", _among(*BACKGROUNDS)),
+    Choice(LOOK, "Background", "background", _offer(*BACKGROUNDS)),
     Choice(LOOK, "Only shadows", "shadow-catcher", SWITCH, _catches_shadows, kind="switch",
            exists=lambda session: session.loaded_scene.buffers.has_ground),
-    Choice(LOOK, "Tone", "tone", _among(*CURVES)),
-    Choice(COLOUR, "By", "color-by", _offered_columns, put=_set_columns, none=SCENES, open=True,
+    Choice(LOOK, "Tone", "tone", _offer(*CURVES)),
+    Choice(COLOUR, "By", "color-by", _list_columns, put=_set_columns, none=SCENES, open=True,
            example="sqrt(x**2 + y**2), ...; empty: the scene's colours"),
-    Choice(COLOUR, "Map", "map", _among(None, *MAPS), put=_set_scale, none="default", open=True,
+    Choice(COLOUR, "Map", "map", _offer(None, *MAPS), put=_set_scale, none="default", open=True,
            start=1, example="viridis, magma, coolwarm, turbo, ...; _r behind a name reverses it"),
-    Choice(COLOUR, "Scale", "color-scale", _among(None, *SCALES), put=_set_scale, none="default"),
-    Choice(COLOUR, "Range", "range", _among(*RANGES), _range, _set_scale, "text",
+    Choice(COLOUR, "Scale", "color-scale", _offer(None, *SCALES), put=_set_scale, none="default"),
+    Choice(COLOUR, "Range", "range", _offer(*RANGES), _format_range, _set_scale, "text",
            none="all values", open=True, example="0,5 or p1,p99 for percentiles; empty: all"),
-    Choice(COLOUR, "Legend", "legend", SWITCH, _shows, kind="switch"),
-    Choice(SOLIDS, "Style", "style", _among(None, *STYLES), none=SCENES),
-    Choice(SOLIDS, "Bonds", "bonds", _among("none", "auto"), _bonds, kind="text", none=SCENES,
-           open=True, start=1, example="auto, none, 2.4 or Si-O=2"),
-    Choice(SOLIDS, "Arrows", "arrows", _vectors, _arrows, _set_arrows, open=True,
+    Choice(COLOUR, "Legend", "legend", SWITCH, _is_drawn, kind="switch"),
+    Choice(SOLIDS, "Style", "style", _offer(None, *STYLES), none=SCENES),
+    Choice(SOLIDS, "Bonds", "bonds", _offer("none", "auto"), _format_bonds, kind="text",
+           none=SCENES, open=True, start=1, example="auto, none, 2.4 or Si-O=2"),
+    Choice(SOLIDS, "Arrows", "arrows", _list_vectors, _find_arrows, _set_arrows, open=True,
            example="velocity"),
     Choice(SOLIDS, "Ribbons", "ribbons", SWITCH, _has_glyph, _set_glyph, "switch",
            exists=_may_have_ribbons),
-    Choice(SOLIDS, "Polyhedra", "polyhedra", _pairs, _polyhedra, _set_polyhedra, none=SCENES,
-           open=True, example="Ti-O or Ti-O=2.4, none",
-           exists=lambda session: len(_types(session)) > 1),
+    Choice(SOLIDS, "Polyhedra", "polyhedra", _list_pairs, _find_polyhedra, _set_polyhedra,
+           none=SCENES, open=True, example="Ti-O or Ti-O=2.4, none",
+           exists=lambda session: len(_list_types(session)) > 1),
     Choice(SOLIDS, "Isosurface", "isosurface", SWITCH, _has_glyph, _set_glyph, "switch",
            exists=_may_have_surface),
-    Choice(SOLIDS, "Box", "box", SWITCH, _shows, _set_box, "switch", exists=_knows_box),
+    Choice(SOLIDS, "Box", "box", SWITCH, _is_drawn, _set_box, "switch", exists=_has_box),
 )  # fmt: skip
 """In the order of the panel."""
 
 
-def _define(choice: Choice) -> None:
+def _define_actions(choice: Choice) -> None:
     def set_text(session: Session, value: str | None) -> None:
         choice.set(session, value)
 
@@ -314,13 +320,13 @@ def _define(choice: Choice) -> None:
 
 
 for each in CHOICES:
-    _define(each)
+    _define_actions(each)
 
 
 # Prompts
 
 
-def enter(session: Session) -> None:
+def submit_prompt(session: Session) -> None:
     """Close the prompt and use the answer; one that is refused stays, to be corrected."""
     prompt, session.prompt = session.prompt, None
     if prompt is None:
@@ -330,7 +336,7 @@ def enter(session: Session) -> None:
         prompt.answer(prompt.typed)
     except Exception as error:
         session.prompt = prompt
-        session.notify(sentence_of(error, f"{prompt.label}: failed"))
+        session.notify(format_error(error, f"{prompt.label}: failed"))
     # expressions are evaluated while a content is loaded
     session.answered = None if session.content is before else (prompt, session.content)
 
@@ -351,6 +357,6 @@ def ask(session: Session, what: str) -> None:
             save(session, *parse_size(text, session.size, session.samples))
 
     elif what in ("select", "color-by"):
-        hint += f"; columns: {', '.join(columns(session)[:MAX_NAMES])}"
+        hint += f"; columns: {', '.join(list_columns(session)[:MAX_NAMES])}"
     hint += "\nEnter confirms, Esc cancels"
     session.help, session.prompt = 0, Prompt(what.replace("-", " "), hint, answer, default)

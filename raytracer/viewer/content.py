@@ -27,7 +27,7 @@ from raytracer.model.scene import Scene
 from raytracer.model.sphere_set import SphereSet
 from raytracer.packing.framing import Basis
 from raytracer.packing.lighting import choose_ambient, look_lights
-from raytracer.viewer.orbit_camera import Vector, rotation
+from raytracer.viewer.orbit_camera import Vector, make_rotation
 
 Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -39,23 +39,23 @@ KEPT_SIDES = ("below", "above")  # of a slice, by the position on its axis
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen:
+class ParticleSelection:
     """Particles that fulfil a condition, or have certain keys: ids, or numbers without ids."""
 
     condition: str = ""  # an expression over the columns; "" for keys
     keys: NDArray[Any] | None = None  # integers (M,)
 
-    def mask(self, scene: Scene) -> Mask:
+    def make_mask(self, scene: Scene) -> Mask:
         """Return which particles of a frame are chosen, bool (N,)."""
         if self.keys is not None:
-            if (ids := ids_of(scene)) is not None:
+            if (ids := find_ids(scene)) is not None:
                 return np.isin(ids, self.keys)
             mask = np.zeros(scene.count, bool)
             mask[self.keys[self.keys < scene.count]] = True
             return mask
         mask = np.zeros(scene.count, bool)
         mistakes: list[SceneError] = []
-        for spheres, part in _parts(scene.spheres, mask):
+        for spheres, part in _split_mask(scene.spheres, mask):
             try:
                 part[select_rows(self.condition, spheres.columns, "select")] = True
             except SceneError as error:  # a set may lack columns of another
@@ -73,7 +73,7 @@ class Slice:
     position: float = 0.5  # relative to the extent of the centres, 0..1
     keep: str = "below"  # "below" or "above": what is shown
 
-    def applied_to(self, scene: Scene) -> tuple[Clip, Mask]:
+    def apply_to(self, scene: Scene) -> tuple[Clip, Mask]:
         """Return a scene's clip planes with this one, and which particles it leaves, bool (N,).
         Raises SceneError."""
         index, places = AXES.index(self.axis), np.empty(0)
@@ -99,18 +99,18 @@ class Content:
     # "legend" and "box".
     settings: dict[str, Any] = field(default_factory=dict)
     # Particles that are hidden; with True, all others are.
-    hidden: tuple[tuple[Chosen, bool], ...] = ()
+    hidden: tuple[tuple[ParticleSelection, bool], ...] = ()
     # Particles that are faded, with their opacity; with True, all others are.
-    faded: tuple[tuple[Chosen, bool, float], ...] = ()
+    faded: tuple[tuple[ParticleSelection, bool, float], ...] = ()
     slice: Slice | None = None  # a plane beyond which nothing is shown
-    selection: Chosen | None = None  # particles that are marked
+    selection: ParticleSelection | None = None  # particles that are marked
 
     @property
     def style(self) -> dict[str, Any]:
         return {name: each for name, each in self.settings.items() if name not in DRAWN}
 
 
-def apply(content: Content, scene: Scene) -> tuple[Scene, Numbers | None]:
+def apply_content(content: Content, scene: Scene) -> tuple[Scene, Numbers | None]:
     """Return what is shown of a scene, and the numbers of its particles, int64 (M,), ascending;
     None: all."""
     style = content.style
@@ -119,13 +119,13 @@ def apply(content: Content, scene: Scene) -> tuple[Scene, Numbers | None]:
     for chosen, rest, opacity in content.faded:
         sets = [
             each.faded(opacity, ~part) if part.any() else each
-            for each, part in _parts(sets, chosen.mask(scene) ^ rest)
+            for each, part in _split_mask(sets, chosen.make_mask(scene) ^ rest)
         ]
     clip, numbers, mask = shown_scene.clip, None, np.full(scene.count, True)
     for chosen, rest in content.hidden:
-        mask &= chosen.mask(scene) ^ (not rest)
+        mask &= chosen.make_mask(scene) ^ (not rest)
     if content.slice is not None:
-        clip, shows = content.slice.applied_to(scene)
+        clip, shows = content.slice.apply_to(scene)
         mask &= shows
     if content.hidden or content.slice is not None:
         if scene.count and not mask.any():
@@ -133,7 +133,7 @@ def apply(content: Content, scene: Scene) -> tuple[Scene, Numbers | None]:
         numbers = np.flatnonzero(mask)
         sets = [
             each if part.all() else each.taken(np.flatnonzero(part))
-            for each, part in _parts(sets, mask)
+            for each, part in _split_mask(sets, mask)
         ]
         if any(capsules.are_bonds for capsules in shown_scene.capsules):
             shown_scene = remake_bonds(replace(shown_scene, spheres=tuple(sets)))
@@ -144,7 +144,7 @@ def apply(content: Content, scene: Scene) -> tuple[Scene, Numbers | None]:
     return changed, numbers
 
 
-def colored_there(content: Content, scene: Scene, scale: ColorScale | None) -> Scene | None:
+def color_on_device(content: Content, scene: Scene, scale: ColorScale | None) -> Scene | None:
     """Return a scene in the colours of a scale, of columns that stay on a GPU; None if a content
     does more than colour, or a column is on the host."""
     style = content.style
@@ -158,7 +158,7 @@ def colored_there(content: Content, scene: Scene, scale: ColorScale | None) -> S
     return replace(scene, spheres=colored, color_scales=(scale,))
 
 
-def ids_of(scene: Scene) -> NDArray[Any] | None:
+def find_ids(scene: Scene) -> NDArray[Any] | None:
     """Return the ids of the particles in the file of the only set, integers (N,), or None."""
     if len(scene.spheres) != 1:
         return None
@@ -169,7 +169,7 @@ def ids_of(scene: Scene) -> NDArray[Any] | None:
     return ids if ids.dtype.kind in "iu" and ids.ndim == 1 else None
 
 
-def _parts(sets: Sequence[SphereSet], mask: Mask) -> Iterator[tuple[SphereSet, Mask]]:
+def _split_mask(sets: Sequence[SphereSet], mask: Mask) -> Iterator[tuple[SphereSet, Mask]]:
     """Yield sets of particles with the views of a mask, (N,), that are theirs."""
     parts = np.split(mask, np.cumsum([0, *(each.count for each in sets)]))[1:-1]
     yield from zip(sets, parts, strict=True)
@@ -194,7 +194,7 @@ class Edits:
     # Whether only the shadows on the ground are visible; None keeps the scene's.
     shadow_catcher: bool | None = None
 
-    def applied_to(self, scene: Scene) -> Scene:
+    def apply_to(self, scene: Scene) -> Scene:
         """Return the scene with lights, background, ground and look of the edits."""
         changes: dict[str, Any] = {}
         if self.render:
@@ -212,25 +212,25 @@ class Edits:
             changes["background"] = replace(background, up=scene.background.up)
         return replace(scene, **changes) if changes else scene
 
-    def rendered(self, **settings: Any) -> Self:
+    def with_render_settings(self, **settings: Any) -> Self:
         """Return edits with other render settings; a new look resets the integrator."""
         if "look" in settings:
             settings["integrator"] = None
         return replace(self, render={**self.render, **settings})
 
 
-def lights_of(scene: Scene, edits: Edits, axes: Basis) -> tuple[Light, ...]:
+def find_lights(scene: Scene, edits: Edits, axes: Basis) -> tuple[Light, ...]:
     """Return the current lights; for a scene without lights, the default light."""
     if edits.lights is not None:
         return edits.lights
     if scene.lights is not None:
         return tuple(scene.lights)
-    return look_lights(edits.applied_to(scene).render, axes)
+    return look_lights(edits.apply_to(scene).render, axes)
 
 
-def turned(light: Light, axes: Basis, right: float, up: float, pivot: Vector) -> Light:
+def rotate_light(light: Light, axes: Basis, right: float, up: float, pivot: Vector) -> Light:
     """Rotate a light about a pivot, float64 (3,), scene units."""
     spin = right * axes.up - up * axes.right
     angle = float(np.linalg.norm(spin))
-    turn = rotation(spin / angle, angle) if angle else np.eye(3)
+    turn = make_rotation(spin / angle, angle) if angle else np.eye(3)
     return light.rotated(turn, pivot)

@@ -30,7 +30,7 @@ class Control:
     def label(self) -> str:
         return self.shown or self.keys[0].replace("+", " ").title()
 
-    def for_page(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON types."""
         return vars(self) | {"keys": self.keys, "label": self.label}
 
@@ -53,7 +53,7 @@ SLICE = 0.3  # of the extent, per second
 MIN_MEANING = 14  # least letters for the meaning of a key
 
 
-def _arrows(
+def _make_arrow_controls(
     group: str, prefix: str, action: str, help_text: str, step: float, shown: str
 ) -> list[Control]:
     """Return controls of four arrow keys, with one line of help."""
@@ -65,8 +65,8 @@ def _arrows(
 
 
 CONTROLS = (
-    *_arrows(MOVE, "", "orbit", "turn about the pivot", TURN, "Arrows"),
-    *_arrows(MOVE, "SHIFT+", "pan", "move sideways", SIDE, "Shift arrows"),
+    *_make_arrow_controls(MOVE, "", "orbit", "turn about the pivot", TURN, "Arrows"),
+    *_make_arrow_controls(MOVE, "SHIFT+", "pan", "move sideways", SIDE, "Shift arrows"),
     Control(MOVE, "PLUS EQUAL NUM_ADD SHIFT+PLUS SHIFT+EQUAL", "dolly", "nearer",
             (-RATE,), True, "+"),
     Control(MOVE, "MINUS NUM_SUBTRACT", "dolly", "farther", (RATE,), True, "-"),
@@ -122,7 +122,7 @@ CONTROLS = (
     Control(TIME, "COMMA", "step", "", (-1,), shown=". ,"),
     Control(TIME, "CTRL+PERIOD", "frame", "last frame", (2**31,), shown="Ctrl ."),
     Control(TIME, "CTRL+COMMA", "frame", "first frame", (0,), shown="Ctrl ,"),
-    *_arrows(LOOK, "CTRL+", "turn-light", "turn the light", TURN, "Ctrl arrows"),
+    *_make_arrow_controls(LOOK, "CTRL+", "turn-light", "turn the light", TURN, "Ctrl arrows"),
     Control(LOOK, "N", "next-look", "next look: ambient occlusion and light", (1,)),
     Control(LOOK, "SHIFT+N", "next-integrator", "next integrator: direct, ao, path"),
     Control(LOOK, "CTRL+N", "next-denoise", "remove noise at rest"),
@@ -150,15 +150,17 @@ BY_KEY = {key: control for control in CONTROLS for key in control.keys}
 """Controls by keys with their modifiers, as in `Control.keys`."""
 
 
-def help_groups() -> list[tuple[str, list[tuple[str, str]]]]:
+def make_help_groups() -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the headings of the help, each with rows of key or mouse and meaning."""
     rows = [(each.group, (each.label, each.help)) for each in (*MOUSE, *CONTROLS) if each.help]
     return [(group, [row for of, row in rows if of == group]) for group in GROUPS]
 
 
-def help_pages(columns: int, rows: int) -> list[list[str]]:
+def make_help_pages(columns: int, rows: int) -> list[list[str]]:
     """Return the lines of the help by page, at most `rows` of `columns` letters each."""
-    lines = [line for group in help_groups() for line in ("", *_block(*group, columns))][1:]
+    lines = [
+        line for group in make_help_groups() for line in ("", *_format_group(*group, columns))
+    ][1:]
     height = max(rows - 2, 1)
     pages = [lines[first : first + height] for first in range(0, len(lines), height)]
     count = len(pages)
@@ -166,7 +168,7 @@ def help_pages(columns: int, rows: int) -> list[list[str]]:
     return [[*page, "", end] for page, end in zip(pages, ends, strict=True)]
 
 
-def _block(heading: str, rows: list[tuple[str, str]], columns: int) -> list[str]:
+def _format_group(heading: str, rows: list[tuple[str, str]], columns: int) -> list[str]:
     """Return the lines of a group, its keys at the left."""
     keys_wide = max(len(keys) for keys, _ in rows)
     lines = [heading]
@@ -177,7 +179,7 @@ def _block(heading: str, rows: list[tuple[str, str]], columns: int) -> list[str]
 
 
 @cache
-def key_of(action: str, *amount: float | str | None) -> str:
+def find_key_label(action: str, *amount: float | str | None) -> str:
     """Return the label of the key of an action with arguments, or ""."""
     labels = {each.amount: each.label for each in reversed(CONTROLS) if each.action == action}
     return labels.get(amount) or labels.get((), "")

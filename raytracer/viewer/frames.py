@@ -33,10 +33,17 @@ from raytracer.scene_files.source import InputSource
 from raytracer.system.resources import choose_thread_count
 from raytracer.trajectory.source import LiveSource, open_frames
 from raytracer.viewer import messages
-from raytracer.viewer.content import SHAPES, Chosen, Content, Numbers, apply, colored_there
+from raytracer.viewer.content import (
+    SHAPES,
+    Content,
+    Numbers,
+    ParticleSelection,
+    apply_content,
+    color_on_device,
+)
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.marks import marked
 from raytracer.viewer.messages import Message
+from raytracer.viewer.selection_overlay import mark_primitives
 from raytracer.viewer.watch import Watch
 
 MORE_FRAMES = "the first is shown: for another one give --frame"  # useless beside a time line
@@ -89,7 +96,7 @@ class Frames:
         self._colors: tuple[dict[str, Any], InferredDefaults] = {}, InferredDefaults()  # of a style
         self._scale: ColorScale | None = None  # of this style
 
-    def first(self, notice: Notice | None, device: Device | None = None) -> LoadedScene:
+    def load_first(self, notice: Notice | None, device: Device | None = None) -> LoadedScene:
         """Load the first frame, as `raytracer render` does; device None: that of the settings."""
         with self._lock, infer_defaults(self._inferred):
             loaded = LoadedScene.load(
@@ -102,13 +109,13 @@ class Frames:
         if not style:
             if scene.shape is not None:  # of which some particles are ellipsoids
                 with collect_warnings():  # the same warnings
-                    loaded.plain = self._loaded(self.initial)
+                    loaded.plain = self._load_plain_scene(self.initial)
             elif scene.ribbons is None and not particle_opacities(scene):
                 self._plain = self.initial, scene
             loaded.content = Content(self.initial)
             return loaded
         condition, rest = style.pop("select", None), style.pop("rest", None)
-        chosen = None if condition is None else Chosen(condition)
+        chosen = None if condition is None else ParticleSelection(condition)
         hidden = ((chosen, True),) if chosen and not rest else ()
         faded = ((chosen, True, rest),) if chosen and rest else ()
         legend = plan is not None and plan.annotations.legend is not None
@@ -131,9 +138,9 @@ class Frames:
             if anew:
                 self._plain, self.source = None, replace(self.source, counted={})
                 if content == Content(self.initial):
-                    return self.first(step, like.job.device)
-            plain = self._loaded(content.frame)
-            scene, numbers = self._applied(content, plain)
+                    return self.load_first(step, like.job.device)
+            plain = self._load_plain_scene(content.frame)
+            scene, numbers = self._apply_content(content, plain)
         if scene.render.brightness == AUTO:  # measured once: the light of all frames is the same
             render = scene.render.override(brightness=like.job.settings.brightness)
             scene = replace(scene, render=render)
@@ -146,7 +153,7 @@ class Frames:
         loaded = None
         if self.live is not None:
             scene = with_color_rows(scene)
-            loaded = like.followed(scene, SceneOverrides.of(glyphs, drawn or None))
+            loaded = like.prepare_in_place(scene, SceneOverrides.of(glyphs, drawn or None))
         loaded = loaded or LoadedScene.load(
             scene, glyphs, like.job.device, self.threads, step, drawn or None
         )
@@ -154,10 +161,10 @@ class Frames:
             kept = np.concatenate(find_kept_atoms(replace(loaded.scene, spheres=scene.spheres)))
             numbers = np.flatnonzero(kept) if numbers is None else numbers[kept]
         chosen, marks = content.selection, None
-        selection = None if chosen is None else chosen.mask(plain)
+        selection = None if chosen is None else chosen.make_mask(plain)
         if selection is not None:
             shown = selection if numbers is None else selection[numbers]
-            marks = marked(loaded.scene, scene.spheres, shown)
+            marks = mark_primitives(loaded.scene, scene.spheres, shown)
         about = like.job.about["scene"] | {"digest": loaded.job.digest}
         job = replace(
             loaded.job, about=loaded.job.about | {"scene": about},
@@ -168,7 +175,7 @@ class Frames:
             selected=0 if selection is None else int(np.count_nonzero(selection)), job=job,
         )  # fmt: skip
 
-    def _loaded(self, frame: int | None) -> Scene:
+    def _load_plain_scene(self, frame: int | None) -> Scene:
         """Return a frame with its original colours and all particles; the latest is cached."""
         if self._plain is None or self._plain[0] != frame:
             with infer_defaults(self._inferred):
@@ -181,16 +188,16 @@ class Frames:
             self._plain = frame, apply_overrides(scene, overrides)
         return self._plain[1]
 
-    def _applied(self, content: Content, plain: Scene) -> tuple[Scene, Numbers | None]:
+    def _apply_content(self, content: Content, plain: Scene) -> tuple[Scene, Numbers | None]:
         """Apply a content to a frame; the range of its colours stays that of the first frame."""
         style = content.style
         if self._colors[0] != style:
             self._colors = style, InferredDefaults()
         inferred = self._colors[1]
-        if inferred.is_frozen and (colored := colored_there(content, plain, self._scale)):
+        if inferred.is_frozen and (colored := color_on_device(content, plain, self._scale)):
             return colored, None
         with infer_defaults(inferred):
-            scene, numbers = apply(content, plain)
+            scene, numbers = apply_content(content, plain)
         inferred.is_frozen = True
         self._scale = scene.color_scales[-1] if scene.color_scales else None
         return scene, numbers
@@ -213,18 +220,18 @@ class FrameLoader:
         return kind in self._futures and not self._futures[kind].done()
 
     def show(self, content: Content, like: LoadedScene) -> None:
-        """Load a content instead of the previous request; posts `Loaded` or `Refused`."""
+        """Load a content instead of the previous request; posts `LoadReport` or `RefusalReport`."""
         self._content = content
-        self.request("show", self._loaded, content, like)
+        self.request("show", self._load_content, content, like)
 
     def reload(self, watch: Watch, content: Content, like: LoadedScene) -> None:
-        """Reload a content from changed files; posts `Loaded` or `Refused`."""
-        self.request("reload", self._loaded, content, like, watch)
+        """Reload a content from changed files; posts `LoadReport` or `RefusalReport`."""
+        self.request("reload", self._load_content, content, like, watch)
         self.count()
 
     def count(self) -> None:
-        """Count the frames; posts `Counted`."""
-        self.request("count", self._counted)
+        """Count the frames; posts `CountReport`."""
+        self.request("count", self._count_frames)
 
     def request(self, kind: str, perform: Callable[..., Message | None], *values: Any) -> None:
         """Call a function in the thread and post the message that it returns."""
@@ -239,17 +246,19 @@ class FrameLoader:
         try:
             message = None if self._stopped else perform(*values)
         except Exception as error:  # of which the pool would say nothing
-            message = messages.Refused(messages.sentence_of(error, "the view: a request failed"))
+            message = messages.RefusalReport(
+                messages.format_error(error, "the view: a request failed")
+            )
         if message is not None:
             self._post(message)
 
-    def _counted(self) -> Message | None:
+    def _count_frames(self) -> Message | None:
         try:
-            return messages.Counted(open_frames(self.frames.source).count)
+            return messages.CountReport(open_frames(self.frames.source).count)
         except UserError:
             return None  # errors are reported when a frame is shown
 
-    def _loaded(
+    def _load_content(
         self, content: Content, like: LoadedScene, watch: Watch | None = None
     ) -> Message | None:
         def step(_: str) -> None:
@@ -266,12 +275,12 @@ class FrameLoader:
             if self._stopped:
                 return None
             what = watch.path if watch else "what was asked for"
-            sentence = messages.sentence_of(error, f"{what}: cannot be loaded")
-            return messages.Refused(sentence, content, reloaded=watch is not None)
+            sentence = messages.format_error(error, f"{what}: cannot be loaded")
+            return messages.RefusalReport(sentence, content, reloaded=watch is not None)
         wanted = self._content or content  # may differ in frame or slice only
         if self._stopped or not (
             watch or replace(content, frame=wanted.frame, slice=wanted.slice) == wanted
         ):
             loaded.close()
             return None
-        return messages.Loaded(loaded, watch is not None)
+        return messages.LoadReport(loaded, watch is not None)

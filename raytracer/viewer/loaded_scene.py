@@ -27,7 +27,7 @@ from raytracer.rendering.pipeline import NO_SPHERE, Notice, PreparedScene, prepa
 from raytracer.scene_files.source import InputSource
 from raytracer.system.memory import MemoryEstimate
 from raytracer.viewer.content import Content, Edits
-from raytracer.viewer.orbit_camera import Giants, View, initial_view, to_all
+from raytracer.viewer.orbit_camera import LargeSpheres, OrbitCamera, fit_all, make_initial_view
 
 RAYS_PER_AXIS = 5
 """Rays per pixel and axis of a search for the nearest sphere, which may be smaller than a pixel.
@@ -52,7 +52,7 @@ class LoadedScene:
     buffers: SceneBuffers
     job: PreparedScene  # renders it
     path: Path | None  # its file; None for a scene made in Python
-    giants: Giants  # the spheres that a camera stays out of, for all states of a simulation
+    giants: LargeSpheres  # the spheres that a camera stays out of, for all states of a simulation
     closed: bool = False  # whether another scene has replaced it
     owns_memory: bool = True  # whether its spheres are those in the memory of the device
     content: Content = field(default_factory=Content)  # what of the particles is shown
@@ -94,10 +94,10 @@ class LoadedScene:
         scene, buffers = job.kept
         camera = scene.camera and with_up(scene.camera, buffers.balls)
         scene = replace(scene, render=job.settings, camera=camera)
-        giants = Giants.of(buffers, camera)
+        giants = LargeSpheres.of(buffers, camera)
         return cls(scene, buffers, job, source.path, giants, _packed=buffers)
 
-    def followed(self, scene: Scene, overrides: SceneOverrides) -> Self | None:
+    def prepare_in_place(self, scene: Scene, overrides: SceneOverrides) -> Self | None:
         """Return another state of the scene in the same memory; None: it has to be packed anew.
         Nothing is packed, and the memory of the device changes when it is shown (`take_over`)."""
         with collect_warnings() as warnings:
@@ -143,25 +143,25 @@ class LoadedScene:
             return re.sub(r"[%#]", "_", common)
         return re.sub(r"[^\w +-]", "_", self.scene.title)[:TEXT_LETTERS].strip() or "scene"
 
-    def surroundings(self, size: tuple[int, int]) -> Surroundings:
+    def reserved_room(self, size: tuple[int, int]) -> Surroundings:
         """Return what a fitted camera shows beside the spheres; `size` of the picture in pixels."""
         return add_boxes(self.scene, reserved_room(self.job.plan, *size))
 
-    def initial_view(self, size: tuple[int, int]) -> View:
+    def make_initial_view(self, size: tuple[int, int]) -> OrbitCamera:
         """Return the view of the scene's camera, in a picture of a size in pixels."""
-        aspect, around = size[0] / size[1], self.surroundings(size)
-        return initial_view(self.scene.camera, self.packed, aspect, around)
+        aspect, around = size[0] / size[1], self.reserved_room(size)
+        return make_initial_view(self.scene.camera, self.packed, aspect, around)
 
-    def showing_all(self, view: View, size: tuple[int, int], whole: bool = True) -> View:
-        """Return a view of all spheres from the same direction; see `to_all`."""
-        return to_all(view, self.packed, size[0] / size[1], whole, self.surroundings(size))
+    def fit_all(self, view: OrbitCamera, size: tuple[int, int], whole: bool = True) -> OrbitCamera:
+        """Return a view of all spheres from the same direction; see `fit_all`."""
+        return fit_all(view, self.packed, size[0] / size[1], whole, self.reserved_room(size))
 
     @property
     def all_particles(self) -> Scene:
         """The frame with all particles, including hidden ones."""
         return self.plain or self.scene
 
-    def number_of(self, prim_id: int) -> int:
+    def find_number(self, prim_id: int) -> int:
         """Return the number of a sphere, or of another solid after them, among all particles."""
         if self.numbers is None:
             return prim_id
@@ -170,7 +170,7 @@ class LoadedScene:
             return int(self.numbers[prim_id])
         return self.all_particles.count + prim_id - count
 
-    def id_of(self, number: int) -> int | None:
+    def find_id(self, number: int) -> int | None:
         """Return the sphere or other solid of a number; None if it is hidden."""
         if self.numbers is None:
             return number
@@ -179,31 +179,31 @@ class LoadedScene:
         place = int(np.searchsorted(self.numbers, number))
         return place if number in self.numbers[place : place + 1] else None
 
-    def view_for(self, view: View, size: tuple[int, int], edits: Edits) -> PackedView:
+    def pack_view(self, view: OrbitCamera, size: tuple[int, int], edits: Edits) -> PackedView:
         """Return the packed view of a camera and edits, a new object each time."""
         shown = count_visible_large(self.buffers.large, self.buffers.has_ground, view.pose)
         cached = self._cached
         # the frame lists the glass around the camera
         if cached is None or cached[:3] != (edits, size, shown) or cached[3].nests:
-            scene = edits.applied_to(self.scene)
+            scene = edits.apply_to(self.scene)
             settings = scene.render.override(width=size[0], height=size[1])
             retaken = repack_view(self.buffers, scene, settings, view.pose)
             self._cached = cached = edits, size, shown, retaken
         retaken = cached[3]
         changes: dict[str, Any] = {"camera": view.pose.pack(size[0] / size[1])}
         if edits.lights is None and self.scene.lights is None:
-            settings, axes = edits.applied_to(self.scene).render, self.rig_axes(view, edits)
+            settings, axes = edits.apply_to(self.scene).render, self.find_rig_axes(view, edits)
             changes["lights"] = pack_lights(None, self.buffers.space, axes, settings)
         return replace(retaken, **changes)
 
-    def rig_axes(self, view: View, edits: Edits) -> Basis:
+    def find_rig_axes(self, view: OrbitCamera, edits: Edits) -> Basis:
         """Return the axes relative to which the lights of the look are placed."""
-        settings = edits.applied_to(self.scene).render
+        settings = edits.apply_to(self.scene).render
         shown = self.buffers.view.frame["environment"]["background_up"][0].tolist()
         up = world_up(self.scene.background, self.scene.camera, shown)
         return rig_axes(settings, view.pose.axes, up)
 
-    def hit(self, seen: PackedView, x: int, y: int, reach: int = 0) -> Hit | None:
+    def find_hit(self, seen: PackedView, x: int, y: int, reach: int = 0) -> Hit | None:
         """Return the sphere nearest to the centre of a pixel; None also for a closed scene."""
         if self.closed:
             return None
@@ -225,7 +225,7 @@ class LoadedScene:
         point = nearest["position"].astype(np.float64) * scale + center
         return Hit(int(nearest["id"]), to_triple(point))
 
-    def sphere(self, prim_id: int) -> tuple[NDArray[np.float64], float]:
+    def find_sphere(self, prim_id: int) -> tuple[NDArray[np.float64], float]:
         """Return centre, float64 (3,), and radius of a sphere in render space."""
         b = self.packed
         center = np.array([axis[prim_id] for axis in b.placed[:3]], np.float64)

@@ -13,13 +13,13 @@ from raytracer.config.errors import RaytracerError, truncate
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.model.scene import Scene
 from raytracer.rendering.pipeline import PreparedScene
-from raytracer.viewer.content import Content, ids_of
+from raytracer.viewer.content import Content, find_ids
 from raytracer.viewer.loaded_scene import Hit, LoadedScene
 
 Size = tuple[int, int]
 
 
-def sentence_of(error: BaseException, what: str) -> str:
+def format_error(error: BaseException, what: str) -> str:
     """Return the message of an error; for one of a library or a defect, that `what` failed."""
     if isinstance(error, RaytracerError):
         return str(error)
@@ -81,38 +81,38 @@ class Pick:
     lines: list[str]  # its description
     point: tuple[float, float, float]  # that was hit, scene units
 
-    def carried(self, old: Scene, new: Scene) -> "Pick | None":
+    def carry_to(self, old: Scene, new: Scene) -> "Pick | None":
         """Return the same pick in another frame, by ids; None if it is gone or no particle."""
         number = self.number
         if new is not old:
-            ids, others = ids_of(old), ids_of(new)
+            ids, others = find_ids(old), find_ids(new)
             if ids is not None and others is not None and number < len(ids):
                 number = next(iter(np.flatnonzero(others == ids[number]).tolist()), new.count)
         return replace(self, number=number) if number < new.count else None
 
 
 @dataclass(frozen=True)
-class Picked:
+class PickReport:
     loaded_scene: LoadedScene  # the scene that was clicked
     pick: Pick | None
     go: bool = False  # whether to centre it
     add: bool = False  # whether earlier picks stay
 
     @classmethod
-    def of(cls, loaded_scene: LoadedScene, hit: Hit | None, go: bool, add: bool) -> "Picked":
+    def of(cls, loaded_scene: LoadedScene, hit: Hit | None, go: bool, add: bool) -> "PickReport":
         """Look up a sphere; reading to its row of a large file may take long."""
         if hit is None:
             return cls(loaded_scene, None, go, add)
-        number = loaded_scene.number_of(hit.id)
+        number = loaded_scene.find_number(hit.id)
         lines = replace(describe(loaded_scene.scene, hit.id), id=number).lines()
         return cls(loaded_scene, Pick(number, lines, hit.point), go, add)
 
 
-class Saved(NamedTuple):
+class SaveReport(NamedTuple):
     path: Path
 
 
-class Refused(NamedTuple):
+class RefusalReport(NamedTuple):
     """A task failed because of the user's input; the preview continues."""
 
     sentence: str  # why
@@ -120,21 +120,21 @@ class Refused(NamedTuple):
     reloaded: bool = False  # whether it is of changed files
 
 
-class Failed(NamedTuple):
+class FailureReport(NamedTuple):
     """Rendering ended: the GPU is lost, or there is a defect."""
 
     error: BaseException
 
 
-class Loaded(NamedTuple):
+class LoadReport(NamedTuple):
     """A frame, or other particles or colours of it; with `reloaded`, from changed files."""
 
     loaded_scene: LoadedScene
     reloaded: bool = True
 
 
-class Counted(NamedTuple):
+class CountReport(NamedTuple):
     frames: int
 
 
-Message = Picked | Saved | Refused | Failed | Loaded | Counted
+Message = PickReport | SaveReport | RefusalReport | FailureReport | LoadReport | CountReport

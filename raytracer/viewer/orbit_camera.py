@@ -34,11 +34,11 @@ MIN_HEIGHT = 1e-6  # of a camera above a giant, relative to its radius: the prec
 MAX_FOLDS = 50.0  # most e-foldings of distance or field of view per movement
 
 WHOLE = 1.0  # half height, in render space, of a picture that shows most spheres
-SPHERE_SHARE = 0.3  # fraction of the picture's height that a sphere covers after `to_sphere`
+SPHERE_SHARE = 0.3  # fraction of the picture's height that a sphere covers after `center_sphere`
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class OrbitCamera:
     """A camera with the point that it orbits."""
 
     pose: Pose  # eye, axes and size of the camera
@@ -64,12 +64,12 @@ class View:
         return self.pose.half if self.orthographic else self.pose.half * self.distance
 
 
-def initial_view(
+def make_initial_view(
     camera: Camera | None,
     buffers: SceneBuffers,
     aspect: float,
     around: framing.Surroundings = framing.NOTHING,
-) -> View:
+) -> OrbitCamera:
     """Return the view of a scene's camera, None for the default one, in a picture of this aspect.
 
     around: what a fitted camera shows beside the spheres.
@@ -83,42 +83,42 @@ def initial_view(
     target = camera.look_at if camera.position is None else None
     if is_fitted and target is None and camera.zoom == 1.0:
         pose = pose_at_origin(camera, space)
-        view = View(pose, np.zeros(3), up, fit=camera.fit)
-        return to_all(view, buffers, aspect, around=around)
+        view = OrbitCamera(pose, np.zeros(3), up, fit=camera.fit)
+        return fit_all(view, buffers, aspect, around=around)
     pose = fit_camera(camera, buffers.balls, space, aspect, around)[0]
     if is_fitted:
         pivot = space.point(target) if target else find_center(buffers.balls)
-        return View(pose, pivot, up, fit=camera.fit)
+        return OrbitCamera(pose, pivot, up, fit=camera.fit)
     distance = float(np.linalg.norm(camera.backward())) / buffers.space.scale
-    return View(pose, pose.eye + pose.axes.forward * distance, up)
+    return OrbitCamera(pose, pose.eye + pose.axes.forward * distance, up)
 
 
-def orbit(view: View, right: float, up: float) -> View:
+def orbit(view: OrbitCamera, right: float, up: float) -> OrbitCamera:
     """Orbit about the pivot, in radians."""
     forward = view.pose.axes.forward
     angle = acos(min(max(float(forward @ view.up), -1.0), 1.0))  # 0: straight up
     turn = min(max(angle + up, min(angle, POLE)), max(angle, pi - POLE)) - angle
-    matrix = rotation(view.up, right) @ rotation(view.pose.axes.right, -turn)
+    matrix = make_rotation(view.up, right) @ make_rotation(view.pose.axes.right, -turn)
     axes = framing.Basis(*(np.array(view.pose.axes) @ matrix.T))
-    if _levels(axes.forward, view.up):  # remove the roll of rounding errors
+    if _is_roll_defined(axes.forward, view.up):  # remove the roll of rounding errors
         axes = framing.view_basis(-axes.forward, view.up)
-    return _turned(view, axes)
+    return _with_axes(view, axes)
 
 
-def along(view: View, axis: Sequence[float]) -> View:
+def look_along(view: OrbitCamera, axis: Sequence[float]) -> OrbitCamera:
     """Look along a direction of the scene, at the same pivot.
 
     If `up` is parallel to it, the direction away from the viewer of a front view is up.
     """
     backward = -np.asarray(axis, np.float64)
     up = view.up
-    if not _levels(backward, up):
+    if not _is_roll_defined(backward, up):
         across = np.eye(3)[0 if abs(up[0]) < 0.9 else 1]
         up = np.cross(up, across) * float(np.sign(backward @ up))
-    return _turned(view, framing.view_basis(backward, up))
+    return _with_axes(view, framing.view_basis(backward, up))
 
 
-def pan(view: View, right: float, up: float) -> View:
+def pan(view: OrbitCamera, right: float, up: float) -> OrbitCamera:
     """Move camera and pivot sideways, in heights of the picture."""
     axes, height = view.pose.axes, 2.0 * view.half_height
     step = (right * axes.right + up * axes.up) * height
@@ -126,42 +126,42 @@ def pan(view: View, right: float, up: float) -> View:
     return replace(view, pose=pose, pivot=view.pivot + step, fits_all=False)
 
 
-def power(amount: float) -> float:
+def limited_exp(amount: float) -> float:
     """Return e to the power of a movement's e-foldings, within limits."""
     return exp(min(max(amount, -MAX_FOLDS), MAX_FOLDS))
 
 
-def dolly(view: View, factor: float) -> View:
+def dolly(view: OrbitCamera, factor: float) -> OrbitCamera:
     """Multiply the distance to the pivot, or scale an orthographic picture."""
     if view.orthographic:
-        half = _scaled(view.pose.half, factor, MIN_DISTANCE, MAX_DISTANCE)
+        half = _scale_within(view.pose.half, factor, MIN_DISTANCE, MAX_DISTANCE)
         return replace(view, pose=replace(view.pose, half=half), fits_all=False)
-    factor = _scaled(view.distance, factor, MIN_DISTANCE, MAX_DISTANCE) / view.distance
+    factor = _scale_within(view.distance, factor, MIN_DISTANCE, MAX_DISTANCE) / view.distance
     eye = view.pivot + (view.pose.eye - view.pivot) * factor
     return replace(view, pose=replace(view.pose, eye=eye), fits_all=False)
 
 
-def zoom(view: View, factor: float) -> View:
+def zoom(view: OrbitCamera, factor: float) -> OrbitCamera:
     """Multiply the tangent of half the field of view; the eye stays."""
     if view.orthographic:
         return dolly(view, factor)
-    half = _scaled(view.pose.half, factor, MIN_HALF, MAX_HALF)
+    half = _scale_within(view.pose.half, factor, MIN_HALF, MAX_HALF)
     return replace(view, pose=replace(view.pose, half=half), fits_all=False)
 
 
-def toggle(view: View, fov: float = Camera.vertical_fov) -> View:
+def toggle_projection(view: OrbitCamera, fov: float = Camera.vertical_fov) -> OrbitCamera:
     """Switch between perspective and orthographic; the size at the pivot stays."""
     if view.orthographic:
         half = tan(radians(fov) / 2.0)
         distance = max(view.pose.half / half, MIN_DISTANCE)
         eye = view.pose.eye + view.pose.axes.forward * (view.distance - distance)
         pose = replace(view.pose, kind="perspective", eye=eye, half=half, outliers=None)
-        return View(pose, view.pivot, view.up)
+        return OrbitCamera(pose, view.pivot, view.up)
     pose = replace(view.pose, kind="orthographic", half=view.half_height, outliers=None)
     return replace(view, pose=pose, fits_all=False)
 
 
-def unclipped(view: View, extent: float) -> View:
+def move_back(view: OrbitCamera, extent: float) -> OrbitCamera:
     """Move an orthographic camera back until nothing is behind it; the picture does not change."""
     need = float(np.linalg.norm(view.pivot)) + extent
     if not view.orthographic or view.distance >= need:
@@ -170,13 +170,13 @@ def unclipped(view: View, extent: float) -> View:
     return replace(view, pose=replace(view.pose, eye=eye))
 
 
-def to_all(
-    view: View,
+def fit_all(
+    view: OrbitCamera,
     buffers: SceneBuffers,
     aspect: float,
     whole: bool = True,
     around: framing.Surroundings = framing.NOTHING,
-) -> View:
+) -> OrbitCamera:
     """Fit the ball around all spheres from the same direction; the pivot is its centre.
 
     The spheres stay in the picture while the camera turns.
@@ -189,25 +189,25 @@ def to_all(
     pose = replace(view.pose, eye=eye, half=half, outliers=None)
     pivot = np.concatenate(ball[:3]).astype(np.float64)
     whole = skipped is None or len(skipped) == 0
-    return View(pose, pivot, view.up, fits_all=whole, fit=view.fit)
+    return OrbitCamera(pose, pivot, view.up, fits_all=whole, fit=view.fit)
 
 
-def to_sphere(view: View, center: Vector, radius: float) -> View:
+def center_sphere(view: OrbitCamera, center: Vector, radius: float) -> OrbitCamera:
     """Centre a sphere; its centre becomes the pivot."""
-    return _centred(view, center, radius / SPHERE_SHARE, 1.5 * radius)
+    return _center_at(view, center, radius / SPHERE_SHARE, 1.5 * radius)
 
 
-def to_point(view: View, point: Vector) -> View:
+def center_point(view: OrbitCamera, point: Vector) -> OrbitCamera:
     """Centre a point of a giant, which becomes the pivot.
 
     The picture then shows half of its former height there, at most the extent of most spheres.
     """
     ahead = max(float((point - view.pose.eye) @ view.pose.axes.forward), MIN_DISTANCE)
     half = min(0.5 * view.pose.half * (1.0 if view.orthographic else ahead), WHOLE)
-    return _centred(view, point, half, MIN_DISTANCE)
+    return _center_at(view, point, half, MIN_DISTANCE)
 
 
-def _centred(view: View, point: Vector, half: float, least: float) -> View:
+def _center_at(view: OrbitCamera, point: Vector, half: float, least: float) -> OrbitCamera:
     """Put a point into the middle of a picture with half a height there, from a least distance."""
     pose, distance = view.pose, view.distance
     if view.orthographic:
@@ -215,10 +215,10 @@ def _centred(view: View, point: Vector, half: float, least: float) -> View:
     else:
         distance = max(half / pose.half, least)
     eye = point - pose.axes.forward * distance
-    return View(replace(pose, eye=eye), point, view.up)
+    return OrbitCamera(replace(pose, eye=eye), point, view.up)
 
 
-def camera_of(view: View, buffers: SceneBuffers) -> Camera:
+def make_camera(view: OrbitCamera, buffers: SceneBuffers) -> Camera:
     """Return the view as a camera in scene units."""
     center, scale = buffers.space
     axes = view.pose.axes
@@ -238,7 +238,7 @@ def camera_of(view: View, buffers: SceneBuffers) -> Camera:
     )
 
 
-def rebased(view: View, old: Space, new: Space) -> View:
+def change_space(view: OrbitCamera, old: Space, new: Space) -> OrbitCamera:
     """Return the same view in the render space of another scene."""
 
     def carried(place: Vector) -> Vector:
@@ -251,7 +251,9 @@ def rebased(view: View, old: Space, new: Space) -> View:
     return replace(view, pose=pose, pivot=carried(view.pivot))
 
 
-def project(view: View, points: Vector, aspect: float) -> tuple[Vector, NDArray[np.bool_]]:
+def project_points(
+    view: OrbitCamera, points: Vector, aspect: float
+) -> tuple[Vector, NDArray[np.bool_]]:
     """Project points, float64 (N, 3), render space, to the picture.
 
     Returns x to the right and y up in -1..1, float64 (N, 2), and whether each point is in front of
@@ -266,24 +268,24 @@ def project(view: View, points: Vector, aspect: float) -> tuple[Vector, NDArray[
     return np.stack([x, offset @ axes.up / size], axis=1), ahead
 
 
-def _turned(view: View, axes: framing.Basis) -> View:
+def _with_axes(view: OrbitCamera, axes: framing.Basis) -> OrbitCamera:
     """Replace the axes; the pivot keeps its position in the picture."""
     offset = np.array(view.pose.axes) @ (view.pose.eye - view.pivot)
     eye = view.pivot + offset @ np.array(axes)
     return replace(view, pose=replace(view.pose, eye=eye, axes=axes))
 
 
-def _scaled(value: float, factor: float, low: float, high: float) -> float:
+def _scale_within(value: float, factor: float, low: float, high: float) -> float:
     """Multiply within bounds; an initial value beyond them stays possible."""
     return min(max(value * factor, min(value, low)), max(value, high))
 
 
-def _levels(forward: Vector, up: Vector) -> bool:
+def _is_roll_defined(forward: Vector, up: Vector) -> bool:
     """Return whether `up` defines the roll: the view is not along it."""
     return abs(float(forward @ up)) <= cos(0.5 * POLE)
 
 
-def rotation(axis: Vector, angle: float) -> NDArray[np.float64]:
+def make_rotation(axis: Vector, angle: float) -> NDArray[np.float64]:
     """Return the rotation matrix (3, 3) about a unit axis, in radians (Rodrigues' formula)."""
     c, (x, y, z) = cos(angle), (axis * sin(angle)).tolist()
     turn = np.array(((c, -z, y), (z, c, -x), (-y, x, c)))
@@ -291,7 +293,7 @@ def rotation(axis: Vector, angle: float) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, eq=False)
-class Giants:
+class LargeSpheres:
     """The giants of a packed scene, in render space, without those around the scene's camera.
 
     A giant is a sphere such as a ball that serves as the ground. The camera stays outside of them;
@@ -303,7 +305,7 @@ class Giants:
     extent: float  # radius around the origin that contains all other spheres
 
     @classmethod
-    def of(cls, buffers: SceneBuffers, camera: Camera | None) -> "Giants":
+    def of(cls, buffers: SceneBuffers, camera: Camera | None) -> "LargeSpheres":
         large = find_giants(buffers.placed)
         x, y, z, radius = (array[large].astype(np.float64) for array in buffers.balls)
         extent = 1.0
@@ -313,35 +315,40 @@ class Giants:
         found = cls(np.stack([x, y, z], axis=1), radius, extent)
         if camera is None or camera.position is None or camera.fit:
             return found
-        outside = ~found._around(buffers.space.point(camera.position))
+        outside = ~found._find_around(buffers.space.point(camera.position))
         return replace(found, centers=found.centers[outside], radii=radius[outside])
 
-    def kept_out(self, view: View, before: View) -> View:
+    def keep_outside(self, view: OrbitCamera, before: OrbitCamera) -> OrbitCamera:
         """Return a view, or the previous one if the camera would enter a giant; in a giant it may
         move. An orthographic camera moves back until it clips no other spheres."""
-        there = unclipped(view, self.extent)
+        there = move_back(view, self.extent)
         return there if self._is_outside(there) or not self._is_outside(before) else before
 
-    def fitted(self, view: View, fit: Callable[[View], View]) -> View:
+    def fit_unhidden(
+        self, view: OrbitCamera, fit: Callable[[OrbitCamera], OrbitCamera]
+    ) -> OrbitCamera:
         """Fit spheres into the picture, from the nearest direction in which no giant hides them."""
         for number in range(int(2.0 * pi / STEP)):
             angle = STEP * ((number + 1) // 2) * (-1.0 if number % 2 else 1.0)
-            there = unclipped(fit(orbit(view, 0.0, angle)), self.extent)
-            if self._is_outside(there) and not self._between(there.pose.eye, there.pivot).any():
+            there = move_back(fit(orbit(view, 0.0, angle)), self.extent)
+            if (
+                self._is_outside(there)
+                and not self._find_between(there.pose.eye, there.pivot).any()
+            ):
                 return there
         return view
 
-    def _is_outside(self, view: View) -> bool:
-        return not self._around(view.pose.eye).any()
+    def _is_outside(self, view: OrbitCamera) -> bool:
+        return not self._find_around(view.pose.eye).any()
 
-    def _around(self, eye: Vector) -> NDArray[np.bool_]:
+    def _find_around(self, eye: Vector) -> NDArray[np.bool_]:
         """Return which giants contain a point, bool (G,)."""
         away = np.linalg.norm(self.centers - eye, axis=1)
         return np.asarray(away < self.radii * (1.0 + MIN_HEIGHT))
 
-    def _between(self, eye: Vector, point: Vector) -> NDArray[np.bool_]:
+    def _find_between(self, eye: Vector, point: Vector) -> NDArray[np.bool_]:
         """Return which giants are between two points outside of them, bool (G,)."""
         step, offset = point - eye, eye - self.centers
         along = np.clip(-(offset @ step) / max(float(step @ step), 1e-30), 0.0, 1.0)
         nearest = np.linalg.norm(offset + along[:, None] * step, axis=1)
-        return np.asarray((nearest < self.radii) & ~self._around(point))
+        return np.asarray((nearest < self.radii) & ~self._find_around(point))

@@ -13,9 +13,9 @@ from pyglet import shapes
 
 from raytracer.config.errors import pluralize
 from raytracer.viewer import panel
-from raytracer.viewer.controls import help_pages
+from raytracer.viewer.controls import make_help_pages
 from raytracer.viewer.messages import Frame
-from raytracer.viewer.picking import measures, rings
+from raytracer.viewer.picking import format_measures, trace_rings
 from raytracer.viewer.session import TECHNICAL, Session
 
 Color = tuple[int, int, int, int]
@@ -35,7 +35,7 @@ CUT = "…"  # at the end of a text, or of a line, that is too long
 UNBROKEN = 4000  # pixels: pyglet needs a width for text of several lines
 
 
-class Box(NamedTuple):
+class WindowRect(NamedTuple):
     """A rectangle of the window, in pixels from the lower left."""
 
     x: int
@@ -43,22 +43,22 @@ class Box(NamedTuple):
     width: int
     height: int
 
-    def holds(self, x: float, y: float) -> bool:
+    def contains(self, x: float, y: float) -> bool:
         return 0 <= x - self.x <= self.width and 0 <= y - self.y <= self.height
 
 
-class Sheet:
+class TextBlock:
     """Lines of text on a dark rectangle, at a place of a box of the window: 0..1 of its room."""
 
     def __init__(self, place: tuple[float, float], dpi: int, wraps: bool = False) -> None:
         self._place, self._dpi, self._wraps = place, dpi, wraps
-        self.paper: Box | None = None
+        self.paper: WindowRect | None = None
         self.lines: list[str] = []
-        self._drawn: tuple[str, Box] | None = None
+        self._drawn: tuple[str, WindowRect] | None = None
         self._label: Any = None
         self._sheet: Any = None
 
-    def draw(self, text: str, box: Box) -> int:
+    def draw(self, text: str, box: WindowRect) -> int:
         """Draw a text, and return its height with the margin; 0 for an empty one or no room."""
         if (text, box) != self._drawn:  # layout is slow
             self._drawn = text, box
@@ -67,25 +67,27 @@ class Sheet:
             return 0
         self._sheet.draw()
         self._label.draw()
-        return round(self.paper.height + borders(self._dpi)[0])
+        return round(self.paper.height + measure_borders(self._dpi)[0])
 
-    def _lay_out(self, text: str, box: Box) -> Box | None:
+    def _lay_out(self, text: str, box: WindowRect) -> WindowRect | None:
         """Set label and rectangle; return the rectangle, or None if there is no room."""
         for points in SIZES:
-            columns, rows = letters(box, self._dpi, points)
-            lines = _broken(text, columns) if self._wraps else text.split("\n")
+            columns, rows = count_letters(box, self._dpi, points)
+            lines = _break_lines(text, columns) if self._wraps else text.split("\n")
             if len(lines) <= rows and max(map(len, lines)) <= columns:
                 break
         if columns < 1 or rows < 1:
             return None
-        self.lines = _fitted(lines, columns, rows)
-        self._label = _label("\n".join(self.lines), self._dpi, points)
-        margin, pad = borders(self._dpi)
+        self.lines = _fit_lines(lines, columns, rows)
+        self._label = _make_label("\n".join(self.lines), self._dpi, points)
+        margin, pad = measure_borders(self._dpi)
         border = margin + pad
         width, height = self._label.content_width, self._label.content_height
         x = border + self._place[0] * (box.width - width - 2 * border) + box.x
         y = border + self._place[1] * (box.height - height - 2 * border) + box.y
-        paper = Box(round(x - pad), round(y - pad), round(width + 2 * pad), round(height + 2 * pad))
+        paper = WindowRect(
+            round(x - pad), round(y - pad), round(width + 2 * pad), round(height + 2 * pad)
+        )
         self._label.position = round(x), round(y + height), 0
         self._sheet = shapes.Rectangle(*paper, color=PAPER)
         return paper
@@ -96,7 +98,7 @@ class TimeLine:
 
     def __init__(self, dpi: int) -> None:
         self._dpi, self._unit = dpi, dpi / 96
-        self.paper = self._track = Box(0, 0, -1, -1)  # there is none
+        self.paper = self._track = WindowRect(0, 0, -1, -1)  # there is none
         self._drawn: tuple[Any, ...] = ()
         self._parts: list[Any] = []
 
@@ -104,19 +106,19 @@ class TimeLine:
         """Draw the time line in a window of a width; return its height, 0 for a single frame."""
         time, number, unit = session.time, session.frame_number, self._unit
         if time.count == 1:
-            self.paper = Box(0, 0, -1, -1)
+            self.paper = WindowRect(0, 0, -1, -1)
             return 0
         state = width, time.count, number, time.playing, time.speed
         if state != self._drawn:  # layout is slow
             self._drawn = state
             text = f"{'❚❚' if time.playing else '▶ '} {number:,} / {time.count - 1:,} "
-            label = _label(f"{text} {time.speed:g}x", self._dpi, SIZES[1])
+            label = _make_label(f"{text} {time.speed:g}x", self._dpi, SIZES[1])
             label.position = round(20 * unit), round(23 * unit + label.content_height / 2), 0
             left = round(40 * unit + label.content_width)
             long = max(round(width - 30 * unit) - left, 1)
-            track = Box(left, round(21 * unit), long, round(4 * unit))
+            track = WindowRect(left, round(21 * unit), long, round(4 * unit))
             edge = round(10 * unit)
-            self.paper = Box(edge, edge, width - 2 * edge, round(26 * unit))
+            self.paper = WindowRect(edge, edge, width - 2 * edge, round(26 * unit))
             knob = track.x + track.width * number / (time.count - 1)
             self._track = track
             self._parts = [
@@ -131,7 +133,7 @@ class TimeLine:
     def on_button(self, x: float) -> bool:
         return x < self.paper.x + 30 * self._unit
 
-    def share_at(self, x: float) -> float:
+    def find_share(self, x: float) -> float:
         """Return the position on the track nearest to a point, 0..1."""
         return min(max((x - self._track.x) / self._track.width, 0.0), 1.0)
 
@@ -160,16 +162,16 @@ class Layer:
             self._sprite.draw()
 
 
-class Overlay:
+class WindowOverlay:
     """All that is drawn over the picture of a session."""
 
     def __init__(self, dpi: int) -> None:
         self._dpi = dpi
-        self._about = Sheet((0.0, 1.0), dpi)
-        self._message = Sheet((0.0, 0.0), dpi, wraps=True)
-        self._help = Sheet((0.5, 0.5), dpi)
-        self.panel = Sheet((0.0, 0.0), dpi)
-        self._rows: list[panel.Row | None] = []  # of the lines of the panel
+        self._about = TextBlock((0.0, 1.0), dpi)
+        self._message = TextBlock((0.0, 0.0), dpi, wraps=True)
+        self._help = TextBlock((0.5, 0.5), dpi)
+        self.panel = TextBlock((0.0, 0.0), dpi)
+        self._rows: list[panel.PanelRow | None] = []  # of the lines of the panel
         self.time_line = TimeLine(dpi)
         self._marks, self._legend = Layer(), Layer()
 
@@ -179,44 +181,46 @@ class Overlay:
         self._marks.draw(frame.marks, frame.size, lambda: frame.marks, window)
         if frame.draft or not hasattr(frame.picture, "pixels"):
             plan, shown = frame.request.loaded_scene.job.plan, frame.request.size
-            self._legend.draw(plan, shown, lambda: _legend_and_texts(frame), window)
+            self._legend.draw(plan, shown, lambda: _draw_legend_and_texts(frame), window)
 
     def draw(self, session: Session, status: list[str], window: Size) -> None:
         """Draw all text, the messages at the bottom and the rest above them."""
-        for points in rings(session, window):
+        for points in trace_rings(session, window):
             for thickness, color in ((4.0, SHADOW), (2.0, ACCENT)):
                 shapes.MultiLine(*points, closed=True, thickness=thickness, color=color).draw()
         width, height = window
         used = self.time_line.draw(session, width)
-        lines = panel.lines(session) if session.panel and not session.help else []
+        lines = panel.make_lines(session) if session.panel and not session.help else []
         self._rows = [row for _, row in lines]
-        room = Box(0, used, width, height - used)
+        room = WindowRect(0, used, width, height - used)
         self.panel.draw("\n".join(text for text, _ in lines), room)
         # Beside the panel, whose rows must not move between two clicks.
         left = 0 if self.panel.paper is None else self.panel.paper.x + self.panel.paper.width
-        used += self._message.draw(_message(session), Box(left, used, width - left, height - used))
+        used += self._message.draw(
+            _format_message(session), WindowRect(left, used, width - left, height - used)
+        )
         if session.help:
-            room = Box(0, used, width, height - used)
-            pages = help_pages(*letters(room, self._dpi, SIZES[1]))
+            room = WindowRect(0, used, width, height - used)
+            pages = make_help_pages(*count_letters(room, self._dpi, SIZES[1]))
             session.help_pages = len(pages)
             self._help.draw("\n".join(pages[min(session.help, len(pages)) - 1]), room)
             return
         about = [status if session.overlay else []]
-        about.append([*(session.picked.lines if session.picked else []), *measures(session)])
+        about.append([*(session.picked.lines if session.picked else []), *format_measures(session)])
         text = "\n\n".join("\n".join(each) for each in about if each)
-        self._about.draw(text, Box(left, used, width - left, height - used))
+        self._about.draw(text, WindowRect(left, used, width - left, height - used))
 
-    def row_at(self, y: float) -> panel.Row | None:
+    def find_row(self, y: float) -> panel.PanelRow | None:
         """Return the row at a height of the panel, if it is not a title."""
         assert self.panel.paper is not None
-        pad, count, paper = borders(self._dpi)[1], len(self.panel.lines), self.panel.paper
+        pad, count, paper = measure_borders(self._dpi)[1], len(self.panel.lines), self.panel.paper
         down = paper.y + paper.height - pad - y
         index = min(max(int(down * count // (paper.height - 2 * pad)), 0), count - 1)
         return None if self.panel.lines[index].startswith(CUT) else self._rows[index]
 
     def draw_alone(self, text: str, window: Size) -> None:
         """Draw a text in the middle of an otherwise empty window."""
-        self._help.draw(text, Box(0, 0, *window))
+        self._help.draw(text, WindowRect(0, 0, *window))
 
 
 def draw_box(corners: tuple[float, float, float, float]) -> None:
@@ -227,7 +231,7 @@ def draw_box(corners: tuple[float, float, float, float]) -> None:
     shapes.MultiLine(*points, closed=True, thickness=1.5, color=ACCENT).draw()
 
 
-def _legend_and_texts(frame: Frame) -> NDArray[np.uint8] | None:
+def _draw_legend_and_texts(frame: Frame) -> NDArray[np.uint8] | None:
     """Return the annotations that do not depend on the camera, uint8 (h, w, 4)."""
     job = frame.request.job
     plan = job.plan
@@ -243,14 +247,14 @@ def _legend_and_texts(frame: Frame) -> NDArray[np.uint8] | None:
 # Texts
 
 
-def status(session: Session, rate: float, way: str) -> list[str]:
+def format_status(session: Session, rate: float, way: str) -> list[str]:
     """Return the lines of the status text: scene, progress, tone; device and rates if TECHNICAL.
     rate: frames per second. way: how frames reach the window."""
     counts, frame, tone = session.loaded_scene.scene.counts(), session.frame, session.tone
     there = ", ".join(pluralize(count, noun) for noun, count in counts.items())
     lines = [f"{session.loaded_scene.name}   {there}"]
     if frame is not None:
-        lines.append(_progress(frame))
+        lines.append(_format_progress(frame))
     exposure = "auto" if tone.automatic else f"{float(tone.exposure):+.2f}"
     lines += [f"exposure {exposure}, tone curve {tone.tone}", "Tab: panel   H: keys"]
     if session.overlay >= TECHNICAL:
@@ -262,7 +266,7 @@ def status(session: Session, rate: float, way: str) -> list[str]:
     return lines
 
 
-def _progress(frame: Frame) -> str:
+def _format_progress(frame: Frame) -> str:
     samples = frame.request.samples
     if frame.finished:
         return pluralize(samples, "sample", " per pixel, finished")
@@ -271,7 +275,7 @@ def _progress(frame: Frame) -> str:
     return f"{frame.samples} of {samples} samples per pixel"
 
 
-def _message(session: Session) -> str:
+def _format_message(session: Session) -> str:
     """Return the prompt with the current message, or messages and the progress of a save job."""
     if session.prompt is not None:
         return "\n".join(filter(None, [session.notice, str(session.prompt)]))
@@ -281,20 +285,20 @@ def _message(session: Session) -> str:
     return "\n".join(filter(None, lines))
 
 
-def letters(room: Box, dpi: int, points: float) -> Size:
+def count_letters(room: WindowRect, dpi: int, points: float) -> Size:
     """Return the number of letters per line, and of lines, that fit into a box."""
-    border = 2 * sum(borders(dpi))
-    wide, high = _letter(dpi, points)
+    border = 2 * sum(measure_borders(dpi))
+    wide, high = _measure_letter(dpi, points)
     return int((room.width - border) / wide), int((room.height - border) / high)
 
 
-def borders(dpi: int) -> tuple[float, float]:
+def measure_borders(dpi: int) -> tuple[float, float]:
     """Return the margin outside a sheet and the padding inside it, in pixels."""
     margin = MARGIN * dpi / 96
     return margin, 0.6 * margin
 
 
-def _label(text: str, dpi: int, points: float) -> Any:
+def _make_label(text: str, dpi: int, points: float) -> Any:
     return pyglet.text.Label(
         text, font_name=FONTS, font_size=points, dpi=dpi, color=INK, multiline=True,
         width=UNBROKEN, anchor_y="top",
@@ -302,19 +306,19 @@ def _label(text: str, dpi: int, points: float) -> Any:
 
 
 @cache
-def _letter(dpi: int, points: float) -> tuple[float, float]:
+def _measure_letter(dpi: int, points: float) -> tuple[float, float]:
     """Return the width of a letter and the height of a line, in pixels."""
-    label = _label("\n".join(["M" * 64] * 16), dpi, points)
+    label = _make_label("\n".join(["M" * 64] * 16), dpi, points)
     return label.content_width / 64, label.content_height / 16
 
 
-def _broken(text: str, columns: int) -> list[str]:
+def _break_lines(text: str, columns: int) -> list[str]:
     """Break lines between words, or within longer words, at a number of letters."""
     lines = (wrap(line, max(columns, 1)) or [""] for line in text.split("\n"))
     return [part for parts in lines for part in parts]
 
 
-def _fitted(lines: list[str], columns: int, rows: int) -> list[str]:
+def _fit_lines(lines: list[str], columns: int, rows: int) -> list[str]:
     if len(lines) > rows:
         lines = [*lines[: rows - 1], f"{CUT} {len(lines) - rows + 1} more"]
     return [line if len(line) <= columns else line[: columns - 1] + CUT for line in lines]

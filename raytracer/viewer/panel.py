@@ -7,7 +7,7 @@ from typing import Any
 from raytracer.config.errors import quote as quoted
 from raytracer.viewer import data_actions, picking
 from raytracer.viewer.choices import CHOICES, COLOUR, LOOK, MAX_LETTERS, SOLIDS, Choice
-from raytracer.viewer.controls import key_of
+from raytracer.viewer.controls import find_key_label
 from raytracer.viewer.session import Session
 from raytracer.viewer.view_actions import DIGITS
 
@@ -24,7 +24,7 @@ class Button:
 
 
 @dataclass(frozen=True)
-class Row:
+class PanelRow:
     """A row of the panel."""
 
     label: str
@@ -41,7 +41,7 @@ class Row:
     example: str = ""  # of values that may be typed instead of a choice
 
     @property
-    def shown(self) -> str:
+    def value_text(self) -> str:
         """The value in words, for a window."""
         if isinstance(self.value, bool):
             return "yes" if self.value else "no"
@@ -49,7 +49,7 @@ class Row:
             return self.hint if self.kind == "choice" else self.buttons[0].text
         return quoted(str(self.value) or "none", MAX_LETTERS)
 
-    def call(self, back: bool = False) -> tuple[str, dict[str, Any]]:
+    def make_call(self, back: bool = False) -> tuple[str, dict[str, Any]]:
         """Return action and arguments of a click in a window, or of a turn of the wheel back."""
         if self.argument == "value":  # one of `CHOICES`
             return f"next-{self.action}", {"step": -1 if back else 1}
@@ -61,11 +61,12 @@ class Row:
         return button.action, dict(button.values)
 
 
-def sections(session: Session) -> dict[str, list[Row]]:
+def make_sections(session: Session) -> dict[str, list[PanelRow]]:
     return {
-        LOOK: _look(session), COLOUR: _choices(session, COLOUR), SOLIDS: _choices(session, SOLIDS),
-        "Select": _selection(session), "View": _view(session),
-        "Motion": [Row("Camera", value=len(session.keyframes), buttons=(
+        LOOK: _make_look_rows(session), COLOUR: _make_choice_rows(session, COLOUR),
+        SOLIDS: _make_choice_rows(session, SOLIDS),
+        "Select": _make_selection_rows(session), "View": _make_view_rows(session),
+        "Motion": [PanelRow("Camera", value=len(session.keyframes), buttons=(
             Button("keyframe", "set a keyframe with this camera at this time", "keyframe"),
             Button("clear", "delete all keyframes", "clear-keyframes",
                    active=bool(session.keyframes)),
@@ -73,16 +74,16 @@ def sections(session: Session) -> dict[str, list[Row]]:
     }  # fmt: skip
 
 
-def lines(session: Session) -> list[tuple[str, Row | None]]:
+def make_lines(session: Session) -> list[tuple[str, PanelRow | None]]:
     """Return the lines of a window, of label, value and key, with their rows; a title has none."""
-    found: list[tuple[tuple[str, str, str], Row | None]] = []
-    for title, rows in list(sections(session).items())[:4]:  # keys do the rest
+    found: list[tuple[tuple[str, str, str], PanelRow | None]] = []
+    for title, rows in list(make_sections(session).items())[:4]:  # keys do the rest
         found.append(((title, "", ""), None))
         for row in rows:
             if row.label and row.kind != "share":  # keys move a slice
-                name, values = row.call()
-                key = key_of(name, *values.values())
-                found.append(((f"  {row.label}", row.shown, key), row))
+                name, values = row.make_call()
+                key = find_key_label(name, *values.values())
+                found.append(((f"  {row.label}", row.value_text, key), row))
     columns = zip(*(parts for parts, _ in found), strict=True)
     wide, values_wide, keys_wide = (max(map(len, column)) for column in columns)
     return [
@@ -91,7 +92,7 @@ def lines(session: Session) -> list[tuple[str, Row | None]]:
     ]
 
 
-def state_of(session: Session) -> dict[str, Any]:
+def describe_state(session: Session) -> dict[str, Any]:
     """Return the state as JSON types, for display; the names are those of actions."""
     loaded, time, content = session.loaded_scene, session.time, session.content
     scales, save_job = loaded.scene.color_scales, session.worker.save_job
@@ -100,7 +101,7 @@ def state_of(session: Session) -> dict[str, Any]:
         "spheres": loaded.scene.count,
         "size": list(session.size),
         "samples": session.samples,
-        "look": session.edited.render.look,
+        "look": session.edited_scene.render.look,
         "background": session.edits.background,
         **session.camera.about,
         "notice": session.notice,
@@ -115,31 +116,33 @@ def state_of(session: Session) -> dict[str, Any]:
             "by": content.settings.get("color_by"),
             "low": scales[-1].low if scales else None,
             "high": scales[-1].high if scales else None,
-            "columns": data_actions.columns(session),
+            "columns": data_actions.list_columns(session),
         },
         "selection": {
-            "count": data_actions.selected(session),
+            "count": data_actions.count_selected(session),
             "condition": content.selection.condition if content.selection else "",
         },
-        "hidden": data_actions.hidden(session),
+        "hidden": data_actions.count_hidden(session),
         "slice": None if content.slice is None else vars(content.slice),
         "picks": [
-            {"id": each.number, "position": picking.center_of(session, each).tolist(),
+            {"id": each.number, "position": picking.find_center(session, each).tolist(),
              "lines": each.lines}
-            for each in picking.picked_spheres(session)
+            for each in picking.list_picked_spheres(session)
         ],
-        "measure": ", ".join(picking.measures(session)),
+        "measure": ", ".join(picking.format_measures(session)),
         "keyframes": len(session.keyframes),
         "saving": save_job.fraction if save_job is not None else None,
     }  # fmt: skip
 
 
-def about(session: Session) -> dict[str, list[dict[str, Any]]]:
+def describe_panel(session: Session) -> dict[str, list[dict[str, Any]]]:
     """Return the sections as JSON types, for a page."""
-    return {title: [_filled(row) for row in rows] for title, rows in sections(session).items()}
+    return {
+        title: [_row_to_json(row) for row in rows] for title, rows in make_sections(session).items()
+    }
 
 
-def _filled(row: Row) -> dict[str, Any]:
+def _row_to_json(row: PanelRow) -> dict[str, Any]:
     kept = ("label", "value")
     fields = {name: each for name, each in vars(row).items() if each or name in kept}
     if row.buttons:
@@ -147,76 +150,78 @@ def _filled(row: Row) -> dict[str, Any]:
     return fields
 
 
-def _choices(session: Session, section: str) -> list[Row]:
+def _make_choice_rows(session: Session, section: str) -> list[PanelRow]:
     return [
-        _chosen(session, each)
+        _make_choice_row(session, each)
         for each in CHOICES
         if each.section == section and each.exists(session)
     ]
 
 
-def _chosen(session: Session, choice: Choice) -> Row:
-    value, values = choice.now(session), list(choice.values(session))
+def _make_choice_row(session: Session, choice: Choice) -> PanelRow:
+    value, values = choice.find_current(session), list(choice.values(session))
     if choice.kind == "choice" and value not in values:
         values = [value, *values]
     offered = values if choice.kind == "choice" else ()
     hint = choice.example if choice.kind == "text" else choice.none
     typed = choice.example if choice.kind == "choice" and choice.open else ""
-    return Row(choice.label, choice.kind, value, choice.name, "value", offered, hint, example=typed)
+    return PanelRow(
+        choice.label, choice.kind, value, choice.name, "value", offered, hint, example=typed
+    )
 
 
-def _look(session: Session) -> list[Row]:
+def _make_look_rows(session: Session) -> list[PanelRow]:
     tone = session.tone
     exposure = "auto" if tone.automatic else f"{float(tone.exposure):+.2f}"
     kind = session.view.pose.kind
     projection = Button(kind, "perspective or orthographic", "toggle-projection")
     return [
-        *_choices(session, LOOK),
-        Row("Exposure", "step", exposure, buttons=(
+        *_make_choice_rows(session, LOOK),
+        PanelRow("Exposure", "step", exposure, buttons=(
             Button("−", "darker by 1/3 stop", "expose", {"stops": -1 / 3}),
             Button("+", "brighter by 1/3 stop", "expose", {"stops": 1 / 3}),
             Button("auto", "automatic exposure", "toggle-automatic"),
         )),
-        Row("Camera", buttons=(projection,)),
+        PanelRow("Camera", buttons=(projection,)),
     ]  # fmt: skip
 
 
-def _selection(session: Session) -> list[Row]:
+def _make_selection_rows(session: Session) -> list[PanelRow]:
     chosen, slice_ = session.content.selection, session.content.slice
     condition = chosen.condition if chosen else ""
-    place = Row("Place", "share", slice_ and slice_.position, "slice", "position",
+    place = PanelRow("Place", "share", slice_ and slice_.position, "slice", "position",
                 fixed={"axis": slice_ and slice_.axis})  # fmt: skip
     return [
-        *_of_picked(session),
-        Row("Where", "text", condition, "select", "condition", hint="type == 'O' and z > 3"),
-        Row("Selected", value=f"{data_actions.selected(session):,}", buttons=(
+        *_make_picked_rows(session),
+        PanelRow("Where", "text", condition, "select", "condition", hint="type == 'O' and z > 3"),
+        PanelRow("Selected", value=f"{data_actions.count_selected(session):,}", buttons=(
             Button("hide", "hide what is selected", "hide-selected"),
             Button("isolate", "hide the rest", "hide-rest"),
             Button("fade rest", "fade the rest", "fade-rest"),
         )),
-        Row("Hidden", value=f"{data_actions.hidden(session):,}", buttons=(
+        PanelRow("Hidden", value=f"{data_actions.count_hidden(session):,}", buttons=(
             Button("show all", "show all particles", "show-all"),
         )),
-        Row("Slice", "choice", slice_.axis if slice_ else None, "slice", "axis",
+        PanelRow("Slice", "choice", slice_.axis if slice_ else None, "slice", "axis",
             [None, *"xyz"], "none"),
         *([place] if slice_ else []),
     ]  # fmt: skip
 
 
-def _of_picked(session: Session) -> list[Row]:
+def _make_picked_rows(session: Session) -> list[PanelRow]:
     """Return the rows of the picked particle; none for a ground or without a pick."""
     pick = session.picked
-    if pick is None or pick not in picking.picked_spheres(session):
+    if pick is None or pick not in picking.list_picked_spheres(session):
         return []
-    name, alike = _kind(session, pick.number)
+    name, alike = _find_kind(session, pick.number)
     buttons = [Button("select", "select what is picked", "select-picked")]
     if alike:
         every = {"condition": alike}
         buttons.append(Button(f"all {name}", f"select all {name}", "select", every))
-    return [Row("Picked", buttons=buttons)]
+    return [PanelRow("Picked", buttons=buttons)]
 
 
-def _kind(session: Session, number: int) -> tuple[str, str]:
+def _find_kind(session: Session, number: int) -> tuple[str, str]:
     """Return element or type of a particle, and the condition for all such particles, or ""."""
     sets = session.loaded_scene.all_particles.spheres
     labels = sets[0].labels if len(sets) == 1 else None
@@ -228,26 +233,28 @@ def _kind(session: Session, number: int) -> tuple[str, str]:
     return quoted(name, MAX_LETTERS), "" if "'" in name else condition
 
 
-def _view(session: Session) -> list[Row]:
+def _make_view_rows(session: Session) -> list[PanelRow]:
     kept = list(session.views)
     free = next((digit for digit in DIGITS if digit not in kept), "")
     keep = Button("keep", "save this view", "keep-view", {"name": free}, bool(free))
     history = session.history
     return [
-        Row("", buttons=(
+        PanelRow("", buttons=(
             Button("fit", "show all spheres except a ground ball", "fit-all"),
             Button("reset", "reset to the scene", "reset"),
         )),
-        Row("Picked", buttons=(
+        PanelRow("Picked", buttons=(
             Button("go to", "go to the picked sphere", "fit-picked"),
             Button("focus", "focus on it through a lens", "focus-picked"),
         )),
-        Row("", buttons=[Button(each, f"view {each}", "view", {"name": each}) for each in AXES]),
-        Row("Saved", buttons=(
+        PanelRow("", buttons=[
+            Button(each, f"view {each}", "view", {"name": each}) for each in AXES
+        ]),
+        PanelRow("Saved", buttons=(
             keep, *(Button(each, f"saved view {each}", "view", {"name": each}) for each in kept)
         )),
-        Row("Turntable", "switch", session.turning, "toggle-turntable", hint="turn"),
-        Row("", buttons=(
+        PanelRow("Turntable", "switch", session.turning, "toggle-turntable", hint="turn"),
+        PanelRow("", buttons=(
             Button("undo", "undo", "undo", active=bool(history.before)),
             Button("redo", "redo", "redo", active=bool(history.after)),
         )),

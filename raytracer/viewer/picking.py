@@ -7,8 +7,8 @@ import numpy as np
 from raytracer.appearance.describe import find_position
 from raytracer.model.extent import GIANT_RADIUS
 from raytracer.viewer.actions import action
-from raytracer.viewer.messages import Pick, Picked
-from raytracer.viewer.orbit_camera import Vector, View, project
+from raytracer.viewer.messages import Pick, PickReport
+from raytracer.viewer.orbit_camera import OrbitCamera, Vector, project_points
 from raytracer.viewer.session import Session
 
 PICK_RADIUS = 4  # pixels at 96 dots per inch by which a click may miss a sphere
@@ -36,34 +36,36 @@ def pick(
         shown, seen = scene, view
         if scene.closed and (current := session.worker.current) is not None:  # it was replaced
             shown, seen = current.loaded_scene, current.job.view
-        session.loader.request("pick", Picked.of, shown, shown.hit(seen, x, y, reach), go, add)
+        session.loader.request(
+            "pick", PickReport.of, shown, shown.find_hit(seen, x, y, reach), go, add
+        )
 
     session.worker.run_task(task)
 
 
-def giant_picked(session: Session) -> bool:
+def is_giant_picked(session: Session) -> bool:
     """Return whether the picked sphere is a giant, such as a ball that serves as the ground."""
-    return session.picked is not None and sphere_of(session, session.picked)[1] > GIANT_RADIUS
+    return session.picked is not None and find_sphere(session, session.picked)[1] > GIANT_RADIUS
 
 
-def sphere_of(session: Session, pick: Pick) -> tuple[Vector, float]:
+def find_sphere(session: Session, pick: Pick) -> tuple[Vector, float]:
     """Return centre, float64 (3,), and radius of a shown pick in render space."""
-    prim_id = session.loaded_scene.id_of(pick.number)
+    prim_id = session.loaded_scene.find_id(pick.number)
     assert prim_id is not None
-    return session.loaded_scene.sphere(prim_id)
+    return session.loaded_scene.find_sphere(prim_id)
 
 
-def picked_spheres(session: Session) -> list[Pick]:
+def list_picked_spheres(session: Session) -> list[Pick]:
     """Return the picks that are shown and spheres."""
     loaded = session.loaded_scene
-    ids = [loaded.id_of(each.number) for each in session.picks]
+    ids = [loaded.find_id(each.number) for each in session.picks]
     pairs = zip(session.picks, ids, strict=True)
     return [pick for pick, n in pairs if n is not None and n < loaded.scene.count]
 
 
-def center_of(session: Session, pick: Pick) -> Vector:
+def find_center(session: Session, pick: Pick) -> Vector:
     """Return the centre of a shown sphere, scene units, float64 (3,)."""
-    prim_id = session.loaded_scene.id_of(pick.number) or 0
+    prim_id = session.loaded_scene.find_id(pick.number) or 0
     for spheres in session.loaded_scene.scene.spheres:
         if prim_id < spheres.count:
             return np.array(find_position(spheres, prim_id))
@@ -71,15 +73,17 @@ def center_of(session: Session, pick: Pick) -> Vector:
     raise IndexError(pick.number)
 
 
-def hit_place(session: Session) -> Vector:
+def find_hit_point(session: Session) -> Vector:
     """Return the place on the picked sphere that was clicked, (3,), render space."""
     assert session.picked is not None
-    center, radius = sphere_of(session, session.picked)
+    center, radius = find_sphere(session, session.picked)
     offset = session.space.point(session.picked.point) - center
     return np.asarray(center + offset * (radius / max(float(np.linalg.norm(offset)), 1e-30)))
 
 
-def outline(view: View, center: Vector, radius: float, window: tuple[int, int]) -> Corners:
+def trace_outline(
+    view: OrbitCamera, center: Vector, radius: float, window: tuple[int, int]
+) -> Corners:
     """Return the corners of an outline in pixels from the lower left; [] if it is not in front.
 
     Tangent rays touch a sphere in a circle: from a distance d, the circle is nearer than the centre
@@ -102,29 +106,29 @@ def outline(view: View, center: Vector, radius: float, window: tuple[int, int]) 
         rim = radius * sqrt(1.0 - (radius / distance) ** 2)
     angle = np.linspace(0.0, 2.0 * pi, CORNERS, endpoint=False)[:, None]
     points = middle + rim * (np.cos(angle) * right + np.sin(angle) * up)
-    points, ahead = project(view, points, window[0] / window[1])
+    points, ahead = project_points(view, points, window[0] / window[1])
     corners = ((points + 1.0) * 0.5 * np.array(window)).tolist()
     return [(x, y) for x, y in corners] if ahead.all() else []
 
 
-def rings(session: Session, size: tuple[int, int]) -> list[Corners]:
+def trace_rings(session: Session, size: tuple[int, int]) -> list[Corners]:
     """Return the outlines of the picked spheres as corners in pixels from the lower left. For a
     giant, it is a ring around the point that was hit."""
     outlines = []
-    for pick in picked_spheres(session):
-        center, radius = sphere_of(session, pick)
-        if pick is session.picked and giant_picked(session):
-            center, radius = hit_place(session), 0.0
+    for pick in list_picked_spheres(session):
+        center, radius = find_sphere(session, pick)
+        if pick is session.picked and is_giant_picked(session):
+            center, radius = find_hit_point(session), 0.0
         depth = float((center - session.view.pose.eye) @ session.view.pose.axes.forward)
         high = session.view.pose.half * (1.0 if session.view.orthographic else max(depth, 0.0))
         least = MIN_RING * 2.0 * high / size[1]
-        outlines.append(outline(session.view, center, max(radius, least), size))
+        outlines.append(trace_outline(session.view, center, max(radius, least), size))
     return [each for each in outlines if each]
 
 
-def measures(session: Session) -> list[str]:
+def format_measures(session: Session) -> list[str]:
     """Return distance, angle and dihedral angle of two, three and four picks as text."""
-    points = [center_of(session, each) for each in picked_spheres(session)]
+    points = [find_center(session, each) for each in list_picked_spheres(session)]
     lines = []
     if len(points) > 1:
         lines.append(f"distance {float(np.linalg.norm(points[-1] - points[-2])):.6g}")

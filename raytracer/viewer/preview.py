@@ -26,9 +26,9 @@ from raytracer.model.settings import RenderSettings
 from raytracer.model.source_settings import SourceSettings
 from raytracer.rendering.pipeline import VIEW_SETTINGS, Notice
 from raytracer.viewer.frames import Frames
-from raytracer.viewer.keep import camera_toml, print_camera
 from raytracer.viewer.loaded_scene import LoadedScene
 from raytracer.viewer.presenters import Presenter
+from raytracer.viewer.save_view import format_camera, print_camera
 from raytracer.viewer.session import Session
 from raytracer.viewer.watch import CHECK_INTERVAL
 
@@ -142,7 +142,7 @@ def preview(
     open_display(offscreen is not None)
     with ExitStack() as undo:
         if offscreen is not None:
-            loaded_scene = frames.first(notice)
+            loaded_scene = frames.load_first(notice)
             undo.callback(loaded_scene.close)
             window = open_window(loaded_scene.size, "raytracer", True)
             undo.callback(window.close)
@@ -152,7 +152,7 @@ def preview(
             size = stated.get("width") or START.width, stated.get("height") or START.height
             window = open_window(size, f"{name} - raytracer", False)
             undo.callback(window.close)
-            loaded_scene = _loaded_in(window, name, frames)
+            loaded_scene = _load_in_window(window, name, frames)
             undo.callback(loaded_scene.close)
         if notice is not None:
             notice("")  # the window shows the progress from now on
@@ -169,7 +169,7 @@ def preview(
         window.close()
 
 
-def _loaded_in(window: PreviewWindow, name: str, frames: Frames) -> LoadedScene:
+def _load_in_window(window: PreviewWindow, name: str, frames: Frames) -> LoadedScene:
     """Load the first frame while a window shows the stages; then resize it to the picture."""
     size, notice = window.get_size(), frames.notice
 
@@ -182,12 +182,12 @@ def _loaded_in(window: PreviewWindow, name: str, frames: Frames) -> LoadedScene:
 
     stage("")
     try:
-        loaded_scene = frames.first(stage)
+        loaded_scene = frames.load_first(stage)
     except ClosedError:  # which some stages name the file in
         raise ClosedError(f"the window was closed before {name} was loaded") from None
     if window.get_size() == size:  # otherwise the user has resized it
         screen = window.display.get_default_screen()
-        window.set_size(*fitting(loaded_scene.size, screen))
+        window.set_size(*fit_window_size(loaded_scene.size, screen))
     return loaded_scene
 
 
@@ -238,7 +238,7 @@ def open_window(size: tuple[int, int], title: str, offscreen: bool) -> PreviewWi
         major_version=3, minor_version=3,
     )  # fmt: skip
     try:
-        shown = size if offscreen else fitting(size, display.get_default_screen())
+        shown = size if offscreen else fit_window_size(size, display.get_default_screen())
         return PreviewWindow(shown, title, config, offscreen)
     except (NoSuchConfigException, WindowException, gl.ContextException, gl.GLException) as error:
         raise DisplayError(
@@ -246,7 +246,7 @@ def open_window(size: tuple[int, int], title: str, offscreen: bool) -> PreviewWi
         ) from error
 
 
-def fitting(size: tuple[int, int], screen: Any) -> tuple[int, int]:
+def fit_window_size(size: tuple[int, int], screen: Any) -> tuple[int, int]:
     """Return the largest size of a window with the picture's aspect that fits pyglet's screen."""
     factor = min(1.0, MARGIN * screen.width / size[0], MARGIN * screen.height / size[1])
     width, height = (max(int(side * factor), 1) for side in size)
@@ -287,7 +287,7 @@ def _run(
             png.write(file, pixels, {"Software": "raytracer"})
     times = (drag.latency, drag.traced, drag.rest) if drag else ([], [], 0.0)
     return PreviewResult(
-        session.camera, camera_toml(session), session.size, window.presenter.label, *times,
+        session.camera, format_camera(session), session.size, window.presenter.label, *times,
         None if save_job is None else save_job.path,
     )  # fmt: skip
 
@@ -302,9 +302,9 @@ class SimulatedDrag:
         self.rest = 0.0
         self._window, self._events = window, events
         self._sent = 0.0  # time of the last event; 0 before the first
-        window.on_shown = self._shown
+        window.on_shown = self._on_shown
 
-    def _shown(self, frame: Frame) -> None:
+    def _on_shown(self, frame: Frame) -> None:
         now, full = self._window.shown[-1], frame.size == frame.request.size
         if frame.request.stamp < self._sent:
             return  # for an earlier event

@@ -42,9 +42,9 @@ class ResolutionController:
     def choose(self, full: Size, seconds: float = 0.0) -> Size:
         """Return width and height of the next frame, in pixels, in a window of size `full`. It is
         that of the level, or the largest one that takes at most so many seconds."""
-        sizes = (size_at(level, full) for level in range(self.level))
+        sizes = (find_level_size(level, full) for level in range(self.level))
         fitting = (size for size in sizes if self.per_pixel and self.seconds(size) <= seconds)
-        return next(fitting, size_at(self.level, full))
+        return next(fitting, find_level_size(self.level, full))
 
     def record(self, pixels: int, rendering: float, presenting: float = 0.0) -> None:
         """Learn from a frame of one sample per pixel, and choose the level of the next."""
@@ -71,13 +71,15 @@ class ResolutionController:
         return self.per_pixel * size[0] * size[1]
 
 
-def size_at(level: int, full: Size) -> Size:
+def find_level_size(level: int, full: Size) -> Size:
     """Return the size of a level, at least one pixel."""
     width, height = (max(round(side * LEVELS[level]), 1) for side in full)
     return width, height
 
 
-def next_size(size: Size, full: Size, controller: ResolutionController, seconds: float) -> Size:
+def choose_next_size(
+    size: Size, full: Size, controller: ResolutionController, seconds: float
+) -> Size:
     """Return the next size on the way to the full one."""
     if controller.seconds(full) <= seconds:
         return full
@@ -108,7 +110,7 @@ class ProgressiveFilm:
     def pixels(self) -> int:
         return self.size[0] * self.size[1]
 
-    def finished(self, request: RenderRequest) -> bool:
+    def is_finished(self, request: RenderRequest) -> bool:
         """Return whether a request needs no more samples."""
         return not self.draft and self.size == request.size and self.samples >= request.samples
 

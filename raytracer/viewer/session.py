@@ -2,8 +2,8 @@
 
 Desktop window, browser and notebook are front ends of a session: they pass it actions by name
 (`Session.do`), which are functions of it (`actions`), and show its pictures (`Session.picture`) and
-state (`panel.state_of`). All of this happens in one thread of the front end; a render thread and a
-loading thread call `wake` when there is something new.
+state (`panel.describe_state`). All of this happens in one thread of the front end; a render thread
+and a loading thread call `wake` when there is something new.
 """
 
 from collections.abc import Callable
@@ -25,17 +25,17 @@ from raytracer.viewer import actions, messages, orbit_camera
 from raytracer.viewer.content import Content, Edits
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import Hit, LoadedScene
-from raytracer.viewer.marks import drawn_over
 from raytracer.viewer.messages import (
     Frame,
-    Loaded,
+    LoadReport,
     Message,
     Pick,
-    Picked,
+    PickReport,
     RenderRequest,
-    sentence_of,
+    format_error,
 )
-from raytracer.viewer.orbit_camera import View
+from raytracer.viewer.orbit_camera import OrbitCamera
+from raytracer.viewer.selection_overlay import draw_layer_over
 from raytracer.viewer.watch import CHECK_INTERVAL
 from raytracer.viewer.worker import CPU_SLICE, GPU_SHARE, Worker
 
@@ -62,7 +62,7 @@ class Prompt:
 
 
 @dataclass
-class Clock:
+class Playback:
     """The frames of a trajectory, and how they are played."""
 
     count: int = 1  # of frames; 1 until they are counted
@@ -76,7 +76,7 @@ class Clock:
 class Snapshot(NamedTuple):
     """The state that undo restores."""
 
-    view: View
+    view: OrbitCamera
     space: Space  # the render space of the view
     edits: Edits
     tone: ToneSettings
@@ -90,7 +90,7 @@ class History:
     latest: tuple[str, float] = "", 0.0  # name of the latest action, and when it was repeated
 
 
-class Picture(NamedTuple):
+class HostFrame(NamedTuple):
     """A frame on the host; a draft has fewer pixels than its request, to be stretched."""
 
     frame: Frame  # whose own picture is overwritten later
@@ -113,14 +113,14 @@ class Session:
     say: Callable[[str], None] = print  # prints a line
     news: Event = field(default_factory=Event)  # set when other threads have something new
 
-    time: Clock = field(default_factory=Clock)
-    view: View = field(init=False)
+    time: Playback = field(default_factory=Playback)
+    view: OrbitCamera = field(init=False)
     # The latest requested content; the shown scene may have an earlier one.
     content: Content = field(init=False)
     edits: Edits = field(default_factory=Edits)
     turning: bool = False  # whether the turntable turns
     history: History = field(default_factory=History)
-    views: dict[str, tuple[View, Space]] = field(default_factory=dict)  # saved by name
+    views: dict[str, tuple[OrbitCamera, Space]] = field(default_factory=dict)  # saved by name
     keyframes: dict[float, Camera] = field(default_factory=dict)  # by time
     picks: list[Pick] = field(default_factory=list)  # the latest last
 
@@ -143,7 +143,7 @@ class Session:
         self.initial_tone = self.tone
         self.samples = self.loaded_scene.job.settings.samples
         self.content = self.loaded_scene.content
-        self.view = self.loaded_scene.initial_view(self.size)
+        self.view = self.loaded_scene.make_initial_view(self.size)
         self.vertical_fov = (self.loaded_scene.scene.camera or Camera()).vertical_fov
         self.submit(self.pack())
         self.notify_of_scene()
@@ -192,7 +192,7 @@ class Session:
     ) -> Self:
         """Load a scene and start rendering it; `settings` as for `Frames`."""
         frames = Frames(scene, **settings)
-        loaded_scene = frames.first(frames.notice)
+        loaded_scene = frames.load_first(frames.notice)
         try:
             return cls.start(frames, loaded_scene, loaded_scene.size, wake, say)
         except BaseException:
@@ -212,15 +212,15 @@ class Session:
             UserError: there is no such action, its arguments are wrong, or it cannot be done now.
                 Whatever else it raises is the cause of one; the view is then as before.
         """
-        action = actions.named(name)
-        arguments, before = action.bound(values, named), self.snapshot()
+        action = actions.find_action(name)
+        arguments, before = action.bind_arguments(values, named), self.snapshot()
         try:
             result = action.function(self, **arguments)
         except RaytracerError:
             raise
         except Exception as error:
             self.view, _, self.edits, self.tone, self.content = before
-            raise UserError(sentence_of(error, f"{action.name}: failed")) from error
+            raise UserError(format_error(error, f"{action.name}: failed")) from error
         if action.undo:
             self.record(action.name, before)
         return result
@@ -233,21 +233,21 @@ class Session:
 
     @property
     def camera(self) -> Camera:
-        return orbit_camera.camera_of(self.view, self.loaded_scene.buffers)
+        return orbit_camera.make_camera(self.view, self.loaded_scene.buffers)
 
     @property
-    def edited(self) -> Scene:
+    def edited_scene(self) -> Scene:
         """The scene with the edits."""
-        return self.edits.applied_to(self.loaded_scene.scene)
+        return self.edits.apply_to(self.loaded_scene.scene)
 
     @property
     def picked(self) -> Pick | None:
         """The latest pick, if it is shown."""
         pick = self.picks[-1] if self.picks else None
-        return pick if pick and self.loaded_scene.id_of(pick.number) is not None else None
+        return pick if pick and self.loaded_scene.find_id(pick.number) is not None else None
 
     @property
-    def moving(self) -> bool:
+    def is_moving(self) -> bool:
         """Whether something moves by itself."""
         return self.turning or self.time.playing
 
@@ -259,13 +259,13 @@ class Session:
             frame = self.loader.frames.initial or 0
         return frame + self.time.count if frame < 0 else frame
 
-    def set_view(self, changed: View) -> None:
+    def set_view(self, changed: OrbitCamera) -> None:
         self.view = changed
         self.request_render()
 
-    def move(self, changed: View) -> None:
+    def move(self, changed: OrbitCamera) -> None:
         """Render a view, unless a giant is in the way."""
-        self.set_view(self.loaded_scene.giants.kept_out(changed, self.view))
+        self.set_view(self.loaded_scene.giants.keep_outside(changed, self.view))
 
     def set_edits(self, changed: Edits) -> None:
         self.edits = changed
@@ -277,19 +277,19 @@ class Session:
             return
         self.size = width, height
         if self.view.fits_all:
-            self.view = self.loaded_scene.showing_all(self.view, self.size)
+            self.view = self.loaded_scene.fit_all(self.view, self.size)
         self.request_render()
 
     # Rendering
 
     def pack(self) -> PackedView:
         """Return the packed view of the current state. Raises SceneError."""
-        return self.loaded_scene.view_for(self.view, self.size, self.edits)
+        return self.loaded_scene.pack_view(self.view, self.size, self.edits)
 
     def request(self, view: PackedView, samples: int) -> RenderRequest:
         """Return a request for the picture of a view with the current edits and tone."""
         width, height = view.size
-        settings = self.edited.render.override(width=width, height=height, samples=samples)
+        settings = self.edited_scene.render.override(width=width, height=height, samples=samples)
         job = replace(self.loaded_scene.job, view=view, settings=settings)
         return RenderRequest(self.loaded_scene, job, self.tone)
 
@@ -379,72 +379,72 @@ class Session:
         scene if its files have changed, which is checked every `CHECK_INTERVAL`."""
         while not self.worker.messages.empty():
             try:
-                self.hear(self.worker.messages.get())
+                self.handle_message(self.worker.messages.get())
             except Exception as error:
-                self.notify(sentence_of(error, "the view: a request failed"))
+                self.notify(format_error(error, "the view: a request failed"))
         self.follow()
         watch, now = self.loader.frames.watch, perf_counter()
         if watch is not None and now - self._watched >= CHECK_INTERVAL:
             self._watched = now
-            if not self.loader.is_busy("reload") and watch.changed():
+            if not self.loader.is_busy("reload") and watch.has_changed():
                 self.loader.reload(watch, self.content, self.loaded_scene)
 
-    def picture(self, timeout: float = 0.0) -> Picture | None:
+    def picture(self, timeout: float = 0.0) -> HostFrame | None:
         """Handle messages, and return the latest picture if it is new."""
         end = perf_counter() + timeout
         while True:
             self.news.clear()
             self.receive()
-            frame = None if self.failure is not None else self.worker.take()
+            frame = None if self.failure is not None else self.worker.take_frame()
             if frame is not None:
-                return self._copied(frame)
+                return self._copy_frame(frame)
             left = end - perf_counter()
             if left <= 0.0 or self.failure is not None:
                 return None
             self.news.wait(min(left, CHECK_INTERVAL))
 
-    def _copied(self, frame: Frame) -> Picture:
+    def _copy_frame(self, frame: Frame) -> HostFrame:
         with frame.request.loaded_scene.job.device.turn():
             pixels = frame.picture.to_host()
-        pixels = drawn_over(pixels, frame.marks)
+        pixels = draw_layer_over(pixels, frame.marks)
         self.worker.release(self.present(frame))
         self._pictures += 1
-        return Picture(frame, pixels, self._pictures)
+        return HostFrame(frame, pixels, self._pictures)
 
     # Messages of other threads
 
-    def hear(self, message: Message) -> None:
+    def handle_message(self, message: Message) -> None:
         """Handle a message of another thread."""
         match message:
-            case messages.Picked():
-                self._hear_picked(message)
-            case messages.Saved(path):
+            case messages.PickReport():
+                self._handle_pick(message)
+            case messages.SaveReport(path):
                 self.say(str(path))
                 self.notify(f"saved {path}")
-            case messages.Refused(sentence, reloaded=True):
+            case messages.RefusalReport(sentence, reloaded=True):
                 self.reload_error = sentence
                 self.notify("")  # an older message would seem to refer to this change
-            case messages.Refused(sentence, content):
+            case messages.RefusalReport(sentence, content):
                 if content is not None and content == self.content:
                     self.content, self.refused = self.loaded_scene.content, self.refused + 1
                     if self.answered is not None and self.answered[1] is content:
                         self.prompt = self.prompt or self.answered[0]  # to correct it
                 self.time.refused += self.time.playing
                 self.notify(sentence)
-            case messages.Loaded(loaded, reloaded):
-                self._hear_loaded(loaded, reloaded)
-            case messages.Counted(count):
-                self._hear_count(count)
-            case messages.Failed(error):
+            case messages.LoadReport(loaded, reloaded):
+                self._handle_loaded(loaded, reloaded)
+            case messages.CountReport(count):
+                self._handle_count(count)
+            case messages.FailureReport(error):
                 self.failure, self.closing = error, True
 
-    def _hear_picked(self, message: Picked) -> None:
+    def _handle_pick(self, message: PickReport) -> None:
         """Take a pick, also of a scene that was replaced by other colours of the same frame."""
         pick, clicked, scene = message.pick, message.loaded_scene, self.loaded_scene
         if clicked is not scene and (
             pick is None
             or clicked.all_particles is not scene.all_particles
-            or scene.id_of(pick.number) is None
+            or scene.find_id(pick.number) is None
         ):
             return
         others = self.picks if message.add else []
@@ -458,7 +458,7 @@ class Session:
         ended = f"; sphere {before.number:,} is no longer picked" if before and not others else ""
         self.notify(f"there is no sphere here{ended}")
 
-    def _hear_loaded(self, loaded: LoadedScene, reloaded: bool) -> None:
+    def _handle_loaded(self, loaded: LoadedScene, reloaded: bool) -> None:
         """Show a scene; the camera stays, unless the changed file states another."""
         if not loaded.owns_memory and loaded.job.scene is not self.loaded_scene.job.scene:
             self.show(self.content)  # the memory that it shares is that of a replaced scene
@@ -467,12 +467,12 @@ class Session:
         self.time.refused = 0
         other_box = old.content.settings.get("box") != loaded.content.settings.get("box")
         if reloaded and old.scene.camera != loaded.scene.camera:
-            self.view = loaded.initial_view(self.size)
+            self.view = loaded.make_initial_view(self.size)
         elif self.view.fits_all and (reloaded or other_box):
-            self.view = loaded.showing_all(self.view, self.size)
+            self.view = loaded.fit_all(self.view, self.size)
         else:
-            same = orbit_camera.rebased(self.view, old.buffers.space, loaded.buffers.space)
-            self.view = loaded.giants.kept_out(same, same)
+            same = orbit_camera.change_space(self.view, old.buffers.space, loaded.buffers.space)
+            self.view = loaded.giants.keep_outside(same, same)
         if reloaded:
             self.reload_error, self.samples = "", loaded.job.settings.samples
             stated = [
@@ -486,14 +486,14 @@ class Session:
         try:
             self.submit(self.pack())
         except SceneError:  # view or edits are invalid in the new scene
-            self.edits, self.view = Edits(), loaded.initial_view(self.size)
+            self.edits, self.view = Edits(), loaded.make_initial_view(self.size)
             self.submit(self.pack())
         self.notify_of_scene()
         if reloaded and self.content != loaded.content:  # another one was requested meanwhile
             self.show(self.content)
         self._follow_picks(old)
 
-    def _hear_count(self, count: int) -> None:
+    def _handle_count(self, count: int) -> None:
         """Note the number of frames; at the end of a growing file, show its new end."""
         time = self.time
         grew = count > time.count > 1
@@ -508,14 +508,14 @@ class Session:
         """Follow the picked particles to the scene that is shown now, by the ids of its file. Lost
         ones are dropped, and the latest is described again."""
         scene, latest = self.loaded_scene, self.picks[-1] if self.picks else None
-        moved = [each.carried(old.all_particles, scene.all_particles) for each in self.picks]
+        moved = [each.carry_to(old.all_particles, scene.all_particles) for each in self.picks]
         self.picks = [each for each in moved if each is not None]
         if latest is not None and moved[-1] is None:
             if scene.content is old.content:
                 self.notify(f"{scene.name} was reloaded; sphere {latest.number:,} is gone")
         elif (pick := self.picked) is not None:
-            hit = Hit(scene.id_of(pick.number) or 0, pick.point)
-            self.loader.request("pick", Picked.of, scene, hit, False, True)
+            hit = Hit(scene.find_id(pick.number) or 0, pick.point)
+            self.loader.request("pick", PickReport.of, scene, hit, False, True)
 
     # End
 
@@ -535,9 +535,9 @@ class Session:
         queue = self.worker.messages
         unread = [queue.get() for _ in range(queue.qsize())]
         for each in unread:
-            if isinstance(each, messages.Saved):  # a file that was written to its end
-                self.hear(each)
+            if isinstance(each, messages.SaveReport):  # a file that was written to its end
+                self.handle_message(each)
         if not isinstance(self.failure, RaytracerError):  # a lost GPU's memory is lost too
-            unshown = [each.loaded_scene for each in unread if isinstance(each, Loaded)]
+            unshown = [each.loaded_scene for each in unread if isinstance(each, LoadReport)]
             for loaded_scene in (*self.worker.loaded_scenes, *unshown):
                 loaded_scene.close()

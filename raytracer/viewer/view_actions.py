@@ -12,9 +12,9 @@ from raytracer.config.tone_settings import MAX_STOPS
 from raytracer.model.views import VIEWS, find_view_direction
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.actions import action
-from raytracer.viewer.content import Edits, lights_of, turned
-from raytracer.viewer.messages import sentence_of
-from raytracer.viewer.picking import giant_picked, hit_place, sphere_of
+from raytracer.viewer.content import Edits, find_lights, rotate_light
+from raytracer.viewer.messages import format_error
+from raytracer.viewer.picking import find_hit_point, find_sphere, is_giant_picked
 from raytracer.viewer.session import TECHNICAL, Session, Snapshot
 
 APERTURE = 0.03  # diameter of the lens that the key sets, relative to the focus distance
@@ -30,7 +30,7 @@ TURNTABLE_SPEED = 0.5  # radians per second of the turntable: a turn takes 12.6 
 def reset(session: Session) -> None:
     """Return to the camera, light, materials and tone of the scene."""
     session.edits, session.tone, session.turning = Edits(), session.initial_tone, False
-    session.set_view(session.loaded_scene.initial_view(session.size))
+    session.set_view(session.loaded_scene.make_initial_view(session.size))
     session.notify("as in the scene")
 
 
@@ -49,13 +49,13 @@ def pan(session: Session, right: float, up: float) -> None:
 @action(undo=True)
 def dolly(session: Session, amount: float) -> None:
     """Multiply the distance to the pivot by e to the `amount`."""
-    session.move(moves.dolly(session.view, moves.power(amount)))
+    session.move(moves.dolly(session.view, moves.limited_exp(amount)))
 
 
 @action(undo=True)
 def zoom(session: Session, amount: float) -> None:
     """Multiply the tangent of half the field of view by e to the `amount`."""
-    session.move(moves.zoom(session.view, moves.power(amount)))
+    session.move(moves.zoom(session.view, moves.limited_exp(amount)))
     if not session.view.orthographic:
         session.notify(f"field of view {session.camera.vertical_fov:.3g}°")
 
@@ -65,7 +65,7 @@ def toggle_projection(session: Session) -> None:
     """Switch between perspective and orthographic."""
     if not session.view.orthographic:
         session.vertical_fov = session.camera.vertical_fov
-    session.move(moves.toggle(session.view, session.vertical_fov))
+    session.move(moves.toggle_projection(session.view, session.vertical_fov))
     session.notify(session.view.pose.kind)
 
 
@@ -76,7 +76,7 @@ def along(session: Session, x: float, y: float, z: float) -> None:
     if not length:
         raise UserError("along: 0, 0, 0 is not a direction")
     before = session.view
-    session.move(moves.along(before, (x / length, y / length, z / length)))
+    session.move(moves.look_along(before, (x / length, y / length, z / length)))
     if session.view is before:
         raise UserError("a large sphere is in the way: look along the opposite axis")
 
@@ -85,14 +85,14 @@ def along(session: Session, x: float, y: float, z: float) -> None:
 def fit_all(session: Session) -> None:
     """Fit all spheres except giants, such as a ground ball."""
     scene = session.loaded_scene
-    fit = partial(scene.showing_all, size=session.size, whole=False)
-    session.set_view(scene.giants.fitted(session.view, fit))
+    fit = partial(scene.fit_all, size=session.size, whole=False)
+    session.set_view(scene.giants.fit_unhidden(session.view, fit))
 
 
 @action(undo=True)
 def fit_giants(session: Session) -> None:
     """Fit all spheres."""
-    session.set_view(session.loaded_scene.showing_all(session.view, session.size))
+    session.set_view(session.loaded_scene.fit_all(session.view, session.size))
 
 
 @action(undo=True)
@@ -100,10 +100,10 @@ def fit_picked(session: Session) -> None:
     """Centre the picked sphere; for a giant, the point that was hit."""
     if session.picked is None:
         raise UserError("click a sphere first")
-    if giant_picked(session):
-        session.move(moves.to_point(session.view, hit_place(session)))
+    if is_giant_picked(session):
+        session.move(moves.center_point(session.view, find_hit_point(session)))
     else:
-        session.move(moves.to_sphere(session.view, *sphere_of(session, session.picked)))
+        session.move(moves.center_sphere(session.view, *find_sphere(session, session.picked)))
 
 
 @action(undo=True)
@@ -116,7 +116,7 @@ def focus_picked(session: Session) -> None:
         session.set_view(replace(session.view, pose=replace(pose, aperture=0.0)))
         session.notify("all is in focus; click a sphere to focus on it")
     else:
-        pose = replace(pose, aperture=pose.aperture or APERTURE, focus=hit_place(session))
+        pose = replace(pose, aperture=pose.aperture or APERTURE, focus=find_hit_point(session))
         session.set_view(replace(session.view, pose=pose))
         session.notify(f"in focus: sphere {session.picked.number:,}")
 
@@ -127,7 +127,7 @@ def view(session: Session, name: str) -> None:
     one."""
     if name in session.views:
         kept, space = session.views[name]
-        session.move(moves.rebased(kept, space, session.space))
+        session.move(moves.change_space(kept, space, session.space))
         session.notify(f"view {name}")
     elif name in VIEWS:
         up_x, up_y, up_z = session.view.up.tolist()
@@ -167,7 +167,7 @@ def _swap(session: Session, source: list[Snapshot], target: list[Snapshot], what
     target.append(session.snapshot())
     shown_view, space, session.edits, session.tone, content = source.pop()
     session.history.latest, session.turning = ("", 0.0), False
-    session.set_view(moves.rebased(shown_view, space, session.space))
+    session.set_view(moves.change_space(shown_view, space, session.space))
     content = replace(content, frame=session.content.frame)
     if content != session.content:
         session.show(content)
@@ -181,12 +181,12 @@ def _swap(session: Session, source: list[Snapshot], target: list[Snapshot], what
 def turn_light(session: Session, right: float, up: float) -> None:
     """Turn the first light about the pivot, in radians."""
     axes, buffers = session.view.pose.axes, session.loaded_scene.buffers
-    placed = session.loaded_scene.rig_axes(session.view, session.edits)
-    lights = lights_of(session.loaded_scene.scene, session.edits, placed)
+    placed = session.loaded_scene.find_rig_axes(session.view, session.edits)
+    lights = find_lights(session.loaded_scene.scene, session.edits, placed)
     if not lights:
         raise UserError("the scene has no light to turn")
     pivot = session.view.pivot * buffers.space.scale + buffers.space.center
-    first = turned(lights[0], axes, right, up, pivot)
+    first = rotate_light(lights[0], axes, right, up, pivot)
     session.set_edits(replace(session.edits, lights=(first, *lights[1:])))
 
 
@@ -265,7 +265,7 @@ def tick(session: Session, seconds: float) -> None:
         _advance(session, seconds)
     except Exception as error:
         session.turning = session.time.playing = False
-        session.notify(sentence_of(error, "turntable and time line: failed"))
+        session.notify(format_error(error, "turntable and time line: failed"))
 
 
 def _advance(session: Session, seconds: float) -> None:
@@ -289,13 +289,13 @@ def toggle_overlay(session: Session) -> None:
     session.overlay = (session.overlay + 1) % (TECHNICAL + 1)
 
 
-def _toggled(attribute: str) -> Callable[[Session], None]:
+def _make_toggle(attribute: str) -> Callable[[Session], None]:
     return lambda session: setattr(session, attribute, not getattr(session, attribute))
 
 
-action(name="toggle-turntable", about="Start or stop the turntable.")(_toggled("turning"))
-action(name="toggle-panel", about="Show or hide the panel.")(_toggled("panel"))
-action(name="toggle-full-screen", about="Fill the screen, or not.")(_toggled("full_screen"))
+action(name="toggle-turntable", about="Start or stop the turntable.")(_make_toggle("turning"))
+action(name="toggle-panel", about="Show or hide the panel.")(_make_toggle("panel"))
+action(name="toggle-full-screen", about="Fill the screen, or not.")(_make_toggle("full_screen"))
 
 
 @action()

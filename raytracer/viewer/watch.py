@@ -27,16 +27,16 @@ class Watch:
         """Count changes from now on; called before reading, so that no change is missed."""
         path, _ = split_inner(self.path)
         # the file first: the names in it may change meanwhile
-        known = {each.absolute(): stamp(each) for each in (path, *self._also)}
-        self._seen = known | {named: stamp(named) for named in _data_files(path)}
+        known = {each.absolute(): read_stamp(each) for each in (path, *self._also)}
+        self._seen = known | {named: read_stamp(named) for named in _list_data_files(path)}
 
-    def changed(self) -> bool:
+    def has_changed(self) -> bool:
         """Return whether a file has changed; one that is missing may just be being replaced."""
-        now = {path: stamp(path) for path in self._seen}
+        now = {path: read_stamp(path) for path in self._seen}
         return any(now[path] is not None and now[path] != seen for path, seen in self._seen.items())
 
 
-def _data_files(path: Path) -> list[Path]:
+def _list_data_files(path: Path) -> list[Path]:
     """Return the data files in a scene file, even missing ones; [] if it is broken."""
     if not is_scene(path):
         return []
@@ -47,13 +47,13 @@ def _data_files(path: Path) -> list[Path]:
     return [split_inner(each)[0] for each in files]
 
 
-def stamp(path: Path) -> Stamp | None:
+def read_stamp(path: Path) -> Stamp | None:
     """Return modification time and size of a file; None if it is missing. For a series of files:
     last change of its folder, and size of its last file, which may grow."""
     try:
         if path.is_dir() or (not path.exists() and may_be_series(path, None)):
             changed = (path if path.is_dir() else path.parent).stat().st_mtime_ns
-            last = _last_of(path, changed)
+            last = _find_last(path, changed)
             return changed, last.stat().st_size if last else 0
         status = path.stat()
         return status.st_mtime_ns, status.st_size
@@ -62,6 +62,6 @@ def stamp(path: Path) -> Stamp | None:
 
 
 @lru_cache(maxsize=16)
-def _last_of(path: Path, _changed: int) -> Path | None:
+def _find_last(path: Path, _changed: int) -> Path | None:
     series = find_series(path)
     return series.files[-1] if series and series.files else None

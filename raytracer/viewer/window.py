@@ -13,10 +13,10 @@ from pyglet.window import key, mouse
 
 from raytracer.config.errors import DisplayError, RaytracerError
 from raytracer.viewer.canvas import Canvas, fence
-from raytracer.viewer.choices import enter
+from raytracer.viewer.choices import submit_prompt
 from raytracer.viewer.controls import BY_KEY, Control
 from raytracer.viewer.messages import Frame
-from raytracer.viewer.overlay import Overlay, draw_box, status
+from raytracer.viewer.overlay import WindowOverlay, draw_box, format_status
 from raytracer.viewer.picking import PICK_RADIUS
 from raytracer.viewer.presenters import Presenter
 from raytracer.viewer.session import Session
@@ -68,14 +68,14 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self._from = self._to = 0.0, 0.0  # where it began, and is now, in pixels
         self._clicked = 0.0, 0.0, -inf  # place and time of the latest click
         self._dpi = int(self.dpi)
-        self._overlay = Overlay(self._dpi)
+        self._overlay = WindowOverlay(self._dpi)
         self.hides_text = self._offscreen = self._fenced = offscreen
 
     def dispatch_event(self, name: str, *arguments: Any) -> Any:
         """Handle an event; until it is attached, the window can be moved, resized and closed."""
         if self._attached or not name.startswith(OF_USERS):
             return super().dispatch_event(name, *arguments)
-        control = BY_KEY.get(_name(*arguments)) if name == "on_key_press" else None
+        control = BY_KEY.get(_name_key(*arguments)) if name == "on_key_press" else None
         if name == "on_close" or (control is not None and control.action == "close"):
             self.wants_to_close = True
         return False
@@ -140,19 +140,19 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         name = f"{self.session.loaded_scene.name} - raytracer"
         if name != self.caption:
             self.set_caption(name)
-        frame = self.session.worker.take()
+        frame = self.session.worker.take_frame()
         self.paint(frame)
         if frame is not None and self.on_shown is not None and not self.session.closing:
             self.on_shown(frame)
 
     def paint(self, frame: Frame | None = None) -> None:
         if self.session.closing:
-            self._end()
+            self._end_preview()
             return
         before = None if frame is None else self.session.present(frame)
-        with self._turn():
+        with self._lock_device():
             if frame is not None and not self._present(frame):
-                self._end()
+                self._end_preview()
                 return
             self._draw()
             if self._fenced:
@@ -167,7 +167,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         if not flips_first:
             self.flip()
 
-    def _turn(self) -> AbstractContextManager[Any]:
+    def _lock_device(self) -> AbstractContextManager[Any]:
         if gl.current_context is not self.context:  # a needless switch takes time
             self.switch_to()
         return self.session.loaded_scene.job.device.turn()
@@ -192,7 +192,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         if not self.hides_text or session.help or session.picked:
             times = self.shown
             rate = (len(times) - 1) / (times[-1] - times[0]) if len(times) > 1 else 0.0
-            self._overlay.draw(session, status(session, rate, self.presenter.label), size)
+            self._overlay.draw(session, format_status(session, rate, self.presenter.label), size)
             if session.notice_left:
                 pyglet.clock.unschedule(self._fade)
                 pyglet.clock.schedule_once(self._fade, session.notice_left + 0.05)
@@ -204,7 +204,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             self.paint()
 
     def screenshot(self) -> Any:
-        with self._turn():
+        with self._lock_device():
             self._draw()
             return self.picture_canvas.read()
 
@@ -229,12 +229,12 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     def on_key_press(self, symbol: int, modifiers: int) -> None:
         """Run the action of a key, or type into the prompt."""
         self._shift |= symbol in SHIFTS
-        control = BY_KEY.get(_name(symbol, modifiers))
+        control = BY_KEY.get(_name_key(symbol, modifiers))
         closes = control is not None and control.action == "close" and modifiers & key.MOD_ACCEL
         if (prompt := self.session.prompt) is not None and not closes:
             control = None
             if symbol in (key.RETURN, key.ENTER, key.NUM_ENTER):
-                enter(self.session)
+                submit_prompt(self.session)
             elif symbol == key.BACKSPACE:
                 prompt.typed = prompt.typed[:-1]
             elif symbol == key.ESCAPE:
@@ -249,16 +249,16 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     def on_key_release(self, symbol: int, modifiers: int) -> None:
         self._has_acted = False
         self._shift &= symbol not in SHIFTS
-        released = self._down.pop(symbol, None) or BY_KEY.get(_name(symbol, 0))
+        released = self._down.pop(symbol, None) or BY_KEY.get(_name_key(symbol, 0))
         # "+" is released as "=" if Shift goes up first: both keys have the same control.
-        self._forget([symbol for symbol, other in self._down.items() if other is released])
+        self._release_keys([symbol for symbol, other in self._down.items() if other is released])
 
     def on_deactivate(self) -> None:
         """Release all keys, because another window gets their events."""
         self._shift = False
-        self._forget([*self._down, *getattr(self, "pressed_keys", ())])
+        self._release_keys([*self._down, *getattr(self, "pressed_keys", ())])
 
-    def _forget(self, symbols: Iterable[int]) -> None:
+    def _release_keys(self, symbols: Iterable[int]) -> None:
         """Forget keys without a release event; pyglet would not report them again."""
         for symbol in symbols:
             self._down.pop(symbol, None)
@@ -274,17 +274,17 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             return
         if self.session.prompt is not None:
             self.session.prompt.typed += "".join(filter(str.isprintable, text))
-        elif control := BY_KEY.get(_name(ord(text), 0)) if len(text) == 1 else None:
+        elif control := BY_KEY.get(_name_key(ord(text), 0)) if len(text) == 1 else None:
             self._has_acted = not control.held
             self._act_for(control)
         self.paint()
 
     def on_mouse_press(self, x: float, y: float, button: int, modifiers: int) -> None:
-        place, line = self._pixels(x, y), self._overlay.time_line
+        place, line = self._to_pixels(x, y), self._overlay.time_line
         self._from, self._to, self._gesture = place, place, DRAG
         if button != mouse.LEFT:
             return
-        if not self.hides_text and line.paper.holds(*place):
+        if not self.hides_text and line.paper.contains(*place):
             self._gesture = NONE if line.on_button(place[0]) else SCRUB
             if self._gesture == NONE:
                 self._do("play")
@@ -298,22 +298,22 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             return
         self.paint()
 
-    def _pixels(self, x: float, y: float) -> tuple[float, float]:
+    def _to_pixels(self, x: float, y: float) -> tuple[float, float]:
         width, height = self.get_framebuffer_size()
         return x * width / self.width, y * height / self.height
 
     def _step_row(self, x: float, y: float, back: bool = False) -> bool:
         """Change the value of a row of the panel; return whether the panel was there."""
         paper = self._overlay.panel.paper
-        if paper is None or not paper.holds(x, y):
+        if paper is None or not paper.contains(x, y):
             return False
-        if (row := self._overlay.row_at(y)) is not None:
-            name, values = row.call(back)
+        if (row := self._overlay.find_row(y)) is not None:
+            name, values = row.make_call(back)
             self._do(name, **values)
         return True
 
     def _scrub(self, x: float) -> None:
-        share = self._overlay.time_line.share_at(x)
+        share = self._overlay.time_line.find_share(x)
         self._do("play", False)
         self._do("frame", round(share * (self.session.time.count - 1)))
 
@@ -321,8 +321,8 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         self, x: float, y: float, dx: float, dy: float, buttons: int, modifiers: int
     ) -> None:
         """Turn the camera, move it sideways, turn the light, draw a box, or move a knob."""
-        self._to = place = self._pixels(x, y)
-        moved = not self._near(*place, *self._from)
+        self._to = place = self._to_pixels(x, y)
+        moved = not self._is_near(*place, *self._from)
         if self._gesture == SCRUB:
             self._scrub(place[0])
             self.paint()
@@ -338,20 +338,20 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
             else:
                 self._do("pan", -right, -up)
 
-    def _near(self, x: float, y: float, x0: float, y0: float) -> bool:
+    def _is_near(self, x: float, y: float, x0: float, y0: float) -> bool:
         return abs(x - x0) + abs(y - y0) <= CLICK_TOLERANCE * self._dpi / 96
 
     def on_mouse_release(self, x: float, y: float, button: int, modifiers: int) -> None:
         """Select what is in a box, or pick the clicked sphere; a double click also centres it."""
         gesture, self._gesture = self._gesture, DRAG
         height = self.get_framebuffer_size()[1]
-        if gesture == BOX and not self._near(*self._from, *self._to):
+        if gesture == BOX and not self._is_near(*self._from, *self._to):
             (x0, y0), (x1, y1) = (map(round, place) for place in (self._from, self._to))
             self._do("select-box", x0, height - y0, x1, height - y1)
             self.paint()
         elif button == mouse.LEFT and gesture in (CLICK, BOX):
-            place, now, (*before, then) = self._pixels(x, y), perf_counter(), self._clicked
-            is_double = now - then < DOUBLE_CLICK_SECONDS and self._near(*place, *before)
+            place, now, (*before, then) = self._to_pixels(x, y), perf_counter(), self._clicked
+            is_double = now - then < DOUBLE_CLICK_SECONDS and self._is_near(*place, *before)
             self._clicked = (*place, -inf if is_double else now)
             self._do(
                 "pick", int(place[0]), height - 1 - int(place[1]), go=is_double,
@@ -361,7 +361,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
     def on_mouse_scroll(self, x: int, y: int, scroll_x: float, scroll_y: float) -> None:
         """Change the distance, with Shift the field of view; turn if sideways. Over a row of the
         panel, its value changes."""
-        if scroll_y and self._step_row(*self._pixels(x, y), back=scroll_y > 0):
+        if scroll_y and self._step_row(*self._to_pixels(x, y), back=scroll_y > 0):
             self.paint()
         elif self._shift:
             self._do("zoom", -SCROLL * (scroll_y or scroll_x))
@@ -388,7 +388,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
                 self.set_clipboard_text(result)
         if self.fullscreen != self.session.full_screen:
             self.set_fullscreen(self.session.full_screen)
-        if (self.session.moving or self._down) and not self._ticks:
+        if (self.session.is_moving or self._down) and not self._ticks:
             self._ticks = True
             pyglet.clock.schedule_interval(self._tick, TICK)
 
@@ -397,11 +397,11 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
         for control in tuple(self._down.values()):
             self._act_for(control, seconds)
         tick(self.session, seconds)
-        if not (self.session.moving or self._down):
+        if not (self.session.is_moving or self._down):
             self._ticks = False
             pyglet.clock.unschedule(self._tick)
 
-    def _end(self) -> None:
+    def _end_preview(self) -> None:
         pyglet.clock.unschedule(self._tick)
         pyglet.app.exit()
 
@@ -409,7 +409,7 @@ class PreviewWindow(pyglet.window.Window):  # type: ignore[misc]
 PreviewWindow.register_event_type("on_render")
 
 
-def _name(symbol: int, modifiers: int) -> str:
+def _name_key(symbol: int, modifiers: int) -> str:
     """Return the name of a key with its modifiers, as in `Control.keys`."""
     prefix = "CTRL+" if modifiers & key.MOD_ACCEL else ""
     prefix += "SHIFT+" if modifiers & key.MOD_SHIFT else ""

@@ -23,22 +23,22 @@ from raytracer.model.camera import Camera
 from raytracer.packing.view import View
 from raytracer.system import memory
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.marks import marks
 from raytracer.viewer.messages import (
-    Failed,
+    FailureReport,
     Frame,
     Message,
-    Refused,
+    RefusalReport,
     RenderRequest,
-    Saved,
-    sentence_of,
+    SaveReport,
+    format_error,
 )
 from raytracer.viewer.progressive_film import (
     ProgressiveFilm,
     ResolutionController,
     Superseded,
-    next_size,
+    choose_next_size,
 )
+from raytracer.viewer.selection_overlay import draw_marks
 
 Deliver = Callable[[Image], object]
 
@@ -177,7 +177,7 @@ class Worker:
             except (BackendError, Superseded):
                 raise
             except Exception as error:
-                self.post(Refused(sentence_of(error, "the view: a request failed")))
+                self.post(RefusalReport(format_error(error, "the view: a request failed")))
 
         with self._changed:
             self._tasks.append(run)
@@ -197,7 +197,7 @@ class Worker:
             self._changed.notify()
             return True
 
-    def take(self) -> Frame | None:
+    def take_frame(self) -> Frame | None:
         """Return the latest frame if it is new; call `release` after the next one."""
         with self._changed:
             frame, self._ready = self._ready, None
@@ -229,7 +229,7 @@ class Worker:
         try:
             while not self._stopped:
                 with self._changed:
-                    work, seconds = self._next()
+                    work, seconds = self._take_next()
                     if not (work or self._stopped):
                         self._changed.wait(seconds)
                 try:
@@ -238,11 +238,11 @@ class Worker:
                 except Superseded:
                     pass
                 except SceneError as error:  # of arrays of a GPU: what is wrong was not shown
-                    self.post(Refused(str(error)))
+                    self.post(RefusalReport(str(error)))
         except BaseException as error:
-            self.post(Failed(error))
+            self.post(FailureReport(error))
 
-    def _next(self) -> tuple[list[Callable[[], None]], float | None]:
+    def _take_next(self) -> tuple[list[Callable[[], None]], float | None]:
         """Return what to do now, or nothing and for how long at most to wait, in seconds."""
         save_job, request, current = self.save_job, self._request, self.current
         if save_job is not None:
@@ -256,7 +256,7 @@ class Worker:
             work.append(partial(self._start_request, request))
         if self._tasks:
             work.append(self._tasks.popleft())
-        if work or current is None or (not is_new and self._film.finished(current)):
+        if work or current is None or (not is_new and self._film.is_finished(current)):
             return work, None
         wait = (resting if is_new else max(self._idle_from, resting)) - now
         if wait <= 0.0:
@@ -296,7 +296,7 @@ class Worker:
                 try:
                     state.take_over(before)
                 except SceneError as error:
-                    self.post(Refused(str(error)))
+                    self.post(RefusalReport(str(error)))
         with self._changed:
             count = self.loaded_scenes.index(state)
             replaced, self.loaded_scenes = self.loaded_scenes[:count], self.loaded_scenes[count:]
@@ -309,7 +309,7 @@ class Worker:
         if film.film is None or (film.draft and film.samples and film.size == request.size):
             film.restart(request, request.size, draft=False)
         elif film.size != request.size:
-            size = next_size(film.size, request.size, self.resolution, FULL_SIZE_SECONDS)
+            size = choose_next_size(film.size, request.size, self.resolution, FULL_SIZE_SECONDS)
             film.restart(request, size, draft=True)
         expected = max(self.resolution.seconds(film.size), 1e-6)
         pass_seconds = request.job.device.pass_seconds if film.samples else 0.0
@@ -322,7 +322,7 @@ class Worker:
         least = max(MIN_IDLE_SAMPLES, -(-MIN_IDLE_RAYS // rays) if rays else 0)
         is_clean = film.draft or film.samples >= min(least, request.samples)
         is_due = perf_counter() - self._published > IDLE_INTERVAL
-        if is_clean and (is_due or count == 1 or film.finished(request)):
+        if is_clean and (is_due or count == 1 or film.is_finished(request)):
             self._publish(request)
 
     def _check_stop(self, _: float) -> None:
@@ -344,7 +344,7 @@ class Worker:
         with self._changed:
             picture = self._free_pictures.pop() if self._free_pictures else None
         picture = picture or job.device.picture()
-        finished = self._film.finished(request)
+        finished = self._film.is_finished(request)
         if job.settings.denoise and finished:
             self._film.develop_without_noise(request, picture)
         else:
@@ -360,7 +360,7 @@ class Worker:
             self._metered = job.view
             self._stops = request.tone.stops(film.develop(request.tone, 8)[1])
         stops = self._stops if automatic else float(request.tone.exposure)
-        over = self._marks(request)
+        over = self._draw_marks(request)
         frame = Frame(request, picture, size, film.samples, stops, draft, finished, over)
         with self._changed:
             if self._ready is not None:
@@ -372,9 +372,9 @@ class Worker:
             self._changed.wait_for(lambda: self._presented or self._stopped, PRESENT_TIMEOUT)
         return perf_counter() - self._published
 
-    def _marks(self, request: RenderRequest) -> NDArray[np.uint8] | None:
+    def _draw_marks(self, request: RenderRequest) -> NDArray[np.uint8] | None:
         """Return the marks over the film: coarse ones until it is finished."""
-        fine = COARSEST if self._film.finished(request) else 1
+        fine = COARSEST if self._film.is_finished(request) else 1
         factor = 1.0 if fine > 1 else min((MAX_LAYER / self._film.pixels) ** 0.5, 1.0)
         width, height = (max(round(side * factor), 1) for side in self._film.size)
         key = request.job.view, (width, height), fine
@@ -385,7 +385,7 @@ class Worker:
                 raise Superseded
 
         if self._layer[0] != key:
-            self._layer = key, marks(request, (width, height), fine, check)
+            self._layer = key, draw_marks(request, (width, height), fine, check)
         return self._layer[1]
 
     def _save(self, save_job: SaveJob) -> None:
@@ -394,13 +394,13 @@ class Worker:
                 raise Superseded
             self._wake()  # the front end shows the progress
 
-        message: Message = Saved(save_job.path)
+        message: Message = SaveReport(save_job.path)
         try:
             save_job.run(check)
         except Superseded:
             raise
         except Exception as error:
-            message = Refused(sentence_of(error, f"{save_job.path}: not saved"))
+            message = RefusalReport(format_error(error, f"{save_job.path}: not saved"))
         with self._changed:
             if self.save_job is save_job:  # another one may wait
                 self.save_job = None

@@ -20,7 +20,7 @@ from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.choices import CHOICES
 from raytracer.viewer.content import Slice
 from raytracer.viewer.controls import CONTROLS, Control
-from raytracer.viewer.panel import state_of
+from raytracer.viewer.panel import describe_state
 from support.previews import opened
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ def state() -> dict[str, Any]:
         session.content = replace(
             session.content, slice=Slice("x"), settings={"color_by": "x", "arrows": "v"}
         )
-        found = state_of(session) | {"rings": []}
-        rows = {f"panel {title}": rows for title, rows in panel.about(session).items()}
+        found = describe_state(session) | {"rings": []}
+        rows = {f"panel {title}": rows for title, rows in panel.describe_panel(session).items()}
     return found | rows | {"frame": found["frame"] | {"count": 5}}
 
 
@@ -142,7 +142,7 @@ def test_a_page_has_every_action_of_the_window(chromium: Browser) -> None:
         for act in acts:
             values, action = act["values"], ACTIONS[act["name"]]
             in_order, by_name = (values, {}) if isinstance(values, list) else ([], values)
-            action.bound(tuple(in_order), by_name)
+            action.bind_arguments(tuple(in_order), by_name)
         names = [str(act["name"]) for act in acts]
         found.update(names)
         return names

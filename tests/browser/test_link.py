@@ -22,7 +22,7 @@ from raytracer.browser.link import (
 )
 from raytracer.browser.messages import Ack, parse
 from raytracer.config.errors import UserError
-from raytracer.viewer.session import Picture
+from raytracer.viewer.session import HostFrame
 
 pytest.importorskip("PIL")
 
@@ -31,14 +31,14 @@ SLOW = 50e3
 """Bytes per second."""
 
 
-def picture(number: int, stamp: float, finished: bool = False, opaque: bool = True) -> Picture:
+def picture(number: int, stamp: float, finished: bool = False, opaque: bool = True) -> HostFrame:
     """Noise, which needs the most bytes: half a megabyte as a PNG."""
     random = np.random.default_rng(number)
     pixels = random.integers(0, 256, (SIDES[1], SIDES[0], 4), np.uint8)
     frame: Any = SimpleNamespace(
         draft=False, finished=finished, transparent=not opaque, request=SimpleNamespace(stamp=stamp)
     )
-    return Picture(frame, pixels, number)
+    return HostFrame(frame, pixels, number)
 
 
 class Page:
@@ -64,12 +64,12 @@ class Page:
             self.client.take(Ack(serial=message["serial"], ms=ms))
         self.taken = len(self.sent)
 
-    def show(self, shown: Picture) -> None:
+    def show(self, shown: HostFrame) -> None:
         """Offer a picture, as the host does in each round."""
         if self.client.wants(shown):
             self.client.show(shown, {"type": "frame", "number": shown.number}, encoded(shown))
 
-    def until_rest(self, shown: Picture) -> list[tuple[dict[str, Any], bytes]]:
+    def until_rest(self, shown: HostFrame) -> list[tuple[dict[str, Any], bytes]]:
         """Offer a picture until nothing more of it comes; returns what came."""
         start = len(self.sent)
         for _ in range(9):

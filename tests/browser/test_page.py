@@ -13,8 +13,8 @@ from PIL import Image
 
 import raytracer
 from raytracer.browser.link import MIN_BYTES
-from raytracer.viewer.orbit_camera import project
-from raytracer.viewer.panel import state_of
+from raytracer.viewer.orbit_camera import project_points
+from raytracer.viewer.panel import describe_state
 from raytracer.viewer.session import Session
 from support.chromium import Site, canvas
 from support.previews import first_camera
@@ -90,7 +90,7 @@ def centers_on_screen(session: Session) -> list[tuple[float, float]]:
     viewer = session
     buffers = viewer.loaded_scene.buffers
     points = buffers.centers.astype(np.float64)
-    places, _ = project(viewer.view, points, viewer.size[0] / viewer.size[1])
+    places, _ = project_points(viewer.view, points, viewer.size[0] / viewer.size[1])
     width, height = STAGE
     return [((x + 1) / 2 * width, (1 - y) / 2 * height) for x, y in places.tolist()]
 
@@ -142,11 +142,11 @@ def test_the_panel_changes_the_look_and_the_colours(page: Page, site: Site) -> N
     assert "undefined" not in page.inner_text(".rt-panel")
     for name, value in (("look", "plain"), ("background", "white"), ("color-by", "x")):
         finished(page, lambda: page.select_option(f"select[name={name}]", value))  # noqa: B023
-    state = site.call(lambda session: state_of(session))
+    state = site.call(lambda session: describe_state(session))
     assert (state["look"], state["background"], state["color"]["by"]) == ("plain", "white", "x")
     page.fill("input[name=range]", "-1,1")
     finished(page, lambda: page.keyboard.press("Enter"))
-    color = site.call(lambda session: state_of(session))["color"]
+    color = site.call(lambda session: describe_state(session))["color"]
     assert (color["low"], color["high"]) == (-1.0, 1.0)
     page.fill("input[name=select]", "nonsense >")
     page.keyboard.press("Enter")

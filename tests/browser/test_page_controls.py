@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from raytracer.viewer.controls import GROUPS
-from raytracer.viewer.panel import state_of
+from raytracer.viewer.panel import describe_state
 from raytracer.viewer.session import Session
 from support.chromium import Site
 from support.keys import FRAMES, SETTINGS, fresh, write_run
@@ -96,7 +96,7 @@ def test_a_mistyped_text_stays_to_be_corrected(
 
 
 def test_escape_leaves_a_field_without_a_change(page: Page, site: Site) -> None:
-    before = site.call(state_of)
+    before = site.call(describe_state)
     for key in ("/", "Control+m", "s"):
         page.keyboard.press(key)
         page.keyboard.type("1")
@@ -107,7 +107,7 @@ def test_escape_leaves_a_field_without_a_change(page: Page, site: Site) -> None:
     page.focus("select[name=look]")
     page.keyboard.press("Escape")
     assert page.evaluate(ON_PICTURE)
-    after = site.call(state_of)
+    after = site.call(describe_state)
     assert (after["selection"], after["color"]) == (before["selection"], before["color"])
 
 
@@ -164,7 +164,7 @@ def hydrogen(session: Session) -> tuple[int, int]:
     """A pixel that shows the second atom, which the first covers in part."""
     (width, height), loaded = session.size, session.loaded_scene
     for y in range(0, height, 4):
-        hits = [loaded.hit(session.requested, x, y) for x in range(0, width, 4)]
+        hits = [loaded.find_hit(session.requested, x, y) for x in range(0, width, 4)]
         row = [4 * i for i, hit in enumerate(hits) if hit is not None and hit.id == 1]
         if len(row) > 3:
             return row[len(row) // 2], y

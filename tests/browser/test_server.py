@@ -21,7 +21,7 @@ from raytracer.browser.messages import MAX_BYTES
 from raytracer.browser.server import Server, bound
 from raytracer.config.warning import RaytracerWarning
 from raytracer.viewer.actions import ACTIONS
-from raytracer.viewer.panel import state_of
+from raytracer.viewer.panel import describe_state
 from raytracer.viewer.session import Session
 from support.previews import balls
 
@@ -228,7 +228,7 @@ def test_a_failing_action_is_a_message(monkeypatch: pytest.MonkeyPatch, error: E
         fail()
 
     async def test(site: Site) -> None:
-        before = await asyncio.to_thread(site.server.host.call, state_of)
+        before = await asyncio.to_thread(site.server.host.call, describe_state)
         async with site.connect() as page:
             for name in ("next-map", "frame"):
                 monkeypatch.setitem(ACTIONS, name, replace(ACTIONS[name], function=fail_halfway))
@@ -240,14 +240,14 @@ def test_a_failing_action_is_a_message(monkeypatch: pytest.MonkeyPatch, error: E
             monkeypatch.setattr("raytracer.browser.host.save", fail)
             await page.send_str('{"type":"save"}')
             assert (await next_of(page, "error"))["sentence"].startswith("message: failed (")
-            monkeypatch.setattr("raytracer.viewer.picking.Picked.of", fail)
+            monkeypatch.setattr("raytracer.viewer.picking.PickReport.of", fail)
             await page.send_str('{"type":"act","name":"pick","values":{"x":8,"y":6,"reach":99}}')
             notice = ""
             while "a request failed" not in notice:
                 notice = (await next_of(page, "state"))["state"].get("notice", "")
             await page.send_str('{"type":"act","name":"print-camera"}')
             await next_of(page, "text")
-        after = await asyncio.to_thread(site.server.host.call, state_of)
+        after = await asyncio.to_thread(site.server.host.call, describe_state)
         assert site.server.host.failure is None
         assert (after["look"], after["frame"]) == (before["look"], before["frame"])
 

@@ -9,9 +9,9 @@ import pytest
 from raytracer.config.errors import ClosedError
 from raytracer.film import formats
 from raytracer.film.film import Film
-from raytracer.viewer.keep import save
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.panel import state_of
+from raytracer.viewer.panel import describe_state
+from raytracer.viewer.save_view import save
 from raytracer.viewer.session import Session
 from support.live import Simulation, grid
 from support.previews import finished, opened, wait_for
@@ -87,7 +87,7 @@ def test_colors_selection_and_hidden_points_follow(
     for count in (4, 5):
         simulation.log(grid(count), speed=np.arange(count) + 1.0)
         finished(session, has(count))
-        state = state_of(session)
+        state = describe_state(session)
         assert state["color"]["by"] == "speed"
         assert state["selection"]["count"] == count - 2
     session.do("hide-selected")
@@ -106,7 +106,7 @@ def test_states_are_shown_in_place_and_packed_when_they_are_asked_for(
         loaded = session.loaded_scene
         assert loaded.job.scene is memory
         assert loaded._packed is None
-    for center in (loaded.sphere(2)[0], loaded.hit(session.requested, 32, 24)):
+    for center in (loaded.find_sphere(2)[0], loaded.find_hit(session.requested, 32, 24)):
         assert center is not None
     np.testing.assert_allclose(loaded.packed.placed[0][0] * loaded.buffers.space.scale, 1.5 - 1.0)
     before = session.camera
@@ -133,7 +133,7 @@ def test_colors_by_data_and_a_hidden_state_are_shown_in_place(
         finished(session, is_at(shift + 1.0))
         memories.add(id(session.loaded_scene.job.scene))
     assert len(memories) == 1
-    assert [session.loaded_scene.number_of(each) for each in (0, 1)] == [1, 2]
+    assert [session.loaded_scene.find_number(each) for each in (0, 1)] == [1, 2]
 
 
 def test_a_picture_in_place_is_that_of_the_packed_state(
@@ -161,9 +161,9 @@ def test_a_state_that_is_wrong_is_said_and_the_next_is_shown(
     simulation: Simulation, session: Session
 ) -> None:
     simulation.log(np.full((2, 3), np.nan))
-    wait_for(lambda: session.picture() or state_of(session)["notice"], "the notice")
-    assert "coordinates must be finite" in state_of(session)["notice"]
-    assert state_of(session)["spheres"] == 3
+    wait_for(lambda: session.picture() or describe_state(session)["notice"], "the notice")
+    assert "coordinates must be finite" in describe_state(session)["notice"]
+    assert describe_state(session)["spheres"] == 3
     simulation.log(grid(2))
     finished(session, has(2))
 
@@ -192,7 +192,9 @@ def test_a_picture_that_is_saved_is_of_the_state_that_was_shown(
 ) -> None:
     simulation.log(grid(5))
     session.receive()
-    shown = state_of(session)["spheres"]  # 3, or 5 if that was loaded at once; if not, it waits
+    shown = describe_state(session)[
+        "spheres"
+    ]  # 3, or 5 if that was loaded at once; if not, it waits
     save(session, (240, 180), 8, tmp_path / "state.png")
     simulation.log(grid(9))
     finished(session, has(9))  # after the picture

@@ -10,7 +10,7 @@ import raytracer
 from raytracer.in_situ import live_view, outlets
 from raytracer.in_situ.outlets import InlineRunner
 from raytracer.system.device_array import DeviceArray
-from raytracer.viewer.panel import state_of
+from raytracer.viewer.panel import describe_state
 from raytracer.viewer.session import Session
 from support.device_arrays import ByDlpack, ByInterface, taking_updates, with_host_memory
 from support.live import SETTINGS, feed_of, grid
@@ -75,7 +75,7 @@ def test_arrays_stay_on_the_gpu_until_something_asks(gpu: Gpu, kind: Any) -> Non
             assert gpu.copies == before
             assert len(gpu.driver.memories) <= blocks_of(view)
             loaded = session.loaded_scene
-            assert loaded.sphere(0)[0] is not None
+            assert loaded.find_sphere(0)[0] is not None
             assert gpu.copies > before
             np.testing.assert_array_equal(loaded.scene.spheres[0].centers, grid(9, 2.0))
             np.testing.assert_array_equal(loaded.scene.spheres[0].radius, radii)
@@ -117,7 +117,7 @@ def test_values_of_a_column_are_colored_on_the_gpu(gpu: Gpu) -> None:
 
 def has_selected(session: Session, count: int) -> bool:
     session.picture(1.0)
-    return bool(state_of(session)["selection"]["count"] == count)
+    return bool(describe_state(session)["selection"]["count"] == count)
 
 
 def test_a_stream_copies_and_waits_for_nobody(gpu: Gpu) -> None:

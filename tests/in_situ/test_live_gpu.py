@@ -10,7 +10,7 @@ import pytest
 import raytracer
 from raytracer.in_situ.outlets import InlineRunner, View
 from raytracer.system.device_array import DeviceArray
-from raytracer.viewer.panel import state_of
+from raytracer.viewer.panel import describe_state
 from raytracer.viewer.session import Session
 from support.live import SETTINGS, Simulation, grid
 from support.previews import PATIENCE, finished, opened, pixels_of, wait_for
@@ -122,7 +122,7 @@ def test_a_state_of_the_gpu_that_cannot_be_shown_is_said() -> None:
         positions[3] = np.nan
         view.log_points("points", upload(0, positions), radii=0.5)
         view.flush()
-        wait_for(lambda: session.picture() or state_of(session)["notice"], "the notice")
+        wait_for(lambda: session.picture() or describe_state(session)["notice"], "the notice")
         positions[3] = 1.0
         view.log_points("points", upload(0, positions), radii=0.5)
         view.flush()

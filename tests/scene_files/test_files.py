@@ -126,7 +126,7 @@ def test_all_files_are_watched(tmp_path: Path) -> None:
     watch = Watch(first, [second])
     before = open_frames(InputSource.of([first, second])).signature()
     write(second, TABLE + "7,7,7\n")
-    assert watch.changed()
+    assert watch.has_changed()
     assert open_frames(InputSource.of([first, second])).signature() != before
 
 

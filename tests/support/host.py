@@ -19,8 +19,8 @@ from raytracer.config.tone_settings import ToneSettings
 from raytracer.viewer import data_actions
 from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.content import Content
-from raytracer.viewer.keep import camera_toml
 from raytracer.viewer.messages import Pick
+from raytracer.viewer.save_view import format_camera
 from support import keys
 
 
@@ -98,7 +98,7 @@ class Host:
         content, time = viewer.content, viewer.time
         return {
             "number": viewer.frame_number, "count": time.count, "playing": time.playing,
-            "style": dict(content.style), "selected": data_actions.selected(viewer),
+            "style": dict(content.style), "selected": data_actions.count_selected(viewer),
             "slice": content.slice, "picks": len(viewer.picks),
             "busy": viewer.loader.is_busy("show"),
             "forward": tuple(viewer.view.pose.axes.forward.round(6).tolist()),
@@ -121,7 +121,7 @@ class Host:
         self.event(f"on_key_{what}", getattr(key, letter), sum(held[each] for each in modifiers))
 
     def toml(self) -> str:
-        return str(camera_toml(self._window.session))
+        return str(format_camera(self._window.session))
 
     def act(self, action: str, *arguments: Any) -> None:
         """Run an action, or call a method of the viewer."""

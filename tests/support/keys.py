@@ -42,7 +42,7 @@ def write_run(folder: Path) -> Path:
 
 def observed(session: Session) -> Observed:
     """What a key may change of a session, in built-in types."""
-    loaded, edited, pose = session.loaded_scene, session.edited, session.view.pose
+    loaded, edited, pose = session.loaded_scene, session.edited_scene, session.view.pose
     content, chosen = loaded.content, loaded.content.selection
     lights, loader = session.edits.lights, session.loader
     return {
@@ -54,8 +54,8 @@ def observed(session: Session) -> Observed:
         "aperture": getattr(pose, "aperture", 0.0), "turning": session.turning,
         "views": sorted(session.views), "picks": [each.number for each in session.picks],
         "settings": dict(content.settings), "faded": len(content.faded),
-        "hidden": data_actions.hidden(session), "selects": chosen is not None,
-        "selected": data_actions.selected(session),
+        "hidden": data_actions.count_hidden(session), "selects": chosen is not None,
+        "selected": data_actions.count_selected(session),
         "slice": content.slice and (content.slice.axis, content.slice.keep, content.slice.position),
         "number": session.frame_number, "shown": content.frame, "playing": session.time.playing,
         "light": None if lights is None else np.array(getattr(lights[0], "direction", None)),

@@ -16,9 +16,9 @@ from raytracer.packing.buffers import SceneBuffers
 from raytracer.packing.view import View as PackedView
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Pick, Picked, RenderRequest
-from raytracer.viewer.orbit_camera import View, camera_of, initial_view
-from raytracer.viewer.session import Picture, Session
+from raytracer.viewer.messages import Pick, PickReport, RenderRequest
+from raytracer.viewer.orbit_camera import OrbitCamera, make_camera, make_initial_view
+from raytracer.viewer.session import HostFrame, Session
 
 PATIENCE = 60.0
 """Seconds that a test waits for what must come; no test is slow unless it fails."""
@@ -48,13 +48,13 @@ def first_camera(scene: Any, size: tuple[int, int]) -> Camera:
     camera, buffers = loaded_scene.scene.camera or Camera(), loaded_scene.buffers
     if camera.position is not None and not camera.fit:
         return camera
-    around = loaded_scene.surroundings(size)
-    return camera_of(initial_view(camera, buffers, size[0] / size[1], around), buffers)
+    around = loaded_scene.reserved_room(size)
+    return make_camera(make_initial_view(camera, buffers, size[0] / size[1], around), buffers)
 
 
-def view_of(buffers: SceneBuffers, aspect: float = 4.0 / 3.0, **camera: Any) -> View:
+def view_of(buffers: SceneBuffers, aspect: float = 4.0 / 3.0, **camera: Any) -> OrbitCamera:
     """A view as a scene's camera gives it; without arguments the fitted one."""
-    return initial_view(Camera(**camera) if camera else None, buffers, aspect)
+    return make_initial_view(Camera(**camera) if camera else None, buffers, aspect)
 
 
 def assert_same_view(a: PackedView, b: PackedView) -> None:
@@ -81,15 +81,15 @@ def opened(scene: Any, size: tuple[int, int] = (64, 48), **options: Any) -> Sess
     return Session.open(scene, say=lambda _: None, **settings | options)
 
 
-def finished(session: Session, of: Callable[[LoadedScene], object] = bool) -> Picture:
+def finished(session: Session, of: Callable[[LoadedScene], object] = bool) -> HostFrame:
     """The next finished picture, of a scene for which something is true."""
 
-    def last() -> Picture | None:
+    def last() -> HostFrame | None:
         found = session.picture(PATIENCE)
         is_there = found is not None and found.frame.finished and of(session.loaded_scene)
         return found if is_there else None
 
-    found: Picture = wait_for(last, "the finished picture")
+    found: HostFrame = wait_for(last, "the finished picture")
     return found
 
 
@@ -99,7 +99,7 @@ def pixels_of(path: str | Path) -> NDArray[np.uint8]:
         return np.asarray(picture)
 
 
-def pixel_ray(view: View, x: float, y: float, size: tuple[int, int]) -> NDArray[np.float64]:
+def pixel_ray(view: OrbitCamera, x: float, y: float, size: tuple[int, int]) -> NDArray[np.float64]:
     """Origin and unit direction, (2, 3), render space, through a place of the picture in pixels.
 
     x, y: from the upper left; half numbers are centres of pixels.
@@ -134,7 +134,7 @@ def perform(viewer: Session) -> None:
         worker.run_task.call_args.args[0]()
         worker.run_task.reset_mock()
     wait_for(lambda: worker.post.called, "the answer")
-    viewer.hear(worker.post.call_args.args[0])
+    viewer.handle_message(worker.post.call_args.args[0])
     worker.post.reset_mock()
 
 
@@ -142,7 +142,7 @@ def hit_id(
     loaded_scene: LoadedScene, seen: PackedView, x: int, y: int, reach: int = 0
 ) -> int | None:
     """The number of the sphere that a click would pick."""
-    found = loaded_scene.hit(seen, x, y, reach)
+    found = loaded_scene.find_hit(seen, x, y, reach)
     return None if found is None else found.id
 
 
@@ -150,4 +150,4 @@ def picked(viewer: Session, prim_id: int) -> None:
     """Have a viewer hear that a sphere was picked."""
     sphere = viewer.loaded_scene.scene.describe(prim_id)
     pick = Pick(prim_id, sphere.lines(), sphere.position)
-    viewer.hear(Picked(viewer.loaded_scene, pick))
+    viewer.handle_message(PickReport(viewer.loaded_scene, pick))

@@ -13,7 +13,7 @@ from raytracer.packing import framing
 from raytracer.packing.pack import pack
 from raytracer.packing.pose import Pose
 from raytracer.viewer import orbit_camera as moves
-from raytracer.viewer.orbit_camera import View
+from raytracer.viewer.orbit_camera import OrbitCamera
 from support.previews import balls
 
 Vector = NDArray[np.float64]
@@ -29,7 +29,7 @@ def unit(vector: Any) -> Vector:
 
 
 @st.composite
-def views(draw: st.DrawFn, kind: str | None = None) -> View:
+def views(draw: st.DrawFn, kind: str | None = None) -> OrbitCamera:
     """Any camera, level, with its pivot somewhere in its picture."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     up = unit(rng.normal(size=3))
@@ -45,17 +45,17 @@ def views(draw: st.DrawFn, kind: str | None = None) -> View:
     distance = draw(st.floats(0.1, 8.0))
     size = half if kind == "orthographic" else half * distance
     pivot = eye + distance * axes.forward + size * (x * axes.right + y * axes.up)
-    return View(Pose(kind, eye, axes, half), pivot, up)
+    return OrbitCamera(Pose(kind, eye, axes, half), pivot, up)
 
 
-def place(view: View) -> Vector:
+def place(view: OrbitCamera) -> Vector:
     """Where the pivot is in the picture."""
-    found, ahead = moves.project(view, view.pivot[None], ASPECT)
+    found, ahead = moves.project_points(view, view.pivot[None], ASPECT)
     assert ahead.all()
     return np.asarray(found[0])
 
 
-def assert_level(view: View) -> None:
+def assert_level(view: OrbitCamera) -> None:
     """Orthonormal axes, the horizon horizontal, `up` upwards."""
     axes = view.pose.axes
     matrix = np.array([axes.right, axes.up, axes.forward])
@@ -65,7 +65,7 @@ def assert_level(view: View) -> None:
     assert axes.up @ view.up > 0.0
 
 
-def assert_same(a: View, b: View, atol: float = 1e-12) -> None:
+def assert_same(a: OrbitCamera, b: OrbitCamera, atol: float = 1e-12) -> None:
     assert a.pose.kind == b.pose.kind
     assert a.pose.half == pytest.approx(b.pose.half, rel=1e-12)
     np.testing.assert_allclose(a.pose.eye, b.pose.eye, atol=atol)

@@ -42,7 +42,7 @@ class Window:
         self.woken.clear()
         while not self.worker.messages.empty():
             self.messages.append(self.worker.messages.get())
-        frame = self.worker.take()
+        frame = self.worker.take_frame()
         if frame is None:
             return None
         if self._held is not None:
@@ -151,11 +151,11 @@ def request_of(
     size: tuple[int, int] = SIZE,
 ) -> RenderRequest:
     """A request for the scene's camera, turned by an angle."""
-    camera, around = loaded_scene.scene.camera, loaded_scene.surroundings(size)
-    view = moves.initial_view(camera, loaded_scene.buffers, size[0] / size[1], around)
+    camera, around = loaded_scene.scene.camera, loaded_scene.reserved_room(size)
+    view = moves.make_initial_view(camera, loaded_scene.buffers, size[0] / size[1], around)
     view = moves.orbit(view, turn, 0.0) if turn else view
     settings = loaded_scene.job.settings.override(width=size[0], height=size[1], samples=samples)
-    packed = loaded_scene.view_for(view, size, Edits())
+    packed = loaded_scene.pack_view(view, size, Edits())
     return RenderRequest(
         loaded_scene, replace(loaded_scene.job, view=packed, settings=settings), tone
     )

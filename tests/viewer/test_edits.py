@@ -22,9 +22,15 @@ from raytracer.viewer import (
 from raytracer.viewer import (
     panel,  # noqa: F401 - it imports all actions
 )
-from raytracer.viewer.actions import named
+from raytracer.viewer.actions import find_action
 from raytracer.viewer.content import Edits
-from raytracer.viewer.controls import CONTROLS, GROUPS, MIN_MEANING, help_groups, help_pages
+from raytracer.viewer.controls import (
+    CONTROLS,
+    GROUPS,
+    MIN_MEANING,
+    make_help_groups,
+    make_help_pages,
+)
 from support.previews import assert_same_view, balls, view_of
 from support.views import BUFFERS
 
@@ -43,7 +49,7 @@ def taken(scene: Scene, changes: Edits) -> Any:
     buffers = pack(scene)
     aspect = scene.render.width / scene.render.height
     pose = fit_camera(scene.camera or raytracer.Camera(), buffers.balls, buffers.space, aspect)[0]
-    edited = changes.applied_to(scene)
+    edited = changes.apply_to(scene)
     return repack_view(buffers, edited, edited.render, pose)
 
 
@@ -52,12 +58,12 @@ def taken(scene: Scene, changes: Edits) -> Any:
 def test_lights_made_explicit_are_the_same_lights(lights: Any, ambient: Any) -> None:
     """Also the key light of a scene without lights, and the ambient light that comes with it."""
     scene = balls(lights=lights, ambient=ambient)
-    assert Edits().applied_to(scene) is scene
+    assert Edits().apply_to(scene) is scene
     assert_same_view(taken(scene, Edits()), pack(scene).view)
-    explicit = edits.lights_of(scene, Edits(), AXES)
+    explicit = edits.find_lights(scene, Edits(), AXES)
     assert len(explicit) == (1 if lights is None else len(lights))
     assert_same_view(taken(scene, Edits(lights=explicit)), pack(scene).view)
-    assert edits.lights_of(scene, Edits(lights=explicit), AXES) is explicit
+    assert edits.find_lights(scene, Edits(lights=explicit), AXES) is explicit
     assert scene.lights is lights, "the scene itself is not changed"
 
 
@@ -87,7 +93,7 @@ def test_a_turned_light_keeps_its_distance_and_turns_back(
     light: Light = DirectionalLight(place.tolist(), "red", 0.3)
     if point:
         light = PointLight(place.tolist(), "red", 0.3, "inverse-square")
-    turned = edits.turned(light, AXES, right, up, pivot)
+    turned = edits.rotate_light(light, AXES, right, up, pivot)
     assert type(turned) is type(light)
     assert (turned.color, turned.intensity) == (light.color, light.intensity)
     if isinstance(turned, PointLight):
@@ -98,7 +104,7 @@ def test_a_turned_light_keeps_its_distance_and_turns_back(
         assert np.linalg.norm(np.asarray(turned.direction)) == pytest.approx(1.0)
     cosine = float(np.clip(towards(light, pivot) @ towards(turned, pivot), -1.0, 1.0))
     assert np.arccos(cosine) <= np.hypot(right, up) + 1e-6
-    back = edits.turned(turned, AXES, -right, -up, pivot)
+    back = edits.rotate_light(turned, AXES, -right, -up, pivot)
     np.testing.assert_allclose(towards(back, pivot), towards(light, pivot), atol=1e-9)
 
 
@@ -107,16 +113,18 @@ def test_looks() -> None:
     scene = balls(lights=None)
     for name in LOOKS:
         settings = replace(scene.render, look=name)
-        assert_same_view(taken(scene, Edits().rendered(look=name)), pack(scene, settings).view)
+        assert_same_view(
+            taken(scene, Edits().with_render_settings(look=name)), pack(scene, settings).view
+        )
     lit = balls(lights=LIGHTS[3])
     soft = replace(lit.render, integrator="ao")
-    assert_same_view(taken(lit, Edits().rendered(look="soft")), pack(lit, soft).view)
+    assert_same_view(taken(lit, Edits().with_render_settings(look="soft")), pack(lit, soft).view)
 
 
 def test_every_action_is_a_method_that_takes_these_arguments() -> None:
     for control in CONTROLS:
-        action = named(control.action)
-        action.bound(control.amount, {})
+        action = find_action(control.action)
+        action.bind_arguments(control.amount, {})
         assert action.function.__doc__, control
         assert control.amount or not control.held, "a held key needs an amount a second"
     words = {each.action for each in CONTROLS}
@@ -131,13 +139,13 @@ def test_no_key_has_two_meanings() -> None:
 
 @given(columns=st.integers(20, 250), rows=st.integers(4, 100))
 def test_help_has_everything_under_its_heading_on_pages_that_fit(columns: int, rows: int) -> None:
-    pages = help_pages(columns, rows)
+    pages = make_help_pages(columns, rows)
     for page in pages:
         assert len(page) <= rows
         assert max(map(len, page)) <= max(columns, len("  Right drag, Shift drag  ") + MIN_MEANING)
     words = " ".join(" ".join(line for line in page) for page in pages).split()
     for heading in GROUPS:
         assert heading.split()[-1] in words
-    for keys, meaning in (row for _, each in help_groups() for row in each):
+    for keys, meaning in (row for _, each in make_help_groups() for row in each):
         assert set(keys.split()) <= set(words)
         assert set(meaning.split()) <= set(words)

@@ -15,8 +15,8 @@ from raytracer.packing.pack import repack_view
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.content import Edits
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.orbit_camera import View
-from raytracer.viewer.picking import CORNERS, outline
+from raytracer.viewer.orbit_camera import OrbitCamera
+from raytracer.viewer.picking import CORNERS, trace_outline
 from reference.hit import closest_hit
 from support.previews import assert_same_view, balls, hit_id, loaded_scene_of, pixel_ray, view_of
 from support.views import views
@@ -25,11 +25,11 @@ SIZE = (64, 48)
 LIGHT = DirectionalLight((1.0, -2.0, -0.5))
 
 
-def fresh(loaded_scene: LoadedScene, view: View, size: tuple[int, int], edits: Edits) -> Any:
+def fresh(loaded_scene: LoadedScene, view: OrbitCamera, size: tuple[int, int], edits: Edits) -> Any:
     """The packed scene without the cache."""
     settings = loaded_scene.job.settings.override(width=size[0], height=size[1])
     return repack_view(
-        loaded_scene.buffers, edits.applied_to(loaded_scene.scene), settings, view.pose
+        loaded_scene.buffers, edits.apply_to(loaded_scene.scene), settings, view.pose
     )
 
 
@@ -45,7 +45,7 @@ def test_a_camera_that_moves_into_glass_or_below_the_ground_is_as_if_it_was_ther
     frames = []
     for place in ((0.0, 1.0, 6.0), (0.0, 0.1, 0.5), (0.0, -2.0, 6.0), (0.0, 1.0, 6.0)):
         view = view_of(loaded_scene.buffers, position=place, look_at=(0.0, 0.0, -2.0))
-        found = loaded_scene.view_for(view, SIZE, Edits())
+        found = loaded_scene.pack_view(view, SIZE, Edits())
         assert_same_view(found, fresh(loaded_scene, view, SIZE, Edits()))
         frames.append(found.frame)
     media = [frame["media"].tobytes() for frame in frames]
@@ -58,7 +58,11 @@ def test_every_look_is_as_if_made_anew(lights: Any) -> None:
     """After any change: of camera, size, light, background, or back."""
     loaded_scene = loaded_scene_of(balls(lights=lights))
     start = view_of(loaded_scene.buffers)
-    views = [start, moves.orbit(start, 0.4, 0.2), moves.toggle(moves.pan(start, 0.1, 0.2))]
+    views = [
+        start,
+        moves.orbit(start, 0.4, 0.2),
+        moves.toggle_projection(moves.pan(start, 0.1, 0.2)),
+    ]
     many = [
         Edits(),
         Edits(lights=(LIGHT,)),
@@ -70,9 +74,9 @@ def test_every_look_is_as_if_made_anew(lights: Any) -> None:
     for _ in range(60):
         view, edits = views[rng.integers(3)], many[rng.integers(len(many))]
         size = ((64, 48), (48, 64), (200, 100))[rng.integers(3)]
-        seen = loaded_scene.view_for(view, size, edits)
+        seen = loaded_scene.pack_view(view, size, edits)
         assert_same_view(seen, fresh(loaded_scene, view, size, edits))
-        assert seen is not loaded_scene.view_for(view, size, edits), "a request is known by it"
+        assert seen is not loaded_scene.pack_view(view, size, edits), "a request is known by it"
 
 
 @pytest.mark.parametrize("kind", ["perspective", "orthographic"])
@@ -85,7 +89,7 @@ def test_hit_is_the_nearest_sphere_of_all(kind: str) -> None:
     view = view_of(b, type=kind)
     for turn in ((0.0, 0.0), (1.0, 0.5), (2.5, -1.2)):
         turned = moves.orbit(view, *turn)
-        seen = loaded_scene.view_for(turned, SIZE, Edits())
+        seen = loaded_scene.pack_view(turned, SIZE, Edits())
         pixels = [(x, y) for y in range(0, SIZE[1], 3) for x in range(0, SIZE[0], 3)]
         rays = np.array([pixel_ray(turned, x + 0.5, y + 0.5, SIZE) for x, y in pixels])
         _, index = closest_hit(centers, radius, rays[:, 0], rays[:, 1])
@@ -105,8 +109,8 @@ def test_a_place_beside_spheres_shows_the_nearest_in_the_picture() -> None:
     loaded_scene = loaded_scene_of(
         scene, width=300, height=300
     )  # each is less than half a pixel wide
-    seen = loaded_scene.view_for(
-        moves.initial_view(camera, loaded_scene.buffers, 1.0), (300, 300), Edits()
+    seen = loaded_scene.pack_view(
+        moves.make_initial_view(camera, loaded_scene.buffers, 1.0), (300, 300), Edits()
     )
     assert [hit_id(loaded_scene, seen, x, y) for x, y in ((147, 150), (247, 150))] == [
         None,
@@ -115,7 +119,7 @@ def test_a_place_beside_spheres_shows_the_nearest_in_the_picture() -> None:
     assert hit_id(loaded_scene, seen, 147, 151, reach=4) == 1
     assert hit_id(loaded_scene, seen, 247, 151, reach=4) == 2
     assert hit_id(loaded_scene, seen, 160, 150, reach=4) is None
-    found = loaded_scene.hit(seen, 147, 151, reach=4)
+    found = loaded_scene.find_hit(seen, 147, 151, reach=4)
     assert found is not None
     np.testing.assert_allclose(found.point, (0.0, 0.0, 3.002), atol=3e-3)
 
@@ -123,20 +127,22 @@ def test_a_place_beside_spheres_shows_the_nearest_in_the_picture() -> None:
 def test_solids_are_counted_behind_all_particles_where_some_are_hidden() -> None:
     hidden = replace(loaded_scene_of(balls()), numbers=np.array([1]))
     count = hidden.all_particles.count
-    assert [hidden.number_of(prim_id) for prim_id in (0, 1, 2)] == [1, count, count + 1]
+    assert [hidden.find_number(prim_id) for prim_id in (0, 1, 2)] == [1, count, count + 1]
 
 
 WINDOW = (800, 600)
 
 
-def passes(view: View, center: NDArray[np.float64], x: float, y: float) -> float:
+def passes(view: OrbitCamera, center: NDArray[np.float64], x: float, y: float) -> float:
     """How near the ray through a place of the window, from the lower left, comes to a point."""
     origin, direction = pixel_ray(view, x, WINDOW[1] - y, WINDOW)
     return float(np.linalg.norm(np.cross(center - origin, direction)))
 
 
 @given(view=views(), seed=st.integers(0, 10_000), radius=st.floats(1e-3, 0.8))
-def test_rays_through_the_outline_touch_the_sphere(view: View, seed: int, radius: float) -> None:
+def test_rays_through_the_outline_touch_the_sphere(
+    view: OrbitCamera, seed: int, radius: float
+) -> None:
     rng = np.random.default_rng(seed)
     axes = view.pose.axes
     away = rng.uniform(0.1, 2.0) * radius + rng.uniform(0.0, 6.0) * (seed % 2)
@@ -144,7 +150,7 @@ def test_rays_through_the_outline_touch_the_sphere(view: View, seed: int, radius
         view.pose.half if view.orthographic else view.pose.half * away
     )
     center = view.pose.eye + away * axes.forward + side[0] * axes.right + side[1] * axes.up
-    corners = np.array(outline(view, center, radius, WINDOW))
+    corners = np.array(trace_outline(view, center, radius, WINDOW))
     if not len(corners):  # a part of it is beside or behind the eye
         offset = center - view.pose.eye
         assert not view.orthographic
@@ -161,8 +167,8 @@ def test_rays_through_the_outline_touch_the_sphere(view: View, seed: int, radius
 
 
 @given(view=views(), radius=st.floats(0.01, 1.0))
-def test_nothing_is_drawn_around_the_eye_or_behind_it(view: View, radius: float) -> None:
+def test_nothing_is_drawn_around_the_eye_or_behind_it(view: OrbitCamera, radius: float) -> None:
     forward = view.pose.axes.forward
-    assert outline(view, view.pose.eye - 3.0 * forward, radius, WINDOW) == []
+    assert trace_outline(view, view.pose.eye - 3.0 * forward, radius, WINDOW) == []
     if not view.orthographic:
-        assert outline(view, view.pose.eye + 0.9 * radius * forward, radius, WINDOW) == []
+        assert trace_outline(view, view.pose.eye + 0.9 * radius * forward, radius, WINDOW) == []

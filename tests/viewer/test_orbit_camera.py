@@ -15,8 +15,8 @@ from raytracer.model.settings import RenderSettings
 from raytracer.packing import framing
 from raytracer.packing.pack import pack
 from raytracer.viewer import orbit_camera as moves
-from raytracer.viewer.orbit_camera import View
-from raytracer.viewer.picking import outline
+from raytracer.viewer.orbit_camera import OrbitCamera
+from raytracer.viewer.picking import trace_outline
 from support.previews import balls, view_of
 from support.views import (
     ANGLES,
@@ -38,7 +38,7 @@ AXES = [tuple(float(v) for v in row) for row in (*np.eye(3), *-np.eye(3))]
 
 @given(view=views(), steps=st.lists(st.tuples(ANGLES, ANGLES), min_size=1, max_size=6))
 def test_orbit_keeps_distance_place_of_the_pivot_and_level(
-    view: View, steps: list[tuple[float, float]]
+    view: OrbitCamera, steps: list[tuple[float, float]]
 ) -> None:
     turned = view
     for right, up in steps:
@@ -55,7 +55,9 @@ def test_orbit_keeps_distance_place_of_the_pivot_and_level(
 
 
 @given(view=views(), angle=st.floats(-0.5, 0.5))
-def test_orbit_moves_the_eye_to_the_right_and_up_by_its_angle(view: View, angle: float) -> None:
+def test_orbit_moves_the_eye_to_the_right_and_up_by_its_angle(
+    view: OrbitCamera, angle: float
+) -> None:
     """Seen from the pivot in the middle, the eye goes where it is told to."""
     distance = view.distance
     view = replace(view, pivot=view.pose.eye + view.pose.axes.forward * distance)
@@ -87,12 +89,12 @@ def test_orbit_for_a_long_time_stays_orthonormal() -> None:
 
 @given(view=views(), axis=st.sampled_from(AXES), near=st.booleans(), up=st.integers(0, 2))
 def test_along_looks_along_the_axis_at_the_same_pivot(
-    view: View, axis: tuple[float, float, float], near: bool, up: int
+    view: OrbitCamera, axis: tuple[float, float, float], near: bool, up: int
 ) -> None:
     """With y-up, z-up and x-up scenes, and with an `up` that is near an axis but not on it."""
     tilt = np.array([0.011, 0.013, 0.017]) if near else np.zeros(3)
     view = replace(view, up=unit(np.eye(3)[up] + tilt))
-    there = moves.along(view, axis)
+    there = moves.look_along(view, axis)
     np.testing.assert_allclose(there.pose.axes.forward, axis, atol=1e-12)
     np.testing.assert_allclose(place(there), place(view), atol=1e-9)
     assert there.distance == pytest.approx(view.distance, rel=1e-9)
@@ -105,9 +107,9 @@ def test_along_looks_along_the_axis_at_the_same_pivot(
 
 
 @given(view=views(), right=ANGLES, up=ANGLES)
-def test_pan_moves_the_picture_by_its_heights(view: View, right: float, up: float) -> None:
+def test_pan_moves_the_picture_by_its_heights(view: OrbitCamera, right: float, up: float) -> None:
     moved = moves.pan(view, right, up)
-    found, _ = moves.project(moved, view.pivot[None], ASPECT)
+    found, _ = moves.project_points(moved, view.pivot[None], ASPECT)
     shift = (found[0] - place(view)) * (ASPECT, 1.0) / 2.0  # in heights
     np.testing.assert_allclose(shift, (-right, -up), atol=1e-9)
     np.testing.assert_allclose(place(moved), place(view), atol=1e-9)
@@ -117,7 +119,7 @@ def test_pan_moves_the_picture_by_its_heights(view: View, right: float, up: floa
 
 @given(view=views(kind="perspective"), factor=st.floats(0.01, 100.0))
 def test_dolly_scales_the_distance_and_keeps_the_pivot_in_its_place(
-    view: View, factor: float
+    view: OrbitCamera, factor: float
 ) -> None:
     moved = moves.dolly(view, factor)
     assert moved.distance == pytest.approx(view.distance * factor, rel=1e-9)
@@ -126,7 +128,7 @@ def test_dolly_scales_the_distance_and_keeps_the_pivot_in_its_place(
 
 
 @given(view=views(kind="perspective"), factor=st.floats(0.5, 2.0), steps=st.integers(1, 30))
-def test_zoom_changes_the_field_of_view_alone(view: View, factor: float, steps: int) -> None:
+def test_zoom_changes_the_field_of_view_alone(view: OrbitCamera, factor: float, steps: int) -> None:
     wide = view
     for _ in range(steps):
         wide = moves.zoom(wide, factor)
@@ -140,39 +142,39 @@ def test_zoom_changes_the_field_of_view_alone(view: View, factor: float, steps: 
 
 
 @given(view=views(), fov=st.floats(5.0, 120.0))
-def test_toggle_keeps_size_and_place_of_the_pivot(view: View, fov: float) -> None:
-    other = moves.unclipped(moves.toggle(view, fov), 3.0)
+def test_toggle_keeps_size_and_place_of_the_pivot(view: OrbitCamera, fov: float) -> None:
+    other = moves.move_back(moves.toggle_projection(view, fov), 3.0)
     assert other.orthographic != view.orthographic
     assert other.half_height == pytest.approx(view.half_height, rel=1e-9)
     np.testing.assert_allclose(place(other), place(view), atol=1e-8)
     assert other.pose.axes is view.pose.axes
-    again = moves.toggle(other, fov)
+    again = moves.toggle_projection(other, fov)
     assert again.half_height == pytest.approx(view.half_height, rel=1e-9)
     if other.orthographic:
         assert again.pose.half == pytest.approx(tan(radians(fov) / 2.0))
 
 
 @given(view=views(kind="perspective"), seed=st.integers(0, 1000))
-def test_an_orthographic_view_has_all_in_front_of_it(view: View, seed: int) -> None:
+def test_an_orthographic_view_has_all_in_front_of_it(view: OrbitCamera, seed: int) -> None:
     """Whatever is within the extent is not cut off by the plane that rays start from."""
-    orthographic = moves.unclipped(moves.toggle(view), 2.5)
+    orthographic = moves.move_back(moves.toggle_projection(view), 2.5)
     points = np.random.default_rng(seed).normal(size=(200, 3))
     points *= 2.5 / np.linalg.norm(points, axis=1)[:, None]
     assert ((points - orthographic.pose.eye) @ orthographic.pose.axes.forward > -1e-9).all()
     step = 5.0 * orthographic.pose.axes.forward
     pose = replace(orthographic.pose, eye=orthographic.pose.eye + step)
-    near = moves.unclipped(replace(orthographic, pose=pose, pivot=orthographic.pivot + step), 2.5)
+    near = moves.move_back(replace(orthographic, pose=pose, pivot=orthographic.pivot + step), 2.5)
     assert ((points - near.pose.eye) @ near.pose.axes.forward > -1e-9).all()
 
 
 # Fitting
 
 
-def silhouettes(view: View, aspect: float) -> Vector:
+def silhouettes(view: OrbitCamera, aspect: float) -> Vector:
     """Where the outlines of all spheres are in the picture, (N, 2)."""
     size = 1000, round(1000 / aspect)
     centers = BUFFERS.centers.astype(np.float64)
-    found = [outline(view, *each, size) for each in zip(centers, BUFFERS.radius, strict=True)]
+    found = [trace_outline(view, *each, size) for each in zip(centers, BUFFERS.radius, strict=True)]
     assert all(found), "all are in front of the eye"
     corners: Vector = np.concatenate(found) * 2.0 / size - 1.0
     return corners
@@ -184,10 +186,10 @@ def silhouettes(view: View, aspect: float) -> Vector:
     turns=st.lists(st.tuples(ANGLES, ANGLES), max_size=4),
 )
 def test_to_all_has_every_sphere_in_the_picture_from_the_same_side_and_after_turns(
-    view: View, aspect: float, turns: list[tuple[float, float]]
+    view: OrbitCamera, aspect: float, turns: list[tuple[float, float]]
 ) -> None:
     """It is as near as it may be: the ball around the spheres touches the margin."""
-    there = turned = moves.to_all(view, BUFFERS, aspect)
+    there = turned = moves.fit_all(view, BUFFERS, aspect)
     for right, up in turns:
         turned = moves.orbit(turned, right, up)
         assert np.abs(silhouettes(turned, aspect)).max() < 1.0
@@ -205,11 +207,11 @@ def test_to_all_has_every_sphere_in_the_picture_from_the_same_side_and_after_tur
 
 @given(view=views(), index=st.integers(0, BUFFERS.count - 1))
 def test_to_sphere_puts_it_into_the_middle_at_its_share_of_the_height(
-    view: View, index: int
+    view: OrbitCamera, index: int
 ) -> None:
     center = BUFFERS.centers[index].astype(np.float64)
     radius = float(BUFFERS.radius[index])
-    there = moves.to_sphere(view, center, radius)
+    there = moves.center_sphere(view, center, radius)
     np.testing.assert_allclose(place(there), (0.0, 0.0), atol=1e-9)
     np.testing.assert_array_equal(there.pivot, center)
     assert there.distance > radius
@@ -241,39 +243,39 @@ def assert_same_camera(a: NDArray[np.void], b: NDArray[np.void], scale: float = 
 
 @given(view=views(), right=ANGLES, up=ANGLES, kind=st.sampled_from(["as it is", "pole", "axis"]))
 def test_a_camera_written_down_is_packed_as_the_same_one(
-    view: View, right: float, up: float, kind: str
+    view: OrbitCamera, right: float, up: float, kind: str
 ) -> None:
     view = moves.orbit(view, right, up)
     if kind == "pole":
         view = moves.orbit(view, 0.0, 9.0)
     elif kind == "axis":
-        view = moves.along(view, (-view.up).tolist())
-    camera = moves.camera_of(view, BUFFERS)
+        view = moves.look_along(view, (-view.up).tolist())
+    camera = moves.make_camera(view, BUFFERS)
     again = pack(balls(camera=camera), RenderSettings(width=400, height=300))
     assert_same_camera(view.pose.pack(400 / 300), again.view.camera)
     assert not camera.fit
-    once_more = moves.camera_of(moves.initial_view(camera, BUFFERS, ASPECT), BUFFERS)
+    once_more = moves.make_camera(moves.make_initial_view(camera, BUFFERS, ASPECT), BUFFERS)
     np.testing.assert_allclose(place_of(once_more), place_of(camera), rtol=1e-9)
 
 
 @given(view=views(), shift=st.floats(-100.0, 100.0), scale=st.sampled_from([0.125, 1.0, 64.0]))
 def test_carried_into_another_render_space_it_is_the_same_camera(
-    view: View, shift: float, scale: float
+    view: OrbitCamera, shift: float, scale: float
 ) -> None:
     (x, y, z), old = BUFFERS.space
     space = Space((x + shift, y + shift, z + shift), old * scale)
     other = replace(BUFFERS, space=space)
-    there = moves.rebased(view, BUFFERS.space, other.space)
-    one, two = moves.camera_of(view, BUFFERS), moves.camera_of(there, other)
+    there = moves.change_space(view, BUFFERS.space, other.space)
+    one, two = moves.make_camera(view, BUFFERS), moves.make_camera(there, other)
     for name in ("position", "look_at", "up"):
         np.testing.assert_allclose(getattr(one, name), getattr(two, name), atol=1e-9)
     assert one.vertical_fov == pytest.approx(two.vertical_fov)
     assert one.height == (None if one.height is None else pytest.approx(two.height))
-    assert_same(moves.rebased(there, other.space, BUFFERS.space), view, atol=1e-9)
+    assert_same(moves.change_space(there, other.space, BUFFERS.space), view, atol=1e-9)
 
 
 @given(view=views(), seed=st.integers(0, 1000))
-def test_project_is_the_inverse_of_camera_rays(view: View, seed: int) -> None:
+def test_project_is_the_inverse_of_camera_rays(view: OrbitCamera, seed: int) -> None:
     rng = np.random.default_rng(seed)
     pose = view.pose
     places = rng.uniform(-1.0, 1.0, (20, 2))
@@ -281,9 +283,9 @@ def test_project_is_the_inverse_of_camera_rays(view: View, seed: int) -> None:
     size = pose.half if view.orthographic else pose.half * depth
     points = pose.eye + depth * pose.axes.forward
     points += size * (places[:, :1] * ASPECT * pose.axes.right + places[:, 1:] * pose.axes.up)
-    found, ahead = moves.project(view, points, ASPECT)
+    found, ahead = moves.project_points(view, points, ASPECT)
     assert ahead.all()
     np.testing.assert_allclose(found, places, atol=1e-9)
-    behind, ahead = moves.project(view, 2.0 * pose.eye - points, ASPECT)
+    behind, ahead = moves.project_points(view, 2.0 * pose.eye - points, ASPECT)
     assert not ahead.any()
     assert np.isfinite(behind).all()

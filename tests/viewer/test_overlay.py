@@ -27,7 +27,7 @@ def test_over_a_draft_there_is_nothing_that_depends_on_the_camera(more: dict[str
         annotations = Annotations(legend=Legend(), **shown)
         with opened(scene, size=(240, 180), annotations=annotations) as session:
             picture = finished(session)
-            found.append((overlay._legend_and_texts(picture.frame), picture.pixels))
+            found.append((overlay._draw_legend_and_texts(picture.frame), picture.pixels))
     assert found[0][0].any()
     np.testing.assert_array_equal(found[1][0], found[0][0])
     assert (found[1][1] != found[0][1]).any(), "the picture at rest has it"

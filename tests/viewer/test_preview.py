@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import raytracer
 from raytracer.config.errors import DataFileError, OutputError, SceneError, UserError
 from raytracer.viewer import preview
-from raytracer.viewer.preview import MARGIN, fitting
+from raytracer.viewer.preview import MARGIN, fit_window_size
 from support.previews import balls, pixels_of
 from support.window_scene import SIZE, assert_same_but_for_rounding, pasted, python, rendered
 
@@ -127,7 +127,7 @@ SIDES = st.integers(1, 10_000)
 def test_a_window_fits_the_screen_in_the_shape_of_the_picture(
     size: tuple[int, int], screen: tuple[int, int]
 ) -> None:
-    found = fitting(size, SimpleNamespace(width=screen[0], height=screen[1]))
+    found = fit_window_size(size, SimpleNamespace(width=screen[0], height=screen[1]))
     for side, wanted, room in zip(found, size, screen, strict=True):
         assert 1 <= side <= max(wanted, 1)
         assert side <= max(MARGIN * room, 1.0)

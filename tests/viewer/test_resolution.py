@@ -21,8 +21,8 @@ from raytracer.viewer.progressive_film import (
     MIN_RENDER_BUDGET,
     SLACK,
     ResolutionController,
-    next_size,
-    size_at,
+    choose_next_size,
+    find_level_size,
 )
 
 FULL = (1280, 720)
@@ -52,7 +52,7 @@ def usual(levels: list[int]) -> int:
 def test_a_moving_frame_takes_no_longer_than_it_may(cost: float, start: int, fixed: float) -> None:
     """20 frames/s, 25 above half the window's resolution; coarser only where it would be slower."""
     level = usual(play(cost, ResolutionController(start), fixed))
-    size, half = size_at(level, FULL), size_at(HALF, FULL)
+    size, half = find_level_size(level, FULL), find_level_size(HALF, FULL)
     seconds = cost * size[0] * size[1] + fixed
     if level < len(LEVELS) - 1:
         allowed = COARSE_FRAME_BUDGET if level >= HALF else FRAME_BUDGET
@@ -79,16 +79,16 @@ def test_finer_ends_at_the_full_size_in_a_few_steps(
 ) -> None:
     resolution = ResolutionController()
     resolution.learn(1, cost)
-    size, steps = size_at(level, full), 0
+    size, steps = find_level_size(level, full), 0
     while size != full:
-        step = next_size(size, full, resolution, 0.35)
+        step = choose_next_size(size, full, resolution, 0.35)
         assert all(a <= b for a, b in zip(size, step, strict=True))
         assert step != size
         if resolution.seconds(full) <= 0.35:
             assert step == full
         size, steps = step, steps + 1
     assert steps <= 13
-    assert next_size(full, full, resolution, 0.35) == full
+    assert choose_next_size(full, full, resolution, 0.35) == full
 
 
 SIZE = (64, 48)

@@ -12,7 +12,7 @@ from raytracer import Annotations, Axes, Camera, Outline, Scene, TextLabel
 from raytracer.config.errors import OutputError, UserError
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.model.settings import MAX_SIDE
-from raytracer.viewer.keep import parse_size
+from raytracer.viewer.save_view import parse_size
 from raytracer.viewer.worker import SaveJob
 from support.previews import balls, first_camera, loaded_scene_of
 from support.workers import Window, request_of

@@ -18,9 +18,9 @@ from raytracer.model.views import VIEWS
 from raytracer.viewer import panel
 from raytracer.viewer.choices import SOLIDS
 from raytracer.viewer.loaded_scene import Hit
-from raytracer.viewer.messages import Pick, Picked
-from raytracer.viewer.panel import state_of
-from raytracer.viewer.picking import measures
+from raytracer.viewer.messages import Pick, PickReport
+from raytracer.viewer.panel import describe_state
+from raytracer.viewer.picking import format_measures
 from raytracer.viewer.session import Session
 from raytracer.viewer.view_actions import tick
 from support.particle_files import dump, write
@@ -48,10 +48,10 @@ def until(session: Session, name: str, *keys: str) -> Any:
 
     def settled() -> bool:
         session.picture()
-        return not state_of(session)["loading"] and not session.worker.messages.qsize()
+        return not describe_state(session)["loading"] and not session.worker.messages.qsize()
 
     wait_for(settled, "the content")
-    value = state_of(session)[name]
+    value = describe_state(session)[name]
     for key in keys:
         value = value[key]
     return value
@@ -87,16 +87,16 @@ def test_pictures_end_with_that_of_render_and_are_the_callers_own(session: Sessi
 
 
 def test_the_state_is_json_and_names_what_actions_take(session: Session) -> None:
-    state = json.loads(json.dumps(state_of(session)))
+    state = json.loads(json.dumps(describe_state(session)))
     assert state["spheres"] == 40
     assert state["frame"]["count"] == 1
-    sections = json.loads(json.dumps(panel.about(session)))
+    sections = json.loads(json.dumps(panel.describe_panel(session)))
     rows = {row["label"].lower(): row for row in sections["Look"]}
     for name in ("look", "background"):
         for value in rows[name]["choices"]:
             session.do(f"next-{name}")
             session.do(name, value)
-            assert state_of(session)[name] == value
+            assert describe_state(session)[name] == value
     for name in VIEWS:
         session.do("view", name)
     for column in state["color"]["columns"]:
@@ -137,21 +137,21 @@ def test_frames_are_counted_shown_and_played(tmp_path: Path) -> None:
         wait_for(lambda: until(session, "frame", "count") == 4)
         first = session.loaded_scene.scene.spheres[0].centers.copy()
         radius = session.loaded_scene.scene.spheres[0].radius
-        eye = state_of(session)["camera"]["position"]
+        eye = describe_state(session)["camera"]["position"]
         session.do("step", 1)
         assert until(session, "frame", "number") == 1
         shown = session.loaded_scene.scene.spheres[0]
         assert np.allclose(shown.centers - first, (1, 0, 0))
         assert np.array_equal(shown.radius, radius)
-        assert np.allclose(state_of(session)["camera"]["position"], eye)
+        assert np.allclose(describe_state(session)["camera"]["position"], eye)
         session.do("frame", 99)
         assert until(session, "frame", "number") == 3
         session.do("play")
-        assert session.moving
+        assert session.is_moving
         tick(session, 1.0)
         assert until(session, "frame", "number") == 0
         session.do("play", False)
-        assert not session.moving
+        assert not session.is_moving
 
 
 def test_playing_goes_on_after_frames_that_cannot_be_read(tmp_path: Path) -> None:
@@ -188,13 +188,19 @@ def test_a_file_that_grows_shows_its_new_frames(tmp_path: Path) -> None:
 def test_the_settings_of_a_call_are_the_first_content(tmp_path: Path) -> None:
     path = write_frames(tmp_path / "run.xyz", 2)
     with opened(path, color_by="charge", select="charge > 1") as session:
-        assert state_of(session)["color"]["by"] == "charge"
+        assert describe_state(session)["color"]["by"] == "charge"
         assert until(session, "hidden") == 2
-        assert (state_of(session)["color"]["low"], state_of(session)["color"]["high"]) == (2.0, 4.0)
+        assert (
+            describe_state(session)["color"]["low"],
+            describe_state(session)["color"]["high"],
+        ) == (2.0, 4.0)
         wait_for(lambda: until(session, "frame", "count") == 2, "the number of frames")
         session.do("step", 1)
         assert until(session, "frame", "number") == 1
-        assert (state_of(session)["color"]["low"], state_of(session)["color"]["high"]) == (2.0, 4.0)
+        assert (
+            describe_state(session)["color"]["low"],
+            describe_state(session)["color"]["high"],
+        ) == (2.0, 4.0)
         session.do("show-all")
         assert until(session, "hidden") == 0
 
@@ -212,7 +218,7 @@ def write_dump(path: Path, frames: int) -> Path:
 def keep_pick(session: Session, number: int, add: bool = False) -> None:
     """Have the viewer hear that a sphere was picked."""
     loaded = session.loaded_scene
-    session.hear(Picked(loaded, Pick(number, [], (0.0, 0.0, 0.0)), add=add))
+    session.handle_message(PickReport(loaded, Pick(number, [], (0.0, 0.0, 0.0)), add=add))
 
 
 def test_selections_and_picks_stay_with_the_ids_of_particles(tmp_path: Path) -> None:
@@ -232,10 +238,12 @@ def test_selections_and_picks_stay_with_the_ids_of_particles(tmp_path: Path) -> 
         session.do("hide-rest")
         assert until(session, "hidden") == 5
         assert session.loaded_scene.scene.spheres[0].centers[0, 0] == pytest.approx(2.2)
-        seen = Picked.of(session.loaded_scene, Hit(0, (2.2, 2.0, 5.0)), go=False, add=False).pick
+        seen = PickReport.of(
+            session.loaded_scene, Hit(0, (2.2, 2.0, 5.0)), go=False, add=False
+        ).pick
         assert seen is not None
         assert seen.number == pick.number, "a click means the particle, not its place among shown"
-        (shown,) = state_of(session)["picks"]
+        (shown,) = describe_state(session)["picks"]
         assert shown["id"] == pick.number
         assert shown["position"] == [pytest.approx(2.2), 2.0, 5.0]
 
@@ -260,10 +268,10 @@ def test_a_pick_hits_the_scene_that_replaces_the_one_that_was_clicked(session: S
 
 def test_a_pick_of_other_particles_comes_too_late(session: Session) -> None:
     other = loaded_scene_of(raytracer.Scene([raytracer.SphereSet(np.eye(3), 0.2)]))
-    session.hear(Picked(other, Pick(0, [], (0.0, 0.0, 0.0))))
+    session.handle_message(PickReport(other, Pick(0, [], (0.0, 0.0, 0.0))))
     assert session.picks == []
     keep_pick(session, 0)
-    session.hear(Picked(other, None))
+    session.handle_message(PickReport(other, None))
     assert [pick.number for pick in session.picks] == [0]
 
 
@@ -275,18 +283,18 @@ def test_slices_cut_off_what_is_in_front_the_nearest_axis_first(view: str) -> No
         seen = []
         for _ in range(3):
             session.do("next-slice")
-            now, forward = state_of(session)["slice"], session.view.pose.axes.forward
+            now, forward = describe_state(session)["slice"], session.view.pose.axes.forward
             along = {axis: forward["xyz".index(axis)] for axis in "xyz"}
             left = [axis for axis in "xyz" if axis not in seen]
             assert abs(along[now["axis"]]) == max(abs(along[axis]) for axis in left)
             seen.append(now["axis"])
             assert now["keep"] == ("above" if along[now["axis"]] > 0.0 else "below")
         session.do("next-slice")
-        assert state_of(session)["slice"] is None
+        assert describe_state(session)["slice"] is None
         session.do("slice", "y", 0.5)
         session.do("next-slice")
         session.do("undo")
-        assert state_of(session)["slice"]["axis"] == "y"
+        assert describe_state(session)["slice"]["axis"] == "y"
 
 
 def test_what_is_hidden_sliced_and_marked_is_what_numpy_says(session: Session) -> None:
@@ -334,7 +342,7 @@ def test_what_is_hidden_sliced_and_marked_is_what_numpy_says(session: Session) -
     wait_for(
         lambda: (
             until(session, "hidden")
-            and "all particles would be hidden" in state_of(session)["notice"]
+            and "all particles would be hidden" in describe_state(session)["notice"]
         )
     )
     assert until(session, "hidden") > 0  # what was there before
@@ -356,34 +364,34 @@ def test_picks_have_a_distance_an_angle_and_a_dihedral_angle() -> None:
         for number in range(4):
             keep_pick(session, number, add=True)
         expected = ["distance 1", "angle 90.00°", "dihedral 90.00°"]
-        assert measures(viewer) == expected
-        assert state_of(session)["measure"] == ", ".join(expected)
+        assert format_measures(viewer) == expected
+        assert describe_state(session)["measure"] == ", ".join(expected)
         keep_pick(session, 3, add=True)
         assert [each.number for each in viewer.picks] == [0, 1, 2, 3]
         keep_pick(session, 2)
-        assert measures(viewer) == []
+        assert format_measures(viewer) == []
 
 
 def test_undo_returns_step_by_step_and_redo_goes_on(session: Session) -> None:
-    first = state_of(session)["camera"]
+    first = describe_state(session)["camera"]
     for _ in range(5):
         session.do("orbit", 0.1, 0.0)  # one drag
-    turned = state_of(session)["camera"]
+    turned = describe_state(session)["camera"]
     session.do("select", "x > 50")
     session.do("background", "black")
     until(session, "selection")
     session.do("undo")
-    assert state_of(session)["background"] == "the scene's"
+    assert describe_state(session)["background"] == "the scene's"
     session.do("undo")
     assert until(session, "selection", "count") == 0
     session.do("undo")
-    assert np.allclose(state_of(session)["camera"]["position"], first["position"])
+    assert np.allclose(describe_state(session)["camera"]["position"], first["position"])
     assert not session.history.before
     for _ in range(3):
         session.do("redo")
     assert until(session, "selection", "condition") == "x > 50"
-    assert np.allclose(state_of(session)["camera"]["position"], turned["position"])
-    assert state_of(session)["background"] == "black"
+    assert np.allclose(describe_state(session)["camera"]["position"], turned["position"])
+    assert describe_state(session)["background"] == "black"
     assert not session.history.after
 
 
@@ -400,7 +408,7 @@ def test_keyframes_are_printed_with_the_camera(
         session.do("orbit", 0.5, 0.0)
         session.do("keyframe")
         assert until(session, "keyframes") == 2
-        text, camera = session.do("print-camera"), state_of(session)["camera"]
+        text, camera = session.do("print-camera"), describe_state(session)["camera"]
         session.do("clear-keyframes")
         assert "animation" not in session.do("print-camera")
     (tmp_path / "view.toml").write_text(text)
@@ -430,7 +438,7 @@ def test_styles_bonds_and_arrows_are_actions() -> None:
     )
     with opened(field) as session:
         counts = partial(counts_after, session)
-        rows = {row["label"]: row for row in panel.about(session)[SOLIDS]}
+        rows = {row["label"]: row for row in panel.describe_panel(session)[SOLIDS]}
         assert rows["Arrows"]["choices"] == ["", "velocity"]
         assert counts("arrows", "velocity") == {"sphere": 64, "capsule": 64, "cone": 64}
         assert counts("bonds", "1.1") == {"sphere": 64, "capsule": 208, "cone": 64}
@@ -485,7 +493,7 @@ def test_a_condition_on_a_column_that_one_set_lacks() -> None:
 def test_no_background_is_that_of_the_scene(session: Session) -> None:
     session.do("background", "black")
     session.do("background", None)
-    assert session.edited.background == session.loaded_scene.scene.background
+    assert session.edited_scene.background == session.loaded_scene.scene.background
 
 
 def test_a_transparent_background_hides_the_environment_and_another_shows_it_again() -> None:

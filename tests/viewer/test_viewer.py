@@ -12,10 +12,10 @@ from raytracer import Camera
 from raytracer.config.errors import UserError
 from raytracer.packing.pack import pack
 from raytracer.viewer import orbit_camera as moves
-from raytracer.viewer.choices import enter
-from raytracer.viewer.keep import camera_toml
+from raytracer.viewer.choices import submit_prompt
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Frame, Loaded
+from raytracer.viewer.messages import Frame, LoadReport
+from raytracer.viewer.save_view import format_camera
 from raytracer.viewer.session import Session
 from raytracer.viewer.view_actions import APERTURE, pan
 from support.previews import (
@@ -61,16 +61,16 @@ def test_the_lens_focuses_on_the_picked_sphere(viewer: Session) -> None:
     viewer.do("focus-picked")
     assert viewer.notice == "in focus: sphere 5"
     shown = requests(viewer)[-1].job.view.camera[0]
-    center, radius = viewer.loaded_scene.sphere(5)
+    center, radius = viewer.loaded_scene.find_sphere(5)
     depth = (np.asarray(center) - viewer.view.pose.eye) @ viewer.view.pose.axes.forward
     assert abs(shown["focus_distance"] - depth) <= radius
     assert shown["lens_radius"] == np.float32(0.5 * APERTURE * viewer.view.pose.focus_distance)
-    again = moves.initial_view(viewer.camera, viewer.loaded_scene.buffers, ASPECT)
+    again = moves.make_initial_view(viewer.camera, viewer.loaded_scene.buffers, ASPECT)
     focus = viewer.view.pose.focus
     assert focus is not None
     assert again.pose.focus is not None
     np.testing.assert_allclose(again.pose.focus, focus, atol=1e-6)
-    assert "aperture = 0.03\nfocus = [" in camera_toml(viewer)
+    assert "aperture = 0.03\nfocus = [" in format_camera(viewer)
     viewer.do("toggle-projection")
     with pytest.raises(UserError, match="a perspective camera has a lens"):
         viewer.do("focus-picked")
@@ -166,7 +166,7 @@ def test_a_png_of_the_size_that_is_typed(
         viewer.do("ask", "size")
         assert viewer.prompt is not None
         viewer.prompt.typed = "130x20 5"
-        enter(viewer)
+        submit_prompt(viewer)
         job = worker.save.call_args.args[0]
         job.run(lambda: None)
         size: Any = {"width": 130, "height": 20, "samples": 5}
@@ -186,7 +186,7 @@ THERE = Camera(position=(40.0, -10.0, 30.0), look_at=(50.0, -20.0, 7.0))
 def reload(viewer: Session, **scene: Any) -> LoadedScene:
     """Have a viewer hear of another scene."""
     loaded_scene = loaded_scene_of(balls(**scene))
-    viewer.hear(Loaded(loaded_scene))
+    viewer.handle_message(LoadReport(loaded_scene))
     return loaded_scene
 
 

@@ -10,14 +10,14 @@ from raytracer.config.errors import SceneError
 from raytracer.scene_files.source import InputSource
 from raytracer.viewer.frames import FrameLoader, Frames
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Loaded, Message, Refused
-from raytracer.viewer.watch import Watch, stamp
+from raytracer.viewer.messages import LoadReport, Message, RefusalReport
+from raytracer.viewer.watch import Watch, read_stamp
 from support.previews import wait_for
 
 
 def look(watch: Watch) -> bool:
     """Look once; a change is taken as loaded."""
-    if changed := watch.changed():
+    if changed := watch.has_changed():
         watch.begin()
     return changed
 
@@ -40,7 +40,7 @@ def test_a_file_that_an_editor_replaces_by_renaming(file: Path) -> None:
     watch, other = Watch(file), file.with_name("other")
     for _ in range(3):
         file.rename(other)
-        assert stamp(file) is None
+        assert read_stamp(file) is None
         assert not look(watch)
         change(other)
         other.rename(file)
@@ -86,7 +86,9 @@ class Reloads:
         """Reload; gives the message."""
         self.loader.reload(self.watch, self.shown.content, self.shown)
         wait_for(lambda: not self.loader.is_busy("reload"), "the message")
-        return next((m for m in reversed(self.posted) if isinstance(m, (Loaded, Refused))), None)
+        return next(
+            (m for m in reversed(self.posted) if isinstance(m, (LoadReport, RefusalReport))), None
+        )
 
 
 @pytest.fixture
@@ -113,12 +115,12 @@ def test_whatever_a_load_raises_is_one_sentence_and_the_next_change_is_tried(
     reloads, again = Reloads(points), Frames.load
     monkeypatch.setattr(Frames, "load", fails)
     message = reloads.again()
-    assert isinstance(message, Refused)
+    assert isinstance(message, RefusalReport)
     assert message.reloaded
     assert said in message.sentence
     assert "\n" not in message.sentence
     monkeypatch.setattr(Frames, "load", again)
-    assert isinstance(reloads.again(), Loaded)
+    assert isinstance(reloads.again(), LoadReport)
     reloads.loader.stop()
 
 
@@ -132,8 +134,8 @@ def test_a_change_while_it_is_loaded_is_not_lost(
         return again(*values, **named)
 
     monkeypatch.setattr(Frames, "load", meanwhile)
-    assert isinstance(reloads.again(), Loaded)
-    assert reloads.watch.changed()
+    assert isinstance(reloads.again(), LoadReport)
+    assert reloads.watch.has_changed()
     reloads.loader.stop()
 
 
@@ -146,7 +148,7 @@ def test_topologies_and_paths_in_a_file_are_watched(tmp_path: Path) -> None:
         'topology = "atoms.psf"\n',
     )
     assert list(Watch(scene)._seen) == [scene, data, tmp_path / "b.dcd", atoms]
-    assert Watch(Path(f"{data}:PartType1"))._seen == {data: stamp(data)}
+    assert Watch(Path(f"{data}:PartType1"))._seen == {data: read_stamp(data)}
 
 
 @pytest.mark.parametrize("name", ["snap_*.xyz", "snap_%d.xyz", "."])
@@ -157,12 +159,12 @@ def test_a_series_has_new_files_and_its_last_one_grows(tmp_path: Path, name: str
         (tmp_path / f"snap_{number}.xyz").write_text(text)
 
     write(9, "1\n\nO 0 0 0\n")
-    first = stamp(tmp_path / name)
+    first = read_stamp(tmp_path / name)
     assert first is not None
-    assert stamp(tmp_path / name) == first
+    assert read_stamp(tmp_path / name) == first
     write(10, "1\n\nO 0 0")
     os.utime(tmp_path, ns=(1, first[0] + 1))  # a coarse clock may not have moved
-    second = stamp(tmp_path / name)
+    second = read_stamp(tmp_path / name)
     write(10, "1\n\nO 0 0 0\n")
-    assert len({first, second, stamp(tmp_path / name)}) == 3
-    assert stamp(tmp_path / "none_*.xyz") is None
+    assert len({first, second, read_stamp(tmp_path / name)}) == 3
+    assert read_stamp(tmp_path / "none_*.xyz") is None

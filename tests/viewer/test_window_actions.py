@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from raytracer.viewer.marks import RIM
+from raytracer.viewer.selection_overlay import RIM
 from support.display import LIMIT, Display
 from support.previews import opened, wait_for
 from support.remote import Remote

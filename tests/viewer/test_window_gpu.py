@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer.viewer.keep import camera_toml, save
+from raytracer.viewer.save_view import format_camera, save
 from raytracer.viewer.session import Session
 from reference.hit import closest_hit
 from support.previews import hit_id, pixel_ray, pixels_of, wait_for
@@ -100,7 +100,7 @@ def test_picking_and_saving(scene_here: Path) -> None:
         centers = buffers.centers.astype(np.float64)
         radius = buffers.radius.astype(np.float64)
         _, hits = closest_hit(centers, radius, rays[:, 0], rays[:, 1])
-        text = camera_toml(viewer)
+        text = format_camera(viewer)
     assert [-1 if each is None else each for each in found] == hits.tolist()
     assert len(set(found)) > 3
     Path("printed.toml").write_text(pasted(text))

@@ -18,7 +18,13 @@ from raytracer.config.errors import BackendError
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.viewer import worker as module
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Failed, Picked, Refused, RenderRequest, Saved
+from raytracer.viewer.messages import (
+    FailureReport,
+    PickReport,
+    RefusalReport,
+    RenderRequest,
+    SaveReport,
+)
 from raytracer.viewer.progressive_film import ProgressiveFilm
 from raytracer.viewer.worker import MIN_IDLE_SAMPLES, SaveJob
 from support.previews import PATIENCE, balls, first_camera, hit_id, loaded_scene_of, wait_for
@@ -185,7 +191,7 @@ def test_a_backend_that_fails_ends_with_a_message(error: Exception) -> None:
     window.finish(request)
     gate.error = error
     window.worker.show(request_of(loaded_scene, 1.0))
-    assert window.receive(Failed).error is error
+    assert window.receive(FailureReport).error is error
     window.worker.stop(PATIENCE)
     assert window.worker_failed()
 
@@ -260,14 +266,14 @@ def test_a_picture_is_saved_before_the_next_ones(window: Window, tmp_path: Path)
     last = request_of(b)
     window.worker.show(last)
     gate.open.set()
-    assert window.receive(Saved) == Saved(tmp_path / "kept.png")
+    assert window.receive(SaveReport) == SaveReport(tmp_path / "kept.png")
     assert window.worker.save_job is None
     assert_saved(tmp_path / "kept.png", a.scene)
     if not any(shown.finished and shown.request is last for shown in window.shown):
         window.finish(last)
     assert_rendered(window.shown[-1])
     window.worker.save(saving_of(a, tmp_path / "late.png"))
-    assert "the scene was reloaded" in window.receive(Refused).sentence
+    assert "the scene was reloaded" in window.receive(RefusalReport).sentence
 
 
 def test_a_picture_that_is_cancelled_is_not_saved(window: Window, tmp_path: Path) -> None:
@@ -315,8 +321,8 @@ def held_up(window: Window) -> tuple[LoadedScene, Gate, int]:
 def test_a_pick_keeps_the_samples(window: Window) -> None:
     loaded_scene, gate, samples = held_up(window)
     for _ in range(3):
-        window.worker.run_task(lambda: window.worker.post(Picked(loaded_scene, None)))
-        assert window.receive(Picked) == Picked(loaded_scene, None)
+        window.worker.run_task(lambda: window.worker.post(PickReport(loaded_scene, None)))
+        assert window.receive(PickReport) == PickReport(loaded_scene, None)
     count = len(gate.passes)
     gate.open.set()
     wait_for(lambda: len(gate.passes) > count, "a pass after it")

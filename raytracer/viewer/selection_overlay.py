@@ -24,7 +24,7 @@ RIM = (255, 0, 255)  # of the line, sRGB: magenta between two dark edges, unlike
 WIDTH, EDGES = 2.0, 4.5  # of the line without and with edges, in pixels of the full picture
 
 
-def marked(
+def mark_primitives(
     scene: Scene, particles: Sequence[SphereSet], mask: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """Return which primitives of a scene are selected, and False for a miss: bool (M + 1,).
@@ -42,7 +42,7 @@ def marked(
     return selected
 
 
-def marks(
+def draw_marks(
     request: RenderRequest, size: tuple[int, int], fine: int, check: Callable[[], None]
 ) -> NDArray[np.uint8] | None:
     """Return the marks over a picture, uint8 (h, w, 4), straight alpha; None without any."""
@@ -83,7 +83,9 @@ def marks(
     return layer
 
 
-def drawn_over(pixels: NDArray[np.uint8], layer: NDArray[np.uint8] | None) -> NDArray[np.uint8]:
+def draw_layer_over(
+    pixels: NDArray[np.uint8], layer: NDArray[np.uint8] | None
+) -> NDArray[np.uint8]:
     """Return a picture with a layer stretched over it, both uint8 (h, w, 4), straight alpha."""
     if layer is None:
         return pixels

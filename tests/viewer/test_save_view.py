@@ -10,8 +10,8 @@ import pytest
 
 import raytracer
 from raytracer.commands.cli import main
-from raytracer.viewer.keep import camera_toml, camera_values, document, save
-from raytracer.viewer.panel import state_of
+from raytracer.viewer.panel import describe_state
+from raytracer.viewer.save_view import format_camera, format_toml, make_camera_table, save
 from raytracer.viewer.session import Session
 from support.previews import (
     PATIENCE,
@@ -89,7 +89,7 @@ def settled(session: Session) -> None:
 
     def done() -> bool:
         found = session.picture(0.05)
-        busy = state_of(session)["loading"] or session.worker.messages.qsize()
+        busy = describe_state(session)["loading"] or session.worker.messages.qsize()
         frame = session.frame
         newest = frame is not None and frame.request is session.worker._request
         assert found is None or found.frame.request.size == SIZE
@@ -147,11 +147,11 @@ def test_tables_in_the_scene_file_and_the_command(
             session.do(*step)
         settled(session)
         seen = saved(session, tmp_path / "seen.png")
-        text = camera_toml(session)
+        text = format_camera(session)
     heads = ("camera", "ground", "ambient", "lights", "background")
     replaced = [name for name in heads if f"[{name}]" in text]
     kept = {name: table for name, table in tomllib.loads(scene).items() if name not in replaced}
-    path.write_text(f"{document(kept)}\n{text}")
+    path.write_text(f"{format_toml(kept)}\n{text}")
     assert_same_picture(rendered(command_of(text, path), tmp_path, monkeypatch), seen)
 
 
@@ -198,18 +198,20 @@ def test_a_file_of_particles_takes_the_camera_and_the_command(
 ) -> None:
     path = write_atoms(tmp_path / "run of atoms.xyz")
     with opened(path, samples=SAMPLES) as session:
-        wait_for(lambda: session.picture(PATIENCE) and state_of(session)["frame"]["count"] == 2)
+        wait_for(
+            lambda: session.picture(PATIENCE) and describe_state(session)["frame"]["count"] == 2
+        )
         for step in OF_DATA[steps]:
             session.do(*step)
             settled(session)
         seen = saved(session, tmp_path / "seen.png")
-        text = camera_toml(session)
+        text = format_camera(session)
     (tmp_path / "view.toml").write_text(text)
     assert_same_picture(rendered(command_of(text, path), tmp_path, monkeypatch), seen)
 
 
 def table_of(camera: raytracer.Camera) -> str:
-    return document({"camera": camera_values(camera)})
+    return format_toml({"camera": make_camera_table(camera)})
 
 
 def test_numbers_are_rounded_beside_what_the_camera_shows() -> None:
@@ -229,7 +231,7 @@ def test_the_shutter_of_a_scene_stays_though_views_show_moments() -> None:
     scene = balls(velocity=(1.0, 0.0, 0.0), camera=raytracer.Camera(shutter=0.25))
     viewer = viewer_of(loaded_scene_of(scene))
     assert viewer.loaded_scene.job.blur is None
-    table = tomllib.loads(camera_toml(viewer))["camera"]
+    table = tomllib.loads(format_camera(viewer))["camera"]
     assert table["shutter"] == 0.25
     assert raytracer.Camera(**table).shutter == 0.25
 
@@ -239,4 +241,4 @@ def test_the_shutter_of_a_scene_stays_though_views_show_moments() -> None:
 )
 def test_names_are_values_of_toml(name: str) -> None:
     tables = {"one": {"file": name, "list": [name]}, "more": [{"a": 1.5}, {"b": [{"c": name}]}]}
-    assert tomllib.loads(document(tables)) == tables
+    assert tomllib.loads(format_toml(tables)) == tables

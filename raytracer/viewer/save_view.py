@@ -40,47 +40,49 @@ RENDER = ("look", "brightness", "light", "placement", "integrator", "ao_distance
 TONE = ("exposure", "tone", "bloom")
 
 
-def camera_toml(session: Session) -> str:
+def format_camera(session: Session) -> str:
     """Return camera, edits and keyframes as tables, and a command that renders them. They replace
     those of a scene file; for a file of particles, those with keyframes are one."""
     scene, path = session.loaded_scene.scene, session.loaded_scene.path
-    tables, more = _view_tables(session, session.camera), _animation(session)
+    tables, more = _make_view_tables(session, session.camera), _make_animation_table(session)
     content = replace(session.content, frame=None) if more else session.content  # a movie has all
     command = ["animate" if more else "render", *([] if path is None else [str(path)])]
-    settings = _look(session) | _of_content(content, scene)
+    settings = _collect_look_settings(session) | _collect_content_settings(content, scene)
     if path is not None and not is_scene(path):
-        settings |= _of_particles(session)  # with lights that were turned instead of the look's
+        settings |= _collect_particle_settings(
+            session
+        )  # with lights that were turned instead of the look's
         if more:
             command, more = ["animate", VIEW_FILE], {"spheres": [{"file": str(path)}], **more}
         else:
             command += ["--camera", VIEW_FILE]
-    text, options = document(tables | more), _options(settings)
+    text, options = format_toml(tables | more), _format_options(settings)
     return f"{text}\n# {shlex.join(['raytracer', *command, *options])}\n" if options else text
 
 
 # Tables
 
 
-def document(tables: Mapping[str, Any]) -> str:
+def format_toml(tables: Mapping[str, Any]) -> str:
     """Return tables, and lists of them, by name as TOML; tables within them are inline."""
     parts = []
     for name, table in tables.items():
         is_one = isinstance(table, Mapping)
         head = f"[{name}]\n" if is_one else f"[[{name}]]\n"
         parts += [
-            head + "".join(f"{key} = {_text(each)}\n" for key, each in row.items())
+            head + "".join(f"{key} = {_format_value(each)}\n" for key, each in row.items())
             for row in ([table] if is_one else table)
         ]
     return "\n".join(parts)
 
 
-def _text(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key} = {_text(each)}' for key, each in value.items())}}}"
+        return f"{{{', '.join(f'{key} = {_format_value(each)}' for key, each in value.items())}}}"
     if isinstance(value, (list, tuple)):
         if any(isinstance(each, Mapping) for each in value):
-            return "".join(["[\n", *(f"    {_text(each)},\n" for each in value), "]"])
-        return f"[{', '.join(map(_text, value))}]"
+            return "".join(["[\n", *(f"    {_format_value(each)},\n" for each in value), "]"])
+        return f"[{', '.join(map(_format_value, value))}]"
     if isinstance(value, bool):
         return str(value).lower()
     if not isinstance(value, str):
@@ -90,20 +92,20 @@ def _text(value: Any) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
-def camera_values(camera: Camera) -> dict[str, Any]:
+def make_camera_table(camera: Camera) -> dict[str, Any]:
     """Return a camera with a position as a table of a scene file."""
     camera = camera.settled()
     distance = float(np.linalg.norm(camera.backward()))
     return {
-        name: _rounded(each, distance if name in PLACES else 0.0)
+        name: _round_digits(each, distance if name in PLACES else 0.0)
         for name, each in camera.table().items()
     }
 
 
-def _view_tables(session: Session, camera: Camera) -> dict[str, Any]:
+def _make_view_tables(session: Session, camera: Camera) -> dict[str, Any]:
     """Return camera and edits as tables that replace those of a scene file."""
-    scene, edited, edits = session.loaded_scene.scene, session.edited, session.edits
-    tables: dict[str, Any] = {"camera": camera_values(camera)}
+    scene, edited, edits = session.loaded_scene.scene, session.edited_scene, session.edits
+    tables: dict[str, Any] = {"camera": make_camera_table(camera)}
     if scene.camera is not None and scene.camera.shutter:  # which no view shows
         tables["camera"]["shutter"] = scene.camera.shutter
     if edits.lights is not None:
@@ -119,19 +121,19 @@ def _view_tables(session: Session, camera: Camera) -> dict[str, Any]:
         tables["background"] = {k: v for k, v in vars(background).items() if v}
     if edits.shadow_catcher is not None and scene.ground is not None:
         tables["ground"] = vars(edited.ground)
-    return {name: _rounded(table) for name, table in tables.items()}
+    return {name: _round_digits(table) for name, table in tables.items()}
 
 
-def _rounded(value: Any, distance: float = 0.0) -> Any:
+def _round_digits(value: Any, distance: float = 0.0) -> Any:
     """Round numbers to `DIGITS` digits, relative to the distance or the vector's largest number."""
     if isinstance(value, Mapping):
-        return {name: _rounded(each) for name, each in value.items()}
+        return {name: _round_digits(each) for name, each in value.items()}
     if isinstance(value, (bool, str)):
         return value
     if not isinstance(value, (list, tuple)):
-        return _rounded([value], distance)[0]
+        return _round_digits([value], distance)[0]
     if any(isinstance(each, Mapping) for each in value):
-        return [_rounded(each) for each in value]
+        return [_round_digits(each) for each in value]
     size = distance or max(abs(float(each)) for each in value)
     places = DIGITS - 1 - floor(log10(size)) if size else 0
     return [round(float(each), places) + 0.0 for each in value]  # no negative zeros
@@ -140,7 +142,7 @@ def _rounded(value: Any, distance: float = 0.0) -> Any:
 # Options of a command
 
 
-def _options(settings: Mapping[str, Any]) -> list[str]:
+def _format_options(settings: Mapping[str, Any]) -> list[str]:
     """Return settings by name as options; None is no setting."""
     found = []
     for name, value in settings.items():
@@ -156,10 +158,10 @@ def _options(settings: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _look(session: Session) -> dict[str, Any]:
+def _collect_look_settings(session: Session) -> dict[str, Any]:
     """Return settings of look, integrator and tone that a scene file does not state."""
     scene, edits, render, plain = (
-        session.loaded_scene.scene, session.edits, session.edited.render, RenderSettings()
+        session.loaded_scene.scene, session.edits, session.edited_scene.render, RenderSettings()
     )  # fmt: skip
     found = {
         name: getattr(render, name)
@@ -176,10 +178,10 @@ def _look(session: Session) -> dict[str, Any]:
     return found | {k: v for k, v in changed.items() if v != getattr(scene.tone, k)}
 
 
-def _of_particles(session: Session) -> dict[str, Any]:
+def _collect_particle_settings(session: Session) -> dict[str, Any]:
     """Return background, ground and light of a particle file as settings. There are none for
     gradients, except the default one, and for lights after the first."""
-    background, edits = session.edited.background, session.edits
+    background, edits = session.edited_scene.background, session.edits
     found: dict[str, Any] = {}
     if background.transparent:
         found["transparent"] = True
@@ -192,11 +194,11 @@ def _of_particles(session: Session) -> dict[str, Any]:
     return found
 
 
-def _of_content(content: Content, scene: Scene) -> dict[str, Any]:
+def _collect_content_settings(content: Content, scene: Scene) -> dict[str, Any]:
     """Return frame, colours, selection and glyphs as settings. Particles hidden or faded by number
     have none, nor has the marking of selected ones."""
     found: dict[str, Any] = {"frame": content.frame}
-    if condition := _condition(content):
+    if condition := _format_condition(content):
         found["select"] = condition
         if not content.hidden:
             found["rest"] = content.faded[0][2]
@@ -210,7 +212,7 @@ def _of_content(content: Content, scene: Scene) -> dict[str, Any]:
     return found | {k: "none" if each == "" else each for k, each in settings.items()}
 
 
-def _condition(content: Content) -> str:
+def _format_condition(content: Content) -> str:
     """Return the condition of what is shown, or of the one part that is not faded; "" if there is
     none, or if particles were chosen by number."""
     parts = list(content.hidden) or [each[:2] for each in content.faded]
@@ -226,14 +228,14 @@ def _condition(content: Content) -> str:
 # Keyframes
 
 
-def _animation(session: Session) -> dict[str, Any]:
-    keys = [{"time": t} | camera_values(c) for t, c in sorted(session.keyframes.items())]
+def _make_animation_table(session: Session) -> dict[str, Any]:
+    keys = [{"time": t} | make_camera_table(c) for t, c in sorted(session.keyframes.items())]
     for each in keys:
         del each["type"]
-    return {"animation": {"fps": _fps(session), "keyframes": keys}} if keys else {}
+    return {"animation": {"fps": _find_fps(session), "keyframes": keys}} if keys else {}
 
 
-def _fps(session: Session) -> float:
+def _find_fps(session: Session) -> float:
     return getattr(session.loaded_scene.scene.animation, "fps", FPS)
 
 
@@ -241,7 +243,7 @@ def _fps(session: Session) -> float:
 def keyframe(session: Session) -> None:
     """Set a keyframe with the current camera at the time of the shown frame."""
     if session.time.count > 1:
-        time = session.frame_number / _fps(session)
+        time = session.frame_number / _find_fps(session)
     else:
         time = max(session.keyframes) + STILL_SECONDS if session.keyframes else 0.0
     session.keyframes[time] = session.camera
@@ -257,8 +259,8 @@ def clear_keyframes(session: Session) -> None:
 
 @action()
 def print_camera(session: Session) -> str:
-    """Print the tables of `camera_toml` and return them for the clipboard."""
-    text = camera_toml(session)
+    """Print the tables of `format_camera` and return them for the clipboard."""
+    text = format_camera(session)
     session.say(text)
     session.notify("the camera was printed and copied")
     return text
@@ -279,12 +281,12 @@ def save(
     require_no_save(session)
     shown, scene = session.view, session.loaded_scene
     if shown.fits_all and size[0] * session.size[1] != size[1] * session.size[0]:  # another shape
-        shown = scene.showing_all(shown, size)
-    view = scene.view_for(shown, size, session.edits)
+        shown = scene.fit_all(shown, size)
+    view = scene.pack_view(shown, size, session.edits)
     if path is None:  # the first new one
         names = (Path(f"{scene.stem}-view-{n}.png") for n in count(1))
         path = next(each for each in names if not os.path.lexists(each))
-    camera = orbit_camera.camera_of(shown, scene.buffers)
+    camera = orbit_camera.make_camera(shown, scene.buffers)
     session.worker.save(SaveJob(session.request(view, samples), path, camera, deliver))
 
 

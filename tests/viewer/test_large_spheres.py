@@ -16,7 +16,7 @@ from raytracer.model.extent import GIANT_RADIUS
 from raytracer.rendering.pipeline import NO_SPHERE
 from raytracer.viewer import orbit_camera as moves
 from raytracer.viewer.loaded_scene import LoadedScene
-from raytracer.viewer.messages import Loaded
+from raytracer.viewer.messages import LoadReport
 from raytracer.viewer.session import Session
 from raytracer.viewer.view_actions import tick
 from support.previews import loaded_scene_of, perform, viewer_of
@@ -64,7 +64,7 @@ def act(viewer: Session, chance: random.Random) -> str:
     elif choice == "resize":
         viewer.resize(*chance.choice([SIZE, (36, 64), (50, 50)]))
     elif choice == "reload":
-        viewer.hear(Loaded(viewer.loaded_scene))
+        viewer.handle_message(LoadReport(viewer.loaded_scene))
     else:
         with suppress(UserError):  # a large sphere in the way, say
             viewer.do(choice, *arguments.get(choice, ()))
@@ -82,7 +82,7 @@ def giant_gap(viewer: Session) -> float:
 
 def first_seen(viewer: Session) -> Any:
     """The spheres that the rays through a picture's pixels meet first."""
-    seen = viewer.loaded_scene.view_for(viewer.view, viewer.size, viewer.edits)
+    seen = viewer.loaded_scene.pack_view(viewer.view, viewer.size, viewer.edits)
     return viewer.loaded_scene.job.scene.first_hits(seen)["id"]
 
 
@@ -91,7 +91,7 @@ def assert_shows_the_subject(viewer: Session) -> None:
     buffers = viewer.loaded_scene.buffers
     small = buffers.radius <= GIANT_RADIUS
     centers = buffers.centers[small].astype(np.float64)
-    shown, ahead = moves.project(viewer.view, centers, viewer.size[0] / viewer.size[1])
+    shown, ahead = moves.project_points(viewer.view, centers, viewer.size[0] / viewer.size[1])
     assert ahead.all()
     assert np.abs(shown).max() < 1.0
     seen = first_seen(viewer)
@@ -122,7 +122,7 @@ def test_a_double_click_on_the_ground_goes_to_the_place_that_was_hit(name: str) 
     known = np.append(large, False)  # the last one is that of rays without a hit
     rows, columns = np.nonzero(known[np.minimum(seen, len(large))])
     x, y = int(columns[-1]), int(rows[-1])
-    hit = viewer.loaded_scene.hit(viewer.requested, x, y)
+    hit = viewer.loaded_scene.find_hit(viewer.requested, x, y)
     assert hit is not None
     before = viewer.view
     click(viewer, x, y, go=True)
@@ -132,7 +132,7 @@ def test_a_double_click_on_the_ground_goes_to_the_place_that_was_hit(name: str) 
     assert viewer.view.distance < float(np.linalg.norm(point - before.pose.eye))
     assert viewer.view.half_height <= moves.WHOLE
     assert giant_gap(viewer) > 0.0
-    found = viewer.loaded_scene.hit(viewer.requested, SIZE[0] // 2, SIZE[1] // 2)
+    found = viewer.loaded_scene.find_hit(viewer.requested, SIZE[0] // 2, SIZE[1] // 2)
     assert found is not None
     if large[found.id]:  # no small sphere stands before it
         near = 0.5 * viewer.view.half_height * scale
