@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.backends.cuda import striped
-from raytracer.backends.cuda.driver import primary_context
+from raytracer.backends.cuda import striped_memory
+from raytracer.backends.cuda.driver import get_primary_context
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.group import DeviceGroup
 from raytracer.config.tone_settings import ToneSettings
@@ -57,9 +57,9 @@ def test_any_picture_has_the_bytes_of_one_gpu(name: str, backend: str) -> None:
 def test_a_striped_scene_has_the_bytes_of_one_gpu(
     name: str, numbers: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if reason := striped.why_not(numbers):
+    if reason := striped_memory.explain_missing(numbers):
         pytest.skip(f"cuda: {reason}")
-    monkeypatch.setattr(striped, "STRIPE", 2 << 20)
+    monkeypatch.setattr(striped_memory, "STRIPE", 2 << 20)
     options: dict[str, Any] = {"width": WIDTH, "height": HEIGHT} | SCENES[name][1]
     if name == "bonds":
         options["bonds"] = 0.05
@@ -69,7 +69,7 @@ def test_a_striped_scene_has_the_bytes_of_one_gpu(
         with job.device.film(Film.blank(*SIZE)) as film:
             film.add(job.scene, job.view, 5)
             sums = film.to_host().sums.tobytes()
-        hits = job.scene.first_hits(job.view).tobytes()
+        hits = job.scene.trace_first_hits(job.view).tobytes()
     before = [memory_of(number) for number in numbers]
     with prepare(scene, options, backend=several) as job:
         assert job.scene.striped_over == job.about["backend"]["striped_over"] == 2
@@ -79,11 +79,11 @@ def test_a_striped_scene_has_the_bytes_of_one_gpu(
             for samples in (2, 3):
                 film.add(job.scene, job.view, samples)
             assert film.to_host().sums.tobytes() == sums
-        assert job.scene.first_hits(job.view).tobytes() == hits
+        assert job.scene.trace_first_hits(job.view).tobytes() == hits
 
 
 def memory_of(number: int) -> int:
-    return primary_context(number).memory()[0]
+    return get_primary_context(number).measure_memory()[0]
 
 
 def test_adaptive_samples_have_the_bytes_of_one_gpu() -> None:
