@@ -133,13 +133,14 @@ def bench(
         if session:
             tell("measuring the ceilings of this GPU")
             device["ceilings"] = session.ceilings = ceilings(session)
+        record = _record(used, device, results, options)
         for each in selection:
             measured = digests(each.sources(used, options))
             for found in each.run(session, options, tell):
                 results.append(found | {"kernels": measured})
                 if on_result:
-                    on_result(_record(used, device, results, options))
-    return _record(used, device, results, options)
+                    on_result(record)
+    return record
 
 
 OF_SOME = {

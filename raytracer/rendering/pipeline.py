@@ -196,7 +196,7 @@ def prepare(
     hashed: bool = True,
     blurs: bool = True,
 ) -> PreparedScene:
-    """Load, pack, build and upload a scene; `Job.__exit__` releases the memory of the device.
+    """Load, pack, build and upload a scene; the end of a `with` block releases the device memory.
 
     Args:
         scene: an `InputSource`, or what it is of: a Scene, a path, or an object that holds
