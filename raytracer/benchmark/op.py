@@ -138,8 +138,8 @@ class Op:
         magnitudes = self.compute({name: np.abs(a.astype("f8")) for name, a in inputs.items()})
         return {name: self.rounding * magnitudes[name] for name in expected}
 
-    def part(self, inputs: Arrays, rows: slice) -> Arrays:
-        """Return the inputs of some rows of the outputs."""
+    def part(self, inputs: Arrays, rows: "slice | NDArray[Any]") -> Arrays:
+        """Return the inputs of some rows of the outputs. rows: a slice, or their numbers."""
         axis = next(iter(self.outputs.values())).split()[0]
         return {
             name: array[rows] if self.inputs[name].split()[0] == axis else array

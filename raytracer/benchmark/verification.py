@@ -1,9 +1,9 @@
 """Results of kernels at any size, compared with float64, or with exact counts.
 
-Sums are compared value by value, in blocks. Products have too many terms for that: some rows are
-compared value by value, and all values by projections. For signs x, drawn at random, C x equals
-A (B x), which takes a 64th of the work of the product if x has 64 values (Freivalds, 1979): one
-wrong value differs from its group by more than rounding does.
+Sums are compared value by value, in blocks. Products have too many terms for that: some rows,
+drawn once for each set of inputs, are compared value by value, and all values by projections. For
+signs x, drawn at random, C x equals A (B x), which takes a 64th of the work of the product if x has
+64 values (Freivalds, 1979): one wrong value differs from its group by more than rounding does.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from raytracer.benchmark.op import Arrays, Op, from_bfloat16
 from raytracer.system.resources import choose_thread_count
 
-BLOCK = 1 << 20  # values that are compared at once
+BLOCK, SMALL_BLOCK = 1 << 20, 1 << 16  # values that are compared at once, and those if not all are
 SAMPLED = 16  # blocks, or of products rows, of a comparison that is not complete
+DRAWN_ROWS = 64  # of products, of which each comparison takes some
 GROUP = 64  # columns of a projection
 SPREAD = 2.0  # the error of a sum of n values is at most this, times n^0.5, of theirs: all random
 # Rounding to bfloat16 is at most 2^-8 of a value, 0.41 of that in the square mean: six of these.
@@ -34,6 +35,7 @@ class Expected:
         self._random = np.random.default_rng([seed, 77])
         self._whole = op.reference(inputs) if op.is_exact else None
         self._projection = Projection(op, inputs, self._random, slack) if op.is_product else None
+        self._rows = Rows(op, inputs, self._random, slack) if op.is_product else None
 
     def fault(self, outputs: Arrays, blocks: Sequence[slice] | None = None) -> str:
         """Return what is wrong with outputs, with the first wrong value; "" if nothing is.
@@ -46,8 +48,9 @@ class Expected:
             if self._projection is not None and (found := self._projection.fault(outputs["c"])):
                 return found
             blocks = list(self._blocks(complete=True))
+        compare = self._rows.fault if self._rows else self._compare_block
         with ThreadPoolExecutor(choose_thread_count()) as pool:
-            parts = pool.map(lambda rows: self._fault_of(outputs, rows), blocks)
+            parts = pool.map(lambda rows: compare(outputs, rows), blocks)
             return next((found for found in parts if found), "")
 
     def draw_blocks(self) -> list[slice] | None:
@@ -56,20 +59,24 @@ class Expected:
 
     def _blocks(self, complete: bool) -> Iterator[slice]:
         """Yield blocks of rows to compare, the first and the last one among them."""
+        if self._rows is not None:
+            yield from self._draw(self._rows.blocks)
+            return
         output = next(iter(self.op.output_arrays.values()))
         rows = len(output)
-        step = 1 if self.op.is_product else max(1, BLOCK * rows // max(output.size, 1))
-        count = -(-rows // step)
-        if not count:
-            return
-        chosen = range(count)
-        if (self.op.is_product or not complete) and count > SAMPLED:
-            drawn = self._random.integers(0, count, SAMPLED - 2).tolist()
-            chosen = sorted({0, count - 1, *drawn})  # type: ignore[assignment]
-        for number in chosen:
-            yield slice(number * step, min((number + 1) * step, rows))
+        step = max(1, (BLOCK if complete else SMALL_BLOCK) * rows // max(output.size, 1))
+        blocks = [slice(begin, min(begin + step, rows)) for begin in range(0, rows, step)]
+        yield from blocks if complete else self._draw(blocks)
 
-    def _fault_of(self, outputs: Arrays, rows: slice) -> str:
+    def _draw(self, blocks: list[slice]) -> list[slice]:
+        """Draw some of the blocks, the first and the last one among them."""
+        if len(blocks) <= SAMPLED:
+            return blocks
+        drawn = self._random.integers(0, len(blocks), SAMPLED - 2).tolist()
+        return [blocks[number] for number in sorted({0, len(blocks) - 1, *drawn})]
+
+    def _compare_block(self, outputs: Arrays, rows: slice) -> str:
+        """Return the first wrong value of some rows; "" if none is."""
         part = self.op.part(self.inputs, rows)
         expected = self.op.reference(part)
         found = {name: array[rows] for name, array in outputs.items()}
@@ -77,6 +84,31 @@ class Expected:
             name: self._slack * error for name, error in self.op.permitted(part, expected).items()
         }
         return _first_fault(found, expected, permitted, rows.start)
+
+
+class Rows:
+    """Some rows of a product, drawn at random, the first and the last one among them.
+
+    They are computed once, since each computation needs all of B in float64.
+    """
+
+    def __init__(self, op: Op, inputs: Arrays, random: np.random.Generator, slack: float) -> None:
+        count = len(op.output_arrays["c"])
+        drawn = random.permutation(count)[:DRAWN_ROWS]
+        numbers = np.unique(np.concatenate([drawn, [0, count - 1]])) if count else drawn
+        part = op.part(inputs, numbers)
+        expected = op.reference(part)
+        permitted = slack * op.permitted(part, expected)["c"]
+        rows = zip(expected["c"], permitted, strict=True)
+        self._expected = dict(zip(numbers.tolist(), rows, strict=True))
+        self.blocks = [slice(number, number + 1) for number in self._expected]
+
+    def fault(self, outputs: Arrays, row: slice) -> str:
+        """Return the first wrong value of a row, one of `blocks`; "" if none is."""
+        expected, permitted = self._expected[row.start]
+        return _first_fault(
+            {"c": outputs["c"][row]}, {"c": expected[None]}, {"c": permitted[None]}, row.start
+        )
 
 
 class Projection:
