@@ -1,0 +1,78 @@
+"""`raytracer bench build`: trees over spheres, built and refitted; the ladder that leads there."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from raytracer.backends.base import Device
+from raytracer.backends.kernel_sources import Variant, discover
+from raytracer.benchmark import build_ladder
+from raytracer.benchmark.benchmark import BenchOptions, Tell, kernel_lines, matching, names_of
+from raytracer.benchmark.cuda.session import Enqueue, Session
+from raytracer.benchmark.record import Result
+from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
+from raytracer.benchmark.tree_benchmark import STEP, Rows, SpheresBenchmark, time_builds
+from raytracer.config.errors import BackendError
+
+COUNTS = (10_000, 100_000)  # of spheres, by default
+NOTE = (
+    "build: from a packed scene to its tree. build refit: from new positions, at most "
+    f"{STEP} radii from those before, to the tree around them. build ladder: from records in the "
+    "memory of the GPU to a tree, sort included. build rays: nearest hits of "
+    f"{build_ladder.RAYS:,} rays from around the spheres to points among them, with the tree of "
+    f"each rung. Seed {SEED}."
+)
+
+
+class BuildBenchmark(SpheresBenchmark):
+    """Trees of the renderer, and on a GPU those of the rungs."""
+
+    def listing(self, ideas: bool) -> Iterator[str]:
+        yield from super().listing(ideas)
+        yield from kernel_lines(discover("build"), ideas)
+
+    def check(self, options: BenchOptions) -> None:
+        super().check(options)
+        rungs(options)
+
+    def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
+        if session is None and options.variant:
+            raise BackendError("the rungs of build need an NVIDIA GPU: leave out --variant")
+        return super().run(session, options, tell)
+
+    def sources(self, backend: str, options: BenchOptions) -> list[Path]:
+        ladder = rungs(options) if backend == "cuda" else []
+        return super().sources(backend, options) + [each.translation_unit for each in ladder]
+
+    def measure(
+        self, session: Session | None, device: Device, centers: Array, radii: Array,
+        options: BenchOptions,
+    ) -> Rows:  # fmt: skip
+        rows = {} if options.variant else super().measure(session, device, centers, radii, options)
+        if session:
+            rows |= build_ladder.measure(session, rungs(options), centers, radii, options)
+        return rows
+
+    def launches(self, session: Session, options: BenchOptions) -> Iterator[tuple[str, Enqueue]]:
+        kind, count = (options.scenes or tuple(KINDS))[0], options.counts(COUNTS)[0]
+        of_scene = build_ladder.records_of(*spheres(kind, count))
+        for variant in rungs(options):
+            tree = build_ladder.load_tree(session, variant, of_scene)[0]
+            yield variant.label, tree.build
+            tree.close()
+
+
+def rungs(options: BenchOptions) -> list[Variant]:
+    """Return the rungs that the options name, all without any; raise UserError for others."""
+    return matching(discover("build"), options.variant, names_of, "build")
+
+
+BUILD = BuildBenchmark(
+    "build",
+    "trees over spheres: built and refitted, and from a Morton curve to the renderer's",
+    COUNTS,
+    NOTE,
+    time_builds,
+    ("build", "move", "refit"),
+    default_on="cpu",
+    takes=("sizes", "scenes", "variant"),
+)
