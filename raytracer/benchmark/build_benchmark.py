@@ -1,13 +1,14 @@
 """`raytracer bench build`: trees over spheres, built and refitted; the ladder that leads there."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from raytracer.backends.base import Device
 from raytracer.backends.kernel_sources import Variant, discover
-from raytracer.benchmark import build_ladder
 from raytracer.benchmark.benchmark import BenchOptions, Tell, kernel_lines, matching, names_of
+from raytracer.benchmark.build_ladder import RAYS, Ladder, LoadedRung
 from raytracer.benchmark.cuda.session import Enqueue, Session
+from raytracer.benchmark.ray_search import draw_rays, records_of
 from raytracer.benchmark.record import Result
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
 from raytracer.benchmark.tree_benchmark import STEP, Rows, SpheresBenchmark, time_builds
@@ -18,7 +19,7 @@ NOTE = (
     "build: from a packed scene to its tree. build refit: from new positions, at most "
     f"{STEP} radii from those before, to the tree around them. build ladder: from records in the "
     "memory of the GPU to a tree, sort included. build rays: nearest hits of "
-    f"{build_ladder.RAYS:,} rays from around the spheres to points among them, with the tree of "
+    f"{RAYS:,} rays from around the spheres to points among them, with the tree of "
     f"each rung. Seed {SEED}."
 )
 
@@ -43,21 +44,26 @@ class BuildBenchmark(SpheresBenchmark):
         ladder = rungs(options) if backend == "cuda" else []
         return super().sources(backend, options) + [each.translation_unit for each in ladder]
 
-    def measure(
-        self, session: Session | None, device: Device, centers: Array, radii: Array,
-        options: BenchOptions,
-    ) -> Rows:  # fmt: skip
-        rows = {} if options.variant else super().measure(session, device, centers, radii, options)
-        if session:
-            rows |= build_ladder.measure(session, rungs(options), centers, radii, options)
-        return rows
+    def timer(
+        self, session: Session | None, device: Device, options: BenchOptions, tell: Tell
+    ) -> Callable[[Array, Array], Rows]:
+        of_renderer = super().timer(session, device, options, tell)
+        if session is None:
+            return of_renderer
+        ladder = Ladder(session, rungs(options), options, tell)
+
+        def time_set(centers: Array, radii: Array) -> Rows:
+            rows = {} if options.variant else of_renderer(centers, radii)
+            return rows | ladder.measure(records_of(centers, radii))
+
+        return time_set
 
     def launches(self, session: Session, options: BenchOptions) -> Iterator[tuple[str, Enqueue]]:
         kind, count = (options.scenes or tuple(KINDS))[0], options.counts(COUNTS)[0]
-        of_scene = build_ladder.records_of(*spheres(kind, count))
-        for variant in rungs(options):
-            tree = build_ladder.load_tree(session, variant, of_scene)[0]
-            yield variant.label, tree.build
+        records = records_of(*spheres(kind, count))
+        for rung in rungs(options):
+            tree = LoadedRung(session, rung).tree(records, draw_rays(records, 1))
+            yield rung.label, tree.build
             tree.close()
 
 

@@ -80,22 +80,22 @@ class SpheresBenchmark(Benchmark):
         most = max(counts)
         for_it, smaller = f"for {most:,} spheres", "give smaller sizes"
         require_room(f"bench {self.name}", NEEDED * most, for_it, smaller)
+        time_set = self.timer(session, device, options, tell)
         for kind in options.scenes or KINDS:
             for count in counts:
                 tell(f"{self.name}: {kind}, {count:,} spheres")
                 axes: dict[str, int | str] = {"scene": kind, "spheres": count}
                 axes |= _picture(device.name, options) if "axes" in self.takes else {}
-                found = self.measure(session, device, *spheres(kind, count), options)
+                found = time_set(*spheres(kind, count))
                 results += [record.result(op, axes, found[op], "warm", kind) for op in found]
         results[-1]["note"] = self.note
         return results
 
-    def measure(
-        self, session: Session | None, device: Device, centers: Array, radii: Array,
-        options: BenchOptions,
-    ) -> Rows:  # fmt: skip
-        """Time one set of spheres; return rows by what is timed."""
-        return self.time(device, centers, radii, options)
+    def timer(
+        self, session: Session | None, device: Device, options: BenchOptions, tell: Tell
+    ) -> Callable[[Array, Array], Rows]:
+        """Return what times a set of spheres in this run: it returns rows by what is timed."""
+        return lambda centers, radii: self.time(device, centers, radii, options)
 
 
 def _picture(backend: str, options: BenchOptions) -> dict[str, int]:

@@ -14,8 +14,17 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer.backends.cuda.tree import DIGITS, PACKED_BYTES, SORT_PASSES
 from raytracer.backends.kernel_sources import Variant, discover
-from raytracer.benchmark import build_ladder
-from raytracer.benchmark.build_ladder import HIT, RungTree, draw_rays, find_fault, sizes_of
+from raytracer.benchmark import ray_search
+from raytracer.benchmark.build_ladder import RungTree, sizes_of
+from raytracer.benchmark.ray_search import (
+    FAR,
+    HIT,
+    NO_PRIMITIVE,
+    awkward_records,
+    draw_rays,
+    find_fault,
+    search,
+)
 from raytracer.config.errors import BackendError, UserError
 from raytracer.system import layout
 from support.trees_on_cpu import Memory, builder, functions_of, rung_library, tree_on
@@ -32,6 +41,8 @@ class Case:
 
     about: str
     records: Floats
+    rays: Floats
+    bounds: tuple[NDArray[np.float64], NDArray[np.float64]]  # of the right lengths
     tree: Any  # a DeviceTree
     memory: Memory
     args: NDArray[np.void]
@@ -44,13 +55,13 @@ class Case:
 
 
 def sorted_case(kernels: ctypes.CDLL, about: str, records: Floats) -> Case:
-    memory = Memory(sizes_of(len(records), RAYS))
-    for name, values in (("records", records), ("rays", draw_rays(records, RAYS))):
+    memory, rays = Memory(sizes_of(len(records), RAYS)), draw_rays(records, RAYS)
+    for name, values in (("records", records), ("rays", rays)):
         memory.arrays[name].view(np.float32)[:] = values.reshape(-1)
     tree = tree_on(kernels, memory, len(records), 0)
     args = tree.sort(None)
     contents = {name: values.copy() for name, values in memory.arrays.items()}
-    return Case(about, records, tree, memory, args, contents)
+    return Case(about, records, rays, search(records, rays), tree, memory, args, contents)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +71,7 @@ def kernels(libraries: Path) -> ctypes.CDLL:
 
 @pytest.fixture(scope="module")
 def cases(kernels: ctypes.CDLL) -> list[Case]:
-    return [sorted_case(kernels, *each) for each in build_ladder.awkward_records(COUNTS)]
+    return [sorted_case(kernels, *each) for each in awkward_records(COUNTS)]
 
 
 def tree_of(case: Case, libraries: Path, rung: Variant) -> RungTree:
@@ -89,8 +100,8 @@ def test_rays_find_what_a_search_of_all_spheres_finds(
     for case in cases:
         tree, records, about = tree_of(case, libraries, rung), case.records, case.about
         hits = hits_of(tree)
-        assert not find_fault(records, draw_rays(records, RAYS), hits), about
-        assert (hits["t"] < build_ladder.FAR).any(), f"{about}: rays that all miss test nothing"
+        assert not find_fault(records, case.rays, hits, *case.bounds), about
+        assert (hits["t"] < FAR).any(), f"{about}: rays that all miss test nothing"
         if rung.number < 4 and len(records) > 1:
             check_binary(case.memory, records, about)
         assert hits_of(tree).tobytes() == hits.tobytes(), f"{about}: not the same again"
@@ -159,15 +170,16 @@ def test_faults_are_found() -> None:
     records = np.array([[0, 0, 0, 1], [4, 0, 0, 1]], np.float32)
     rays = np.zeros((2, 8), np.float32)
     rays[:, :3], rays[:, 4] = [[-3, 0, 0], [-3, 2, 0]], 1.0
-    right = np.array([(2.0, 0), (3e38, build_ladder.NO_PRIMITIVE)], HIT)
-    assert find_fault(records, rays, right) == ""
+    right = np.array([(2.0, 0), (3e38, NO_PRIMITIVE)], HIT)
+    bounds = search(records, rays)
+    assert find_fault(records, rays, right, *bounds) == ""
     for ray, hit in (
         (0, (6.0, 1)), (0, (2.0, 1)), (0, (2.0, 7)), (0, (2.1, 0)), (0, right[1]), (0, (np.nan, 0)),
         (1, (3.0, 0)), (1, (3e38, 0)),
     ):  # fmt: skip
         wrong = right.copy()
         wrong[ray] = hit
-        assert f"ray {ray} hits" in find_fault(records, rays, wrong), hit
+        assert f"ray {ray} hits" in find_fault(records, rays, wrong, *bounds), hit
 
 
 def test_rungs_need_a_gpu() -> None:
@@ -192,14 +204,12 @@ def test_every_rung_is_right_on_a_gpu(cuda: str) -> None:
 
 @pytest.mark.gpu
 def test_a_tree_that_loses_a_sphere_is_reported(cuda: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    compare = build_ladder.find_fault
-
-    def of_others(records: Floats, *rest: Any) -> str:
+    def of_others(records: Floats, rays: Floats) -> Any:
         moved = records.copy()
         moved[0, :3] += 1.0
-        return compare(moved, *rest)
+        return search(moved, rays)
 
-    monkeypatch.setattr(build_ladder, "find_fault", of_others)
+    monkeypatch.setattr(ray_search, "search", of_others)
     made = raytracer.bench(
         "build", variant="01", scene="uniform", size=100, backend=cuda, min_time=1e-3
     )
