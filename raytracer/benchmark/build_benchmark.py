@@ -19,7 +19,7 @@ NOTE = (
     "build: from a packed scene to its tree. build refit: from new positions, at most "
     f"{STEP} radii from those before, to the tree around them. build ladder: from records in the "
     "memory of the GPU to a tree, sort included. build rays: nearest hits of "
-    f"{RAYS:,} rays from around the spheres to points among them, with the tree of "
+    f"{RAYS:,} rays from around all spheres to points in and beside single ones, with the tree of "
     f"each rung. Seed {SEED}."
 )
 

@@ -15,7 +15,7 @@ AWKWARD_COUNTS = (1, 2, 3, 5, 33, 257, 1500)
 HIT = np.dtype([("t", "<f4"), ("primitive", "<u4")])
 NO_PRIMITIVE, FAR = 0xFFFFFFFF, 1e38  # of a ray without a hit: its number, and less than its t
 ROUNDING = 4e-6  # of a hit, in the largest distance: 64 half-ulps, twice what box tests allow for
-SEED = 7
+SEED, BESIDE = 7, 1.5  # of rays; radii from the centres of spheres to where they aim
 
 
 @dataclass
@@ -71,14 +71,15 @@ def awkward_searches() -> Iterator[Search]:
 
 
 def draw_rays(records: Array, count: int) -> Array:
-    """Return rays from a sphere around all spheres to points of their box, float32 (count, 8):
-    origin, 0, unit vector, 0."""
+    """Return rays from around all spheres to points in and beside spheres drawn at random, float32
+    (count, 8): origin, 0, unit vector, 0."""
     random = np.random.default_rng([SEED, count])
     low, high = (each.astype(np.float64) for each in _bounds(records))
     center, reach = (low + high) / 2, np.linalg.norm(high - low) / 2
     outward = random.standard_normal((count, 3))
     origins = center + 1.25 * reach * outward / np.linalg.norm(outward, axis=1)[:, None]
-    directions = random.uniform(low, high, (count, 3)) - origins
+    aims = records[random.integers(len(records), size=count)].astype(np.float64)
+    directions = aims[:, :3] + BESIDE * aims[:, 3:] * random.uniform(-1, 1, (count, 3)) - origins
     rays = np.zeros((count, 8), np.float32)
     rays[:, :3] = origins
     rays[:, 4:7] = directions / np.linalg.norm(directions, axis=1)[:, None]
