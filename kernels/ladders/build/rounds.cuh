@@ -15,12 +15,14 @@ struct Rounds {
 // none when all is done; it gets the `tile`.
 template <class Describe> RT_DEVICE auto take_tile(Rounds* rounds, Describe describe) {
   const uint32_t ticket = atomicAdd(&rounds->ticket, 1u);
-  for (;;) {
-    const uint64_t word = load_fresh(&rounds->current);
+  for (uint64_t word = load_fresh(&rounds->current);;) {
     __threadfence();
     auto round = describe(word);
     round.tile = ticket - round.first;
     if (round.tiles == 0 || round.tile < round.tiles) return round;
+    const uint64_t before = word;  // no fence until it changes: hundreds of blocks wait at the end of a build
+    do word = load_fresh(&rounds->current);
+    while (word == before);
   }
 }
 
