@@ -22,9 +22,10 @@ from raytracer.backends.kernel_sources import Variant
 from raytracer.benchmark import record, statistics
 from raytracer.benchmark.benchmark import BenchOptions, Tell, WrongError, reported
 from raytracer.benchmark.cuda.kernel import resources
-from raytracer.benchmark.cuda.session import POISON, RefusedError, Session
+from raytracer.benchmark.cuda.session import POISON, Enqueue, RefusedError, Session
 from raytracer.benchmark.ray_search import HIT, Array, Search, awkward_searches, draw_rays
 from raytracer.benchmark.record import Resources, Row
+from raytracer.config.errors import BackendError
 from raytracer.system import layout
 
 RAYS = 1 << 20  # that are timed
@@ -172,10 +173,18 @@ class Ladder:
             self._time(timed)
         return {"build ladder": builds, "build rays": traces}
 
+    def _graph(self, tree: RungTree) -> Enqueue:
+        """Return what queues a build as one graph, if it can be captured: the host queues its
+        launches one by one in more time than a GPU needs for few spheres."""
+        try:
+            return self._session.recorded(tree.build, 1)
+        except BackendError:
+            return tree.build
+
     def _time(self, timed: Sequence[tuple[RungTree, Row, Row]]) -> None:
         """Time builds, then rays, and put them into the rows."""
         mode, min_time = self._options.mode, self._options.min_time
-        turns = [self._session.sampler(tree.build, mode, True) for tree, _, _ in timed]
+        turns = [self._session.sampler(self._graph(tree), mode, False) for tree, _, _ in timed]
         groups = statistics.in_turns(turns, min_time)
         for (tree, row, _), each in zip(timed, groups, strict=True):
             count, wide = tree.tree.count, int(tree.tree.result()["node_count"])
