@@ -335,6 +335,40 @@ def scenes() -> Cells:
         yield [label, *cells] if any(found) else [label, NOT_YET, *[""] * (len(every) - 1)]
 
 
+def tree_results() -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Results of the build ladder and of its rays, for the largest number of spheres of a scene."""
+    ladder, rays = (
+        {result["axes"]["scene"]: result for result in sorted(
+            (each for each in results("build") if each["op"] == op),
+            key=lambda each: int(each["axes"]["spheres"]),
+        )}
+        for op in ("build ladder", "build rays")
+    )  # fmt: skip
+    return [(ladder[scene], rays[scene]) for scene in ladder]
+
+
+def built_trees() -> Cells:
+    """Registers, and milliseconds of a build and of its rays, of each scene."""
+    found = tree_results()
+    for label in rungs_of("build"):
+        pairs = [
+            [r for r in each["rows"] if r["label"] == label] for pair in found for each in pair
+        ]
+        times = [figure(MS * f[0]["time"]["median"]) if f and "time" in f[0] else "" for f in pairs]
+        used = [f[0]["resources"] for f in pairs if f and f[0].get("resources")]
+        yield [label, registers(used), *times] if any(times) else [label, NOT_YET]
+
+
+def trees_table() -> "Table":
+    """The table of the build ladder, with two columns for each scene."""
+    found = tree_results()
+    columns = ["rung", "registers"] if found else ["rung", "time"]
+    for built, _ in found:
+        columns += [f"{built['axes']['scene']}, {built['axes']['spheres']:,}: build", "rays"]
+    records = ("bench/build",) if found else ()
+    return Table(records, " | ".join(columns), built_trees, ladder="build")
+
+
 def tone_passes() -> Cells:
     for result in results("tone")[:2]:
         for row in result["rows"]:
@@ -522,6 +556,7 @@ TABLES = {
         scenes,
         ladder="render",
     ),
+    "rungs-build": trees_table(),
     "rungs-tone": Table(("bench/tone",), "work, rung | time | GB/s", tone_passes, ladder="tone"),
 }  # fmt: skip
 """The tables of the pages, by name."""

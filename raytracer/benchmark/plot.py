@@ -198,7 +198,8 @@ def _words(row: Row, result: Result, record: Record) -> str:
     """Return time, rate and share of the ceiling of a row."""
     rates, work = figures(row, result, record["device"]), result["work"]
     words = [scaled(row["time"]["median"], "s")]
-    for name, unit in (("msamples", "Msamples/s"), ("mspheres", "Mspheres/s")):
+    rates_of_rows = {"msamples": "Msamples/s", "mspheres": "Mspheres/s", "mrays": "Mrays/s"}
+    for name, unit in rates_of_rows.items():
         words += [f"{number(row[name])} {unit}"] if name in row else []  # type: ignore[literal-required]
     if work["flop"] > 8 * moved(work):
         words.append(f"{number(rates['tflops'])} TFLOP/s")

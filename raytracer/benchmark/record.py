@@ -78,6 +78,7 @@ class Row(TypedDict):
     clock: NotRequired["Clock"]  # while it runs
     shows: NotRequired[str]  # contents of the picture of a render kernel
     msamples: NotRequired[float]  # million samples of pixels per second (render ladder)
+    mrays: NotRequired[float]  # million rays per second (build ladder)
     mspheres: NotRequired[float]  # million spheres per second (stages, trees and moves)
     bytes_per_sphere: NotRequired[float]
     nodes: NotRequired[int]  # nodes of a tree
@@ -128,7 +129,7 @@ class Device(TypedDict, total=False):
 class Result(TypedDict):
     """One benchmark at one size."""
 
-    op: str  # name of the operation; "render", "tone ...", "build" or "live"
+    op: str  # name of the operation; "render", "tone ...", "build ..." or "live"
     axes: dict[str, int | str]  # sizes by name, and the name of the scene where there is one
     dtype: str
     input: str  # distribution of the input values, or the scene

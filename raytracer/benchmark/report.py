@@ -15,10 +15,11 @@ from raytracer.config.errors import escape_controls
 
 COLUMNS = (
     "variant", "shows", "time", "noise", "runs", "FLOP/s", "GB/s", "of ceiling", "of peak",
-    "x first", "x before", "x peer", "Msamples/s", "Mspheres/s", "bytes/sphere", "nodes", "title",
+    "x first", "x before", "x peer", "Msamples/s", "Mspheres/s", "Mrays/s", "bytes/sphere", "nodes",
+    "title",
 )  # fmt: skip
 LEFT = ("variant", "title", "B is")  # columns that are aligned to the left
-EXTRA = ("msamples", "mspheres", "bytes_per_sphere", "nodes")  # of rows of the renderer
+EXTRA = ("msamples", "mspheres", "mrays", "bytes_per_sphere", "nodes")  # of rows of the renderer
 NUMBERS = re.compile(r"\[\n[-+.\deE,\s]*\]")  # a list in indented JSON; texts have no line breaks
 FORMS = ("table", "markdown", "csv", "json")
 
@@ -162,6 +163,7 @@ def _timed(row: Row, result: Result, device: Device) -> dict[str, str]:
         "of peak": "" if rates["of_peak"] is None else f"{rates['of_peak']:.0%}",
         "Msamples/s": number(row.get("msamples")),
         "Mspheres/s": number(row.get("mspheres")),
+        "Mrays/s": number(row.get("mrays")),
         "bytes/sphere": number(row.get("bytes_per_sphere")),
         "nodes": number(row.get("nodes")),
     }

@@ -17,6 +17,7 @@ from raytracer.backends.cuda.compile import version
 from raytracer.backends.cuda.probe import device_details, why_not
 from raytracer.backends.kernel_sources import discover, operations, products
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, texts, validated
+from raytracer.benchmark.build_benchmark import BUILD
 from raytracer.benchmark.copy_benchmark import CopyBenchmark
 from raytracer.benchmark.cuda.kernel import ceilings
 from raytracer.benchmark.cuda.session import Session
@@ -28,7 +29,7 @@ from raytracer.benchmark.record import FORMAT, Device, Record, Result
 from raytracer.benchmark.render_benchmark import RenderBenchmark
 from raytracer.benchmark.sources import digests
 from raytracer.benchmark.tone_benchmark import ToneBenchmark
-from raytracer.benchmark.tree_benchmark import BUILD, LIVE
+from raytracer.benchmark.tree_benchmark import LIVE
 from raytracer.config.arguments import check_function, check_word
 from raytracer.config.errors import BackendError, UserError, suggest
 from raytracer.system.resources import kernels_folder

@@ -1,4 +1,5 @@
-"""`raytracer bench build` and `live`: trees over spheres, and pictures of spheres that move."""
+"""Trees over spheres that are built, refitted and rendered while spheres move: `bench live`, and
+what `bench build` times of the renderer."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -79,15 +80,22 @@ class SpheresBenchmark(Benchmark):
         most = max(counts)
         for_it, smaller = f"for {most:,} spheres", "give smaller sizes"
         require_room(f"bench {self.name}", NEEDED * most, for_it, smaller)
+        time_set = self.timer(session, device, options, tell)
         for kind in options.scenes or KINDS:
             for count in counts:
                 tell(f"{self.name}: {kind}, {count:,} spheres")
                 axes: dict[str, int | str] = {"scene": kind, "spheres": count}
                 axes |= _picture(device.name, options) if "axes" in self.takes else {}
-                found = self.time(device, *spheres(kind, count), options)
+                found = time_set(*spheres(kind, count))
                 results += [record.result(op, axes, found[op], "warm", kind) for op in found]
         results[-1]["note"] = self.note
         return results
+
+    def timer(
+        self, session: Session | None, device: Device, options: BenchOptions, tell: Tell
+    ) -> Callable[[Array, Array], Rows]:
+        """Return what times a set of spheres in this run: it returns rows by what is timed."""
+        return lambda centers, radii: self.time(device, centers, radii, options)
 
 
 def _picture(backend: str, options: BenchOptions) -> dict[str, int]:
@@ -96,7 +104,7 @@ def _picture(backend: str, options: BenchOptions) -> dict[str, int]:
     return {"width": width, "height": height}
 
 
-def _build(device: Device, centers: Array, radii: Array, options: BenchOptions) -> Rows:
+def time_builds(device: Device, centers: Array, radii: Array, options: BenchOptions) -> Rows:
     settings = RenderSettings(width=64, height=64, samples=1)
     buffers = pack(Scene.from_arrays(centers, radii, "white"), settings)
     if device.name == "cuda":
@@ -138,16 +146,6 @@ def _live(device: Device, centers: Array, radii: Array, options: BenchOptions) -
     return {"live": rows}
 
 
-BUILD = SpheresBenchmark(
-    "build",
-    "trees over spheres: built and refitted",
-    (10_000, 100_000),
-    "build: from a packed scene to its tree. build refit: from new positions, at most "
-    f"{STEP} radii from those before, to the tree around them. Seed {SEED}.",
-    _build,
-    ("build", "move", "refit"),
-    default_on="cpu",
-)
 LIVE = SpheresBenchmark(
     "live",
     "spheres that move: from new positions to a picture",

@@ -1,10 +1,7 @@
 """Kernels that build and refit a tree, compiled for the CPU: valid trees, and growth as float64."""
 
 import ctypes
-import shutil
-from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,17 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from raytracer.backends.cuda.moving import FOUND
-from raytracer.backends.cuda.tree import (
-    ENTRIES,
-    PACKED_BYTES,
-    DeviceTree,
-    box_bytes,
-    scratch_sizes,
-    tree_sizes,
-)
-from raytracer.system import layout, resources
-from support.libraries import FOR_CUDA, library
+from raytracer.backends.cuda.tree import PACKED_BYTES, box_bytes, scratch_sizes, tree_sizes
+from raytracer.system import layout
 from support.nodes import check, read_tree, walk
+from support.trees_on_cpu import Memory, builder, tree_on
 
 COUNT, APART = 300, 7  # of them beside the tree
 Floats = NDArray[np.float32]
@@ -30,56 +20,7 @@ Floats = NDArray[np.float32]
 
 @pytest.fixture(scope="module")
 def kernels(libraries: Path) -> ctypes.CDLL:
-    copied = libraries / "tree"
-    shutil.copytree(resources.kernels_folder(), copied, dirs_exist_ok=True)
-    state = copied / "cuda/bvh/state.cuh"
-    before, rest = state.read_text().split("  asm volatile", 1)
-    state.write_text(before + "  v = *(const float4*)p;\n" + rest.split("\n", 4)[4])
-    entries = "".join(f"if (which == {k}) kernel = {name};\n" for k, name in enumerate(ENTRIES))
-    text = (
-        "#define __grid_constant__\n#include <cuda_on_cpu.h>\n"
-        "#include <core/layout.h>\n#undef RT_LAYOUT_TABLE\n#define RT_LAYOUT_TABLE\n"
-        "#include <cuda/build_tree.cuh>\nrt::BuildArgs given;\n"
-        "void (*kernel)(rt::BuildArgs);\nvoid work(std::uint64_t) { kernel(given); }\n"
-        'extern "C" void go(int which, unsigned blocks, unsigned threads, const char* args) {\n'
-        f"std::memcpy(&given, args, sizeof given);\n{entries}"
-        "const std::uint64_t none = 0;\nlaunch(work, blocks, threads, &none);\n}\n"
-    )
-    return library(libraries, "tree", text, *FOR_CUDA, "-I", str(copied))
-
-
-class Memory:
-    """Arrays by name, as `DeviceMemory` has them."""
-
-    def __init__(self, sizes: dict[str, int]) -> None:
-        self.arrays = {name: np.full(size + 32, 0xCD, np.uint8) for name, size in sizes.items()}
-        for name, size in sizes.items():
-            begin = -self.arrays[name].ctypes.data % 32
-            self.arrays[name] = self.arrays[name][begin : begin + size]
-
-    def address(self, name: str) -> int:
-        return int(self.arrays[name].ctypes.data)
-
-    def size(self, name: str) -> int:
-        return self.arrays[name].size
-
-
-def tree_on(built: ctypes.CDLL, memory: Memory) -> DeviceTree:
-    def fill(address: int, word: int, count: int, _stream: Any) -> None:
-        words = ctypes.cast(address, ctypes.POINTER(ctypes.c_uint32))
-        np.ctypeslib.as_array(words, (count,))[:] = word
-
-    def call(which: int, grid: Any, block: Any, _stream: Any, arguments: bytes) -> None:
-        built.go(which, grid[0], block[0], arguments)
-
-    tree: Any = DeviceTree.__new__(DeviceTree)
-    tree.memory, tree.count, tree.apart = memory, COUNT, APART
-    tree._driver, tree._multiprocessors = SimpleNamespace(memset_d32_async=fill), 1
-    tree._functions = {
-        name: SimpleNamespace(prepared_async_call=partial(call, which))
-        for which, name in enumerate(ENTRIES)
-    }
-    return tree  # type: ignore[no-any-return]
+    return builder(libraries)
 
 
 def keys(numbers: Floats) -> NDArray[np.uint32]:
@@ -133,7 +74,7 @@ def test_trees_are_valid_and_follow_spheres(kernels: ctypes.CDLL) -> None:
     packed = memory.arrays["state"][:PACKED_BYTES].view(layout.struct_dtype("PackInfo"))
     packed["low"] = keys(records[:-APART, :3].min(axis=0))
     packed["high"] = ~keys(records[:-APART, :3].max(axis=0))
-    tree = tree_on(kernels, memory)
+    tree = tree_on(kernels, memory, COUNT, APART)
     tree.build(None, has_bounds=True)
     first, built = costs_of(memory, records), nodes_of(memory)
     refit = tree.refit()

@@ -1,4 +1,4 @@
-"""The rungs of the three sources that the ladders began with: each idea has its file.
+"""The rungs of the sources of the ladders: each idea has its file.
 
 A row of a source: the operation, the words of the source, and the rung that teaches them.
 """
@@ -51,6 +51,13 @@ PLAYGROUND = [
     ("render", "wide tree", "12_wide_bvh"),
     ("render", "packets", "13_packet"),
 ]
+# Builders of trees, as they were published one after the other.
+TREES = [
+    ("build", "radix tree of Morton codes (Karras 2012)", "01_lbvh"),
+    ("build", "locally-ordered clustering (Meister, Bittner 2018)", "02_ploc"),
+    ("build", "hierarchical PLOC (Benthin et al. 2024)", "03_hploc"),
+    ("build", "wide quantised nodes (Ylitie et al. 2017)", "04_wide_nodes"),
+]
 # Contractions of matrix-free solvers.
 CONTRACTIONS = [
     *((f"contraction_{axis}", f"to each spatial axis: {axis}", "01_naive") for axis in "xyz"),
@@ -94,7 +101,9 @@ TENSOR_CORES = [
 ]
 
 
-@pytest.mark.parametrize(("op", "words", "rung"), [*PLAYGROUND, *CONTRACTIONS, *TENSOR_CORES])
+@pytest.mark.parametrize(
+    ("op", "words", "rung"), [*PLAYGROUND, *TREES, *CONTRACTIONS, *TENSOR_CORES]
+)
 def test_an_idea_of_a_source_has_its_rung(op: str, words: str, rung: str) -> None:
     assert rung in {each.label for each in discover(op)}, f"no rung teaches “{words}”"
 

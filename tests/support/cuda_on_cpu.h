@@ -101,6 +101,7 @@ inline void __pipeline_wait_prior(int) {}
 
 template <class A, class B> auto min(A a, B b) { return a < b ? a : b; }
 template <class A, class B> auto max(A a, B b) { return a < b ? b : a; }
+inline int __clzll(long long value) { return value == 0 ? 64 : __builtin_clzll((unsigned long long)value); }
 inline int __clz(int value) { return value == 0 ? 32 : __builtin_clz((unsigned)value); }
 inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((std::uint64_t)a * b >> 32); }
 // Bytes of two words, each chosen by four bits.

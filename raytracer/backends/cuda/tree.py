@@ -112,6 +112,22 @@ class DeviceTree:
         records: their address, if they are not in memory. has_bounds: whether the state has the
         bounds of exactly those in the tree.
         """
+        count = self.count
+        args = self.sort(stream, records=records, has_bounds=has_bounds)
+        clusters = _blocks(count - self.apart, ENTRIES["tree_cluster"])
+        self._launch("tree_cluster", clusters, args, stream)
+        grid = min(_blocks(max_nodes(count), NODE_TILE), 4 * self._multiprocessors)
+        # With a launch each, twice those of a full tree; the last kernel builds those below.
+        levels = 2 * -(-count.bit_length() // 3)
+        for step in range(levels):
+            self._launch("tree_nodes", grid, args, stream, step)
+        self._launch("tree_end", 1, args, stream, levels)
+
+    def sort(self, stream: Any, *, records: int = 0, has_bounds: bool = False) -> NDArray[np.void]:
+        """Queue what precedes all trees: an empty state, and the primitives along the curve.
+
+        Arguments as of `build`. Returns those of the kernels that follow, structured (1,).
+        """
         args, count, size = self._arguments(records), self.count, self.memory.size
         tiles = _blocks(count, SORT_TILE)
         for name, first, word, nbytes in (
@@ -127,14 +143,7 @@ class DeviceTree:
         self._launch("tree_keys", grid, args, stream, int(has_bounds))
         for step in range(SORT_PASSES):
             self._launch("tree_sort", tiles, args, stream, step)
-        clusters = _blocks(count - self.apart, ENTRIES["tree_cluster"])
-        self._launch("tree_cluster", clusters, args, stream)
-        grid = min(_blocks(max_nodes(count), NODE_TILE), 4 * self._multiprocessors)
-        # With a launch each, twice those of a full tree; the last kernel builds those below.
-        levels = 2 * -(-count.bit_length() // 3)
-        for step in range(levels):
-            self._launch("tree_nodes", grid, args, stream, step)
-        self._launch("tree_end", 1, args, stream, levels)
+        return args
 
     def refit(self) -> Callable[[Any], None]:
         """Return a function that queues a refit to the records on a stream, in one launch.

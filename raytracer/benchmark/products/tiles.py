@@ -148,7 +148,7 @@ TENSOR_SHAPES = (
 
 @dataclass(frozen=True)
 class TensorTile(Shape):
-    """kernels/ladders/matmul_bf16/product.cuh: warpgroups of 64 rows, or 128 in two blocks."""
+    """kernels/ladders/matmul_bf16/product_plan.cuh: warpgroups of 64 rows, or 128 in two blocks."""
 
     transposed_a: bool = False  # A is stored by columns
     transposed_b: bool = False  # B is stored by rows
