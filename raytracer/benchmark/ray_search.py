@@ -104,6 +104,8 @@ def search(records: Array, rays: Array) -> tuple[NDArray[np.float64], NDArray[np
     no hit.
     """
     spheres, shot, error = records.astype(np.float64), rays.astype(np.float64), _error(records)
+    # They are unit vectors of float32: without this, grazing hits are off by more than `error`.
+    shot[:, 4:7] /= np.linalg.norm(shot[:, 4:7], axis=1)[:, None]
     found = np.full((2, len(rays)), np.inf)
     block = max(1, BLOCK // len(records))
     for begin in range(0, len(rays), block):

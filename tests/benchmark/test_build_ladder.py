@@ -182,6 +182,21 @@ def test_faults_are_found() -> None:
         assert f"ray {ray} hits" in find_fault(records, rays, wrong, *bounds), hit
 
 
+def test_bounds_of_the_search_hold_the_roots_of_the_ray_equation() -> None:
+    """Roots of |o + s d - c|^2 = r^2 for the direction d as it is, not quite a unit vector."""
+    for about, records in awkward_records((33, 257)):
+        rays = draw_rays(records, ray_search.CHECKED)
+        first, last = search(records, rays)
+        d, apart = rays[:, None, 4:7].astype("f8"), rays[:, None, :3].astype("f8") - records[:, :3]
+        a, b = (d * d).sum(axis=2), (d * apart).sum(axis=2)
+        c = (apart * apart).sum(axis=2) - records[:, 3].astype("f8") ** 2
+        inside = b * b - a * c
+        s = np.where(inside >= 0, (-b - np.sqrt(np.maximum(inside, 0))) / a, np.inf)
+        length = s.min(axis=1) * np.linalg.norm(d[:, 0], axis=1)
+        assert np.isfinite(length).sum() > ray_search.CHECKED / 4, about
+        assert ((first <= length) & (length <= last)).all(), about
+
+
 def test_rungs_need_a_gpu() -> None:
     with pytest.raises(UserError, match="nothing"):
         raytracer.bench("build", variant="nothing", backend="cpu")
