@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer.backends.cuda.moving import FOUND
+from raytracer.backends.cuda.moving_spheres import FOUND
 from raytracer.backends.cuda.tree import (
     ENTRIES,
     PACKED_BYTES,
     DeviceTree,
-    box_bytes,
-    scratch_sizes,
-    tree_sizes,
+    compute_box_bytes,
+    compute_scratch_sizes,
+    compute_tree_sizes,
 )
 from raytracer.system import layout, resources
 from support.libraries import FOR_CUDA, library
@@ -125,7 +125,11 @@ def test_trees_are_valid_and_follow_spheres(kernels: ctypes.CDLL) -> None:
     g = np.random.default_rng(1)
     records = g.uniform(-1.0, 1.0, (COUNT, 4)).astype(np.float32)
     records[:, 3] = 0.05
-    sizes = tree_sizes(COUNT, 16) | scratch_sizes(COUNT) | {"boxes": box_bytes(COUNT)}
+    sizes = (
+        compute_tree_sizes(COUNT, 16)
+        | compute_scratch_sizes(COUNT)
+        | {"boxes": compute_box_bytes(COUNT)}
+    )
     memory = Memory(sizes | {"records": 16 * COUNT, "apart": 4 * APART})
     placed = memory.arrays["records"].view(np.float32).reshape(-1, 4)
     placed[:] = records
