@@ -25,10 +25,15 @@ from pathlib import Path
 
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda.cache import by_entry, digest
-from raytracer.backends.cuda.kernel import macros_without
-from raytracer.backends.cuda.kernel_selection import IMAGES, OF_IMAGES, PRODUCTION, every_variant
-from raytracer.backends.kernel_sources import Kernel, discover, operations, products
+from raytracer.backends.cuda.cache import compute_digest, parse_usage_by_entry
+from raytracer.backends.cuda.kernel import make_macros_without
+from raytracer.backends.cuda.kernel_selection import IMAGES, OF_IMAGES, PRODUCTION, list_variants
+from raytracer.backends.kernel_sources import (
+    Kernel,
+    discover_variants,
+    list_operations,
+    read_production_kernels,
+)
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.products.tiles import every_compilation, has_clusters, problem_of
 from raytracer.config.errors import RaytracerError
@@ -48,7 +53,7 @@ class Job:
     macros: Mapping[str, str]
 
     def name(self, root: Path) -> str:
-        return compiler.cubin_name(self.kernel.translation_unit, self.arch, root, self.macros)
+        return compiler.make_cubin_name(self.kernel.translation_unit, self.arch, root, self.macros)
 
     @property
     def label(self) -> str:
@@ -63,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"--complete: {', '.join(sorted(unknown))} is not in --arch", file=sys.stderr)
         return 2
     root: Path = options.kernels or kernels_folder()
-    if not compiler.version():
+    if not compiler.describe_compiler():
         print(f"there is no compiler: {compiler.GET_COMPILER}", file=sys.stderr)
         return 2
     try:
@@ -104,7 +109,7 @@ def _digests(work: Sequence[Job], root: Path) -> dict[str, str]:
     names: dict[str, list[str]] = {}
     for job in work:
         names.setdefault(job.kernel.place, []).append(job.name(root).split(".")[2])
-    return {place: digest({}, *sorted(each)) for place, each in sorted(names.items())}
+    return {place: compute_digest({}, *sorted(each)) for place, each in sorted(names.items())}
 
 
 def _recorded(file: Path | None, architectures: Sequence[str]) -> dict[str, str]:
@@ -126,15 +131,15 @@ def jobs(
     default sizes where sizes are macros.
     """
     made = list[Job]()
-    for kernel, arch in itertools.product(products(root), architectures):
+    for kernel, arch in itertools.product(read_production_kernels(root), architectures):
         has_variants = kernel.name in PRODUCTION and arch not in complete
-        for missing in every_variant(kernel.name) if has_variants else [()]:
-            made.append(Job(kernel, arch, macros_without(missing)))
+        for missing in list_variants(kernel.name) if has_variants else [()]:
+            made.append(Job(kernel, arch, make_macros_without(missing)))
         if kernel.name in OF_IMAGES:
             made.append(Job(kernel, arch, IMAGES))
-    for op, arch in itertools.product(operations(root) if bench else (), architectures):
+    for op, arch in itertools.product(list_operations(root) if bench else (), architectures):
         known = OPERATIONS.get(op)
-        for variant in discover(op, root):
+        for variant in discover_variants(op, root):
             usual = [
                 known.macros(known.axes, each) for each in known.dtypes if variant.supports(each)
             ] if known else [{}]  # fmt: skip
@@ -160,14 +165,16 @@ def run(job: Job, root: Path, output: Path | None) -> str:
     """
     begun = time.perf_counter()
     source = job.kernel.translation_unit
-    cubin = compiler.load(source, job.arch, root, lambda _: None, shipped=False, macros=job.macros)
+    cubin = compiler.load_cubin(
+        source, job.arch, root, lambda _: None, shipped=False, macros=job.macros
+    )
     seconds = time.perf_counter() - begun
     if output is not None:
-        cubins.write(output, job.name(root), cubin)
+        cubins.write_cubin(output, job.name(root), cubin)
     kernels = [
         f"{name} {usage.registers} registers, {usage.shared} bytes shared, "
         f"{usage.spilled} bytes spilled"
-        for name, usage in by_entry(cubin.log).items()
+        for name, usage in parse_usage_by_entry(cubin.log).items()
     ]
     return f"{', '.join(kernels) or 'no kernel'}, in {seconds:.1f} s"
 

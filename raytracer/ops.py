@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.backends.cuda.compile import NoCompilerError
-from raytracer.backends.kernel_sources import preferred
+from raytracer.backends.kernel_sources import sort_by_preference
 from raytracer.benchmark.cuda.session import Session, SizeError
 from raytracer.benchmark.op import Arrays, Op, bfloat16_bits, from_bfloat16
 from raytracer.benchmark.operation_benchmark import compute, select
@@ -62,7 +62,7 @@ class Operation:
             supported = [each for each in variants if each.admits(session.arch)]
             if not supported:
                 raise BackendError(f"no variant of {op.name} runs on {session.arch}")
-            order = preferred(supported, op.axes, op.dtype)
+            order = sort_by_preference(supported, op.axes, op.dtype)
             fortran = {name for name, a in inputs.items() if a.ndim == 2 and a.flags.fnc}
             for each in order:
                 # Transposes are uploaded.

@@ -143,7 +143,7 @@ def cuda_compiler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
 
     if request.param == "NVRTC":
         monkeypatch.setenv("RAYTRACER_NVCC", "none")
-    if not compiling.version().startswith(request.param):
+    if not compiling.describe_compiler().startswith(request.param):
         pytest.skip(f"{request.param} is missing")
     return str(request.param)
 
@@ -154,7 +154,7 @@ def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     from raytracer.backends.cuda import nvrtc
 
     monkeypatch.setenv("RAYTRACER_NVCC", "none")
-    monkeypatch.setattr(nvrtc, "release", lambda: "")
+    monkeypatch.setattr(nvrtc, "read_release", lambda: "")
 
 
 @pytest.fixture(scope="session")

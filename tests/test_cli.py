@@ -248,7 +248,7 @@ def test_ctrl_c_leaves_nothing(
     def stop(*_: Any) -> float:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(CpuFilm, "_expose", stop)
+    monkeypatch.setattr(CpuFilm, "_accumulate", stop)
     assert main(["render", scene, "-o", "a.png", "--backend", "cpu"]) == 130
     assert "stopped by Ctrl-C" in capsys.readouterr().err
     assert [path.name for path in Path().iterdir()] == [scene]
@@ -258,7 +258,7 @@ def test_a_defect_keeps_its_traceback(scene: str, monkeypatch: pytest.MonkeyPatc
     def fail(*_: Any) -> float:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(CpuFilm, "_expose", fail)
+    monkeypatch.setattr(CpuFilm, "_accumulate", fail)
     with pytest.raises(ZeroDivisionError):
         main(["render", scene, "--backend", "cpu"])
 
@@ -325,7 +325,7 @@ def test_full_memory_is_one_sentence(
     def fail(*_: Any) -> float:
         raise next(left)
 
-    monkeypatch.setattr(CpuFilm, "_expose", fail)
+    monkeypatch.setattr(CpuFilm, "_accumulate", fail)
     for _ in errors:
         assert main(["render", scene, "--backend", "cpu"]) == 2
         said = capsys.readouterr().err

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
-from raytracer.backends.kernel_sources import discover
+from raytracer.backends.kernel_sources import discover_variants
 from raytracer.benchmark import operations
 from raytracer.benchmark.products import model
 from raytracer.benchmark.products.model import Choice
@@ -120,7 +120,7 @@ def measure(name: str, count: int, seed: int) -> Iterator[Times]:
 
     op, draw = operations.OPERATIONS[name], random.Random(seed)
     with Session() as session:
-        variant = discover(name)[-1]
+        variant = discover_variants(name)[-1]
 
         def seconds_of(problem: Problem, choice: Choice) -> float:
             launch, _ = bind(session, variant, problem, choice)

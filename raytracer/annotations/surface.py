@@ -101,8 +101,8 @@ def trace_strips(
         bottom = min(top + rows, y1)
         above, below = max(top * fine - wide, 0), min(bottom * fine + wide, height)
         part = fine_view.with_crop((left, above, right, below))
-        hits = scene.first_hits(part) if has_depth else None
-        numbers = scene.first_numbers(part) if hits is None else np.ascontiguousarray(hits["id"])
+        hits = scene.trace_first_hits(part) if has_depth else None
+        numbers = scene.trace_first_ids(part) if hits is None else np.ascontiguousarray(hits["id"])
         inner = (
             slice(top * fine - above, bottom * fine - above),
             slice(x0 * fine - left, x1 * fine - left),

@@ -68,7 +68,7 @@ class DeviceScene(Closeable, ABC):
         self._ground = buffers.ground_number if buffers.has_ground else None
         self._sky = buffers.view.sky
 
-    def take_sky(self, sky: NDArray[np.void]) -> None:
+    def set_sky(self, sky: NDArray[np.void]) -> None:
         """Replace the environment map, (M,) `EnvironmentTexel`, while no film adds samples of this
         scene."""
         if sky is not self._sky and sky.tobytes() != self._sky.tobytes():
@@ -95,7 +95,7 @@ class DeviceScene(Closeable, ABC):
     def wait(self) -> None:
         """Wait until the arrays of a device that updates were given have been read."""
 
-    def moved_radii(self) -> tuple[float, float]:
+    def find_moved_radii(self) -> tuple[float, float]:
         """Return bounds of the radii that updates with arrays of a device have set, render space.
         Infinity and 0 where the caller knows all radii, NaN before any update."""
         return np.inf, 0.0
@@ -109,25 +109,25 @@ class DeviceScene(Closeable, ABC):
         """Return the kernel that renders a view and its resources, for records; {} on the CPU."""
         return {}
 
-    def first_hits(self, view: View) -> NDArray[np.void]:
+    def trace_first_hits(self, view: View) -> NDArray[np.void]:
         """Return the first hits of the rays through the pixels' centres, (h, w) `FirstHit`, in
         render space. The ground has a depth, but no id."""
-        hits = self._first_hits(view)
+        hits = self._trace_first_hits(view)
         if self._ground is not None:
             hits["id"][hits["id"] == self._ground] = kernel_constant("kNoSphere")
         return hits
 
-    def first_numbers(self, view: View) -> NDArray[np.uint32]:
+    def trace_first_ids(self, view: View) -> NDArray[np.uint32]:
         """Return the ids of the first hits alone, uint32 (h, w)."""
-        return np.ascontiguousarray(self.first_hits(view)["id"])
+        return np.ascontiguousarray(self.trace_first_hits(view)["id"])
 
     @abstractmethod
-    def exposures(self, view: View, count: int) -> NDArray[np.void]:
+    def count_visible_points(self, view: View, count: int) -> NDArray[np.void]:
         """Count the exposed points of the first spheres (kernels/integrator/exposure.h), (count,)
         `Exposure`, as many points of each as the view, of the `ao` integrator, has samples."""
 
     @abstractmethod
-    def _first_hits(self, view: View) -> NDArray[np.void]:
+    def _trace_first_hits(self, view: View) -> NDArray[np.void]:
         """Return the first hits; the id of the ground is the number of the spheres."""
 
 
@@ -137,7 +137,7 @@ TREE, TABLES = ("nodes", "spheres", "order"), (
 """Arrays that kernels read from memory, of tree and scene, by the names in RenderArgs."""
 
 
-def sphere_arrays(
+def collect_sphere_arrays(
     buffers: SceneBuffers, tree: Bvh | None, there: Sequence[str] = ()
 ) -> dict[str, NDArray[Any]]:
     """Return the arrays that kernels read from memory, by the names in RenderArgs, but `there`."""
@@ -197,19 +197,19 @@ class DeviceFilm(Closeable, ABC):
         if view.draft and bands is not None:
             raise ValueError("a draft has samples of all rows, not of bands")
         first = self.host.samples if first is None else first
-        scene.take_sky(view.sky)
+        scene.set_sky(view.sky)
         x0, y0, x1, y1 = self.host.crop
         exposed = view.but(
             x0=x0, y0=y0, x1=x1, y1=y1, width=self.host.width, height=self.host.height,
             sample_begin=first, sample_count=samples,
         )  # fmt: skip
-        seconds = self._expose(scene, exposed, progress, bands)
+        seconds = self._accumulate(scene, exposed, progress, bands)
         self.host.samples += samples
         self.host.backdrop, self._neighbor_weight = view.backdrop, view.neighbor_weight
         return seconds
 
     @abstractmethod
-    def _expose(
+    def _accumulate(
         self, scene: DeviceScene, view: View, progress: ProgressCall | None, bands: Bands | None
     ) -> float:
         """Add the view's samples to the sums of some rows or all, and return the seconds."""
@@ -226,7 +226,7 @@ class DeviceFilm(Closeable, ABC):
     def develop_into(self, settings: ToneSettings, picture: Any) -> None:
         """Develop the film with 8 bits into a `Picture` of the device; returns after that."""
 
-    def sums_array(self, reader: int) -> DeviceArray:
+    def copy_sums(self, reader: int) -> DeviceArray:
         """Return a copy of the sums in the memory of a device with memory of its own, for the
         stream `reader`. The next copy, in the same memory, waits for what is queued there until
         then."""
@@ -310,7 +310,9 @@ class CpuScene(DeviceScene):
         self.can_update = not len(buffers.images)
         self._color, self._large = buffers.color, buffers.large_id.tolist()
         self.tree_nbytes = tree.nbytes
-        self._arrays: Any = core().Scene(**sphere_arrays(buffers, tree), large=buffers.large)
+        self._arrays: Any = core().Scene(
+            **collect_sphere_arrays(buffers, tree), large=buffers.large
+        )
 
     @property
     def arrays(self) -> Any:
@@ -323,14 +325,14 @@ class CpuScene(DeviceScene):
     def nbytes(self) -> int:
         return int(self._arrays.nbytes) if self._arrays is not None else 0
 
-    def _first_hits(self, view: View) -> NDArray[np.void]:
+    def _trace_first_hits(self, view: View) -> NDArray[np.void]:
         x0, y0, x1, y1 = view.crop
         hits = np.empty((y1 - y0, x1 - x0), struct_dtype("FirstHit"))
         frame = view.through_centers().frame
-        self.arrays.first_hits(view.camera, frame, _bytes_of(hits), self._threads)
+        self.arrays.first_hits(view.camera, frame, _view_bytes(hits), self._threads)
         return hits
 
-    def first_numbers(self, view: View) -> NDArray[np.uint32]:
+    def trace_first_ids(self, view: View) -> NDArray[np.uint32]:
         x0, y0, x1, y1 = view.crop
         numbers = np.empty((y1 - y0, x1 - x0, 1), np.uint32)
         self.arrays.first_numbers(view.camera, view.through_centers().frame, numbers, self._threads)
@@ -338,9 +340,9 @@ class CpuScene(DeviceScene):
             numbers[numbers == self._ground] = kernel_constant("kNoSphere")
         return numbers[..., 0]
 
-    def exposures(self, view: View, count: int) -> NDArray[np.void]:
+    def count_visible_points(self, view: View, count: int) -> NDArray[np.void]:
         exposures = np.zeros(count, struct_dtype("Exposure"))
-        self.arrays.exposures(view.camera, view.frame, _bytes_of(exposures), self._threads)
+        self.arrays.exposures(view.camera, view.frame, _view_bytes(exposures), self._threads)
         return exposures
 
     def _replace_sky(self, sky: NDArray[np.void]) -> None:
@@ -364,7 +366,7 @@ class CpuScene(DeviceScene):
         self._arrays = None
 
 
-def _bytes_of(structs: NDArray[np.void]) -> NDArray[np.uint8]:
+def _view_bytes(structs: NDArray[np.void]) -> NDArray[np.uint8]:
     """Return the same memory with an axis of bytes."""
     return structs.view(np.uint8).reshape(*structs.shape, structs.itemsize)
 
@@ -395,7 +397,7 @@ class CpuFilm(DeviceFilm):
         self._device = device
         self._draft: NDArray[np.float32] | None = None
 
-    def _expose(
+    def _accumulate(
         self, scene: DeviceScene, view: View, progress: ProgressCall | None, bands: Bands | None
     ) -> float:
         """Add the view's samples in passes, band by band; the sums do not depend on the cut.
@@ -450,7 +452,7 @@ class CpuDevice(Device):
     def describe(self) -> dict[str, Any]:
         """Return processor, instruction set and threads; a hint where a build would be better."""
         isa, best = core().isas()[0], core().processor_isa()
-        about = {"device": processor(), "isa": core().isa(), "threads": self.threads}
+        about = {"device": find_processor_name(), "isa": core().isa(), "threads": self.threads}
         if isa != best:
             about["hint"] = (
                 f"this processor has {best}, for which raytracer was not compiled: install it anew "
@@ -474,7 +476,7 @@ class CpuDevice(Device):
         return nullcontext()
 
 
-def processor() -> str:
+def find_processor_name() -> str:
     with suppress(OSError), Path("/proc/cpuinfo").open() as lines:
         for line in lines:
             if line.startswith("model name"):

@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.backends.base import Bands, Device, DeviceFilm, DeviceScene, Picture, ProgressCall
-from raytracer.backends.cuda import striped
-from raytracer.backends.cuda.driver import primary_context
+from raytracer.backends.cuda import striped_memory
+from raytracer.backends.cuda.driver import get_primary_context
 from raytracer.backends.cuda.memory import RECORD_BYTES
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.cuda.scene import CudaScene
-from raytracer.backends.cuda.tree import build_sizes
+from raytracer.backends.cuda.tree import compute_build_sizes
 from raytracer.config.errors import BackendError, MemoryNeedError, SceneError
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.film.film import Developed, Film
@@ -41,7 +41,7 @@ BAND_HEIGHT = 32  # heights of bands are multiples of this
 MAX_BANDS = 256  # maximum number of bands of a film
 
 
-def divided(height: int, count: int) -> list[list[tuple[int, int]]]:
+def divide_rows(height: int, count: int) -> list[list[tuple[int, int]]]:
     """Return the bands of a film that each of some devices renders, from everywhere in it. Those of
     a device begin in the middle, where pictures show most: what is left at its end is soon
     rendered."""
@@ -51,7 +51,7 @@ def divided(height: int, count: int) -> list[list[tuple[int, int]]]:
     return [sorted(share, key=lambda band: abs(sum(band) - height)) for share in shares]
 
 
-def together(
+def call_together(
     calls: Sequence[Callable[[], Result]], failures: list[BaseException] | None = None
 ) -> list[Result]:
     """Make calls at the same time, the first one in this thread, and return their results.
@@ -111,21 +111,21 @@ class GroupScene(DeviceScene):
         for scene in self.scenes:
             scene.wait()
 
-    def moved_radii(self) -> tuple[float, float]:
-        return self.scenes[0].moved_radii()
+    def find_moved_radii(self) -> tuple[float, float]:
+        return self.scenes[0].find_moved_radii()
 
     def describe(self, view: View) -> dict[str, Any]:
         return self.scenes[0].describe(view)
 
-    def _first_hits(self, view: View) -> NDArray[np.void]:
-        return self.scenes[0]._first_hits(view)
+    def _trace_first_hits(self, view: View) -> NDArray[np.void]:
+        return self.scenes[0]._trace_first_hits(view)
 
-    def exposures(self, view: View, count: int) -> NDArray[np.void]:
-        return self.scenes[0].exposures(view, count)
+    def count_visible_points(self, view: View, count: int) -> NDArray[np.void]:
+        return self.scenes[0].count_visible_points(view, count)
 
     def _replace_sky(self, sky: NDArray[np.void]) -> None:
         for scene in self.scenes:
-            scene.take_sky(sky)
+            scene.set_sky(sky)
 
     def close(self) -> None:
         for scene in self._all:
@@ -144,7 +144,7 @@ class GroupFilm(DeviceFilm):
         self._is_divided = False  # whether the first film lacks the samples of others
         self._is_on_host = True  # whether the host has all samples
 
-    def _expose(
+    def _accumulate(
         self, scene: DeviceScene, view: View, progress: ProgressCall | None, bands: Bands | None
     ) -> float:
         """Add the view's samples on all devices at once; `progress` is called in this thread. After
@@ -163,12 +163,12 @@ class GroupFilm(DeviceFilm):
 
         parts = enumerate(zip(self._films, scene.scenes, shares, strict=False))
         calls = [
-            partial(film._expose, each, view, partial(report, number), share)
+            partial(film._accumulate, each, view, partial(report, number), share)
             for number, (film, each, share) in parts
         ]
         samples, counts = self.host.samples, self.host.counts
         try:
-            seconds = together(calls, failures)
+            seconds = call_together(calls, failures)
             if progress is not None:
                 progress(1.0)
         except BaseException:
@@ -188,7 +188,7 @@ class GroupFilm(DeviceFilm):
             self.to_host()  # of the other rows
             shares = [bands[first::count] for first in range(min(count, len(bands)))]
         elif not view.draft:
-            shares = [*divided(len(self.host.sums), count)]
+            shares = [*divide_rows(len(self.host.sums), count)]
         if self.host.samples and shares != self._shares:
             self.restore(self.to_host().sums)  # other devices go on with these samples
         self._shares = shares
@@ -199,28 +199,28 @@ class GroupFilm(DeviceFilm):
         if not self._is_on_host:
             shares = self._shares if self._is_divided else [None]
             parts = zip(self._films, shares, strict=False)
-            together([partial(film.to_host, share) for film, share in parts])
+            call_together([partial(film.to_host, share) for film, share in parts])
         self._is_on_host = True
         return self.host
 
-    def _whole(self) -> DeviceFilm:
+    def _merge_films(self) -> DeviceFilm:
         """Return the film of the first device, with the samples of all."""
         first, *others = self._films
         for film, share in zip(others, self._shares[1:] if self._is_divided else (), strict=False):
             assert share is not None
-            first.take(film, share)
+            first.copy_rows(film, share)
         self._is_divided = False
         first._neighbor_weight = self._neighbor_weight
         return first
 
     def develop(self, settings: ToneSettings, bits: int = 8, *, measured: bool = True) -> Developed:
-        return self._whole().develop(settings, bits, measured=measured)
+        return self._merge_films().develop(settings, bits, measured=measured)
 
     def develop_into(self, settings: ToneSettings, picture: Any) -> None:
-        self._whole().develop_into(settings, picture)
+        self._merge_films().develop_into(settings, picture)
 
-    def sums_array(self, reader: int) -> DeviceArray:
-        return self._whole().sums_array(reader)
+    def copy_sums(self, reader: int) -> DeviceArray:
+        return self._merge_films().copy_sums(reader)
 
     def clear(self) -> None:
         for film in self._films:
@@ -272,9 +272,9 @@ class DeviceGroup:
         first, numbers = self.devices[0], [device.number for device in self.devices]
         is_striped, count = self._is_striped, sum(each.count for each in spheres)
         if is_striped is None:
-            need = sum(build_sizes(count, RECORD_BYTES).values()) + RECORD_BYTES * count
-            is_striped = need > primary_context(first.number).memory()[0]
-        gpus = numbers if is_striped and not striped.why_not(numbers) else ()
+            need = sum(compute_build_sizes(count, RECORD_BYTES).values()) + RECORD_BYTES * count
+            is_striped = need > get_primary_context(first.number).measure_memory()[0]
+        gpus = numbers if is_striped and not striped_memory.explain_missing(numbers) else ()
         return first.place(spheres, colors, on_host, gpus)
 
     def build(self, buffers: SceneBuffers) -> Bvh | None:
@@ -284,41 +284,41 @@ class DeviceGroup:
         tree, numbers = tree or self.build(buffers), [device.number for device in self.devices]
         if tree is not None or not self._is_striped:
             try:
-                return self._copied(buffers, tree)
+                return self._copy_scene(buffers, tree)
             except MemoryNeedError as error:
                 if tree is not None or self._is_striped is False:
                     raise
-                if reason := striped.why_not(numbers):
+                if reason := striped_memory.explain_missing(numbers):
                     raise MemoryNeedError(
                         f"{error}; it cannot be striped over the GPUs either: {reason}"
                     ) from None
-        elif reason := striped.why_not(numbers):
+        elif reason := striped_memory.explain_missing(numbers):
             raise BackendError(f"memory cannot be striped over these GPUs: {reason}")
-        return self._striped(buffers, numbers)
+        return self._stripe_scene(buffers, numbers)
 
-    def _copied(self, buffers: SceneBuffers, tree: Bvh | None) -> GroupScene:
+    def _copy_scene(self, buffers: SceneBuffers, tree: Bvh | None) -> GroupScene:
         def made(device: Device) -> DeviceScene:
             return stack.enter_context(device.scene(buffers, tree))
 
         with ExitStack() as stack:  # closes them if that of one device cannot be made
-            scenes = together([partial(made, device) for device in self.devices])
+            scenes = call_together([partial(made, device) for device in self.devices])
             stack.pop_all()
         return GroupScene(buffers, scenes)
 
-    def _striped(self, buffers: SceneBuffers, numbers: Sequence[int]) -> GroupScene:
+    def _stripe_scene(self, buffers: SceneBuffers, numbers: Sequence[int]) -> GroupScene:
         """Return a scene with a tree that the first GPU builds."""
 
         def seen(number: int) -> CudaScene:
-            scene = stack.enter_context(shared.seen_from(number))
-            scene.kernel(buffers.view)  # loads it
+            scene = stack.enter_context(shared.share_with(number))
+            scene.find_kernel(buffers.view)  # loads it
             return scene
 
         with ExitStack() as stack:
-            shared = stack.enter_context(self.devices[0].begun(buffers, None, numbers))
+            shared = stack.enter_context(self.devices[0].begin_scene(buffers, None, numbers))
             for device in self.devices:
                 device.check(shared, buffers, len(numbers))
             shared.upload()
-            scenes = together([partial(seen, number) for number in numbers])
+            scenes = call_together([partial(seen, number) for number in numbers])
             shared.free_copied()
             stack.pop_all()
         return GroupScene(buffers, scenes, shared)

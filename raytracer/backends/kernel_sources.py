@@ -65,7 +65,7 @@ class MapRequest(NamedTuple):
     swizzle: int  # bytes of a row within which 16-byte pieces are permuted: 0, 32, 64 or 128
 
 
-class Best(NamedTuple):
+class BestSizes(NamedTuple):
     """Sizes at which a variant is the fastest (`best:`)."""
 
     axis: str
@@ -95,7 +95,7 @@ _ENTRIES: dict[str, tuple[str, Callable[[re.Match[str]], Any], str]] = {
     ),
     "best": (
         r"([a-z]\w*)((?: \d+)+)(?: ([a-z]\w*))?",
-        lambda match: Best(match[1], tuple(map(int, match[2].split())), match[3] or ""),
+        lambda match: BestSizes(match[1], tuple(map(int, match[2].split())), match[3] or ""),
         "does not name sizes: write an axis with its sizes and, if it matters, a type, like "
         "n 4 8 float32",
     ),
@@ -109,7 +109,7 @@ _ENTRIES: dict[str, tuple[str, Callable[[re.Match[str]], Any], str]] = {
 }
 
 
-class Launch(NamedTuple):
+class LaunchConfiguration(NamedTuple):
     """Launch configuration of a variant for one set of sizes."""
 
     grid: tuple[int, int, int]
@@ -152,7 +152,9 @@ class Kernel:
         pairs = [(need, split_architecture(need.removesuffix("+"))) for need in self.needs]
         return any(p == own or (need.endswith("+") and p[0] <= own[0]) for need, p in pairs)
 
-    def launch(self, axes: Mapping[str, int], multiprocessors: int) -> Launch:
+    def configure_launch(
+        self, axes: Mapping[str, int], multiprocessors: int
+    ) -> LaunchConfiguration:
         """Evaluate grid, block and shared memory for sizes by name. Raises VariantError."""
         names = {**axes, "sm": multiprocessors, "block": self.threads}
         if not self.grid:
@@ -161,7 +163,7 @@ class Kernel:
             )
         try:
             texts = self.grid, self.shared, self.used or str(self.threads), self.scratch
-            grid, shared, used, scratch = (whole_numbers(text, names) for text in texts)
+            grid, shared, used, scratch = (evaluate_whole_numbers(text, names) for text in texts)
         except VariantError as error:
             raise VariantError(f"{self.place}: {error}") from error
         numbers = len(shared) == len(used) == len(scratch) == 1 and len(grid) <= 3
@@ -174,7 +176,7 @@ class Kernel:
             )
         x, y, z = (max(size, 1) for size in (*grid, 1, 1)[:3])
         block = (used[0], 1, 1) if self.used else self.block
-        return Launch((x, y, z), shared[0], block, scratch[0])
+        return LaunchConfiguration((x, y, z), shared[0], block, scratch[0])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,7 +191,7 @@ class Variant(Kernel):
     maps: tuple[MapRequest, ...] = ()
     steps: int = 1  # kernels: the entry of the operation, then those with _2, _3, …
     sizes: str = ""  # "any": raytracer.benchmark.products chooses compilation and grid
-    best: tuple[Best, ...] = ()
+    best: tuple[BestSizes, ...] = ()
     dtypes: str = ""
     layout: str = ""
     shows: str = ""
@@ -211,22 +213,22 @@ class Variant(Kernel):
         return not self.dtypes or dtype in self.dtypes.split()
 
 
-def discover(op: str, root: Path | None = None) -> list[Variant]:
+def discover_variants(op: str, root: Path | None = None) -> list[Variant]:
     """Return the variants of an operation, by number; raise VariantError for invalid ones."""
-    sources = _sources((root or kernels_folder()) / LADDERS / op)
+    sources = _list_sources((root or kernels_folder()) / LADDERS / op)
     if not sources:
-        hint = suggest(op, operations(root))
+        hint = suggest(op, list_operations(root))
         raise VariantError(f"there is no operation {op!r} with GPU variants; {hint}")
-    return list(map(read, sources))
+    return list(map(read_variant, sources))
 
 
-def operations(root: Path | None = None) -> list[str]:
+def list_operations(root: Path | None = None) -> list[str]:
     """Return the operations with variants under kernels/ladders/, sorted."""
     folders = sorted((root or kernels_folder()).glob(f"{LADDERS}/*/"))
-    return [folder.name for folder in folders if _sources(folder)]
+    return [folder.name for folder in folders if _list_sources(folder)]
 
 
-def read(path: Path) -> Variant:
+def read_variant(path: Path) -> Variant:
     """Read one variant from its file; raise VariantError for an invalid name or header."""
     place = f"kernels/{LADDERS}/{path.parent.name}/{path.name}"
     match = _FILE_NAME.fullmatch(path.name)
@@ -243,38 +245,44 @@ def read(path: Path) -> Variant:
                 f"{place}: a variant with `product: {name}` is that kernel: it has no code and no "
                 "`flags:`"
             )
-        kernel = product(name, path.parents[2])
+        kernel = read_production_kernel(name, path.parents[2])
         header = parse_header(kernel.path, kernel.place) | header
     return Variant(
         op=path.parent.name, number=int(match[1]), letter=match[2], name=match[3], path=path,
         product=kernel, translation_unit=kernel.path if kernel else path,
-        **_values(header, place),
+        **_parse_values(header, place),
     )  # fmt: skip
 
 
-def product(name: str, root: Path | None = None) -> Kernel:
+def read_production_kernel(name: str, root: Path | None = None) -> Kernel:
     """Return a production kernel by name, like "render_packet"; raise VariantError without one."""
     path = (root or kernels_folder()) / PRODUCT / f"{name}.cu"
     if not path.is_file():
-        hint = suggest(name, [each.stem for each in _sources(path.parent)])
+        hint = suggest(name, [each.stem for each in _list_sources(path.parent)])
         raise VariantError(f"there is no kernel {name!r} in kernels/{PRODUCT}; {hint}")
     place = f"kernels/{PRODUCT}/{path.name}"
     return Kernel(
-        name=name, path=path, translation_unit=path, **_values(parse_header(path, place), place)
+        name=name,
+        path=path,
+        translation_unit=path,
+        **_parse_values(parse_header(path, place), place),
     )
 
 
-def products(root: Path | None = None) -> list[Kernel]:
+def read_production_kernels(root: Path | None = None) -> list[Kernel]:
     """Return all production kernels, by name."""
-    return [product(path.stem, root) for path in _sources((root or kernels_folder()) / PRODUCT)]
+    return [
+        read_production_kernel(path.stem, root)
+        for path in _list_sources((root or kernels_folder()) / PRODUCT)
+    ]
 
 
-def flags_of(path: Path) -> tuple[str, ...]:
+def parse_flags(path: Path) -> tuple[str, ...]:
     """Return the options for nvcc in the header of a kernel."""
-    return _entries(parse_header(path, path.name).get("flags", ""), "flags", path.name)
+    return _parse_entries(parse_header(path, path.name).get("flags", ""), "flags", path.name)
 
 
-def _sources(folder: Path) -> list[Path]:
+def _list_sources(folder: Path) -> list[Path]:
     return sorted(folder.glob("*.cu"))
 
 
@@ -298,7 +306,7 @@ def parse_header(path: Path, place: str) -> dict[str, str]:
     return header
 
 
-def _entries(text: str, key: str, place: str) -> tuple[Any, ...]:
+def _parse_entries(text: str, key: str, place: str) -> tuple[Any, ...]:
     """Return what the entries of a key say; raise VariantError for those of another form."""
     pattern, made, otherwise = _ENTRIES[key]
     entries = list(filter(None, re.split(r"\s*,\s*|\s+(?=--)", text)))
@@ -308,13 +316,13 @@ def _entries(text: str, key: str, place: str) -> tuple[Any, ...]:
     return tuple(made(match) for match in matches if match)
 
 
-def _values(header: dict[str, str], place: str) -> dict[str, Any]:
+def _parse_values(header: dict[str, str], place: str) -> dict[str, Any]:
     """Return the fields that a header sets; raise VariantError for invalid ones."""
     for key in REQUIRED:
         if not header.get(key):
             raise VariantError(f"{place}: the header lacks a value for {key!r}; add `// {key}: …`")
     values: dict[str, Any] = {key: value for key, value in header.items() if value}
-    values |= {key: _entries(values[key], key, place) for key in _ENTRIES if key in values}
+    values |= {key: _parse_entries(values[key], key, place) for key in _ENTRIES if key in values}
     (values["block"],) = values["block"]
     if "steps" in values:
         (values["steps"],) = values["steps"]
@@ -323,7 +331,7 @@ def _values(header: dict[str, str], place: str) -> dict[str, Any]:
     return values | {"place": place, "used": values.pop("threads", "")}
 
 
-def whole_numbers(text: str, names: Mapping[str, int]) -> tuple[int, ...]:
+def evaluate_whole_numbers(text: str, names: Mapping[str, int]) -> tuple[int, ...]:
     """Evaluate expressions that are separated by commas; division of sizes is exact.
 
     text: like "ceil(n / 128), ceil(m / 128)", of + - * / //, ceil, floor, min and max. Raises
@@ -333,7 +341,7 @@ def whole_numbers(text: str, names: Mapping[str, int]) -> tuple[int, ...]:
         raise VariantError(f"an expression has {len(text):,} letters: at most {MAX_EXPRESSION}")
     try:
         parsed = ast.parse(f"({text},)", mode="eval").body
-        values = [_value(each, names) for each in parsed.elts]  # type: ignore[attr-defined]
+        values = [_evaluate(each, names) for each in parsed.elts]  # type: ignore[attr-defined]
     except ZeroDivisionError:
         raise VariantError(f"{text!r} divides by zero") from None
     except _NOT_EVALUATED as error:
@@ -346,7 +354,7 @@ def whole_numbers(text: str, names: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(map(int, values))
 
 
-def _value(node: ast.expr, names: Mapping[str, int]) -> Fraction:
+def _evaluate(node: ast.expr, names: Mapping[str, int]) -> Fraction:
     """Evaluate an expression. Raises TypeError: it has other operations, or names."""
     match node:
         case ast.Constant(value=int(number)) if not isinstance(number, bool):
@@ -356,15 +364,17 @@ def _value(node: ast.expr, names: Mapping[str, int]) -> Fraction:
         case ast.Name(id=name):
             raise TypeError(f"{name!r} is not one of {', '.join(names)}")
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_value(operand, names)
+            return -_evaluate(operand, names)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
-            return Fraction(_OPERATIONS[type(op)](_value(left, names), _value(right, names)))
+            return Fraction(_OPERATIONS[type(op)](_evaluate(left, names), _evaluate(right, names)))
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS:
-            return Fraction(_FUNCTIONS[name](*(_value(each, names) for each in args)))
+            return Fraction(_FUNCTIONS[name](*(_evaluate(each, names) for each in args)))
     raise TypeError(f"an expression has + - * / //, {', '.join(_FUNCTIONS)}")
 
 
-def preferred(variants: Sequence[Variant], axes: Mapping[str, int], dtype: str) -> list[Variant]:
+def sort_by_preference(
+    variants: Sequence[Variant], axes: Mapping[str, int], dtype: str
+) -> list[Variant]:
     """Order variants: those that are the fastest ones at these sizes, then from the last on."""
     later = sorted(variants, key=lambda each: each.label, reverse=True)
 

@@ -15,7 +15,7 @@ NAMES = ("auto", "cpu", "cuda")
 GPUS = re.compile(r"cuda:(all|[0-9]{1,4}(,[0-9]{1,4})*)")  # GPUs by their numbers, or all of them
 
 
-def select(name: str | Device = "auto", threads: int = 0) -> Device:
+def select_device(name: str | Device = "auto", threads: int = 0) -> Device:
     """Return the device of a name, or one that is there."""
     from raytracer.backends.base import CpuDevice
 
@@ -32,7 +32,7 @@ def select(name: str | Device = "auto", threads: int = 0) -> Device:
     numbers = [int(number) for number in re.findall("[0-9]+", name)] or [0]
     if len(set(numbers)) < len(numbers):
         raise BackendError(f"the backend {name} names a GPU twice: give each number once")
-    reason = next(filter(None, map(_why_not_cuda, numbers)), None)
+    reason = next(filter(None, map(_explain_missing_cuda, numbers)), None)
     if reason is not None and name == "auto":
         return CpuDevice(threads, {"cuda": reason})
     if reason is not None:
@@ -58,19 +58,19 @@ def devices() -> list[dict[str, Any]]:
 
     They have `backend`, `available`, `reason` (None, or what is missing) and `details`.
     """
-    from raytracer.backends.cuda.probe import devices as gpus
+    from raytracer.backends.cuda.probe import list_devices as gpus
 
-    reason = _why_not_cuda()
+    reason = _explain_missing_cuda()
     of_cuda = [{}] if reason else gpus()
-    found = [("cpu", None, select("cpu").describe())]
+    found = [("cpu", None, select_device("cpu").describe())]
     return [
         {"backend": name, "available": why is None, "reason": why, "details": details}
         for name, why, details in (*found, *(("cuda", reason, each) for each in of_cuda))
     ]
 
 
-def _why_not_cuda(number: int = 0) -> str | None:
+def _explain_missing_cuda(number: int = 0) -> str | None:
     """Return why CUDA cannot render on a GPU and what to do; None if it can."""
-    from raytracer.backends.cuda.probe import why_not
+    from raytracer.backends.cuda.probe import explain_missing
 
-    return why_not(number)
+    return explain_missing(number)

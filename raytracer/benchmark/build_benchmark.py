@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from raytracer.backends.base import Device
-from raytracer.backends.kernel_sources import Variant, discover
+from raytracer.backends.kernel_sources import Variant, discover_variants
 from raytracer.benchmark.benchmark import BenchOptions, Tell, kernel_lines, matching, names_of
 from raytracer.benchmark.build_ladder import RAYS, Ladder, LoadedRung
 from raytracer.benchmark.cuda.session import Enqueue, Session
@@ -29,7 +29,7 @@ class BuildBenchmark(SpheresBenchmark):
 
     def listing(self, ideas: bool) -> Iterator[str]:
         yield from super().listing(ideas)
-        yield from kernel_lines(discover("build"), ideas)
+        yield from kernel_lines(discover_variants("build"), ideas)
 
     def check(self, options: BenchOptions) -> None:
         super().check(options)
@@ -69,7 +69,7 @@ class BuildBenchmark(SpheresBenchmark):
 
 def rungs(options: BenchOptions) -> list[Variant]:
     """Return the rungs that the options name, all without any; raise UserError for others."""
-    return matching(discover("build"), options.variant, names_of, "build")
+    return matching(discover_variants("build"), options.variant, names_of, "build")
 
 
 BUILD = BuildBenchmark(

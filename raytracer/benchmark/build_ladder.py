@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda.driver import primary_context
+from raytracer.backends.cuda.driver import get_primary_context
 from raytracer.backends.cuda.kernel import load_module
 from raytracer.backends.cuda.memory import RECORD_BYTES, DeviceMemory
-from raytracer.backends.cuda.transfer import staging
-from raytracer.backends.cuda.tree import CLUSTER_BYTES, NODE_BYTES, DeviceTree, build_sizes
+from raytracer.backends.cuda.transfer import get_staging
+from raytracer.backends.cuda.tree import CLUSTER_BYTES, NODE_BYTES, DeviceTree, compute_build_sizes
 from raytracer.backends.kernel_sources import Variant
 from raytracer.benchmark import record, statistics
 from raytracer.benchmark.benchmark import BenchOptions, Tell, WrongError, reported
@@ -42,7 +42,7 @@ class RungTree:
         """tree: has the memory, with "rays" and "hits" too, and sorts. functions: of the rung, by
         entry. rays: how many there are."""
         self.tree, self._functions, self._rays, self._stream = tree, functions, rays, stream
-        self._launch = rung.launch({"spheres": tree.count}, multiprocessors)
+        self._launch = rung.configure_launch({"spheres": tree.count}, multiprocessors)
         self._entries = rung.entries
         self._args: NDArray[np.void] | None = None
 
@@ -70,7 +70,7 @@ class RungTree:
 
 def sizes_of(count: int, rays: int) -> dict[str, int]:
     """Return the bytes of what a `RungTree` needs over some spheres, by name."""
-    return build_sizes(count, RECORD_BYTES) | {
+    return compute_build_sizes(count, RECORD_BYTES) | {
         "records": RECORD_BYTES * count, "apart": 0, "rays": 32 * rays, "hits": HIT.itemsize * rays
     }  # fmt: skip
 
@@ -83,8 +83,8 @@ class LoadedRung:
         if not rung.admits(session.arch):
             raise RefusedError(f"needs {', '.join(rung.needs)}; this GPU is {session.arch}")
         self.rung, self._session = rung, session
-        cubin = compiler.load(rung.translation_unit, session.arch)
-        self._module = load_module(primary_context(session.ordinal), rung, cubin)
+        cubin = compiler.load_cubin(rung.translation_unit, session.arch)
+        self._module = load_module(get_primary_context(session.ordinal), rung, cubin)
         args = f"{layout.struct_dtype('BuildArgs').itemsize}s"
         names = (*rung.entries, "trace")
         self._functions = {name: self._module.get_function(name) for name in names}
@@ -97,7 +97,10 @@ class LoadedRung:
     def tree(self, records: Array, rays: Array) -> RungTree:
         """Upload records (N, 4) and rays (R, 8); return a tree that is not built yet."""
         session = self._session
-        memory, copies = DeviceMemory(primary_context(session.ordinal)), staging(session.ordinal)
+        memory, copies = (
+            DeviceMemory(get_primary_context(session.ordinal)),
+            get_staging(session.ordinal),
+        )
         for name, size in sizes_of(len(records), len(rays)).items():
             memory.allocate(name, size)
         copies.to_device(records, memory.address("records"))
@@ -145,7 +148,7 @@ class Ladder:
         tree.build()
         tree.trace()
         self._session.wait()
-        staging(self._session.ordinal).to_host(address, hits)
+        get_staging(self._session.ordinal).to_host(address, hits)
         if fault := search.fault(hits):
             raise WrongError(fault)
 
@@ -187,7 +190,7 @@ class Ladder:
         turns = [self._session.sampler(self._graph(tree), mode, False) for tree, _, _ in timed]
         groups = statistics.in_turns(turns, min_time)
         for (tree, row, _), each in zip(timed, groups, strict=True):
-            count, wide = tree.tree.count, int(tree.tree.result()["node_count"])
+            count, wide = tree.tree.count, int(tree.tree.read_result()["node_count"])
             row["nodes"] = wide or count - 1
             nbytes = NODE_BYTES * wide if wide else CLUSTER_BYTES * (count - 1)
             row["bytes_per_sphere"] = nbytes / count + RECORD_BYTES

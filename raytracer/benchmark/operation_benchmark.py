@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.backends.cuda.probe import why_not
-from raytracer.backends.kernel_sources import Variant, discover
+from raytracer.backends.cuda.probe import explain_missing
+from raytracer.backends.kernel_sources import Variant, discover_variants
 from raytracer.benchmark import record
 from raytracer.benchmark.benchmark import (
     Benchmark,
@@ -79,8 +79,8 @@ class OperationBenchmark(Benchmark):
         if session is None:
             raise BackendError(
                 f"the kernels of {self.name} need an NVIDIA GPU: "
-                f"{why_not() or 'leave out --backend cpu'}; render, tone, build and live run "
-                "on the CPU, too"
+                f"{explain_missing() or 'leave out --backend cpu'}; render, tone, build and live "
+                "run on the CPU, too"
             )
         with kernels_of(self.op, options) as kernels:
             for op in options.points(self.op):
@@ -448,7 +448,7 @@ def _judge(
 
 def select(op: Op, words: Sequence[str]) -> list[Variant]:
     """Return variants of an operation by label, name or number; all if there are no words."""
-    return matching(discover(op.name), words, names_of, op.name)
+    return matching(discover_variants(op.name), words, names_of, op.name)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import Self
 
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda.cache import digest, include_closure
+from raytracer.backends.cuda.cache import collect_includes, compute_digest
 from raytracer.backends.cuda.compile import ENVIRONMENT
 from raytracer.benchmark.cuda.session import Enqueue, Memory, RefusedError, Session
 from raytracer.benchmark.op import Op
@@ -67,8 +67,8 @@ def build(peer: PeerFile, arch: str, macros: Mapping[str, str]) -> Path:
         )
     defined = (f"-D{name}={value}" for name, value in sorted(macros.items()))
     flags = (*FLAGS, f"-arch={arch}", *defined)
-    made_by = compiler.nvcc_version(nvcc), *(os.environ.get(each, "") for each in ENVIRONMENT)
-    key = digest(include_closure(peer.path, kernels_folder()), *made_by, *flags)
+    made_by = compiler.read_nvcc_version(nvcc), *(os.environ.get(each, "") for each in ENVIRONMENT)
+    key = compute_digest(collect_includes(peer.path, kernels_folder()), *made_by, *flags)
     name = f"{peer.path.parent.name}-{peer.path.stem}.{arch}.{key}.so"
     try:
         folder = cache_folder("peers")
@@ -76,7 +76,8 @@ def build(peer: PeerFile, arch: str, macros: Mapping[str, str]) -> Path:
             read_cached(folder / name)  # code that is run: of this user alone
             return folder / name
         line = (
-            f"compiling {peer.title} for {arch} by {compiler.version()} (once; the result is kept)"
+            f"compiling {peer.title} for {arch} by {compiler.describe_compiler()} "
+            "(once; the result is kept)"
         )
         print(f"raytracer: {line}", file=sys.stderr, flush=True)
         with temporary_file(folder, 0o600) as new:

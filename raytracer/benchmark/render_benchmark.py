@@ -18,7 +18,7 @@ from raytracer.backends.base import CpuDevice, Device, DeviceFilm, DeviceScene
 from raytracer.backends.cuda.launch import Pacer
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.cuda.scene import CudaScene
-from raytracer.backends.kernel_sources import Variant, discover
+from raytracer.backends.kernel_sources import Variant, discover_variants
 from raytracer.benchmark import binary_tree, record, statistics
 from raytracer.benchmark.benchmark import (
     Benchmark,
@@ -101,7 +101,7 @@ class RenderBenchmark(Benchmark):
     def listing(self, ideas: bool) -> Iterator[str]:
         yield "render: frames of the example scenes, on the CPU or a GPU"
         yield f"  axes width {SIZE[0]}, height {SIZE[1]}; scenes {', '.join(SCENES)}"
-        yield from kernel_lines(discover("render"), ideas)
+        yield from kernel_lines(discover_variants("render"), ideas)
 
     def check(self, options: BenchOptions) -> None:
         picture_size(self.name, options.axes, SIZE)
@@ -157,7 +157,7 @@ def rungs(backend: str, words: Sequence[str] = ()) -> list[Rung]:
     """Return the kernels of "cpu" or "cuda" by label, name or number, all without words."""
     every = [Rung(f"cpu_{level}", text, level) for level, text in LEVELS.items()]
     if backend == "cuda":
-        every = [Rung(v.label, v.title, v.shows, v.layout, v) for v in discover("render")]
+        every = [Rung(v.label, v.title, v.shows, v.layout, v) for v in discover_variants("render")]
     return matching(
         every, words, lambda r: names_of(r.variant) if r.variant else (r.label, r.level), "render"
     )

@@ -12,10 +12,14 @@ import numpy as np
 
 from raytracer._version import __version__
 from raytracer.backends.base import CpuDevice
-from raytracer.backends.cuda.cache import digest, include_closure
-from raytracer.backends.cuda.compile import version
-from raytracer.backends.cuda.probe import device_details, why_not
-from raytracer.backends.kernel_sources import discover, operations, products
+from raytracer.backends.cuda.cache import collect_includes, compute_digest
+from raytracer.backends.cuda.compile import describe_compiler
+from raytracer.backends.cuda.probe import describe_device, explain_missing
+from raytracer.backends.kernel_sources import (
+    discover_variants,
+    list_operations,
+    read_production_kernels,
+)
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, texts, validated
 from raytracer.benchmark.build_benchmark import BUILD
 from raytracer.benchmark.copy_benchmark import CopyBenchmark
@@ -120,7 +124,7 @@ def bench(
     check_word(backend, "backend", BACKENDS, "backend")
     check_function(progress, "progress")
     check_function(on_result, "on_result")
-    reason = why_not() if backend != "cpu" else ""
+    reason = explain_missing() if backend != "cpu" else ""
     used: Literal["cpu", "cuda"] = "cpu" if reason or backend == "cpu" else "cuda"
     selection = selected(names, used)
     _check_taken(selection, options)
@@ -172,8 +176,8 @@ def _record(
         "command": "",
         "backend": backend,
         "device": device,
-        "why_no_gpu": (why_not() or "") if backend == "cpu" else "",
-        "compiler": version() or "none",
+        "why_no_gpu": (explain_missing() or "") if backend == "cpu" else "",
+        "compiler": describe_compiler() or "none",
         "kernel_digest": kernel_digest(),
         "load_average": round(os.getloadavg()[0], 2),
         "versions": {
@@ -190,7 +194,7 @@ def _record(
 
 def device_of(backend: str) -> Device:
     """Return what is known of the device, without the memory that happens to be free."""
-    details = device_details(0) if backend == "cuda" else CpuDevice().describe()
+    details = describe_device(0) if backend == "cuda" else CpuDevice().describe()
     known = {k: v for k, v in details.items() if k != "memory_free" and v is not None}
     if backend == "cuda" and (sheet := find_sheet(str(known.get("device", "")))):
         known |= {"peak": peak_rates(sheet), "peak_source": sheet.source}
@@ -200,9 +204,9 @@ def device_of(backend: str) -> Device:
 def kernel_digest() -> str:
     """Return the digest of all sources of CUDA kernels: equal digests mean equal code."""
     closure: dict[str, bytes] = {}
-    paths = [kernel.path for kernel in products()]
-    paths += [rung.path for op in operations() for rung in discover(op)]
+    paths = [kernel.path for kernel in read_production_kernels()]
+    paths += [rung.path for op in list_operations() for rung in discover_variants(op)]
     paths += [peer.path for op in OPERATIONS for peer in peers_of(op)]
     for path in paths:
-        closure |= include_closure(path, kernels_folder())
-    return digest(dict(sorted(closure.items())))
+        closure |= collect_includes(path, kernels_folder())
+    return compute_digest(dict(sorted(closure.items())))

@@ -7,7 +7,7 @@ kernels while code elsewhere changes.
 from collections.abc import Iterable
 from pathlib import Path
 
-from raytracer.backends.cuda.cache import digest, include_closure
+from raytracer.backends.cuda.cache import collect_includes, compute_digest
 from raytracer.system.resources import kernels_folder
 
 RENDERER: dict[tuple[str, str], str] = {
@@ -37,6 +37,6 @@ def digests(sources: Iterable[Path]) -> dict[str, str]:
     """Return the digest of each source with all that it includes, by its path in the repository."""
     root = kernels_folder()
     return {
-        f"kernels/{path.relative_to(root).as_posix()}": digest(include_closure(path, root))
+        f"kernels/{path.relative_to(root).as_posix()}": compute_digest(collect_includes(path, root))
         for path in dict.fromkeys(sources)
     }

@@ -10,7 +10,7 @@ import numpy as np
 
 from raytracer.backends.cuda.kernel import Pass
 from raytracer.backends.cuda.tone import tone_kernels
-from raytracer.backends.kernel_sources import discover, product
+from raytracer.backends.kernel_sources import discover_variants, read_production_kernel
 from raytracer.benchmark import record, statistics
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, kernel_lines, picture_size
 from raytracer.benchmark.cuda.session import Memory, Session
@@ -52,7 +52,9 @@ class ToneBenchmark(Benchmark):
     def listing(self, ideas: bool) -> Iterator[str]:
         yield "tone: statistics and picture of a 4K film, on the CPU or a GPU"
         yield f"  axes width {SIZE[0]}, height {SIZE[1]}"
-        yield from kernel_lines([product("film_histogram"), *discover("tone")], ideas)
+        yield from kernel_lines(
+            [read_production_kernel("film_histogram"), *discover_variants("tone")], ideas
+        )
 
     def check(self, options: BenchOptions) -> None:
         picture_size(self.name, options.axes, SIZE)
@@ -69,7 +71,11 @@ class ToneBenchmark(Benchmark):
             )  # fmt: skip
 
     def sources(self, backend: str, options: BenchOptions) -> list[Path]:
-        ladder = [each.translation_unit for each in discover("tone")] if backend == "cuda" else []
+        ladder = (
+            [each.translation_unit for each in discover_variants("tone")]
+            if backend == "cuda"
+            else []
+        )
         return sources_of(backend, "tone") + ladder
 
     def launches(self, session: Session, options: BenchOptions) -> Iterator[tuple[str, Run]]:
@@ -103,7 +109,7 @@ def _on_host(film: Film) -> Passes:
 def _on_device(session: Session, film: Film) -> Iterator[Passes]:
     """Yield the passes on a GPU; raise RaytracerError if they differ from those of the CPU."""
     kernels = tone_kernels(session.ordinal)
-    stages = Pass(session.ordinal, discover("tone")[0], "tone", "ToneArgs")
+    stages = Pass(session.ordinal, discover_variants("tone")[0], "tone", "ToneArgs")
     pixels = film.width * film.height
     grid = stages.grid(n=pixels)
     sizes = {"film": film.sums.nbytes, "out": CODES * pixels, "between": PIXEL * pixels}

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from raytracer.backends.base import Device
-from raytracer.backends.cuda.driver import primary_context
+from raytracer.backends.cuda.driver import get_primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
-from raytracer.backends.cuda.transfer import staging, upload
-from raytracer.backends.cuda.tree import NODE_BYTES, DeviceTree, build_sizes
-from raytracer.backends.select import select
+from raytracer.backends.cuda.transfer import get_staging, upload
+from raytracer.backends.cuda.tree import NODE_BYTES, DeviceTree, compute_build_sizes
+from raytracer.backends.select import select_device
 from raytracer.benchmark import record, statistics
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, picture_size
 from raytracer.benchmark.cuda.session import Session
@@ -72,7 +72,7 @@ class SpheresBenchmark(Benchmark):
         return sources_of(backend, *self.parts)
 
     def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
-        device, results = select("cuda" if session else "cpu"), list[Result]()
+        device, results = select_device("cuda" if session else "cpu"), list[Result]()
         counts = [
             check_whole(count, "size", 1, device.max_spheres)
             for count in options.counts(self.counts)
@@ -110,9 +110,9 @@ def time_builds(device: Device, centers: Array, radii: Array, options: BenchOpti
     if device.name == "cuda":
         tree = _on_device(device.number, buffers)
         built = _row("build", partial(_build_there, tree), len(radii), options)
-        context = primary_context(device.number)
-        with context.lock, context.active():
-            nodes = int(tree.result()["node_count"])
+        context = get_primary_context(device.number)
+        with context.lock, context.activate():
+            nodes = int(tree.read_result()["node_count"])
     else:
         built = _row("build", partial(build_bvh, buffers), len(radii), options)
         nodes = len(build_bvh(buffers).nodes)
@@ -189,17 +189,19 @@ def _refitted(device: Device, buffers: SceneBuffers, options: BenchOptions) -> R
 
         def refit() -> None:
             scene.update(SphereUpdate(0, count, next(moves)))
-            scene.moved_radii()  # waits until the tree of a GPU has followed
+            scene.find_moved_radii()  # waits until the tree of a GPU has followed
 
         return _row("refit", refit, count, options)
 
 
 def _on_device(number: int, buffers: SceneBuffers) -> DeviceTree:
     """Return a tree to be built over spheres, which are in the memory of a GPU once and for all."""
-    context, count, large = primary_context(number), buffers.count, buffers.large_id
-    memory, copies = DeviceMemory(context), staging(number)
-    sizes = build_sizes(count, buffers.record_bytes) | {"records": buffers.record_bytes * count}
-    with context.lock, context.active():
+    context, count, large = get_primary_context(number), buffers.count, buffers.large_id
+    memory, copies = DeviceMemory(context), get_staging(number)
+    sizes = compute_build_sizes(count, buffers.record_bytes) | {
+        "records": buffers.record_bytes * count
+    }
+    with context.lock, context.activate():
         at = {name: memory.allocate(name, size) for name, size in sizes.items()}
         copies.to_device(large, memory.allocate("apart", large.nbytes))
         for index, column in enumerate(buffers.columns):
@@ -210,7 +212,7 @@ def _on_device(number: int, buffers: SceneBuffers) -> DeviceTree:
 
 
 def _build_there(tree: DeviceTree) -> None:
-    context, stream = primary_context(tree.number), staging(tree.number).stream
-    with context.lock, context.active():
+    context, stream = get_primary_context(tree.number), get_staging(tree.number).stream
+    with context.lock, context.activate():
         tree.build(stream)
         stream.synchronize()

@@ -5,7 +5,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from raytracer.backends.kernel_sources import LADDERS, Variant, read
+from raytracer.backends.kernel_sources import LADDERS, Variant, read_variant
 from raytracer.benchmark.op import Op
 from raytracer.config.errors import UserError
 from raytracer.files.access import open_file, translate_errors
@@ -42,7 +42,7 @@ def adopt(op: Op, path: Path, folder: Path) -> Variant:
     words = re.findall(r"[a-z0-9]+", re.sub(r"^\d+_", "", path.stem.lower())) or ["user"]
     target = target_folder / f"{NUMBER}_{'_'.join(words)}.cu"
     target.write_text(text, encoding="utf-8")
-    return replace(read(target), folder=folder)
+    return replace(read_variant(target), folder=folder)
 
 
 def _no_headers(folder: str, names: list[str]) -> list[str]:

@@ -58,7 +58,7 @@ def sky_visibility(scene: DeviceScene, view: View, count: int) -> NDArray[np.flo
         camera["kind"] = enum_value("CameraKind", "orthographic")
         camera["forward"] = -direction
         seen = view.but(sample_begin=0, sample_count=1, seed=number, ao_distance=reach)
-        counts = scene.exposures(replace(seen, camera=camera), count)
+        counts = scene.count_visible_points(replace(seen, camera=camera), count)
         visible = counts["visible"].astype(np.float32)
         visible_sum += visible
         open_sum += visible * counts["open"]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 import numpy as np
 
 from raytracer.appearance.coloring import STYLE
-from raytracer.backends.select import select
+from raytracer.backends.select import select_device
 from raytracer.config.arguments import (
     check_function,
     check_real,
@@ -144,7 +144,7 @@ def live(
 
 
 def _gpu_of(backend: str, threads: int) -> int | None:
-    device = select(backend, threads)
+    device = select_device(backend, threads)
     return device.number if device.has_own_memory else None
 
 

@@ -58,7 +58,7 @@ def measure_light_factor(device: Device, on_device: DeviceScene, view: View) -> 
         with device.film(film) as sums:
             sums.add(on_device, view, SAMPLES, first=0)
             sums.to_host()
-        albedo = on_device.first_hits(view.with_crop(crop))["albedo"]
+        albedo = on_device.trace_first_hits(view.with_crop(crop))["albedo"]
         tiles.append(np.concatenate([film.sums, albedo], axis=-1, dtype=np.float64).reshape(-1, 7))
     pixels = np.concatenate(tiles)
     light, coverage, albedo = pixels[:, :3] @ LUMINANCE, pixels[:, 3], pixels[:, 4:] @ LUMINANCE

@@ -496,7 +496,7 @@ class LiveScene:
         with self._lock, self._prepare_device_picture(samples, camera, refit_camera) as (job, film):
             job.accumulate(film, job.settings.samples)
             self._reader = stream  # as in `device_pixels`
-            return film.sums_array(reader)
+            return film.copy_sums(reader)
 
     @contextmanager
     def _prepare_device_picture(self, *given: Any) -> Iterator[tuple[PreparedScene, DeviceFilm]]:
@@ -618,7 +618,7 @@ class LiveScene:
         """Pack the scene anew where radii of a GPU have made spheres large."""
         if not self._is_resized and "radii" not in self._replayed:
             return
-        least, most = self._open().scene.moved_radii()
+        least, most = self._open().scene.find_moved_radii()
         is_large = most >= RATIO * min(least, self._others[0])
         if is_large or (not self._has_large and self._has_large_spheres(least, most)):
             self._pack_anew({})

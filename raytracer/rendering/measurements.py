@@ -143,7 +143,7 @@ def measure(
     with prepare(source, given | traced, **options) as job:
         assert job.kept is not None
         loaded = job.kept[0]
-        counts = job.scene.exposures(job.view.with_samples(0, count), loaded.count)
+        counts = job.scene.count_visible_points(job.view.with_samples(0, count), loaded.count)
         columns = collect_columns(loaded.spheres)
     positions = np.concatenate([np.zeros((0, 3)), *map(to_scene_units, loaded.spheres)])
     radius = np.concatenate([np.zeros(0), *map(broadcast_radii, loaded.spheres)])
@@ -151,7 +151,7 @@ def measure(
     if ball:
         with prepare(_enlarge_by_probe(loaded, ball), traced, **options) as job:
             view = job.view.with_samples(0, count)
-            accessible = job.scene.exposures(view, loaded.count)["exposed"]
+            accessible = job.scene.count_visible_points(view, loaded.count)["exposed"]
     occlusion, occlusion_error = _estimate_shares(
         exposed - counts["open"], exposed, np.ones_like(radius)
     )

@@ -16,7 +16,7 @@ import numpy as np
 
 from raytracer._version import __version__
 from raytracer.appearance.coloring import STYLE
-from raytracer.backends.select import select
+from raytracer.backends.select import select_device
 from raytracer.config.arguments import (
     check_function,
     check_items,
@@ -216,7 +216,7 @@ def prepare(
     source, timings = InputSource.of(scene), dict[str, float]()
     stage = partial(_stage, notice, timings)
     with stage("start", "looking for a GPU"):
-        device = select(backend, threads)
+        device = select_device(backend, threads)
     about_device = {"name": device.name} | device.describe()
     settled = SceneOverrides.of(overrides, annotations)
     with stage("load", "loading the scene"):
@@ -513,7 +513,9 @@ class PreparedScene:
     def pick(self, x: int, y: int) -> SphereInfo | None:
         """Return what the centre of a pixel shows, or None; the job keeps its scene."""
         assert self.kept is not None
-        number = int(self.scene.first_hits(self.view.with_crop((x, y, x + 1, y + 1)))["id"][0, 0])
+        number = int(
+            self.scene.trace_first_hits(self.view.with_crop((x, y, x + 1, y + 1)))["id"][0, 0]
+        )
         return None if number == NO_SPHERE else self.kept[0].describe(number)
 
     def fresh_copy(self, **changes: Any) -> PreparedScene:
@@ -554,14 +556,18 @@ class PreparedScene:
         guides = {name: GUIDES[name] for name in names if name in GUIDES}
         others = {name: name for name in names if name != "samples" and name not in GUIDES}
         view, space = self.view, self.space
-        film.aovs |= trace_aovs(film, others, self.scene.first_hits, view, space)
+        film.aovs |= trace_aovs(film, others, self.scene.trace_first_hits, view, space)
         if self.blur is None or not guides:
-            film.aovs |= trace_aovs(film, guides, self.scene.first_hits, view, space, GUIDE_RAYS)
+            film.aovs |= trace_aovs(
+                film, guides, self.scene.trace_first_hits, view, space, GUIDE_RAYS
+            )
         else:  # means over the shutter
             film.aovs |= dict.fromkeys(guides, np.zeros((), np.float32))
             with closing(self.blur.moments(self.device, self.scene, view)) as scenes:
                 for scene in scenes:
-                    found = trace_aovs(film, guides, scene.first_hits, view, space, GUIDE_RAYS)
+                    found = trace_aovs(
+                        film, guides, scene.trace_first_hits, view, space, GUIDE_RAYS
+                    )
                     for name, values in found.items():
                         film.aovs[name] = film.aovs[name] + values / self.blur.MOMENTS
         if "samples" in names:

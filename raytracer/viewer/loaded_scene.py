@@ -214,7 +214,7 @@ class LoadedScene:
         if x1 <= x0 or y1 <= y0:
             return None
         view = seen.with_size(width, height).with_crop((x0, y0, x1, y1))
-        hits = self.job.scene.first_hits(view)
+        hits = self.job.scene.trace_first_hits(view)
         rows, columns = np.nonzero(hits["id"] != NO_SPHERE)
         if not len(rows):
             return None

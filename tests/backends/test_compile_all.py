@@ -29,7 +29,7 @@ def compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str,
         done.append((job.kernel.place, job.arch))
         return "compiled"
 
-    monkeypatch.setattr("raytracer.backends.cuda.compile.version", lambda: "nvcc 13.0.88")
+    monkeypatch.setattr("raytracer.backends.cuda.compile.describe_compiler", lambda: "nvcc 13.0.88")
     monkeypatch.setattr(compile_all, "jobs", jobs)
     monkeypatch.setattr(compile_all, "run", run)
     (tmp_path / "common.h").write_text("constexpr int one = 1;\n")

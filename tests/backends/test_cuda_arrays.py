@@ -47,9 +47,9 @@ def package(name: str) -> Callable[[NDArray[Any]], Any]:
     }
 
     def there(array: NDArray[Any]) -> Any:
-        from raytracer.backends.cuda.driver import primary_context
+        from raytracer.backends.cuda.driver import get_primary_context
 
-        with primary_context(0).active():  # PyCUDA takes the current one
+        with get_primary_context(0).activate():  # PyCUDA takes the current one
             return to_gpu[name](np.ascontiguousarray(array))
 
     try:
@@ -67,14 +67,14 @@ class Packing:
     """Packs updates into memory of its own on the first GPU."""
 
     def __init__(self) -> None:
-        from raytracer.backends.cuda.driver import primary_context
+        from raytracer.backends.cuda.driver import get_primary_context
         from raytracer.backends.cuda.memory import DeviceMemory
         from raytracer.backends.cuda.pack import Packer
         from raytracer.backends.cuda.transfer import NON_BLOCKING
 
-        self.context = primary_context(0)
+        self.context = get_primary_context(0)
         self._memory = DeviceMemory(self.context)
-        with self.context.active() as driver:
+        with self.context.activate() as driver:
             self.packer, self.stream = Packer(0), driver.Stream(NON_BLOCKING)
             sizes = {"records": 16 * COUNT, "color": 12 * COUNT, "info": 48}
             self.places = {name: self._memory.allocate(name, n) for name, n in sizes.items()}
@@ -82,20 +82,20 @@ class Packing:
                 driver.memset_d32_async(self.places[name], 0, size // 4, self.stream)
 
     def queue(self, update: SphereUpdate) -> None:
-        with self.context.lock, self.context.active():
+        with self.context.lock, self.context.activate():
             records, color, info = self.places.values()
             self.packer.pack(update, records, color, info, self.stream)
 
     def results(self, count: int = COUNT) -> tuple[NDArray[np.float32], NDArray[np.float32], Any]:
-        from raytracer.backends.cuda.pack import decoded
+        from raytracer.backends.cuda.pack import decode_info
 
         records, color = np.empty((count, 4), np.float32), np.empty((count, 3), np.float32)
         info = np.empty(1, layout.struct_dtype("PackInfo"))
-        with self.context.active() as driver:
+        with self.context.activate() as driver:
             self.stream.synchronize()
             for array, place_of in zip((records, color, info), self.places.values(), strict=True):
                 driver.memcpy_dtoh(array.reshape(-1).view(np.uint8), place_of)
-        return records, color, decoded(info)
+        return records, color, decode_info(info)
 
     def __call__(self, update: SphereUpdate) -> tuple[Any, Any, Any]:
         self.queue(update)
@@ -204,7 +204,7 @@ def test_arrays_are_read_and_written_again_in_the_order_of_the_callers_stream(
     versions = [numbers("float32", (COUNT, 3), seed) for seed in range(many)]
     array = OnGpu(versions[0])
     kept = []
-    with packing.context.active() as driver:
+    with packing.context.activate() as driver:
         stream = driver.Stream(1)
         locked = driver.pagelocked_empty(many * versions[0].size, np.float32)
         locked[:] = np.concatenate([each.reshape(-1) for each in versions])
@@ -249,10 +249,10 @@ def test_nothing_is_allocated_after_the_first_call(packing: Packing) -> None:
     before = packing.packer.nbytes
 
     def taken() -> int:
-        free, _ = packing.context.memory()
+        free, _ = packing.context.measure_memory()
         for each in (positions, host) * 10:
             packing(update(each, np.array([0.5])))
-        return free - packing.context.memory()[0]
+        return free - packing.context.measure_memory()[0]
 
     # Other processes use the GPU too; memory that updates take would be taken each time.
     assert min(taken() for _ in range(5)) <= 1 << 21
@@ -260,13 +260,13 @@ def test_nothing_is_allocated_after_the_first_call(packing: Packing) -> None:
 
 
 def test_a_graph_packs_what_the_array_holds_then(packing: Packing) -> None:
-    from raytracer.backends.cuda.driver import bindings
+    from raytracer.backends.cuda.driver import load_bindings
 
     first, second = (numbers("float32", (COUNT, 3), seed) for seed in (1, 2))
     array = OnGpu(first)
-    with packing.context.lock, packing.context.active() as driver:
+    with packing.context.lock, packing.context.activate() as driver:
         change = update(array, np.array([0.5]), stream=int(packing.stream.handle))
-        graph = bindings().Graph(packing.stream, lambda: packing.queue(change))
+        graph = load_bindings().Graph(packing.stream, lambda: packing.queue(change))
         for version in (first, second):
             driver.memcpy_htod(int(array.memory), version.tobytes())
             graph.launch()
@@ -493,7 +493,7 @@ def test_a_scene_of_wrong_arrays_on_the_gpu_is_refused(part: str) -> None:
 @pytest.mark.parametrize("kind", ["float32", "float64"])
 def test_arrays_of_the_host_are_packed_in_parts(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes and camera are those of the scene that the host packs."""
-    from raytracer.backends.cuda import placed, run
+    from raytracer.backends.cuda import placed_spheres, run
     from raytracer.system import memory
 
     positions = numbers(kind, (COUNT, 3))
@@ -502,7 +502,7 @@ def test_arrays_of_the_host_are_packed_in_parts(kind: str, monkeypatch: pytest.M
         expected = pixels_of(positions, 0.5)
     for module in (memory, run):
         monkeypatch.setattr(module, "MIN_PLACED", 5000)
-    monkeypatch.setattr(placed, "CHUNK_ROWS", 7777)
+    monkeypatch.setattr(placed_spheres, "CHUNK_ROWS", 7777)
     with pytest.warns(RaytracerWarning, match="1 of 100,000 spheres is far away"):
         assert np.array_equal(pixels_of(positions, 0.5), expected)
 

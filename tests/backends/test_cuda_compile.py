@@ -10,10 +10,10 @@ from raytracer import compile_all
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import nvrtc
-from raytracer.backends.cuda.cache import Cubin, include_closure
-from raytracer.backends.cuda.driver import architecture
-from raytracer.backends.cuda.kernel_selection import IMAGES, OF_IMAGES, PRODUCTION, every_variant
-from raytracer.backends.kernel_sources import products
+from raytracer.backends.cuda.cache import Cubin, collect_includes
+from raytracer.backends.cuda.driver import format_architecture
+from raytracer.backends.cuda.kernel_selection import IMAGES, OF_IMAGES, PRODUCTION, list_variants
+from raytracer.backends.kernel_sources import read_production_kernels
 from raytracer.config.errors import BackendError
 from raytracer.system.resources import kernels_folder
 
@@ -57,21 +57,21 @@ def silent(_: str) -> None:
 def test_closure_follows_includes_beside_the_file_and_under_the_root(source: Path) -> None:
     tree, header = source.parents[2], source.parents[2] / "core/deeper.h"
     files = ["core/deeper.h", "core/value.h", "ladders/fill/01_plain.cu"]
-    assert list(include_closure(source, tree)) == files
+    assert list(collect_includes(source, tree)) == files
     header.write_text('#include "value.h"\n')  # a circle ends
-    assert len(include_closure(source, tree)) == 3
+    assert len(collect_includes(source, tree)) == 3
     header.write_text("#include WHICH\n")
     with pytest.raises(BackendError, match="#include WHICH is computed"):
-        include_closure(source, tree)
+        collect_includes(source, tree)
 
 
 def test_key_covers_headers_architecture_flags_and_environment(
     tree: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def file() -> str:
-        return compiler.cubin_name(source, "sm_80", tree)
+        return compiler.make_cubin_name(source, "sm_80", tree)
 
-    names = [file(), compiler.cubin_name(source, "sm_90a", tree)]
+    names = [file(), compiler.make_cubin_name(source, "sm_90a", tree)]
     assert file() == names[0]
     (tree / "core" / "deeper.h").write_text("#define VALUE 4.0f\n")
     names.append(file())
@@ -82,13 +82,13 @@ def test_key_covers_headers_architecture_flags_and_environment(
         names.append(file())
     monkeypatch.setenv("RAYTRACER_NVCC", "none")
     for release in ("13.0.48", "13.0.88", ""):
-        monkeypatch.setattr(nvrtc, "release", lambda: release)  # noqa: B023
+        monkeypatch.setattr(nvrtc, "read_release", lambda: release)  # noqa: B023
         names.append(file())
     assert len(set(names)) == len(names)
 
 
 def test_architecture_of_each_generation() -> None:
-    seen = [architecture(each) for each in ((7, 5), (8, 9), (9, 0), (10, 0), (12, 0))]
+    seen = [format_architecture(each) for each in ((7, 5), (8, 9), (9, 0), (10, 0), (12, 0))]
     assert seen == ["sm_75", "sm_89", "sm_90a", "sm_100a", "sm_120"]
 
 
@@ -101,11 +101,11 @@ def test_shipped_code_of_another_architecture_serves_without_a_compiler(
     tree: Path, source: Path, arch: str, served: str | None
 ) -> None:
     for each in ("sm_80", "sm_120", "compute_80"):
-        name = compiler.cubin_name(source, each, tree)
-        cubins.write(tree / "cubins", name, Cubin(each.encode(), "log"))
-    assert bool(compiler.ready_made(source, arch, tree)) == (served is not None)
+        name = compiler.make_cubin_name(source, each, tree)
+        cubins.write_cubin(tree / "cubins", name, Cubin(each.encode(), "log"))
+    assert bool(compiler.find_ready_made(source, arch, tree)) == (served is not None)
     if served is not None:
-        assert compiler.load(source, arch, tree, silent).code.decode() == served
+        assert compiler.load_cubin(source, arch, tree, silent).code.decode() == served
 
 
 @each_compiler
@@ -119,24 +119,24 @@ def test_ptx_is_text_that_ends_with_a_zero(tree: Path, source: Path) -> None:
 def test_compiler_that_is_too_old_for_the_gpu_leaves_the_shipped_code(
     tree: Path, source: Path
 ) -> None:
-    name = compiler.cubin_name(source, compiler.PTX, tree)
-    cubins.write(tree / "cubins", name, Cubin(b"ptx", "log"))
-    assert compiler.load(source, "sm_990", tree, silent).code == b"ptx"
+    name = compiler.make_cubin_name(source, compiler.PTX, tree)
+    cubins.write_cubin(tree / "cubins", name, Cubin(b"ptx", "log"))
+    assert compiler.load_cubin(source, "sm_990", tree, silent).code == b"ptx"
 
 
 def test_flags_keep_the_numbers_of_the_cpu() -> None:
-    for kernel in products():
-        flags = compiler.flags(kernel.path)
+    for kernel in read_production_kernels():
+        flags = compiler.collect_flags(kernel.path)
         assert "--fmad=false" in flags, kernel.place
         assert not any("fast" in flag for flag in flags), kernel.place
 
 
 def test_flags_of_the_header_enter_the_key(tree: Path, source: Path) -> None:
-    plain = compiler.cubin_name(source, "sm_80", tree)
-    assert "--fmad=false" not in compiler.flags(source)
+    plain = compiler.make_cubin_name(source, "sm_80", tree)
+    assert "--fmad=false" not in compiler.collect_flags(source)
     source.write_text(f"// flags: --fmad=false\n{KERNEL.format(needs='sm_80+')}")
-    assert compiler.flags(source)[-1] == "--fmad=false"
-    assert compiler.cubin_name(source, "sm_80", tree).split(".")[2] != plain.split(".")[2]
+    assert compiler.collect_flags(source)[-1] == "--fmad=false"
+    assert compiler.make_cubin_name(source, "sm_80", tree).split(".")[2] != plain.split(".")[2]
 
 
 NAME = "fill-01_plain.sm_80.0123.abcd.cubin"
@@ -144,30 +144,30 @@ NAME = "fill-01_plain.sm_80.0123.abcd.cubin"
 
 @pytest.mark.usefixtures("no_compiler")
 def test_shipped_cubin_serves_a_machine_without_a_compiler(tree: Path, source: Path) -> None:
-    assert not compiler.ready_made(source, "sm_80", tree)
+    assert not compiler.find_ready_made(source, "sm_80", tree)
     with pytest.raises(BackendError, match="no compiler: `pip install"):
-        compiler.load(source, "sm_80", tree, silent)
-    name = compiler.cubin_name(source, "sm_80", tree)
-    cubins.write(tree / "cubins", name.replace("*", "another"), Cubin(b"code", "log"))
-    assert compiler.ready_made(source, "sm_80", tree)
-    assert compiler.load(source, "sm_80", tree, silent).code == b"code"
+        compiler.load_cubin(source, "sm_80", tree, silent)
+    name = compiler.make_cubin_name(source, "sm_80", tree)
+    cubins.write_cubin(tree / "cubins", name.replace("*", "another"), Cubin(b"code", "log"))
+    assert compiler.find_ready_made(source, "sm_80", tree)
+    assert compiler.load_cubin(source, "sm_80", tree, silent).code == b"code"
     (tree / "core" / "deeper.h").write_text("#define VALUE 4.0f\n")
-    assert not compiler.ready_made(source, "sm_80", tree)
+    assert not compiler.find_ready_made(source, "sm_80", tree)
 
 
 @each_compiler
 def test_compiled_once_then_served_then_mended(tree: Path, source: Path) -> None:
     told: list[str] = []
-    first = compiler.load(source, "sm_80", tree, told.append)
-    again = compiler.load(source, "sm_80", tree, told.append)
+    first = compiler.load_cubin(source, "sm_80", tree, told.append)
+    again = compiler.load_cubin(source, "sm_80", tree, told.append)
     assert len(told) == 1
-    assert f"fill-01_plain for sm_80 by {compiler.version()} (once" in told[0]
-    assert first.compiler == compiler.version()
+    assert f"fill-01_plain for sm_80 by {compiler.describe_compiler()} (once" in told[0]
+    assert first.compiler == compiler.describe_compiler()
     assert first == again
     assert first.code.startswith(b"\x7fELF")
     assert first.path is not None
     first.path.write_bytes(first.path.read_bytes()[:-1])
-    assert compiler.load(source, "sm_80", tree, told.append) == first
+    assert compiler.load_cubin(source, "sm_80", tree, told.append) == first
     assert len(told) == 2
 
 
@@ -175,11 +175,11 @@ def test_one_message_is_for_all_instances_of_a_kernel(
     tree: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compiler, "_announced", set())
-    monkeypatch.setattr(compiler, "version", lambda: "nvcc 13.0")
+    monkeypatch.setattr(compiler, "describe_compiler", lambda: "nvcc 13.0")
     monkeypatch.setattr(compiler, "compile_source", lambda *_: Cubin(b"code", ""))
     said = list[str]()
     for arch, tile in [("sm_80", "1"), ("sm_80", "2"), ("sm_90a", "1"), ("sm_80", "1")]:
-        compiler.load(source, arch, tree, notify=said.append, macros={"TILE": tile})
+        compiler.load_cubin(source, arch, tree, notify=said.append, macros={"TILE": tile})
     assert said == [
         f"compiling fill-01_plain for {arch} by nvcc 13.0 (once; the result is kept)"
         for arch in ("sm_80", "sm_90a")
@@ -192,7 +192,7 @@ def test_cache_that_cannot_be_written_is_said_and_endured(
 ) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
     told: list[str] = []
-    assert compiler.load(source, "sm_80", tree, told.append).code.startswith(b"\x7fELF")
+    assert compiler.load_cubin(source, "sm_80", tree, told.append).code.startswith(b"\x7fELF")
     assert "RAYTRACER_CACHE" in told[-1]
 
 
@@ -221,7 +221,7 @@ def test_compile_all_keeps_cubins_where_another_machine_finds_them(
     monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "empty"))
     monkeypatch.setenv("RAYTRACER_CUBINS", str(folder))
     source = tree / "ladders/fill" / "02_hopper.cu"
-    assert compiler.load(source, "sm_90a", tree, silent).code.startswith(b"\x7fELF")
+    assert compiler.load_cubin(source, "sm_90a", tree, silent).code.startswith(b"\x7fELF")
 
 
 @each_compiler
@@ -232,7 +232,7 @@ def test_architecture_that_a_compiler_does_not_know_is_said(tree: Path, source: 
 
 def test_variants_of_some_architectures_can_be_left_out() -> None:
     made = compile_all.jobs(kernels_folder(), ["sm_75", "sm_80"], complete=["sm_80"])
-    for arch, of_each in (("sm_75", every_variant), ("sm_80", lambda _: [()])):
+    for arch, of_each in (("sm_75", list_variants), ("sm_80", lambda _: [()])):
         for name in PRODUCTION:
             of_kernel = [job for job in made if job.arch == arch and job.kernel.name == name]
             of_images = [job for job in of_kernel if job.macros == IMAGES]
@@ -251,18 +251,20 @@ def test_compile_all_without_a_compiler(tree: Path, capsys: pytest.CaptureFixtur
 
 
 def test_cache_refuses_a_damaged_truncated_or_missing_file(tmp_path: Path) -> None:
-    written = cubins.write(tmp_path, NAME, Cubin(b"\x7fELF code", "a log", compiler="nvcc 13"))
+    written = cubins.write_cubin(
+        tmp_path, NAME, Cubin(b"\x7fELF code", "a log", compiler="nvcc 13")
+    )
     assert written == tmp_path / "fill-01_plain.sm_80.0123.abcd.cubin"
-    assert cubins.read(written) == Cubin(b"\x7fELF code", "a log", written, "nvcc 13")
+    assert cubins.read_cubin(written) == Cubin(b"\x7fELF code", "a log", written, "nvcc 13")
     assert [entry.name for entry in tmp_path.iterdir()] == [written.name]
     whole = written.read_bytes()
     path = tmp_path / "damaged"
-    assert cubins.read(path) is None
+    assert cubins.read_cubin(path) is None
     for place in range(len(whole)):
         changed = whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]
         for damaged in (whole[:place], changed):
             path.write_bytes(damaged)
-            assert cubins.read(path) is None
+            assert cubins.read_cubin(path) is None
 
 
 def test_cache_of_another_user_is_neither_read_nor_written(
@@ -271,15 +273,15 @@ def test_cache_of_another_user_is_neither_read_nor_written(
     if os.geteuid() != 0:
         pytest.skip("needs root, to make a folder of another user")
     monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "own"))
-    folder = cubins.own_folder()
+    folder = cubins.make_own_folder()
     assert folder.stat().st_mode & 0o777 == 0o700
-    cubins.write(folder, NAME, Cubin(b"code", "log"))
-    assert cubins.find(NAME, tree)
+    cubins.write_cubin(folder, NAME, Cubin(b"code", "log"))
+    assert cubins.find_cubin(NAME, tree)
     os.chown(folder, 12345, 12345)
-    assert cubins.find(NAME, tree) is None
+    assert cubins.find_cubin(NAME, tree) is None
     monkeypatch.setattr(compiler, "compile_source", lambda *_: Cubin(b"code", "log"))
     told: list[str] = []
-    assert compiler.load(source, "sm_80", tree, told.append).path is None
+    assert compiler.load_cubin(source, "sm_80", tree, told.append).path is None
     assert "belongs to another user" in told[-1]
     assert "set RAYTRACER_CACHE" in told[-1]
 
@@ -289,9 +291,9 @@ def test_a_cubin_that_others_could_have_written_is_made_anew(
     tree: Path, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
     monkeypatch.setattr(compiler, "compile_source", lambda *_: Cubin(b"code", "log"))
-    kept = compiler.load(source, "sm_80", tree, silent).path
+    kept = compiler.load_cubin(source, "sm_80", tree, silent).path
     assert kept is not None
-    assert cubins.find(kept.name, tree)
+    assert cubins.find_cubin(kept.name, tree)
     other = tmp_path / "other.cubin"
     kept.rename(other)
     if way == "writable":
@@ -309,9 +311,9 @@ def test_a_cubin_that_others_could_have_written_is_made_anew(
     else:
         body = b"code\n[]"
         kept.write_bytes(body + cubins._digest(body))
-    assert cubins.find(kept.name, tree) is None
-    assert compiler.load(source, "sm_80", tree, silent).path == kept
-    assert cubins.find(kept.name, tree)
+    assert cubins.find_cubin(kept.name, tree) is None
+    assert compiler.load_cubin(source, "sm_80", tree, silent).path == kept
+    assert cubins.find_cubin(kept.name, tree)
 
 
 @pytest.mark.parametrize("way", ["writable", "link"])
@@ -321,13 +323,13 @@ def test_cache_that_others_may_write_is_neither_read_nor_written(
     monkeypatch.setattr(compiler, "compile_source", lambda *_: Cubin(b"code", "log"))
     folder = tmp_path / "cache" / "cubins"
     other = tmp_path / "other"
-    assert compiler.load(source, "sm_80", tree, silent).path is not None
+    assert compiler.load_cubin(source, "sm_80", tree, silent).path is not None
     if way == "link":
         folder.rename(other)
         folder.symlink_to(other)
     else:
         folder.chmod(0o775)
     told: list[str] = []
-    assert compiler.load(source, "sm_80", tree, told.append).path is None
+    assert compiler.load_cubin(source, "sm_80", tree, told.append).path is None
     assert str(folder) in told[-1]
     assert "set RAYTRACER_CACHE" in told[-1]

@@ -15,8 +15,8 @@ from PIL import Image as Pillow
 
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda import driver, probe
-from raytracer.backends.cuda.cache import Usage, by_entry, usage
-from raytracer.backends.cuda.driver import architecture, translated
+from raytracer.backends.cuda.cache import Usage, parse_usage, parse_usage_by_entry
+from raytracer.backends.cuda.driver import format_architecture, translate_errors
 from raytracer.backends.cuda.kernel import check_layout
 from raytracer.backends.cuda.run import check_memory
 from raytracer.config.errors import BackendError, MemoryNeedError
@@ -45,7 +45,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Installed]:
         monkeypatch.setattr(driver, "import_module", load)
 
     monkeypatch.delenv(driver.VARIABLE, raising=False)
-    with cleared(driver.load, driver.chosen, driver.label):
+    with cleared(driver.load, driver.choose_binding, driver.format_label):
         yield pretend
         monkeypatch.undo()
 
@@ -63,9 +63,9 @@ def test_pycuda_is_taken_where_it_loads(
     installed: Installed, names: tuple[str, ...], broken: tuple[str, ...], taken: str
 ) -> None:
     installed(*names, broken=broken)
-    assert driver.chosen() == taken
+    assert driver.choose_binding() == taken
     assert driver.load().name == driver.MODULES[taken]
-    assert driver.label().startswith(taken)
+    assert driver.format_label().startswith(taken)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ extern "C" __global__ void scale(float* out, const float* in, int32_t n, float m
 def test_copies_and_launches_on_a_gpu(each: Any, tmp_path: Path) -> None:
     source = tmp_path / "scale.cu"
     source.write_text(KERNEL)
-    arch = architecture(each.Device(0).compute_capability())
+    arch = format_architecture(each.Device(0).compute_capability())
     module = each.module_from_buffer(compiler.compile_source(source, arch, tmp_path).code)
     stream, start, end = each.Stream(1), each.Event(), each.Event()
     values = np.arange(64, dtype=np.float32)
@@ -168,7 +168,7 @@ def test_copies_and_launches_on_a_gpu(each: Any, tmp_path: Path) -> None:
 
 @pytest.mark.gpu
 def test_full_memory_is_a_sentence_on_a_gpu(each: Any) -> None:
-    with pytest.raises(MemoryNeedError, match="out of memory"), translated(each):
+    with pytest.raises(MemoryNeedError, match="out of memory"), translate_errors(each):
         each.mem_alloc(each.mem_get_info()[1] * 2)
 
 
@@ -236,7 +236,7 @@ def test_a_driver_that_does_not_start_is_told_with_its_remedy(
 
     library = SimpleNamespace(cuInit=lambda _: status, cuGetErrorString=told)
     monkeypatch.setattr(ctypes, "CDLL", lambda _: library)
-    sentence = probe.why_not()
+    sentence = probe.explain_missing()
     assert sentence is not None
     for each in (sentence, str(explain_driver_error(f"cuInit failed: {said}"))):
         assert said in each
@@ -249,9 +249,9 @@ def test_a_driver_that_does_not_start_is_told_with_its_remedy(
 def test_a_driver_without_a_gpu_or_with_another_error(monkeypatch: pytest.MonkeyPatch) -> None:
     library = SimpleNamespace(cuInit=lambda _: 0, cuDeviceGetCount=lambda _: 0)
     monkeypatch.setattr(ctypes, "CDLL", lambda _: library)
-    assert "--gpus all" in str(probe.why_not())
+    assert "--gpus all" in str(probe.explain_missing())
     library.cuInit, library.cuGetErrorString = lambda _: 777, lambda *_: 0
-    assert "(CUDA error 777): see whether `nvidia-smi` works" in str(probe.why_not())
+    assert "(CUDA error 777): see whether `nvidia-smi` works" in str(probe.explain_missing())
 
 
 def test_too_large_a_scene_is_told_what_would_fit() -> None:
@@ -281,10 +281,10 @@ ptxas info    : Used 32 registers, used 0 barriers, 560 bytes cmem[0]
 
 
 def test_usage_of_a_log_and_of_each_entry() -> None:
-    assert by_entry(LOG) == {"mass": Usage(40, 2048, 24), "mass_2": Usage(32, 0, 0)}
-    assert usage(LOG) == Usage(40, 2048, 24)
-    assert usage("") == Usage(0, 0, 0)
-    assert by_entry("") == {}
+    assert parse_usage_by_entry(LOG) == {"mass": Usage(40, 2048, 24), "mass_2": Usage(32, 0, 0)}
+    assert parse_usage(LOG) == Usage(40, 2048, 24)
+    assert parse_usage("") == Usage(0, 0, 0)
+    assert parse_usage_by_entry("") == {}
 
 
 def test_a_launch_has_what_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.backends.cuda import launch
-from raytracer.backends.group import divided
+from raytracer.backends.group import divide_rows
 from raytracer.film.film import Film
 from raytracer.rendering.pipeline import prepare
 from reference import RefScene, View
@@ -80,7 +80,7 @@ def test_bands_side_by_side_give_the_bytes_of_one_film() -> None:
     size = {"width": WIDTH, "height": HEIGHT, "samples": 3}
     with prepare(to_project(SCENES["mirrors"]), size, backend="cuda") as job:
         together = np.zeros((HEIGHT, WIDTH, 4), np.float32)
-        for bands in divided(HEIGHT, 2):
+        for bands in divide_rows(HEIGHT, 2):
             with job.device.film(Film.blank(WIDTH, HEIGHT)) as film:
                 film.add(job.scene, job.view, 2, bands=bands[::-1])  # in any order
                 film.add(job.scene, job.view, 1, first=2, bands=bands)
@@ -111,7 +111,7 @@ def test_interrupted_render_leaves_a_device_that_works(monkeypatch: pytest.Monke
 
 
 def test_context_is_the_primary_one_and_is_put_back() -> None:
-    from raytracer.backends.cuda.driver import primary_context
+    from raytracer.backends.cuda.driver import get_primary_context
 
     cuda = ctypes.CDLL("libcuda.so.1")
     before, current, primary = (ctypes.c_void_p() for _ in range(3))
@@ -121,7 +121,7 @@ def test_context_is_the_primary_one_and_is_put_back() -> None:
     assert cuda.cuCtxGetCurrent(ctypes.byref(current)) == 0
     assert current.value == before.value
     assert cuda.cuDevicePrimaryCtxRetain(ctypes.byref(primary), 0) == 0
-    with primary_context(0).active():
+    with get_primary_context(0).activate():
         assert cuda.cuCtxGetCurrent(ctypes.byref(current)) == 0
         assert current.value == primary.value
     assert cuda.cuDevicePrimaryCtxRelease_v2(0) == 0
@@ -137,13 +137,13 @@ def test_pytorch_works_before_between_and_after() -> None:
 
 
 def test_repeated_renders_leave_no_memory_behind() -> None:
-    from raytracer.backends.cuda.driver import primary_context
+    from raytracer.backends.cuda.driver import get_primary_context
 
     def left_behind() -> int:
-        before, _ = primary_context(0).memory()
+        before, _ = get_primary_context(0).measure_memory()
         for _ in range(10):
             sums(samples=1)
-        return int(before - primary_context(0).memory()[0])
+        return int(before - get_primary_context(0).measure_memory()[0])
 
     sums(samples=1)
     # Other processes use the GPU too; memory that is left behind would be so each time.
@@ -151,16 +151,16 @@ def test_repeated_renders_leave_no_memory_behind() -> None:
 
 
 def test_large_array_goes_to_the_device_and_back() -> None:
-    from raytracer.backends.cuda.driver import primary_context
-    from raytracer.backends.cuda.transfer import CHUNK, staging
+    from raytracer.backends.cuda.driver import get_primary_context
+    from raytracer.backends.cuda.transfer import CHUNK, get_staging
 
     rng = np.random.default_rng(7)
     sent = rng.integers(0, 256, 3 * CHUNK + 12_345, np.uint8)
     back = np.zeros_like(sent)
-    with primary_context(0).active() as driver:
+    with get_primary_context(0).activate() as driver:
         memory = driver.mem_alloc(sent.nbytes)
-        staging(0).to_device(sent, int(memory))
-        staging(0).to_host(int(memory), back)
+        get_staging(0).to_device(sent, int(memory))
+        get_staging(0).to_host(int(memory), back)
         memory.free()
     assert (sent == back).all()
 
@@ -170,14 +170,14 @@ def test_errors_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
 
     from raytracer.backends.cuda.driver import PrimaryContext
     from raytracer.backends.cuda.run import CudaDevice
-    from raytracer.backends.kernel_sources import product
+    from raytracer.backends.kernel_sources import read_production_kernel
 
     with pytest.raises(raytracer.UserError, match="there is no GPU 99"):
         CudaDevice(99)
-    elsewhere = replace(product("render_packet"), needs=("sm_70",))
+    elsewhere = replace(read_production_kernel("render_packet"), needs=("sm_70",))
     with pytest.raises(raytracer.UserError, match=r"render_packet\.cu needs sm_70; this GPU is"):
         sums_with(CudaDevice(kernel=elsewhere))
-    monkeypatch.setattr(PrimaryContext, "memory", lambda _: (1000, 1 << 30))
+    monkeypatch.setattr(PrimaryContext, "measure_memory", lambda _: (1000, 1 << 30))
     with pytest.raises(raytracer.UserError, match="GPU memory"):
         sums_with(CudaDevice())
 
@@ -191,9 +191,9 @@ def sums_with(device: Any) -> None:
 
 
 def test_device_is_described() -> None:
-    from raytracer.backends.cuda.probe import devices
+    from raytracer.backends.cuda.probe import list_devices
 
-    first = devices()[0]
+    first = list_devices()[0]
     assert 0 < first["memory_free"] <= first["memory_total"]
     assert first["architecture"].startswith("sm_")
     assert first["multiprocessors"] > 0

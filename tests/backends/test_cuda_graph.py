@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.backends.base import TREE
-from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
+from raytracer.backends.cuda.transfer import NON_BLOCKING, get_staging
 from raytracer.config.errors import UserError
 from raytracer.system.cuda_driver import LEGACY_STREAM, _driver, check_status, synchronize
 from support.device_arrays import OnGpu
@@ -35,7 +35,7 @@ class Array(OnGpu):
     """An array at a fixed address, with the CUDA array interface alone, as CuPy's."""
 
     def set(self, array: NDArray[Any]) -> None:
-        with self._context.active() as driver:
+        with self._context.activate() as driver:
             driver.memcpy_htod(int(self.memory), np.ascontiguousarray(array).tobytes())
         # The copy of pageable memory may go on, and streams that do not block would not wait.
         synchronize(LEGACY_STREAM, 0)
@@ -51,7 +51,7 @@ class Graph:
         self._cuda, self._context = cuda, context
         graph = ctypes.c_void_p()
         self._ready = ctypes.c_void_p()
-        with context.active() as driver:
+        with context.activate() as driver:
             self._streams = [driver.Stream(NON_BLOCKING) for _ in range(2)]
             captured = ctypes.c_void_p(int(self._streams[0].handle))
             check_status(cuda.cuStreamBeginCapture_v2(captured, mode))
@@ -78,12 +78,12 @@ class Graph:
             check_status(cuda.cuGraphDestroy(graph))
 
     def launch(self, stream: int = 1) -> None:
-        with self._context.active():
+        with self._context.activate():
             handle = ctypes.c_void_p(int(self._streams[stream].handle))
             check_status(self._cuda.cuGraphLaunch(self._ready, handle))
 
     def close(self) -> None:
-        with self._context.active():
+        with self._context.activate():
             for stream in self._streams:
                 stream.synchronize()
             check_status(self._cuda.cuGraphExecDestroy(self._ready))
@@ -92,12 +92,12 @@ class Graph:
 @pytest.fixture
 def captured() -> Iterator[Callable[..., Graph]]:
     """Returns a function that captures work; graphs are destroyed after the test."""
-    from raytracer.backends.cuda.driver import primary_context
+    from raytracer.backends.cuda.driver import get_primary_context
 
     made: list[Graph] = []
 
     def capture(work: Callable[[int], None], mode: int = THREAD_LOCAL) -> Graph:
-        made.append(Graph(primary_context(0), work, mode))
+        made.append(Graph(get_primary_context(0), work, mode))
         return made[-1]
 
     yield capture
@@ -135,8 +135,8 @@ def tree_bytes(live: raytracer.LiveScene) -> list[bytes]:
     for name in TREE:
         size = 80 * scene._node_count if name == "nodes" else scene._memory.size(name)
         array = np.empty(size, np.uint8)
-        with scene._context.lock, scene._context.active():
-            staging(0).to_host(scene.address(name), array)
+        with scene._context.lock, scene._context.activate():
+            get_staging(0).to_host(scene.address(name), array)
         found.append(array.tobytes())
     return found
 

@@ -15,7 +15,13 @@ from numpy.typing import NDArray
 
 from raytracer import ColorScale, Transform, UserError
 from raytracer._native import core
-from raytracer.backends.cuda.pack import Packed, arrays_of, decoded, described, pack_arguments
+from raytracer.backends.cuda.pack import (
+    PackReport,
+    collect_arrays,
+    decode_info,
+    describe_array,
+    make_pack_arguments,
+)
 from raytracer.model.colors import linear_rgb, srgb_to_linear
 from raytracer.model.render_space import Space
 from raytracer.packing.sphere_update import SphereUpdate
@@ -33,7 +39,7 @@ SETTING = {
     "turned": TURNED,
 }
 
-Records = tuple[NDArray[np.float32], NDArray[np.float32], Packed]
+Records = tuple[NDArray[np.float32], NDArray[np.float32], PackReport]
 Pack = Callable[..., Records]
 Launch = Callable[[int, int, NDArray[np.void]], None]
 
@@ -55,21 +61,21 @@ def pack(launch: Launch) -> Pack:
         records = np.zeros((update.count, 4), np.float32) if records is None else records.copy()
         color = np.zeros((update.count, 3), np.float32) if color is None else color.copy()
         info = np.full(layout.struct_dtype("PackInfo").itemsize, 0xFF, np.uint8)
-        arguments = pack_arguments(update, here(update))
+        arguments = make_pack_arguments(update, here(update))
         if update.color_map is not None:
             arguments["table"] = update.color_map.table.ctypes.data
         for name, array in (("records", records), ("color", color), ("info", info)):
             arguments[name] = array.ctypes.data
         launch(BLOCKS, THREADS, arguments)
-        return records, color, decoded(info.view(layout.struct_dtype("PackInfo")))
+        return records, color, decode_info(info.view(layout.struct_dtype("PackInfo")))
 
     return run
 
 
 def here(update: SphereUpdate) -> dict[str, DeviceArray | None]:
     """The arrays of an update by name, as if they lay on a GPU."""
-    arrays: dict[str, Any] = dict(arrays_of(update))
-    return {name: None if each is None else described(each) for name, each in arrays.items()}
+    arrays: dict[str, Any] = dict(collect_arrays(update))
+    return {name: None if each is None else describe_array(each) for name, each in arrays.items()}
 
 
 LAYOUTS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
@@ -153,7 +159,7 @@ def test_one_radius_of_all(pack: Pack) -> None:
 def test_records_of_solids_keep_what_follows(launch: Launch) -> None:
     update = moved(numbers("float32", (50, 3)), np.full(50, 0.5))
     records, info = np.full((50, 8), 7.0, np.float32), np.full(48, 0xFF, np.uint8)
-    arguments = pack_arguments(update, here(update), 32)
+    arguments = make_pack_arguments(update, here(update), 32)
     arguments["records"], arguments["info"] = records.ctypes.data, info.ctypes.data
     launch(BLOCKS, THREADS, arguments)
     assert records[:, :4].tobytes() == hosts(update.positions, 0.5, SETTING["as it is"]).tobytes()

@@ -47,7 +47,7 @@ class Locks:
         self.held[address] = size
 
     @contextmanager
-    def active(self) -> Iterator[FakeDriver]:
+    def activate(self) -> Iterator[FakeDriver]:
         self.depth += 1
         self.driver._push()
         try:
@@ -66,7 +66,7 @@ def locks(monkeypatch: pytest.MonkeyPatch) -> Locks:
 
 @pytest.fixture
 def pool(locks: Locks) -> Iterator[PageLockedPool]:
-    with locks.active():
+    with locks.activate():
         pool = PageLockedPool(locks)  # type: ignore[arg-type]
         yield pool
     transfer._unlock_all(locks, pool._locked)  # type: ignore[arg-type]
@@ -125,7 +125,7 @@ def live(cuda: str) -> Iterator[raytracer.LiveScene]:
 
 def locked(size: int = 4 * WIDE["width"] * WIDE["height"]) -> set[int]:
     """The addresses of page-locked arrays of pictures."""
-    arrays = transfer.staging(0)._pool._locked
+    arrays = transfer.get_staging(0)._pool._locked
     return {address for address, memory in arrays.items() if memory.size == size}
 
 
@@ -178,7 +178,7 @@ def test_pixels_are_those_of_a_driver_that_locks_nothing(
     live: raytracer.LiveScene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = live.pixels()
-    monkeypatch.setattr(transfer.staging(0)._pool, "_is_refused", True)
+    monkeypatch.setattr(transfer.get_staging(0)._pool, "_is_refused", True)
     for _ in range(2):
         pixels = live.pixels()
         assert address_of(pixels) not in locked()

@@ -20,9 +20,9 @@ from raytracer import Camera, Scene, SphereSet, Transform
 from raytracer._native import core
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda import kernel as kernel_module
-from raytracer.backends.cuda import pack, placed, transfer
+from raytracer.backends.cuda import pack, placed_spheres, transfer
 from raytracer.backends.cuda.cache import Cubin
-from raytracer.backends.cuda.pack import described
+from raytracer.backends.cuda.pack import describe_array
 from raytracer.packing.buffers import DeviceColors, SceneBuffers
 from raytracer.packing.pack import pack_with_camera, repack_view
 from raytracer.packing.pack import to_render_space as place_on_host
@@ -53,11 +53,11 @@ class Gpu:
         self.driver = FakeDriver({}, self._run, memory=1 << 25)
         self._kernels = kernels
         monkeypatch.setattr(binding, "load", lambda: self.driver)
-        monkeypatch.setattr(kernel_module.compiler, "load", lambda *_, **__: Cubin(b"", ""))  # type: ignore[attr-defined]
+        monkeypatch.setattr(kernel_module.compiler, "load_cubin", lambda *_, **__: Cubin(b"", ""))  # type: ignore[attr-defined]
         monkeypatch.setattr(pack, "order_streams", lambda *_: None)
         calls = SimpleNamespace(**copies_to_host([], self._base))
         monkeypatch.setattr(cuda_driver, "device_context", lambda _: nullcontext(calls))
-        self.context = binding.primary_context(0)
+        self.context = binding.get_primary_context(0)
 
     @property
     def _base(self) -> int:
@@ -80,18 +80,18 @@ class Gpu:
 
     def there(self, array: NDArray[Any]) -> DeviceArray:
         source = np.ascontiguousarray(array)
-        with self.context.active() as driver:
+        with self.context.activate() as driver:
             address = int(driver.mem_alloc(source.nbytes))
         self.driver.view(address, source.nbytes)[:] = source.view(np.uint8).ravel()
-        return replace(described(source), address=address, device=0)
+        return replace(describe_array(source), address=address, device=0)
 
     def place(self, *given: Any) -> Any:
-        return placed.placed(0, *given)
+        return placed_spheres.place_spheres(0, *given)
 
 
 @pytest.fixture
 def gpu(kernels: dict[str, ctypes.CDLL], monkeypatch: pytest.MonkeyPatch) -> Iterator[Gpu]:
-    with cleared(binding.primary_context, transfer.staging, kernel_module.loaded):
+    with cleared(binding.get_primary_context, transfer.get_staging, kernel_module.load_pass):
         yield Gpu(kernels, monkeypatch)
 
 
@@ -99,8 +99,8 @@ def packed_by(device: Any, scene: Scene) -> tuple[SceneBuffers, Camera]:
     return pack_with_camera(scene, scene.render, placer=device and device.place)
 
 
-def there_of(buffers: SceneBuffers) -> placed.PlacedSpheres:
-    assert isinstance(buffers.placed, placed.PlacedSpheres)
+def there_of(buffers: SceneBuffers) -> placed_spheres.PlacedSpheres:
+    assert isinstance(buffers.placed, placed_spheres.PlacedSpheres)
     return buffers.placed
 
 
@@ -142,7 +142,7 @@ def test_a_scene_is_packed_as_on_the_host(
 ) -> None:
     """Arrays of the host go there in chunks; camera, tables and digest are the same."""
     rng = np.random.default_rng(seed)
-    monkeypatch.setattr(placed, "CHUNK_ROWS", int(rng.integers(1, 700)))
+    monkeypatch.setattr(placed_spheres, "CHUNK_ROWS", int(rng.integers(1, 700)))
     monkeypatch.setattr("raytracer.packing.buffers.DIGEST_BLOCK", 1024)
     sets = [random_set(rng, int(rng.integers(1, 900)), color="red") for _ in range(3)]
     ground = raytracer.Ground(fade=2.0) if rng.integers(2) else None

@@ -50,20 +50,20 @@ def test_the_largest_scenes_fit_the_words_of_the_kernels() -> None:
     rows = MAX_SPHERES + 1  # with a ground
     assert rows < (1 << 32) - 1  # kNone and kNoPrim
     assert rows < 1 << number("kPlaceBits")
-    nodes = tree_module.max_nodes(rows)
+    nodes = tree_module.compute_max_nodes(rows)
     assert nodes < 1 << number("kNodeShift") - number("kPlaceBits")
     step = 8 * 256 * 1024  # of loops over primitives by a GPU with 1024 multiprocessors
     assert rows + step < 1 << 32
     assert -(-rows // tree_module.ENTRIES["tree_cluster"]) < 1 << 31  # blocks
 
-    sizes = tree_module.build_sizes(rows, 16)
+    sizes = tree_module.compute_build_sizes(rows, 16)
     places, top = dict[str, int](), 1 << 46
     for name, size in (sizes | {"boxes": 0, "apart": 4}).items():
         places[name], top = top, top + -(-size // 512) * 512
     tree: Any = tree_module.DeviceTree.__new__(tree_module.DeviceTree)
     tree.memory = SimpleNamespace(address=places.__getitem__)
     tree.count, tree.apart = rows, 1
-    args = tree._arguments(records=top)[0]
+    args = tree._make_arguments(records=top)[0]
     lengths = {
         "keys": 8, "values": 4, "parents": 4, "keys_b": 8, "values_b": 4, "sizes": 1,
     }  # fmt: skip
@@ -120,7 +120,7 @@ def test_records_are_the_columns_row_by_row(
     monkeypatch.setattr(tree_module, "load_module", lambda *_: module)
     monkeypatch.setattr(scene_module, "PART", 1000)
     monkeypatch.setattr(transfer, "CHUNK", 300)
-    with cleared(binding.primary_context, transfer.staging, tree_module._functions):
+    with cleared(binding.get_primary_context, transfer.get_staging, tree_module._load_functions):
         made = CudaScene(0, buffers, None)
         made.upload()
         tree = build_bvh(buffers)

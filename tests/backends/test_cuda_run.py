@@ -24,8 +24,8 @@ from raytracer.backends.cuda.launch import (
     MIN_SAMPLES,
     TARGET_SECONDS,
     Pacer,
-    Picture,
-    launches,
+    PictureTiles,
+    iterate_launches,
 )
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.group import DeviceGroup
@@ -83,13 +83,18 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     }
     fake = FakeDriver(sizes | {"c_spheres": 1024}, add_samples)
     monkeypatch.setattr(binding, "load", lambda: fake)
-    monkeypatch.setattr(binding, "label", lambda: "fake 1.0")
-    monkeypatch.setattr(run, "why_not", lambda _: None)
+    monkeypatch.setattr(binding, "format_label", lambda: "fake 1.0")
+    monkeypatch.setattr(run, "explain_missing", lambda _: None)
     monkeypatch.setattr(scene_module, "production", lambda *_: KERNEL)
     monkeypatch.setattr(kernel, "production", lambda *_: KERNEL)
-    monkeypatch.setattr(kernel.compiler, "load", lambda *_, **__: Cubin(b"c_spheres", ""))  # type: ignore[attr-defined]
+    monkeypatch.setattr(kernel.compiler, "load_cubin", lambda *_, **__: Cubin(b"c_spheres", ""))  # type: ignore[attr-defined]
     monkeypatch.setattr(transfer, "CHUNK", 64)
-    caches = binding.primary_context, transfer.staging, kernel.render_kernel, tone.compile_passes
+    caches = (
+        binding.get_primary_context,
+        transfer.get_staging,
+        kernel.render_kernel,
+        tone.compile_passes,
+    )
     with cleared(*caches):
         yield fake
     assert fake.depth == 0
@@ -188,13 +193,15 @@ def test_several_gpus_give_the_bytes_of_one(
         if copied:
             assert film.to_host().sums.tobytes() == expose(CudaDevice(), [2]).sums.tobytes()
         else:
-            assert film._whole().to_host().sums.tobytes() == film.to_host().sums.tobytes()
+            assert film._merge_films().to_host().sums.tobytes() == film.to_host().sums.tobytes()
         with pytest.raises(KeyboardInterrupt):
             film.add(made, buffers.view, 1, interrupt)
         assert film.samples == 2
         film.add(made, buffers.view, 1)
         film.add(made, buffers.view, 2)
-        assert film._whole().to_host().sums.tobytes() == expose(CudaDevice(), [5]).sums.tobytes()
+        assert (
+            film._merge_films().to_host().sums.tobytes() == expose(CudaDevice(), [5]).sums.tobytes()
+        )
         film.clear()
         film.add(made, buffers.view, 2)
         with pytest.raises(KeyboardInterrupt):
@@ -214,10 +221,10 @@ def test_a_list_has_no_record_of_a_ground(driver: FakeDriver, height: float) -> 
     buffers = pack(Scene(spheres, camera=camera, ground=Ground(), render=settings))
     view = buffers.view
     with CudaDevice().scene(buffers, build_bvh(buffers)) as made:
-        arguments = made.arguments(view, scene_module.picture_of(view))
+        arguments = made.make_arguments(view, scene_module.make_tiles(view))
         assert arguments["sphere_count"][0] - view.large_count == 2
-        taken = made.kernel(view)
-        with made._context.lock, made._context.active():
+        taken = made.find_kernel(view)
+        with made._context.lock, made._context.activate():
             made.fill(taken, view)
     filled = driver.view(*driver.symbols["c_spheres"]).view(np.float32).reshape(-1, 4)
     assert (filled[:2, 3] > 0.0).all()
@@ -309,10 +316,10 @@ def test_a_view_that_does_not_fit_the_scene_is_refused_before_a_launch(
     device = CudaDevice()
     with device.scene(buffers, bvh) as made, blank(device) as film:
         with pytest.raises(ValueError, match=words):
-            film._expose(made, view, None, None)
+            film._accumulate(made, view, None, None)
         if words.startswith(("color", "large", "there", "the crop", "holds")):
             with pytest.raises(ValueError, match=words):
-                made.first_hits(view)
+                made.trace_first_hits(view)
     assert driver.launches == 0
 
 
@@ -357,8 +364,8 @@ TILE = (8, 4)
 
 def picture(
     width: int, height: int, samples: int = 1, first: int = 0, bands: Bands | None = None
-) -> Picture:
-    return Picture(width, height, TILE, first, samples, bands)
+) -> PictureTiles:
+    return PictureTiles(width, height, TILE, first, samples, bands)
 
 
 @given(
@@ -375,7 +382,7 @@ def test_pieces_cover_every_sample_of_every_tile_once_and_in_order(
     whole = picture(width, height, samples, first)
     pacer = Pacer(budget)
     next_sample = [first] * whole.tiles
-    for index, ((piece,),) in enumerate(launches(whole, pacer)):
+    for index, ((piece,),) in enumerate(iterate_launches(whole, pacer)):
         assert piece.tiles > 0
         for tile in range(piece.tile_begin, piece.tile_end):
             assert next_sample[tile] == piece.sample_begin
@@ -403,7 +410,7 @@ def test_groups_cover_every_sample_of_their_bands_once_and_in_order(
     whole = picture(width, edges[-1], samples, 7, bands)
     pacer = Pacer(budget)
     seen: dict[int, list[int]] = {}
-    for pieces_beside in launches(whole, pacer):
+    for pieces_beside in iterate_launches(whole, pacer):
         assert len(pieces_beside) == len(bands)
         numbers = [n for band in pieces_beside for n in range(band[0].tile_begin, band[0].tile_end)]
         assert len(numbers) == len(set(numbers))
@@ -426,7 +433,7 @@ def test_slow_card_is_brought_down_to_the_target() -> None:
     rate = 5e6
     pacer = Pacer()
     lengths = []
-    for ((piece,),) in launches(picture(1920, 1080, samples=8), pacer):
+    for ((piece,),) in iterate_launches(picture(1920, 1080, samples=8), pacer):
         work = piece.tiles * 32 * piece.sample_count
         lengths.append(work / rate)
         pacer.record(work, work / rate)
@@ -438,7 +445,7 @@ def test_fast_card_grows_step_by_step() -> None:
     rate = 2e9
     pacer = Pacer()
     works = []
-    for ((piece,),) in launches(picture(1920, 1080, samples=256), pacer):
+    for ((piece,),) in iterate_launches(picture(1920, 1080, samples=256), pacer):
         works.append(piece.tiles * 32 * piece.sample_count)
         pacer.record(works[-1], works[-1] / rate)
     assert all(later <= earlier * GROWTH for earlier, later in pairwise(works))

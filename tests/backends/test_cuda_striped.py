@@ -13,10 +13,10 @@ import pytest
 import raytracer
 from raytracer.backends.base import TABLES, TREE
 from raytracer.backends.cuda import driver as binding
-from raytracer.backends.cuda import run, striped
+from raytracer.backends.cuda import run, striped_memory
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.run import CudaDevice
-from raytracer.backends.cuda.transfer import as_bytes, staging
+from raytracer.backends.cuda.transfer import get_staging, view_bytes
 from raytracer.backends.group import DeviceGroup, GroupScene
 from raytracer.config.errors import MemoryNeedError
 from raytracer.film.film import Film
@@ -43,9 +43,9 @@ def gpus(
     request: pytest.FixtureRequest, cuda: str, monkeypatch: pytest.MonkeyPatch
 ) -> list[CudaDevice]:
     """The first GPU, once or as two, and stripes so small that these scenes have several."""
-    if reason := striped.why_not([0]):
+    if reason := striped_memory.explain_missing([0]):
         pytest.skip(f"{cuda}: {reason}")
-    monkeypatch.setattr(striped, "STRIPE", UNIT)
+    monkeypatch.setattr(striped_memory, "STRIPE", UNIT)
     return [CudaDevice(0)] * int(request.param)
 
 
@@ -53,9 +53,9 @@ def gpus(
 def test_copies_and_fills_reach_all_stripes_of_a_gpu(gpus: list[CudaDevice]) -> None:
     size = 5 * UNIT + (UNIT >> 1)
     values = np.random.default_rng(1).integers(0, 256, size, np.uint8)
-    primary = binding.primary_context(0)
-    with primary.lock, primary.active() as driver:
-        memory, copies = DeviceMemory(primary, [0] * len(gpus)), staging(0)
+    primary = binding.get_primary_context(0)
+    with primary.lock, primary.activate() as driver:
+        memory, copies = DeviceMemory(primary, [0] * len(gpus)), get_staging(0)
         address, other = memory.allocate("one", size), memory.allocate("other", size)
         copies.to_device(values, address)
         driver.memcpy_dtod_async(other, address, size, copies.stream)
@@ -93,7 +93,7 @@ def test_tree_and_picture_have_the_bytes_of_one_gpu(gpus: list[CudaDevice], name
             for samples in (1, 3):
                 film.add(job.scene, job.view, samples)
             found["sums"] = film.to_host().sums.tobytes()
-            found["hits"] = job.scene.first_hits(job.view).tobytes()
+            found["hits"] = job.scene.trace_first_hits(job.view).tobytes()
             made.append(found)
     for each, expected in made[0].items():
         assert made[1][each] == expected, each
@@ -101,8 +101,8 @@ def test_tree_and_picture_have_the_bytes_of_one_gpu(gpus: list[CudaDevice], name
 
 def bytes_of(scene: Any, name: str, size: int) -> bytes:
     found = np.empty(size, np.uint8)
-    with scene._context.lock, scene._context.active():
-        staging(scene.number).to_host(scene.address(name), as_bytes(found))
+    with scene._context.lock, scene._context.activate():
+        get_staging(scene.number).to_host(scene.address(name), view_bytes(found))
     return found.tobytes()
 
 
@@ -127,7 +127,7 @@ def test_a_scene_that_a_gpu_cannot_hold_is_striped(
     assert image.metadata["backend"]["striped_over"] == 2
     with pytest.raises(MemoryNeedError, match="is too large"):
         raytracer.render(scene, backend=DeviceGroup(gpus, is_striped=False), samples=2, **SIZE)  # type: ignore[arg-type]
-    monkeypatch.setattr(striped, "why_not", lambda _: "GPU 0 is alone")
+    monkeypatch.setattr(striped_memory, "explain_missing", lambda _: "GPU 0 is alone")
     with pytest.raises(MemoryNeedError, match=r"large; it cannot be striped .*: GPU 0 is alone"):
         raytracer.render(scene, backend=group, samples=2, **SIZE)  # type: ignore[arg-type]
 
@@ -150,7 +150,7 @@ def test_an_environment_map_is_replaced_in_a_striped_scene(gpus: list[CudaDevice
             prepare(scenes[0], options, backend=group) as job,
             job.device.film(Film.blank(*size)) as film,
         ):
-            job.scene.take_sky(other.kept[1].view.sky)
+            job.scene.set_sky(other.kept[1].view.sky)
             film.add(job.scene, other.view, 2)
             sums.append(film.to_host().sums.tobytes())
     assert sums[0] == sums[1]
@@ -161,12 +161,12 @@ def test_striped_memory_is_given_back(gpus: list[CudaDevice]) -> None:
     scene, group = SCENES["mirrors"][0](), DeviceGroup(gpus, is_striped=True)
 
     def left_behind() -> int:
-        before = binding.primary_context(0).memory()[0]
+        before = binding.get_primary_context(0).measure_memory()[0]
         for _ in range(5):
             with prepare(scene, SIZE, backend=group) as job:
                 assert job.scene.nbytes >= 300_000 * 23
             assert job.scene.nbytes == 0
-        return before - binding.primary_context(0).memory()[0]
+        return before - binding.get_primary_context(0).measure_memory()[0]
 
     left_behind()
     assert min(left_behind() for _ in range(5)) <= 1 << 20

@@ -49,13 +49,13 @@ def on_device(
     film: Film, settings: ToneSettings, bits: int = 8, neighbor_weight: float = 0.0
 ) -> tuple[NDArray[Any], NDArray[np.void]]:
     """Picture and histogram of a film that is copied to the device."""
-    from raytracer.backends.cuda.driver import primary_context
+    from raytracer.backends.cuda.driver import get_primary_context
     from raytracer.backends.cuda.tone import tone_kernels
-    from raytracer.backends.cuda.transfer import staging
+    from raytracer.backends.cuda.transfer import get_staging
 
-    kernels, copies = tone_kernels(0), staging(0)
+    kernels, copies = tone_kernels(0), get_staging(0)
     out = np.full(film.sums.size * bits // 8 + GUARD, 0xAB, np.uint8)
-    with primary_context(0).active() as driver:
+    with get_primary_context(0).activate() as driver:
         sums, codes = driver.mem_alloc(film.sums.nbytes), driver.mem_alloc(out.nbytes)
         copies.to_device(film.sums, int(sums))
         copies.to_device(out, int(codes))

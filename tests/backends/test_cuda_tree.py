@@ -11,7 +11,7 @@ import raytracer
 from raytracer.backends.base import TREE
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.cuda.scene import CudaScene
-from raytracer.backends.cuda.transfer import staging
+from raytracer.backends.cuda.transfer import get_staging
 from raytracer.config.errors import UserError
 from raytracer.film.film import Film
 from raytracer.packing.buffers import Bvh, SceneBuffers, build_bvh
@@ -67,8 +67,8 @@ def of_device(scene: CudaScene) -> Bvh:
     arrays: dict[str, Any] = {}
     for name, kind in (("nodes", np.uint8), ("order", np.int32), ("spheres", np.float32)):
         arrays[name] = np.empty(scene._memory.size(name) // np.dtype(kind).itemsize, kind)
-        with scene._context.lock, scene._context.active():
-            staging(scene.number).to_host(scene.address(name), arrays[name])
+        with scene._context.lock, scene._context.activate():
+            get_staging(scene.number).to_host(scene.address(name), arrays[name])
     nodes = arrays["nodes"].reshape(-1, 80)[: scene._node_count]
     return Bvh(nodes, arrays["order"], arrays["spheres"].reshape(len(arrays["order"]), -1))
 
@@ -167,7 +167,7 @@ def test_updates_have_the_same_bytes_and_valid_trees(device: CudaDevice) -> None
                 live.update(step)
                 shown.append(moved(live))
             made: Any = live._open().scene
-            with made._context.lock, made._context.active():
+            with made._context.lock, made._context.activate():
                 records = made._moving.records()
             check(decoded(made), records, slack=SLACK)
         pictures.append(np.stack(shown))

@@ -8,8 +8,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from raytracer.backends.cuda.moving import FOUND
-from raytracer.backends.cuda.tree import PACKED_BYTES, box_bytes, scratch_sizes, tree_sizes
+from raytracer.backends.cuda.moving_spheres import FOUND
+from raytracer.backends.cuda.tree import (
+    PACKED_BYTES,
+    compute_box_bytes,
+    compute_scratch_sizes,
+    compute_tree_sizes,
+)
 from raytracer.system import layout
 from support.nodes import check, read_tree, walk
 from support.trees_on_cpu import Memory, builder, tree_on
@@ -66,7 +71,11 @@ def test_trees_are_valid_and_follow_spheres(kernels: ctypes.CDLL) -> None:
     g = np.random.default_rng(1)
     records = g.uniform(-1.0, 1.0, (COUNT, 4)).astype(np.float32)
     records[:, 3] = 0.05
-    sizes = tree_sizes(COUNT, 16) | scratch_sizes(COUNT) | {"boxes": box_bytes(COUNT)}
+    sizes = (
+        compute_tree_sizes(COUNT, 16)
+        | compute_scratch_sizes(COUNT)
+        | {"boxes": compute_box_bytes(COUNT)}
+    )
     memory = Memory(sizes | {"records": 16 * COUNT, "apart": 4 * APART})
     placed = memory.arrays["records"].view(np.float32).reshape(-1, 4)
     placed[:] = records

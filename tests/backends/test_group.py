@@ -24,7 +24,7 @@ from raytracer.backends.base import (
     HostPicture,
     ProgressCall,
 )
-from raytracer.backends.group import DeviceGroup, GroupFilm, divided
+from raytracer.backends.group import DeviceGroup, GroupFilm, divide_rows
 from raytracer.config.errors import BackendError
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.film.film import Film
@@ -45,7 +45,7 @@ class ApartFilm(CpuFilm):
         self._own = CpuFilm(device, replace(host, sums=host.sums.copy()))
         self._apart = device
 
-    def _expose(
+    def _accumulate(
         self, scene: DeviceScene, view: View, progress: ProgressCall | None,
         bands: Bands | None = None,
     ) -> float:  # fmt: skip
@@ -56,7 +56,7 @@ class ApartFilm(CpuFilm):
             assert progress is not None
             progress(0.0)
             sleep(0.001)
-        return self._own._expose(scene, view, progress, bands)
+        return self._own._accumulate(scene, view, progress, bands)
 
     def to_host(self, bands: Bands | None = None) -> Film:
         for begin, end in bands or [(0, len(self.host.sums))]:
@@ -71,7 +71,7 @@ class ApartFilm(CpuFilm):
         self.to_host()
         super().develop_into(settings, picture)
 
-    def take(self, other: ApartFilm, bands: Bands) -> None:
+    def copy_rows(self, other: ApartFilm, bands: Bands) -> None:
         sums, others = self.to_host().sums, other.to_host(bands).sums
         for begin, end in bands:
             sums[begin:end] = others[begin:end]
@@ -149,7 +149,7 @@ def blank(job: PreparedScene) -> GroupFilm:
 @pytest.mark.parametrize(("height", "count"), [(1, 2), (4, 2), (47, 3), (2160, 2), (9_999, 8)])
 def test_rows_are_divided_evenly(height: int, count: int) -> None:
     rows = np.zeros(height, np.int32)
-    shares = divided(height, count)
+    shares = divide_rows(height, count)
     assert 1 <= len(shares) <= count
     for share in shares:
         for begin, end in share:
@@ -294,9 +294,9 @@ def test_scenes_are_closed_together_also_where_one_cannot_be_made() -> None:
     assert isinstance(other, ApartDevice)
     with job_on(several) as job:
         assert all(scene.nbytes for scene in one.scenes)
-        hits = job.scene.first_hits(job.view)
+        hits = job.scene.trace_first_hits(job.view)
         with job_on("cpu") as alone:
-            assert hits.tobytes() == alone.scene.first_hits(alone.view).tobytes()
+            assert hits.tobytes() == alone.scene.trace_first_hits(alone.view).tobytes()
             with blank(job) as film, pytest.raises(TypeError, match="takes no CpuScene"):
                 film.add(alone.scene, alone.view, 1)
         with several.turn():
@@ -315,7 +315,7 @@ def test_an_environment_map_is_replaced_on_every_device(several: DeviceGroup) ->
     jobs = [prepare(scene, settings, backend="cpu", keep=True) for scene in scenes]
     with prepare(scenes[0], settings, backend=several) as job, blank(job) as film:
         assert jobs[1].kept is not None
-        job.scene.take_sky(jobs[1].kept[1].view.sky)
+        job.scene.set_sky(jobs[1].kept[1].view.sky)
         film.add(job.scene, jobs[1].view, 1)
         with jobs[1].device.film(Film.blank(*SIZE)) as one:
             one.add(jobs[1].scene, jobs[1].view, 1)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from raytracer.backends.cuda import kernel_selection as selection
-from raytracer.backends.kernel_sources import product
+from raytracer.backends.kernel_sources import read_production_kernel
 from raytracer.benchmark import render_benchmark
 from raytracer.film.film import Film
 from raytracer.model.clip import Clip
@@ -45,8 +45,8 @@ def test_kernel_by_count_tree_and_size() -> None:
     view, large, small = camera(0, 0.5), spheres((0, 0, -10, 1)), spheres((0, 0, -10, 0.001))
 
     def kernel(count: int, nodes: int, some: Any) -> str:
-        return selection.kernel_for(
-            count, nodes, selection.sampled(SphereColumns(*some.T)), view, 720
+        return selection.choose_kernel(
+            count, nodes, selection.sample_spheres(SphereColumns(*some.T)), view, 720
         )
 
     assert kernel(0, 0, large[:0]) == selection.LIST
@@ -119,15 +119,15 @@ def test_a_kernel_lacks_nothing_that_a_picture_needs(
             path, local = {"RT_PATH_INTEGRATOR"}, {"RT_LOCAL_INTEGRATORS"}
             needed |= (path if kind == "path" else local) if with_paths else set()
             needed |= {"RT_INTEGRATORS", "RT_FULL_SHADING"} if with_paths else set()
-            missing = set(selection.missing_features(view))
+            missing = set(selection.find_missing_features(view))
             kernel = selection.PATHS if with_paths else selection.PACKETS
             assert not missing & needed, macros
-            assert tuple(selection.missing_features(view)) in selection.every_variant(kernel)
+            assert tuple(selection.find_missing_features(view)) in selection.list_variants(kernel)
             for has_forms in (False, True):
-                lacks = selection.missing_with_capsules(view, has_forms)
+                lacks = selection.find_missing_with_capsules(view, has_forms)
                 forms = {"RT_FORMS"} if has_forms else set()
                 assert not {*lacks} & (needed | forms), macros
-                assert lacks in selection.every_variant(selection.CAPSULES)
+                assert lacks in selection.list_variants(selection.CAPSULES)
 
 
 def test_features_are_macros_of_the_kernels() -> None:
@@ -137,22 +137,22 @@ def test_features_are_macros_of_the_kernels() -> None:
     ]
     source = "".join(header.read_text(encoding="utf-8") for header in headers)
     defined = re.findall(r"^#define (\w+) 1$", source, re.MULTILINE)
-    path_features = {name for each in selection.every_variant(selection.PATHS) for name in each}
+    path_features = {name for each in selection.list_variants(selection.PATHS) for name in each}
     features = {*selection.FEATURES, *selection.DRAFTS, *path_features, "RT_FORMS"}
     assert set(defined) == features - {*selection.FILTERS}
     compat = (kernels_folder() / "core/compat.h").read_text(encoding="utf-8")
     assert all(f"#if !defined({name})" in compat for name in selection.FILTERS)
-    variants = [each for name in selection.PRODUCTION for each in selection.every_variant(name)]
+    variants = [each for name in selection.PRODUCTION for each in selection.list_variants(name)]
     with_capsules = {*selection.ROUND_FEATURES, *path_features}
     for name in selection.PRODUCTION:
         own = {selection.PATHS: path_features, selection.CAPSULES: with_capsules}
         known = {*own.get(name, selection.FEATURES), *selection.DRAFTS, *selection.LIGHTS}
-        assert all(set(missing) <= known for missing in selection.every_variant(name))
+        assert all(set(missing) <= known for missing in selection.list_variants(name))
     assert len(variants) <= 43
     assert all(
-        selection.UNMADE.get((name, missing), missing) in selection.every_variant(name)
+        selection.UNMADE.get((name, missing), missing) in selection.list_variants(name)
         for name in (selection.LIST, selection.THREADS, selection.PACKETS)
-        for missing in selection.every_variant(selection.PACKETS)
+        for missing in selection.list_variants(selection.PACKETS)
     )
 
 
@@ -168,10 +168,10 @@ def test_every_kernel_gives_the_same_film(count: int, seed: int) -> None:
     tree = build_bvh(buffers)
     films = []
     for name in (None, *SPHERES):
-        device = CudaDevice(kernel=None if name is None else product(name))
+        device = CudaDevice(kernel=None if name is None else read_production_kernel(name))
         with device.film(Film.blank(*SIZE)) as film, device.scene(buffers, tree) as made:
             if name is None:
-                chosen = made.kernel(buffers.view).kernel.name
+                chosen = made.find_kernel(buffers.view).kernel.name
                 assert (chosen == selection.LIST) == (count <= selection.MAX_LISTED)
             film.add(made, buffers.view, 3)
             films.append(film.to_host().sums)
@@ -196,14 +196,14 @@ def test_a_kernel_without_what_a_scene_does_not_have_gives_the_same_film(
         scene = replace(scene, spheres=[*scene.spheres, ground])
     buffers = pack(scene, scene.render.override(width=SIZE[0], height=SIZE[1], samples=3))
     assert (len(buffers.large) > 0) == large
-    tree, device = build_bvh(buffers), run.CudaDevice(kernel=product(name))
+    tree, device = build_bvh(buffers), run.CudaDevice(kernel=read_production_kernel(name))
     films, kernels = [], []
-    for missing in (selection.missing_features, lambda *_: ()):
-        monkeypatch.setattr(selection, "missing_features", missing)
+    for missing in (selection.find_missing_features, lambda *_: ()):
+        monkeypatch.setattr(selection, "find_missing_features", missing)
         with device.film(Film.blank(*SIZE)) as film, device.scene(buffers, tree) as made:
             film.add(made, buffers.view, 3)
             films.append(film.to_host().sums)
-            kernels.append(made.kernel(buffers.view).missing)
+            kernels.append(made.find_kernel(buffers.view).missing)
     needed = {"RT_LARGE_SPHERES": large, "RT_MIRRORS": mirror, "RT_INTEGRATORS": False}
     unneeded = tuple(feature for feature in selection.FEATURES if not needed[feature])
     assert kernels == [selection.UNMADE.get((name, unneeded), unneeded), ()]
@@ -261,13 +261,13 @@ def test_the_scenes_below_use_every_variant_that_traces_paths() -> None:
     for name, integrator in EXAMPLES:
         buffers = packed(with_paths(name, integrator))
         if len(buffers.axis):
-            missing = selection.missing_with_capsules(buffers.view, buffers.has_forms)
+            missing = selection.find_missing_with_capsules(buffers.view, buffers.has_forms)
             used.add((selection.CAPSULES, missing))
         else:
-            used.add((selection.PATHS, selection.missing_features(buffers.view)))
-    every = {(selection.PATHS, missing) for missing in selection.every_variant(selection.PATHS)[1:]}
+            used.add((selection.PATHS, selection.find_missing_features(buffers.view)))
+    every = {(selection.PATHS, missing) for missing in selection.list_variants(selection.PATHS)[1:]}
     every |= {
-        (selection.CAPSULES, missing) for missing in selection.every_variant(selection.CAPSULES)
+        (selection.CAPSULES, missing) for missing in selection.list_variants(selection.CAPSULES)
     }
     every -= {
         (selection.CAPSULES, each)
@@ -291,9 +291,9 @@ def test_a_variant_that_traces_paths_gives_the_film_of_the_complete_kernel(
             with device.film(Film.blank(*SIZE)) as film:
                 film.add(made, buffers.view, 2)
                 films.append(film.to_host().sums)
-                kernels.append(made.kernel(buffers.view))
-            monkeypatch.setattr(selection, "missing_features", lambda _: ())
-            monkeypatch.setattr(selection, "missing_with_capsules", lambda *_: ())
+                kernels.append(made.find_kernel(buffers.view))
+            monkeypatch.setattr(selection, "find_missing_features", lambda _: ())
+            monkeypatch.setattr(selection, "find_missing_with_capsules", lambda *_: ())
     assert kernels[0].kernel.name == kernels[1].kernel.name
     assert kernels[0].missing
     assert not kernels[1].missing
@@ -313,11 +313,13 @@ def test_the_kernels_of_capsules_give_the_same_film(monkeypatch: pytest.MonkeyPa
     tree, device = build_bvh(buffers), run.CudaDevice()
     films = []
     for missing in (selection.ROUND_FEATURES, selection.CAPSULE_FEATURES, ()):
-        monkeypatch.setattr(selection, "missing_with_capsules", lambda *_, missing=missing: missing)
+        monkeypatch.setattr(
+            selection, "find_missing_with_capsules", lambda *_, missing=missing: missing
+        )
         with device.film(Film.blank(*SIZE)) as film, device.scene(buffers, tree) as made:
             film.add(made, buffers.view, 3)
             films.append(film.to_host().sums)
-            assert made.kernel(buffers.view).missing == missing
+            assert made.find_kernel(buffers.view).missing == missing
     np.testing.assert_array_equal(films[0], films[1])
     # the kernel that takes any material evaluates Phong's in another frame
     np.testing.assert_allclose(films[2], films[1], rtol=1e-4, atol=1e-4)
@@ -330,6 +332,6 @@ def test_example_scenes_get_the_kernel_that_was_measured_best() -> None:
             continue  # a million spheres take long to make; the other is like plummer
         ladder = render_benchmark.ladder_of(name, render_benchmark.SIZE)
         buffers, tree = ladder.buffers, ladder.arranged("")
-        sample, camera = selection.sampled(buffers.placed), buffers.view.camera
-        label = selection.kernel_for(buffers.count, len(tree.nodes), sample, camera, 720)
+        sample, camera = selection.sample_spheres(buffers.placed), buffers.view.camera
+        label = selection.choose_kernel(buffers.count, len(tree.nodes), sample, camera, 720)
         assert label == best.get(name, selection.PACKETS), name

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.backends.cuda import striped
-from raytracer.backends.cuda.driver import call, primary_context
+from raytracer.backends.cuda import striped_memory
+from raytracer.backends.cuda.driver import call, get_primary_context
 from raytracer.backends.cuda.run import CudaDevice
 from raytracer.backends.group import DeviceGroup
 from raytracer.config.tone_settings import ToneSettings
@@ -59,9 +59,9 @@ def test_any_picture_has_the_bytes_of_one_gpu(name: str, backend: str) -> None:
 def test_a_striped_scene_has_the_bytes_of_one_gpu(
     name: str, numbers: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if reason := striped.why_not(numbers):
+    if reason := striped_memory.explain_missing(numbers):
         pytest.skip(f"cuda: {reason}")
-    monkeypatch.setattr(striped, "STRIPE", 2 << 20)
+    monkeypatch.setattr(striped_memory, "STRIPE", 2 << 20)
     options: dict[str, Any] = {"width": WIDTH, "height": HEIGHT} | SCENES[name][1]
     if name == "bonds":
         options["bonds"] = 0.05
@@ -71,9 +71,9 @@ def test_a_striped_scene_has_the_bytes_of_one_gpu(
         with job.device.film(Film.blank(*SIZE)) as film:
             film.add(job.scene, job.view, 5)
             sums = film.to_host().sums.tobytes()
-        hits = job.scene.first_hits(job.view).tobytes()
+        hits = job.scene.trace_first_hits(job.view).tobytes()
     made = Counter[int]()
-    monkeypatch.setattr(striped, "call", partial(count_memory, made))
+    monkeypatch.setattr(striped_memory, "call", partial(count_memory, made))
     with prepare(scene, options, backend=several) as job:
         assert job.scene.striped_over == job.about["backend"]["striped_over"] == 2
         assert set(made) == set(numbers)
@@ -81,7 +81,7 @@ def test_a_striped_scene_has_the_bytes_of_one_gpu(
             for samples in (2, 3):
                 film.add(job.scene, job.view, samples)
             assert film.to_host().sums.tobytes() == sums
-        assert job.scene.first_hits(job.view).tobytes() == hits
+        assert job.scene.trace_first_hits(job.view).tobytes() == hits
 
 
 def count_memory(made: Counter[int], name: str, *arguments: Any) -> Any:
@@ -157,7 +157,7 @@ def test_an_interrupt_ends_both(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_memory_of_both_is_given_back() -> None:
 
     def free() -> list[int]:
-        return [primary_context(number).memory()[0] for number in range(2)]
+        return [get_primary_context(number).measure_memory()[0] for number in range(2)]
 
     def left_behind() -> int:
         before = free()

@@ -10,15 +10,15 @@ from raytracer.backends.kernel_sources import (
     LADDERS,
     PRODUCT,
     REQUIRED,
-    Launch,
+    LaunchConfiguration,
     VariantError,
-    discover,
-    flags_of,
-    operations,
-    preferred,
-    product,
-    products,
-    whole_numbers,
+    discover_variants,
+    evaluate_whole_numbers,
+    list_operations,
+    parse_flags,
+    read_production_kernel,
+    read_production_kernels,
+    sort_by_preference,
 )
 from raytracer.benchmark.benchmark import matching, names_of
 
@@ -47,7 +47,7 @@ def write(folder: Path, file_name: str, /, *includes: str, **changes: str | None
 def message(root: Path, op: str = "sum") -> str:
     """The sentence with which discover refuses."""
     with pytest.raises(VariantError) as caught:
-        discover(op, root)
+        discover_variants(op, root)
     return str(caught.value)
 
 
@@ -56,8 +56,8 @@ def test_a_folder_is_an_operation_with_variants_by_number(tmp_path: Path) -> Non
     write(tmp_path / SUM, "01_first.cu", block="32 x 4", idea="each warp\n//       takes a row")
     (tmp_path / SUM / "sum.h").write_text("no variant")
     (tmp_path / LADDERS / "core").mkdir()
-    assert operations(tmp_path) == ["sum"]
-    first, last = discover("sum", tmp_path)
+    assert list_operations(tmp_path) == ["sum"]
+    first, last = discover_variants("sum", tmp_path)
     assert (first.label, last.label) == ("01_first", "10_last")
     assert (first.op, first.idea, first.block) == ("sum", "each warp takes a row", (32, 4, 1))
     assert [(each.array, each.cols, each.swizzle) for each in last.maps] == [
@@ -82,27 +82,33 @@ def test_a_folder_is_an_operation_with_variants_by_number(tmp_path: Path) -> Non
 )
 def test_admits(tmp_path: Path, needs: str, admitted: set[str]) -> None:
     write(tmp_path / SUM, "01_a.cu", needs=needs)
-    (variant,) = discover("sum", tmp_path)
+    (variant,) = discover_variants("sum", tmp_path)
     assert {arch for arch in ARCHITECTURES if variant.admits(arch)} == admitted
 
 
 def test_launch_of_a_variant(tmp_path: Path) -> None:
     more = {"grid": "ceil(n / block), 2", "shared": "4 * block", "layout": "b_rows"}
     write(tmp_path / SUM, "01_a.cu", block="16x8", **more)
-    (found,) = discover("sum", tmp_path)
+    (found,) = discover_variants("sum", tmp_path)
     assert (found.threads, found.layout) == (128, "b_rows")
-    assert found.launch({"n": 129}, 132) == Launch((2, 2, 1), 512, (16, 8, 1))
-    assert found.launch({"n": 1}, 1).grid == (1, 2, 1)
+    assert found.configure_launch({"n": 129}, 132) == LaunchConfiguration(
+        (2, 2, 1), 512, (16, 8, 1)
+    )
+    assert found.configure_launch({"n": 1}, 1).grid == (1, 2, 1)
     with pytest.raises(VariantError, match=r"grid \(2147483648, 2\) .* is not a valid launch"):
-        found.launch({"n": 2**38}, 132)
+        found.configure_launch({"n": 2**38}, 132)
 
 
 def test_a_letter_is_between_two_numbers(tmp_path: Path) -> None:
     for name in ("03_c.cu", "02b_wide.cu", "02_a.cu"):
         write(tmp_path / SUM, name)
-    found = discover("sum", tmp_path)
+    found = discover_variants("sum", tmp_path)
     assert [each.label for each in found] == ["02_a", "02b_wide", "03_c"]
-    assert [each.label for each in preferred(found, {}, "float32")] == ["03_c", "02b_wide", "02_a"]
+    assert [each.label for each in sort_by_preference(found, {}, "float32")] == [
+        "03_c",
+        "02b_wide",
+        "02_a",
+    ]
     for word in ("2b", "02b", "wide", "02b_wide"):
         assert matching(found, [word], names_of, "sum") == [found[1]]
     assert matching(found, ["2"], names_of, "sum") == [found[0]]
@@ -111,10 +117,10 @@ def test_a_letter_is_between_two_numbers(tmp_path: Path) -> None:
 def test_steps_of_a_variant(tmp_path: Path) -> None:
     write(tmp_path / SUM, "01_a.cu", grid="1", steps="3", scratch="8 * n")
     write(tmp_path / SUM, "02_b.cu", grid="1")
-    chain, single = discover("sum", tmp_path)
+    chain, single = discover_variants("sum", tmp_path)
     assert chain.entries == ["sum", "sum_2", "sum_3"]
     assert single.entries == ["sum"]
-    assert [each.launch({"n": 5}, 1).scratch for each in (chain, single)] == [40, 0]
+    assert [each.configure_launch({"n": 5}, 1).scratch for each in (chain, single)] == [40, 0]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +135,7 @@ def test_the_rung_whose_header_names_the_sizes_comes_first(
     write(folder, "01_a.cu", best="n 8 16 float32, n 4")
     write(folder, "02_b.cu", best="n 2")
     write(folder, "03_c.cu")
-    found = preferred(discover("sum", tmp_path), {"n": n}, dtype)
+    found = sort_by_preference(discover_variants("sum", tmp_path), {"n": n}, dtype)
     assert [each.number for each in found] == order
 
 
@@ -152,7 +158,7 @@ def test_refuses_bad_values(tmp_path: Path, key: str, value: str | None, words: 
     assert words in message(tmp_path)
     if key == "flags":
         with pytest.raises(VariantError, match=words):
-            flags_of(path)
+            parse_flags(path)
 
 
 FUSED = "--fmad=false"
@@ -160,13 +166,13 @@ FUSED = "--fmad=false"
 
 def test_kernels_of_the_product_are_read_by_name(tmp_path: Path) -> None:
     path = write(tmp_path / PRODUCT, "draw.cu", grid="ceil(n / 64)", flags="--fmad=false")
-    kernel = product("draw", tmp_path)
+    kernel = read_production_kernel("draw", tmp_path)
     assert (kernel.name, kernel.path, kernel.flags) == ("draw", path, (FUSED,))
     assert kernel.place == "kernels/cuda/draw.cu"
-    assert kernel.launch({"n": 65}, 1).grid == (2, 1, 1)
-    assert products(tmp_path) == [kernel]
+    assert kernel.configure_launch({"n": 65}, 1).grid == (2, 1, 1)
+    assert read_production_kernels(tmp_path) == [kernel]
     with pytest.raises(VariantError, match="no kernel 'drwa' in kernels/cuda; did you mean 'draw'"):
-        product("drwa", tmp_path)
+        read_production_kernel("drwa", tmp_path)
 
 
 def test_a_rung_that_is_a_production_kernel(tmp_path: Path) -> None:
@@ -175,7 +181,7 @@ def test_a_rung_that_is_a_production_kernel(tmp_path: Path) -> None:
     path = tmp_path / SUM / "01_a.cu"
     path.parent.mkdir(parents=True)
     path.write_text("\n".join(lines))
-    (rung,) = discover("sum", tmp_path)
+    (rung,) = discover_variants("sum", tmp_path)
     assert (rung.title, rung.idea, rung.block) == ("Theirs", "own", (8, 8, 1))
     assert rung.flags == (FUSED, "--maxrregcount=64")
     assert (rung.path, rung.translation_unit) == (path, made)
@@ -188,7 +194,7 @@ def test_a_rung_that_is_a_production_kernel(tmp_path: Path) -> None:
 
 def test_what_renders_rounds_as_the_cpu_does() -> None:
     """The pictures of CPU and GPU agree only if no multiply-add is fused unasked."""
-    ours = [*products(), *discover("render"), *discover("tone")]
+    ours = [*read_production_kernels(), *discover_variants("render"), *discover_variants("tone")]
     assert {kernel.place for kernel in ours if kernel.flags != (FUSED,)} == set()
 
 
@@ -204,7 +210,7 @@ def test_what_renders_rounds_as_the_cpu_does() -> None:
     ],
 )
 def test_values(text: str, values: tuple[int, ...]) -> None:
-    assert whole_numbers(text, {"n": 1000, "m": 33, "sm": 132}) == values
+    assert evaluate_whole_numbers(text, {"n": 1000, "m": 33, "sm": 132}) == values
 
 
 @pytest.mark.parametrize(
@@ -233,9 +239,9 @@ def test_values(text: str, values: tuple[int, ...]) -> None:
 )
 def test_refused(text: str, words: str) -> None:
     with pytest.raises(VariantError, match=words):
-        whole_numbers(text, {"n": 1000, "m": 33})
+        evaluate_whole_numbers(text, {"n": 1000, "m": 33})
 
 
 @given(st.integers(1, 2**60), st.integers(1, 2**20))
 def test_division_is_exact_at_any_size(n: int, tile: int) -> None:
-    assert whole_numbers(f"ceil(n / {tile})", {"n": n}) == (-(-n // tile),)
+    assert evaluate_whole_numbers(f"ceil(n / {tile})", {"n": n}) == (-(-n // tile),)

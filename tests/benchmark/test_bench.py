@@ -23,7 +23,7 @@ from raytracer.system import memory
 @pytest.fixture(autouse=True)
 def without_gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same everywhere, on a machine with a GPU as well."""
-    monkeypatch.setattr(run, "why_not", lambda *_: "there is no GPU in this test")
+    monkeypatch.setattr(run, "explain_missing", lambda *_: "there is no GPU in this test")
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_the_ceiling_of_bfloat16_is_that_of_tensor_cores(
 def test_the_data_sheet_of_a_gpu_is_in_the_record(
     name: str, rates: tuple[float, ...] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "device_details", lambda _: {"device": name})
+    monkeypatch.setattr(run, "describe_device", lambda _: {"device": name})
     device = run.device_of("cuda")
     assert device["device"] == name
     assert tuple(device.get("peak", {}).values()) == (rates or ())

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import raytracer
-from raytracer.backends.kernel_sources import discover
+from raytracer.backends.kernel_sources import discover_variants
 from raytracer.benchmark import operations, run
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions
 from raytracer.benchmark.report import figures
@@ -43,7 +43,7 @@ def test_it_is_listed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", name, "--list"]) == 0
     said = capsys.readouterr().out
     assert said.splitlines() == list(found.listing(ideas=True))
-    for variant in discover(name) if name in operations.OPERATIONS else ():
+    for variant in discover_variants(name) if name in operations.OPERATIONS else ():
         assert variant.title in said
         assert variant.idea[:60] in said
 
@@ -71,7 +71,7 @@ def test_vecadd_gives_a_row_for_each_variant(cuda: str, mode: str, n: int) -> No
     record = raytracer.bench("vecadd", backend=cuda, axes={"n": n}, mode=mode, min_time=0.05)
     (result,) = record["results"]
     rows = {row["label"]: row for row in result["rows"]}
-    for variant in discover("vecadd"):
+    for variant in discover_variants("vecadd"):
         row = rows[variant.label]
         assert row["status"] == "ok", row
         assert 1e-7 < row["time"]["median"] < 1

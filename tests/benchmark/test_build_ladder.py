@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.backends.cuda.tree import DIGITS, PACKED_BYTES, SORT_PASSES
-from raytracer.backends.kernel_sources import Variant, discover
+from raytracer.backends.kernel_sources import Variant, discover_variants
 from raytracer.benchmark import ray_search
 from raytracer.benchmark.build_ladder import RungTree, sizes_of
 from raytracer.benchmark.ray_search import (
@@ -29,7 +29,7 @@ from raytracer.config.errors import BackendError, UserError
 from raytracer.system import layout
 from support.trees_on_cpu import Memory, builder, functions_of, rung_library, tree_on
 
-RUNGS = discover("build")
+RUNGS = discover_variants("build")
 RAYS = 192
 COUNTS = (1, 2, 3, 300)
 Floats = NDArray[np.float32]

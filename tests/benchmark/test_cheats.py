@@ -70,14 +70,14 @@ def test_there_are_cheats_for_every_check() -> None:
 
 @pytest.fixture
 def on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    monkeypatch.setattr(binding, "label", lambda: "fake 1.0")
-    monkeypatch.setattr(device, "why_not", lambda _: None)
+    monkeypatch.setattr(binding, "format_label", lambda: "fake 1.0")
+    monkeypatch.setattr(device, "explain_missing", lambda _: None)
     monkeypatch.setattr(device, "call", lambda _: None)
     monkeypatch.setattr(device, "SCRATCH", 4096)
     monkeypatch.setattr(operation_benchmark, "LOAD_TIME", 0.0)
     cubin = Cubin(b"", "", compiler="nvcc 13.0.88")
-    monkeypatch.setattr(bench_kernel.compiler, "load", lambda *_, **__: cubin)  # type: ignore[attr-defined]
-    with cleared(binding.primary_context, transfer.staging):
+    monkeypatch.setattr(bench_kernel.compiler, "load_cubin", lambda *_, **__: cubin)  # type: ignore[attr-defined]
+    with cleared(binding.get_primary_context, transfer.get_staging):
         yield monkeypatch
 
 
@@ -109,9 +109,9 @@ def test_a_cheat_is_caught_by_the_check_that_it_names(
         driver = CompiledDriver(built, tmp_path)
         aligned_memory(driver)
         on_the_cpu.setattr(binding, "load", lambda: driver)
-        on_the_cpu.setattr(device, "bindings", lambda: driver)
-        binding.primary_context.cache_clear()
-        transfer.staging.cache_clear()
+        on_the_cpu.setattr(device, "load_bindings", lambda: driver)
+        binding.get_primary_context.cache_clear()
+        transfer.get_staging.cache_clear()
         with Session() as session:
             # A launch takes 0.1 ms: of the products, 16 terms of 64 would not.
             flop = op.work["flop"] / 1e-4 * 1e-12

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from raytracer.backends.cuda import driver as binding
 from raytracer.backends.cuda import transfer
 from raytracer.backends.cuda.cache import Cubin
-from raytracer.backends.kernel_sources import Variant, discover
+from raytracer.backends.kernel_sources import Variant, discover_variants
 from raytracer.benchmark import operation_benchmark, record, run
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.benchmark import BenchOptions
@@ -117,22 +117,22 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
     def make(compute: Compute) -> BenchDriver:
         driver = BenchDriver(compute)
         monkeypatch.setattr(binding, "load", lambda: driver)
-        monkeypatch.setattr(binding, "label", lambda: "fake 1.0")
-        monkeypatch.setattr(device, "why_not", lambda _: None)
-        monkeypatch.setattr(device, "bindings", lambda: driver)
+        monkeypatch.setattr(binding, "format_label", lambda: "fake 1.0")
+        monkeypatch.setattr(device, "explain_missing", lambda _: None)
+        monkeypatch.setattr(device, "load_bindings", lambda: driver)
         monkeypatch.setattr(device, "call", lambda _: None)  # marks of a profiler
         monkeypatch.setattr(device, "SCRATCH", 4096)
         monkeypatch.setattr(operation_benchmark, "LOAD_TIME", 0.0)
         cubin = Cubin(b"", LOG, compiler="nvcc 13.0.88")
-        monkeypatch.setattr(bench_kernel.compiler, "load", lambda *_, **__: cubin)  # type: ignore[attr-defined]
+        monkeypatch.setattr(bench_kernel.compiler, "load_cubin", lambda *_, **__: cubin)  # type: ignore[attr-defined]
         return driver
 
-    with cleared(binding.primary_context, transfer.staging):
+    with cleared(binding.get_primary_context, transfer.get_staging):
         yield make
 
 
 def variant(number: int = 2) -> Variant:
-    return next(each for each in discover("vecadd") if each.number == number)
+    return next(each for each in discover_variants("vecadd") if each.number == number)
 
 
 def measured(session: Session, kernels: list[Variant], mode: str = "cold") -> list[Any]:
@@ -155,7 +155,7 @@ def row(driver: BenchDriver, mode: str = "cold") -> dict[str, Any]:
 def test_a_record_has_what_is_known_of_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """WSL has no /proc/driver/nvidia/version; a record with None is refused when it is read."""
     details = {"device": "GPU", "driver": None, "memory_free": 5}
-    monkeypatch.setattr(run, "device_details", lambda _: details)
+    monkeypatch.setattr(run, "describe_device", lambda _: details)
     assert run.device_of("cuda") == {"device": "GPU"}
 
 
@@ -240,7 +240,7 @@ def test_a_kernel_for_another_architecture_is_listed_with_the_reason(machine: Ma
 def test_the_rate_of_tensor_cores_is_measured_where_its_instructions_are_the_fastest(
     arch: str, loops: set[str]
 ) -> None:
-    assert {each.name for each in discover("ceiling") if each.admits(arch)} == loops
+    assert {each.name for each in discover_variants("ceiling") if each.admits(arch)} == loops
     assert loops <= {*bench_kernel.LOOPS}
 
 
@@ -249,18 +249,18 @@ def test_a_whole_run(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     from raytracer.benchmark.run import find
 
     driver = machine(right)
-    monkeypatch.setattr(run, "why_not", lambda *_: None)
+    monkeypatch.setattr(run, "explain_missing", lambda *_: None)
     monkeypatch.setattr(ops.OPERATIONS["vecadd"], "awkward", ({"n": 1}, {"n": 77}))
     options = BenchOptions(axes={"n": [500]}, min_time=0.01, peers=False)
     made = run.bench("vecadd", axes={"n": 500}, min_time=0.01, peers=False)
     rows = [row for result in made["results"] for row in result["rows"]]
-    assert [row["status"] for row in rows] == ["ok"] * len(discover("vecadd"))
+    assert [row["status"] for row in rows] == ["ok"] * len(discover_variants("vecadd"))
     assert made["device"]["device"] == "Fake GPU"
     # In 0.1 ms: 2^18 FLOP of each of 132 x 8 x 256 threads; on tensor cores 2^24 of 132 x 256.
     ceilings = {"fma_tflops": 2**18 * 132 * 2048e-8, "mma_tflops": 2**24 * 132 * 256e-8}
     assert made["device"]["ceilings"] == pytest.approx({"copy_gbps": ANY} | ceilings)
     assert "07_one_piece" in report.format_record(made, "table")
-    assert find("vecadd").profile(options) == [v.label for v in discover("vecadd")]
+    assert find("vecadd").profile(options) == [v.label for v in discover_variants("vecadd")]
     assert not driver.live
     assert driver.depth == 0
 
@@ -270,7 +270,7 @@ def test_copies_between_host_and_device(machine: Machine, monkeypatch: pytest.Mo
     from raytracer.benchmark.run import find
 
     driver = machine(right)
-    monkeypatch.setattr(run, "why_not", lambda *_: None)
+    monkeypatch.setattr(run, "explain_missing", lambda *_: None)
     made = run.bench("copy", size="1000,2^12", min_time=0.001)
     assert [result["axes"] for result in made["results"]] == [{"n": 1000}, {"n": 4096}]
     for result in made["results"]:

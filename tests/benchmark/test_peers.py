@@ -100,7 +100,7 @@ class Toolkit:
 def toolkit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Toolkit]:
     monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(peers, "find_spec", lambda _: None)
-    with cleared(compiler.nvcc_version):
+    with cleared(compiler.read_nvcc_version):
         yield Toolkit(tmp_path, monkeypatch)
 
 
@@ -226,13 +226,13 @@ RIGHT = "for (long long i = 0; i < n; ++i) c[i] = a[i] + b[i];"
 def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[BenchFakeDriver]:
     made = BenchFakeDriver()
     monkeypatch.setattr(binding, "load", lambda: made)
-    monkeypatch.setattr(binding, "label", lambda: "fake 1.0")
-    monkeypatch.setattr(device, "why_not", lambda _: None)
-    monkeypatch.setattr(device, "bindings", lambda: made)
+    monkeypatch.setattr(binding, "format_label", lambda: "fake 1.0")
+    monkeypatch.setattr(device, "explain_missing", lambda _: None)
+    monkeypatch.setattr(device, "load_bindings", lambda: made)
     monkeypatch.setattr(device, "call", lambda _: None)
     monkeypatch.setattr(device, "SCRATCH", 4096)
     monkeypatch.setattr(operation_benchmark, "LOAD_TIME", 0.0)
-    with cleared(binding.primary_context, transfer.staging):
+    with cleared(binding.get_primary_context, transfer.get_staging):
         yield made
     assert not made.live
 

@@ -10,7 +10,7 @@ import pytest
 
 import raytracer
 from raytracer.backends.base import CpuDevice, CpuScene
-from raytracer.backends.kernel_sources import discover
+from raytracer.backends.kernel_sources import discover_variants
 from raytracer.benchmark import render_benchmark, run
 from raytracer.benchmark.render_benchmark import Ladder, Rung, rungs
 from raytracer.commands.cli import main
@@ -32,7 +32,9 @@ def ladder_of(scene: RefScene, checked: tuple[int, int] = SIZE) -> Ladder:
 
 def test_every_variant_is_a_rung_and_the_last_one_is_complete() -> None:
     found = rungs("cuda")
-    assert [rung.label for rung in found] == [variant.label for variant in discover("render")]
+    assert [rung.label for rung in found] == [
+        variant.label for variant in discover_variants("render")
+    ]
     assert {rung.layout for rung in found} == set(render_benchmark.LAYOUTS)
     assert {rung.level for rung in found} == set(render_benchmark.LEVELS)
     levels = [list(render_benchmark.LEVELS).index(rung.level) for rung in found]
@@ -150,7 +152,7 @@ def test_right_rungs_are_timed_and_others_are_shown(
 def test_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "why_not", lambda *_: "there is no GPU in this test")
+    monkeypatch.setattr(run, "explain_missing", lambda *_: "there is no GPU in this test")
     saved = tmp_path / "render.json"
     size = ["--axis", "width=32", "--axis", "height=24"]
     words = ["bench", "render", "--scene", "weekend", "--scene", "three_balls", *size]

@@ -5,7 +5,7 @@ A row of a source: the operation, the words of the source, and the rung that tea
 
 import pytest
 
-from raytracer.backends.kernel_sources import discover
+from raytracer.backends.kernel_sources import discover_variants
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.peers import peers_of
 from raytracer.benchmark.run import listing
@@ -105,7 +105,7 @@ TENSOR_CORES = [
     ("op", "words", "rung"), [*PLAYGROUND, *TREES, *CONTRACTIONS, *TENSOR_CORES]
 )
 def test_an_idea_of_a_source_has_its_rung(op: str, words: str, rung: str) -> None:
-    assert rung in {each.label for each in discover(op)}, f"no rung teaches “{words}”"
+    assert rung in {each.label for each in discover_variants(op)}, f"no rung teaches “{words}”"
 
 
 @pytest.mark.parametrize(
@@ -136,12 +136,12 @@ def test_the_histogram_on_the_cpu_is_a_peer() -> None:
 
 def test_the_copy_engine_and_mma_run_on_the_cards_of_the_source() -> None:
     """Those of the RTX 5090 and the RTX PRO 6000."""
-    able = [each.label for each in discover("matmul_bf16") if each.admits("sm_120")]
+    able = [each.label for each in discover_variants("matmul_bf16") if each.admits("sm_120")]
     assert able == [
         "01_wmma", "02_mma_swizzled", "05_tma_swizzle64", "06_tma_swizzle128", "07_tma_specialised"
     ]  # fmt: skip
 
 
 def test_integers_are_multiplied_up_to_the_register_tiles() -> None:
-    numbers = [each.number for each in discover("matmul") if each.supports("int32")]
+    numbers = [each.number for each in discover_variants("matmul") if each.supports("int32")]
     assert numbers == list(range(1, 9))

@@ -31,7 +31,7 @@ def test_example_is_a_variant_that_compiles(tmp_path: Path) -> None:
     (tmp_path / "mine.h").write_text("#pragma once\n")
     variant = adopt(ops.OPERATIONS["vecadd"], path, root)
     assert variant.title == "pairs"
-    assert variant.launch({"n": 1025}, 132).grid == (3, 1, 1)
+    assert variant.configure_launch({"n": 1025}, 132).grid == (3, 1, 1)
     cubin = compiler.compile_source(Path(str(variant.path)), "sm_80", root)
     assert "vecadd" in cubin.log
 

@@ -9,7 +9,7 @@ import pytest
 from raytracer import compile_all
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.kernel_selection import IMAGES, OF_IMAGES, PRODUCTION
-from raytracer.backends.kernel_sources import products
+from raytracer.backends.kernel_sources import read_production_kernels
 from support.mill import mill_file
 from support.packages import OWN, ROOT, STABLE, Installed, run
 from support.pages import files_of_package
@@ -79,7 +79,7 @@ def test_wheel_gets_the_kernels_that_pictures_need(
     wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     """A device of a later architecture finds each of them without a compiler."""
-    if not compiler.version():
+    if not compiler.describe_compiler():
         pytest.skip("a compiler for CUDA is missing")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
@@ -88,11 +88,11 @@ def test_wheel_gets_the_kernels_that_pictures_need(
     assert compile_all.main([*words, "--kernels", str(root)]) == 0
     request.getfixturevalue("no_compiler")
     monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path / "empty"))
-    kernels = products(root)
+    kernels = read_production_kernels(root)
     assert {kernel.name for kernel in kernels} > set(PRODUCTION)
-    assert all(compiler.ready_made(each.translation_unit, "sm_86", root) for each in kernels)
+    assert all(compiler.find_ready_made(each.translation_unit, "sm_86", root) for each in kernels)
     of_images = [each.translation_unit for each in kernels if each.name in OF_IMAGES]
-    assert all(compiler.ready_made(each, "sm_86", root, IMAGES) for each in of_images)
+    assert all(compiler.find_ready_made(each, "sm_86", root, IMAGES) for each in of_images)
     assert len(list((root / "cubins").iterdir())) == len(kernels) + len(OF_IMAGES)
 
 

@@ -161,7 +161,7 @@ def late(on_gpu: list[SphereUpdate], monkeypatch: pytest.MonkeyPatch) -> None:
     from raytracer.backends.base import CpuFilm, CpuScene
 
     wrong: dict[CpuScene, SceneError] = {}
-    update, expose = CpuScene.update, CpuFilm._expose
+    update, expose = CpuScene.update, CpuFilm._accumulate
 
     def tell(scene: CpuScene) -> None:
         if scene in wrong:
@@ -182,7 +182,7 @@ def late(on_gpu: list[SphereUpdate], monkeypatch: pytest.MonkeyPatch) -> None:
         return expose(film, scene, *more)
 
     monkeypatch.setattr(CpuScene, "update", updated)
-    monkeypatch.setattr(CpuFilm, "_expose", exposed)
+    monkeypatch.setattr(CpuFilm, "_accumulate", exposed)
 
 
 BAD = X.copy()
@@ -234,7 +234,7 @@ def resized(on_gpu: list[SphereUpdate], monkeypatch: pytest.MonkeyPatch) -> list
         sizes = [np.asarray(u.radii) * u.scale for u in on_gpu if u.radii is not None]
         return min(r.min() for r in sizes), max(r.max() for r in sizes)
 
-    monkeypatch.setattr(CpuScene, "moved_radii", moved_radii)
+    monkeypatch.setattr(CpuScene, "find_moved_radii", moved_radii)
     return on_gpu
 
 

@@ -9,7 +9,7 @@ import pytest
 import raytracer
 from raytracer.backends.base import SAMPLES_A_PASS, CpuDevice
 from raytracer.backends.group import DeviceGroup
-from raytracer.backends.select import select
+from raytracer.backends.select import select_device
 from raytracer.config.errors import BackendError, MemoryNeedError, UserError
 from raytracer.rendering import pipeline
 
@@ -91,15 +91,17 @@ def test_more_than_the_backend_counts_is_refused_before_it_is_packed(
 
 
 def test_backends_are_selected_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raytracer.backends.select._why_not_cuda", lambda *_: "it is missing")
-    assert select("cpu").name == "cpu"
-    assert select("auto").describe()["passed_over"] == {"cuda": "it is missing"}
+    monkeypatch.setattr(
+        "raytracer.backends.select._explain_missing_cuda", lambda *_: "it is missing"
+    )
+    assert select_device("cpu").name == "cpu"
+    assert select_device("auto").describe()["passed_over"] == {"cuda": "it is missing"}
     with pytest.raises(BackendError, match="it is missing"):
-        select("cuda")
+        select_device("cuda")
     names = "gpu|cuda:|cuda:-1|cuda:x|cuda:1 |cpu:0|auto:1|cuda:99999|cuda:0,|cuda:0, 1|cuda:all,1"
     for unknown in names.split("|"):
         with pytest.raises(BackendError, match=f"there is no backend '{unknown}'"):
-            select(unknown)
+            select_device(unknown)
     cpu, cuda = raytracer.devices()
     assert (cpu["backend"], cpu["available"], cpu["reason"]) == ("cpu", True, None)
     assert (cuda["backend"], cuda["available"], cuda["reason"]) == ("cuda", False, "it is missing")
@@ -119,18 +121,19 @@ def test_several_gpus_are_selected_by_their_numbers(
     monkeypatch.setattr("raytracer.backends.cuda.driver.load", lambda: driver)
     monkeypatch.setattr("raytracer.backends.cuda.run.CudaDevice", Device)
     monkeypatch.setattr(
-        "raytracer.backends.select._why_not_cuda", lambda n=0: f"no GPU {n}" if n > 2 else None
+        "raytracer.backends.select._explain_missing_cuda",
+        lambda n=0: f"no GPU {n}" if n > 2 else None,
     )
-    chosen = select(name)
+    chosen = select_device(name)
     assert isinstance(chosen, DeviceGroup)
     assert [device.number for device in chosen.devices] == numbers
     assert chosen.number == numbers[0]
     count = 1
-    assert isinstance(select("cuda:all"), Device)
+    assert isinstance(select_device("cuda:all"), Device)
     with pytest.raises(BackendError, match="the cuda backend cannot run here: no GPU 7"):
-        select("cuda:0,7")
+        select_device("cuda:0,7")
     with pytest.raises(BackendError, match="cuda:1,0,1 names a GPU twice"):
-        select("cuda:1,0,1")
+        select_device("cuda:1,0,1")
 
 
 @pytest.mark.parametrize("gpus", [1, 3])

@@ -189,13 +189,13 @@ class OnGpu:
     """A copy of an array in memory of the driver, with the CUDA array interface."""
 
     def __init__(self, array: NDArray[Any]) -> None:
-        from raytracer.backends.cuda.driver import primary_context
+        from raytracer.backends.cuda.driver import get_primary_context
 
         base: Any = array
         while isinstance(base.base, np.ndarray):
             base = base.base
-        self._context = primary_context(0)
-        with self._context.active() as driver:
+        self._context = get_primary_context(0)
+        with self._context.activate() as driver:
             self.memory = driver.mem_alloc(max(base.nbytes, 16))
             driver.memcpy_htod(int(self.memory), (base.T if base.flags.fnc else base).tobytes())
         address = int(self.memory) + array.ctypes.data - base.ctypes.data

@@ -220,7 +220,7 @@ class Host:
         def fail(*_: Any) -> float:
             raise BackendError(sentence)
 
-        CpuFilm._expose = fail  # type: ignore[method-assign,assignment]
+        CpuFilm._accumulate = fail  # type: ignore[method-assign,assignment]
         self._window.session.request_render()
 
 

@@ -334,7 +334,7 @@ def names() -> Iterator[str]:
 
 def bench() -> Iterator[str]:
     """Operations of the bench with their axes, types, inputs, rungs and peers; what is checked."""
-    from raytracer.backends.kernel_sources import discover, operations
+    from raytracer.backends.kernel_sources import discover_variants, list_operations
     from raytracer.benchmark import op, render_benchmark, report, run, sphere_kinds, tone_benchmark
     from raytracer.benchmark.benchmark import CHECKS, MODES
     from raytracer.benchmark.operations import OPERATIONS
@@ -351,8 +351,8 @@ def bench() -> Iterator[str]:
         yield from _each(f"{name}, peer", (peer.title for peer in peers_of(name)))
         for axis, sizes in each.macro_sizes.items():
             yield from _each(f"{name}, {axis}", sizes)
-    for ladder in operations():
-        yield from _each(f"{ladder}, rung", (variant.name for variant in discover(ladder)))
+    for ladder in list_operations():
+        yield from _each(f"{ladder}, rung", (variant.name for variant in discover_variants(ladder)))
     yield from _each("values", op.DISTRIBUTIONS)
     yield from _each("mode", MODES)
     yield from _each("check", CHECKS)

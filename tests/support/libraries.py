@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from raytracer.backends.cuda.cache import digest
+from raytracer.backends.cuda.cache import compute_digest
 from raytracer.system.resources import kernels_folder
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -37,7 +37,7 @@ def library_path(folder: Path, name: str, text: str, *flags: str) -> Path:
     folders = [TESTS / "support", TESTS / "support/cuda_on_cpu", TESTS / "probe", kernels_folder()]
     includes = [word for each in folders for word in ("-I", str(each))]
     command = [compiler, *FLAGS, *flags, *includes]
-    path = folder / f"{name}-{digest({}, text, _read_by(compiler), *command)}.so"
+    path = folder / f"{name}-{compute_digest({}, text, _read_by(compiler), *command)}.so"
     with (folder / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not path.is_file():
@@ -66,7 +66,7 @@ def _read_by(compiler: str) -> str:
         for path in sorted(folder.rglob("*"))
         if path.suffix in (".h", ".cuh", ".cu", ".cpp")
     ]
-    return digest({str(path): path.read_bytes() for path in files}, done.stdout)
+    return compute_digest({str(path): path.read_bytes() for path in files}, done.stdout)
 
 
 def kernel(folder: Path, name: str, struct: str) -> ctypes.CDLL:

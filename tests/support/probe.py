@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from raytracer.backends.cuda.cache import digest, include_closure, included
+from raytracer.backends.cuda.cache import collect_includes, compute_digest, find_included
 from raytracer.packing.view import make_frame
 from raytracer.system import layout
 from raytracer.system.resources import kernels_folder
@@ -156,33 +156,33 @@ def _library(isa: str, folder: Path) -> ctypes.CDLL:
 def cubin(arch: str) -> bytes:
     """The functions compiled for an architecture, "sm_90a", and kept; raises CompileError."""
     from raytracer.backends.cuda import cache
-    from raytracer.backends.cuda.compile import compile_source, cubin_name
+    from raytracer.backends.cuda.compile import compile_source, make_cubin_name
     from support.alone import alone
 
     root, source = kernels_folder(), SOURCES / "cuda.cu"
     texts = [(SOURCES / name).read_text(encoding="utf-8") for name in ("cuda.cu", "functions.h")]
     functions, closure = SOURCES / "functions.h", dict[str, bytes]()
-    for header in included(functions, functions.read_bytes(), root.resolve()):
-        closure |= include_closure(header, root)
-    key = digest(closure, arch, *texts)
+    for header in find_included(functions, functions.read_bytes(), root.resolve()):
+        closure |= collect_includes(header, root)
+    key = compute_digest(closure, arch, *texts)
     # of any kernel of the product: its digest of the compiler is the same
-    compiler = cubin_name(root / "cuda" / "render_list.cu", arch, root).split(".")[3]
+    compiler = make_cubin_name(root / "cuda" / "render_list.cu", arch, root).split(".")[3]
     name = f"probe-cuda.{arch}.{key}.{compiler}.cubin"
     with alone("probe"):
-        found = cache.find(name, root)
+        found = cache.find_cubin(name, root)
         if found is None:
             found = compile_source(source, arch, root)
-            cache.write(cache.own_folder(), name, found)
+            cache.write_cubin(cache.make_own_folder(), name, found)
     return found.code
 
 
 def cuda() -> Probe:
     """The functions on the first GPU."""
-    from raytracer.backends.cuda.driver import primary_context
+    from raytracer.backends.cuda.driver import get_primary_context
 
-    context = primary_context(0)
+    context = get_primary_context(0)
     code = cubin(context.arch)
-    with context.active() as driver:
+    with context.activate() as driver:
         module = driver.module_from_buffer(code)
         size = np.zeros(1, np.int32)
         driver.memcpy_dtoh(size, module.get_global("layout_table")[0])
@@ -191,7 +191,7 @@ def cuda() -> Probe:
     def run(name: str, rows: Floats, outputs: int, uniform: NDArray[np.void]) -> Floats:
         count = rows.shape[1]
         out = np.full((outputs, count), np.nan, np.float32)
-        with context.active() as driver:
+        with context.activate() as driver:
             memory = [driver.mem_alloc(max(a.nbytes, 4)) for a in (rows, out, uniform)]
             rows_at, out_at, uniform_at = map(int, memory)
             driver.memcpy_htod(rows_at, rows.tobytes())

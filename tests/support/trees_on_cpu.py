@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from raytracer.backends.cuda.cache import digest
+from raytracer.backends.cuda.cache import compute_digest
 from raytracer.backends.cuda.tree import ENTRIES, DeviceTree
 from raytracer.backends.kernel_sources import Variant
 from raytracer.system.resources import kernels_folder
@@ -61,7 +61,7 @@ def _copied(folder: Path) -> Path:
     """Return a copy of the kernels without the assembly of a GPU; one process makes it."""
     copied, root = folder / "kernels_without_assembly", kernels_folder()
     sources = [path for path in sorted(root.rglob("*")) if path.is_file()]
-    key = digest({str(path.relative_to(root)): path.read_bytes() for path in sources})
+    key = compute_digest({str(path.relative_to(root)): path.read_bytes() for path in sources})
     with (folder / "kernels.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         mark = copied / "digest"

@@ -112,7 +112,7 @@ class GateFilm(CpuFilm):
         super().__init__(gate, host)
         self._gate = gate
 
-    def _expose(
+    def _accumulate(
         self, scene: DeviceScene, view: View, progress: Callable[[float], None] | None, *_: Any
     ) -> float:
         """Wait at the gate, then render."""
@@ -120,7 +120,7 @@ class GateFilm(CpuFilm):
         if gate.error is not None:
             raise gate.error
         gate.passes.append((view.first_sample, view.samples))
-        seconds = super()._expose(scene, view, progress, None) if gate.after else 0.0
+        seconds = super()._accumulate(scene, view, progress, None) if gate.after else 0.0
         gate.entered.set()
         try:
             end = PATIENCE
@@ -129,7 +129,7 @@ class GateFilm(CpuFilm):
                 progress(0.0)
                 end -= 0.002
                 assert end > 0.0, "the gate stayed shut"
-            return seconds or super()._expose(scene, view, progress, None)
+            return seconds or super()._accumulate(scene, view, progress, None)
         except BaseException:
             gate.left += 1
             raise

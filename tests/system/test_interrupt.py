@@ -119,7 +119,7 @@ def test_a_handler_that_returns_runs_during_the_work_and_changes_nothing(
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
         assert np.array_equal(np.asarray(image), expected)
-        during = calls.count("_expose")
+        during = calls.count("_accumulate")
         if during > 1:
             break
     assert during > 1

@@ -83,7 +83,7 @@ def giant_gap(viewer: Session) -> float:
 def first_seen(viewer: Session) -> Any:
     """The spheres that the rays through a picture's pixels meet first."""
     seen = viewer.loaded_scene.pack_view(viewer.view, viewer.size, viewer.edits)
-    return viewer.loaded_scene.job.scene.first_hits(seen)["id"]
+    return viewer.loaded_scene.job.scene.trace_first_hits(seen)["id"]
 
 
 def assert_shows_the_subject(viewer: Session) -> None:

@@ -33,29 +33,29 @@ class Cubin:
     compiler: str = ""  # with its release
 
 
-def own_folder() -> Path:
+def make_own_folder() -> Path:
     """Return the folder of the cache, created for the user alone. Raises OSError: there is none, or
     others may write to it, whose code would be run."""
     return cache_folder("cubins")
 
 
-def find(name: str, root: Path, shipped: bool = True) -> Cubin | None:
+def find_cubin(name: str, root: Path, shipped: bool = True) -> Cubin | None:
     """Return the cubin of that name, one that someone else compiled ($RAYTRACER_CUBINS, then
     kernels/cubins) or from the cache; None if none is sound."""
-    return next(filter(None, _found(name, root, shipped)), None)
+    return next(filter(None, _find_candidates(name, root, shipped)), None)
 
 
-def _found(name: str, root: Path, shipped: bool) -> Iterator[Cubin | None]:
+def _find_candidates(name: str, root: Path, shipped: bool) -> Iterator[Cubin | None]:
     chosen = os.environ.get("RAYTRACER_CUBINS")
     any_compiler = f"{name.rsplit('.', 2)[0]}.*.cubin"
     for folder in (*([Path(chosen).expanduser()] if chosen else []), root / "cubins"):
-        yield from map(read, sorted(folder.glob(any_compiler)) if shipped else ())
+        yield from map(read_cubin, sorted(folder.glob(any_compiler)) if shipped else ())
     with suppress(OSError):
-        for path in sorted(own_folder().glob(name)):
-            yield read(path, read_cached)  # code that is run: of this user alone
+        for path in sorted(make_own_folder().glob(name)):
+            yield read_cubin(path, read_cached)  # code that is run: of this user alone
 
 
-def read(path: Path, content: Callable[[Path], bytes] = Path.read_bytes) -> Cubin | None:
+def read_cubin(path: Path, content: Callable[[Path], bytes] = Path.read_bytes) -> Cubin | None:
     """The cubin in a file; None if it is missing, damaged or may not be read."""
     try:
         data = content(path)
@@ -71,7 +71,7 @@ def read(path: Path, content: Callable[[Path], bytes] = Path.read_bytes) -> Cubi
         return None
 
 
-def write(folder: Path, name: str, cubin: Cubin) -> Path:
+def write_cubin(folder: Path, name: str, cubin: Cubin) -> Path:
     """Store a cubin under its name, at once. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     note = json.dumps({"log": cubin.log, "compiler": cubin.compiler})
@@ -93,22 +93,22 @@ class Usage(NamedTuple):
     spilled: int
 
 
-def usage(log: str) -> Usage:
+def parse_usage(log: str) -> Usage:
     """Return the resources that a log reports; registers and shared memory of its first kernel."""
     return Usage(
-        _first(r"Used (\d+) registers", log),
-        _first(r"(\d+) bytes smem", log),
+        _find_first(r"Used (\d+) registers", log),
+        _find_first(r"(\d+) bytes smem", log),
         sum(int(size) for size in re.findall(r"(\d+) bytes spill", log)),
     )
 
 
-def by_entry(log: str) -> dict[str, Usage]:
+def parse_usage_by_entry(log: str) -> dict[str, Usage]:
     """Return the resources of each kernel of a log, by the name of its entry function."""
     sections = log.split("Compiling entry function ")[1:]
-    return {section.split("'")[1]: usage(section) for section in sections}
+    return {section.split("'")[1]: parse_usage(section) for section in sections}
 
 
-def _first(pattern: str, text: str) -> int:
+def _find_first(pattern: str, text: str) -> int:
     match = re.search(pattern, text)
     return int(match[1]) if match else 0
 
@@ -118,7 +118,7 @@ def _first(pattern: str, text: str) -> int:
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include\b[ \t]*(?:([<"])([^">]+)[">])?(.*)$', re.MULTILINE)
 
 
-def include_closure(source: Path, root: Path) -> dict[str, bytes]:
+def collect_includes(source: Path, root: Path) -> dict[str, bytes]:
     """Return a file and all files that it includes, directly or not.
 
     Headers outside `root` (of CUDA and the C++ compiler) are left out, because the version of the
@@ -132,11 +132,11 @@ def include_closure(source: Path, root: Path) -> dict[str, bytes]:
         name = path.relative_to(root).as_posix()
         if name not in closure:
             closure[name] = path.read_bytes()
-            pending += included(path, closure[name], root)
+            pending += find_included(path, closure[name], root)
     return dict(sorted(closure.items()))
 
 
-def digest(closure: dict[str, bytes], *more: str) -> str:
+def compute_digest(closure: dict[str, bytes], *more: str) -> str:
     """Return a hexadecimal digest of names and contents of files, and of further strings."""
     hasher = hashlib.blake2b(digest_size=16)
     for name, contents in closure.items():
@@ -146,7 +146,7 @@ def digest(closure: dict[str, bytes], *more: str) -> str:
     return hasher.hexdigest()
 
 
-def included(path: Path, contents: bytes, root: Path) -> Iterator[Path]:
+def find_included(path: Path, contents: bytes, root: Path) -> Iterator[Path]:
     """Yield the files under `root` that a file includes. As in the compiler, a quoted name is first
     searched beside the including file."""
     for mark, name, rest in _INCLUDE.findall(contents):

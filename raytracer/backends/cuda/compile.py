@@ -19,9 +19,9 @@ from threading import Lock
 
 from raytracer.backends.cuda import cache as cubins
 from raytracer.backends.cuda import nvrtc
-from raytracer.backends.cuda.cache import Cubin, digest, include_closure
+from raytracer.backends.cuda.cache import Cubin, collect_includes, compute_digest
 from raytracer.backends.cuda.driver import GET
-from raytracer.backends.kernel_sources import flags_of, split_architecture
+from raytracer.backends.kernel_sources import parse_flags, split_architecture
 from raytracer.config.errors import BackendError
 from raytracer.files.output import cache_folder
 from raytracer.system.resources import kernels_folder
@@ -52,7 +52,7 @@ class NoCompilerError(BackendError):
     """There is neither machine code of a kernel nor a compiler."""
 
 
-def runs_on(arch: str) -> list[str]:
+def list_compatible(arch: str) -> list[str]:
     """Return the architectures whose code runs on a device of `arch`, the best first.
 
     A device runs its own code, that of earlier devices with the same major capability without
@@ -76,49 +76,49 @@ def find_nvcc() -> Path | None:
 
 
 @cache
-def nvcc_version(nvcc: Path) -> str:
+def read_nvcc_version(nvcc: Path) -> str:
     done = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise BackendError(f"{nvcc} --version fails: {(done.stderr or done.stdout).strip()}")
     return done.stdout.strip()
 
 
-def version() -> str:
+def describe_compiler() -> str:
     """The compiler in use and its release, like "nvcc 13.0.88" or "NVRTC 13.0.88"; "" of none."""
     if nvcc := find_nvcc():
-        match = nvrtc.RELEASE.search(nvcc_version(nvcc))
+        match = nvrtc.RELEASE.search(read_nvcc_version(nvcc))
         return f"nvcc {match[1]}" if match else "nvcc"
-    return f"NVRTC {nvrtc.release()}" if nvrtc.release() else ""
+    return f"NVRTC {nvrtc.read_release()}" if nvrtc.read_release() else ""
 
 
-def cuda_version() -> int:
-    match = re.search(r"(\d+)\.", version())
+def read_cuda_version() -> int:
+    match = re.search(r"(\d+)\.", describe_compiler())
     return int(match[1]) if match else 0
 
 
-def flags(source: Path, macros: Macros | None = None) -> tuple[str, ...]:
+def collect_flags(source: Path, macros: Macros | None = None) -> tuple[str, ...]:
     """Return the options for a kernel: every kernel's, those of its header, and the macros."""
     defined = (f"-D{name}={value}" for name, value in sorted((macros or {}).items()))
-    return (*FLAGS, *flags_of(source), *defined)
+    return (*FLAGS, *parse_flags(source), *defined)
 
 
-def cubin_name(
+def make_cubin_name(
     source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
 ) -> str:
     """Return the name that covers everything a cubin is made from; without a compiler, a pattern
     for those of any compiler."""
     identity: tuple[str, ...] = ()  # what the same kernel and options depend on
     if nvcc := find_nvcc():
-        identity = nvcc_version(nvcc), *(os.environ.get(name, "") for name in ENVIRONMENT)
-    elif version():
-        identity = nvrtc.identity()
-    closure = include_closure(source, root or kernels_folder())
-    key = digest(closure, arch, *flags(source, macros))
-    compiler = digest({}, *identity)[:8] if identity else "*"
+        identity = read_nvcc_version(nvcc), *(os.environ.get(name, "") for name in ENVIRONMENT)
+    elif describe_compiler():
+        identity = nvrtc.collect_identity()
+    closure = collect_includes(source, root or kernels_folder())
+    key = compute_digest(closure, arch, *collect_flags(source, macros))
+    compiler = compute_digest({}, *identity)[:8] if identity else "*"
     return f"{source.parent.name}-{source.stem}.{arch}.{key}.{compiler}.cubin"
 
 
-def load(
+def load_cubin(
     source: Path, arch: str, root: Path | None = None, notify: Notify | None = None,
     shipped: bool = True, macros: Macros | None = None,
 ) -> Cubin:  # fmt: skip
@@ -128,58 +128,62 @@ def load(
     notify: called with a line before a compilation; by default it goes to standard error.
     shipped: whether a cubin that came with the package will do.
     """
-    name = cubin_name(source, arch, root, macros)
+    name = make_cubin_name(source, arch, root, macros)
     with _locks[name]:  # several GPUs need the same code at the same time
-        if found := cubins.find(name, root or kernels_folder(), shipped):
+        if found := cubins.find_cubin(name, root or kernels_folder(), shipped):
             return found
         notify = notify or partial(print, "raytracer:", file=sys.stderr, flush=True)
         stem = name.split(".")[0]
         # A product of any size has many instances, by its macros: one message is for all.
         is_new = not macros or (stem, arch) not in _announced
-        if (made_by := version()) and is_new:
+        if (made_by := describe_compiler()) and is_new:
             _announced.add((stem, arch))
             notify(f"compiling {stem} for {arch} by {made_by} (once; the result is kept)")
         try:
             cubin = compile_source(source, arch, root, macros)
         except BackendError:
-            if shipped and (other := ready_made(source, arch, root, macros)):
+            if shipped and (other := find_ready_made(source, arch, root, macros)):
                 return other
             raise
         try:
-            return replace(cubin, path=cubins.write(cache_folder("cubins"), name, cubin))
+            return replace(cubin, path=cubins.write_cubin(cache_folder("cubins"), name, cubin))
         except OSError as error:
             notify(f"the cubin cannot be kept ({error}): set RAYTRACER_CACHE to a folder that "
                    "only you can write")  # fmt: skip
             return cubin
 
 
-def find(
+def find_cubin(
     source: Path, arch: str, root: Path | None, shipped: bool, macros: Macros | None = None
 ) -> Cubin | None:
-    """Return what `load` would return without compiling, or None."""
-    return cubins.find(cubin_name(source, arch, root, macros), root or kernels_folder(), shipped)
+    """Return what `load_cubin` would return without compiling, or None."""
+    return cubins.find_cubin(
+        make_cubin_name(source, arch, root, macros), root or kernels_folder(), shipped
+    )
 
 
-def ready_made(
+def find_ready_made(
     source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
 ) -> Cubin | None:
     """Return code that was compiled before and runs on a device of `arch`, or None."""
-    names = (cubin_name(source, each, root, macros) for each in runs_on(arch))
-    return next(filter(None, (cubins.find(name, root or kernels_folder()) for name in names)), None)
+    names = (make_cubin_name(source, each, root, macros) for each in list_compatible(arch))
+    return next(
+        filter(None, (cubins.find_cubin(name, root or kernels_folder()) for name in names)), None
+    )
 
 
 def compile_source(
     source: Path, arch: str, root: Path | None = None, macros: Macros | None = None
 ) -> Cubin:
-    """Run the compiler, whatever the cache holds; raises as `load` does."""
-    made_by = version()
+    """Run the compiler, whatever the cache holds; raises as `load_cubin` does."""
+    made_by = describe_compiler()
     if not made_by:
         raise NoCompilerError(
             f"there is no cubin of {source.name} for {arch} and no compiler: {GET_COMPILER}"
         )
-    options = [*flags(source, macros), "-I", str(root or kernels_folder())]
+    options = [*collect_flags(source, macros), "-I", str(root or kernels_folder())]
     if nvcc := find_nvcc():
-        code, log = _by_nvcc(nvcc, source, arch, options)
+        code, log = _compile_by_nvcc(nvcc, source, arch, options)
     else:
         known = [each for each in options if each != "-O3"]  # which is its default
         code, log = nvrtc.compile_text(source.read_bytes(), str(source), arch, known)
@@ -191,7 +195,7 @@ def compile_source(
     return Cubin(code, "\n".join(lines), compiler=made_by)
 
 
-def _by_nvcc(nvcc: Path, source: Path, arch: str, options: list[str]) -> tuple[bytes, str]:
+def _compile_by_nvcc(nvcc: Path, source: Path, arch: str, options: list[str]) -> tuple[bytes, str]:
     """Return machine code, nothing where nvcc refuses, and the log."""
     with tempfile.TemporaryDirectory(prefix="raytracer-") as folder:
         output = Path(folder, "kernel.cubin")

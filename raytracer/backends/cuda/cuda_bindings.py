@@ -34,14 +34,14 @@ class LogicError(BackendError):
     """A module has no function or variable of a name."""
 
 
-def _names(kind: Any, prefix: str) -> SimpleNamespace:
+def _collect_names(kind: Any, prefix: str) -> SimpleNamespace:
     """Return the members of an enumeration by their names in PyCUDA."""
     members = kind.__members__.items()
     return SimpleNamespace(**{name.removeprefix(prefix): member for name, member in members})
 
 
-device_attribute = _names(cu.CUdevice_attribute, "CU_DEVICE_ATTRIBUTE_")
-function_attribute = _names(cu.CUfunction_attribute, "CU_FUNC_ATTRIBUTE_")
+device_attribute = _collect_names(cu.CUdevice_attribute, "CU_DEVICE_ATTRIBUTE_")
+function_attribute = _collect_names(cu.CUfunction_attribute, "CU_FUNC_ATTRIBUTE_")
 
 
 def ask(call: Callable[..., tuple[Any, ...]], *arguments: Any) -> Any:
@@ -75,10 +75,10 @@ class Device:
         return int(ask(cu.cuDeviceGetCount))
 
     def name(self) -> str:
-        return _text(ask(cu.cuDeviceGetName, 256, self._device))
+        return _decode_text(ask(cu.cuDeviceGetName, 256, self._device))
 
     def pci_bus_id(self) -> str:
-        return _text(ask(cu.cuDeviceGetPCIBusId, 32, self._device))
+        return _decode_text(ask(cu.cuDeviceGetPCIBusId, 32, self._device))
 
     def compute_capability(self) -> tuple[int, int]:
         names = device_attribute
@@ -240,7 +240,7 @@ class Module:
 module_from_buffer = Module
 
 
-def _attribute(name: str) -> property:
+def _make_attribute(name: str) -> property:
     kind = getattr(function_attribute, name)
     return property(lambda function: int(ask(cu.cuFuncGetAttribute, kind, function.handle)))
 
@@ -253,9 +253,9 @@ class Function:
         self.handle = ask(cu.cuModuleGetFunction, module.handle, name.encode())
         self._lock = Lock()  # the driver reads the parameters without Python's own lock
 
-    num_regs = _attribute("NUM_REGS")
-    local_size_bytes = _attribute("LOCAL_SIZE_BYTES")
-    shared_size_bytes = _attribute("SHARED_SIZE_BYTES")
+    num_regs = _make_attribute("NUM_REGS")
+    local_size_bytes = _make_attribute("LOCAL_SIZE_BYTES")
+    shared_size_bytes = _make_attribute("SHARED_SIZE_BYTES")
 
     def set_attribute(self, attribute: Any, value: int) -> None:
         ask(cu.cuFuncSetAttribute, self.handle, attribute, value)
@@ -341,5 +341,5 @@ class Launch:
         )  # fmt: skip
 
 
-def _text(text: bytes) -> str:
+def _decode_text(text: bytes) -> str:
     return text.split(b"\0")[0].decode()

@@ -30,14 +30,14 @@ GET = (
 @cache
 def load() -> Any:
     """Return the module of the binding, initialised."""
-    driver = import_module(MODULES[chosen()])
-    with translated(driver):
+    driver = import_module(MODULES[choose_binding()])
+    with translate_errors(driver):
         driver.init()
     return driver
 
 
 @cache
-def chosen() -> str:
+def choose_binding() -> str:
     """Return the binding in use, by the name of its distribution."""
     wanted = os.environ.get(VARIABLE)
     if wanted and wanted not in MODULES:
@@ -54,15 +54,15 @@ def chosen() -> str:
 
 
 @cache
-def label() -> str:
+def format_label() -> str:
     from importlib.metadata import PackageNotFoundError, version  # imports zipfile
 
     with suppress(PackageNotFoundError):
-        return f"{chosen()} {version(chosen())}"
-    return chosen()  # installed without its metadata
+        return f"{choose_binding()} {version(choose_binding())}"
+    return choose_binding()  # installed without its metadata
 
 
-def bindings() -> Any:
+def load_bindings() -> Any:
     """Return the module `cuda_bindings`, whatever binding is in use, for what PyCUDA lacks."""
     try:
         return import_module(MODULES["cuda-bindings"])
@@ -72,12 +72,12 @@ def bindings() -> Any:
 
 def call(name: str, *arguments: Any) -> Any:
     """Call the driver through cuda-bindings, with either binding; return what it gives."""
-    module = bindings()
+    module = load_bindings()
     return module.ask(getattr(module.cu, name), *arguments)
 
 
 @contextmanager
-def translated(driver: Any) -> Iterator[None]:
+def translate_errors(driver: Any) -> Iterator[None]:
     """Translate exceptions of PyCUDA into those of `errors`; other bindings raise these."""
     try:
         yield
@@ -87,7 +87,7 @@ def translated(driver: Any) -> Iterator[None]:
         raise explain_driver_error(str(error)) from error
 
 
-def architecture(capability: tuple[int, int]) -> str:
+def format_architecture(capability: tuple[int, int]) -> str:
     """Return the architecture of a compute capability, "sm_80", or "sm_90a" if it has its own."""
     major, minor = capability
     return f"sm_{major}{minor}{'a' if capability in ((9, 0), (10, 0)) else ''}"
@@ -95,7 +95,7 @@ def architecture(capability: tuple[int, int]) -> str:
 
 class PrimaryContext:
     """The primary context of one device, which PyTorch, CuPy and the CUDA runtime use as well;
-    everything that talks to the device runs in `active`.
+    everything that talks to the device runs in `activate`.
 
     It is kept for the life of the process: PyCUDA leaves a released primary context on the driver's
     stack, and retaining it again costs a quarter of a second.
@@ -106,7 +106,7 @@ class PrimaryContext:
         self.driver = load()
         # Held while kernels are launched and waited for: constant memory belongs to one render.
         self.lock = RLock()
-        with translated(self.driver):
+        with translate_errors(self.driver):
             self.device = self.driver.Device(ordinal)
             self._context = self.device.retain_primary_context()
         # At the end of the process: PyCUDA's own destructor would detach the context instead of
@@ -116,7 +116,7 @@ class PrimaryContext:
     @cached_property
     def arch(self) -> str:
         """The architecture that kernels are compiled for."""
-        return architecture(self.device.compute_capability())
+        return format_architecture(self.device.compute_capability())
 
     @cached_property
     def multiprocessors(self) -> int:
@@ -124,25 +124,25 @@ class PrimaryContext:
         return int(self.device.get_attribute(attribute))
 
     @contextmanager
-    def active(self) -> Iterator[Any]:
+    def activate(self) -> Iterator[Any]:
         """Make the context current for this thread, and put back what was; gives the binding.
         Exceptions of the driver leave it as BackendError or MemoryNeedError."""
-        with translated(self.driver):
+        with translate_errors(self.driver):
             self._context.push()
             try:
                 yield self.driver
             finally:
                 self._context.pop()
 
-    def memory(self) -> tuple[int, int]:
+    def measure_memory(self) -> tuple[int, int]:
         """Bytes of device memory that are free, and all there are."""
-        with self.active() as driver:
+        with self.activate() as driver:
             free, total = driver.mem_get_info()
         return int(free), int(total)
 
 
 @cache
-def primary_context(ordinal: int) -> PrimaryContext:
+def get_primary_context(ordinal: int) -> PrimaryContext:
     """Return the context of a device by its number, one for all callers."""
     return PrimaryContext(ordinal)
 
@@ -152,6 +152,6 @@ def connect(ordinal: int, other: int) -> None:
     """Let a device copy from the memory of another one without the host, if the hardware can."""
     if ordinal == other:
         return
-    context, peer = primary_context(ordinal), primary_context(other)
-    with context.active() as driver, suppress(driver.Error):  # or another library has done it
+    context, peer = get_primary_context(ordinal), get_primary_context(other)
+    with context.activate() as driver, suppress(driver.Error):  # or another library has done it
         context._context.enable_peer_access(peer._context)

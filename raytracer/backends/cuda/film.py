@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from raytracer.backends.base import Bands, DeviceFilm, DeviceScene, ProgressCall
 from raytracer.backends.cuda import launch
-from raytracer.backends.cuda.driver import connect, primary_context
+from raytracer.backends.cuda.driver import connect, get_primary_context
 from raytracer.backends.cuda.kernel import RenderKernel
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.backends.cuda.pictures import DevicePicture
-from raytracer.backends.cuda.scene import CudaScene, picture_of
+from raytracer.backends.cuda.scene import CudaScene, make_tiles
 from raytracer.backends.cuda.tone import tone_kernels
-from raytracer.backends.cuda.transfer import staging
+from raytracer.backends.cuda.transfer import get_staging
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.film.film import Developed, Film, empty_histogram, with_bloom
 from raytracer.packing.view import View
@@ -32,13 +32,13 @@ class CudaFilm(DeviceFilm):
         """Take a film over; memory is allocated later. number: of the device."""
         super().__init__(host)
         self._number = number
-        self._context = primary_context(number)
+        self._context = get_primary_context(number)
         self._memory = DeviceMemory(self._context)
         self._is_here = host.samples > 0  # whether the sums of the host are up to date
         self._is_there = False  # whether those of the GPU are; where neither are, they are zero
-        self._reader: int | None = None  # of the last `sums_array`
+        self._reader: int | None = None  # of the last `copy_sums`
 
-    def _expose(
+    def _accumulate(
         self, scene: DeviceScene, view: View, progress: ProgressCall | None, bands: Bands | None
     ) -> float:
         """Add the view's samples launch by launch. After an error the film has the sums of the
@@ -46,54 +46,57 @@ class CudaFilm(DeviceFilm):
         if not isinstance(scene, CudaScene) or scene.number != self._number:
             raise TypeError(f"a film of GPU {self._number} takes scenes of that GPU alone")
         scene.check(view)
-        with self._context.lock, self._context.active():
+        with self._context.lock, self._context.activate():
             scene.settle()
-            kernel = scene.kernel(view)
+            kernel = scene.find_kernel(view)
             scene.fill(kernel, view)
-            sums = self._on_device()
+            sums = self._upload_sums()
             try:
-                draft, picture = self._planes() if view.draft else 0, picture_of(view, bands)
-                arguments = scene.arguments(view, picture, sums)
+                draft, picture = (
+                    self._allocate_planes() if view.draft else 0,
+                    make_tiles(view, bands),
+                )
+                arguments = scene.make_arguments(view, picture, sums)
                 arguments["draft"] = draft
                 seconds = _launch_all(kernel, arguments, picture, scene.pacer, progress)
                 if draft:
                     height, width = self.host.sums.shape[:2]
                     tone_kernels(self._number).denoise_draft(sums, draft, width, height)
             except BaseException:
-                self._leave()
+                self._discard_sums()
                 raise
             self._is_here, self._is_there = False, True
         return seconds
 
-    def _rows(self, bands: Bands | None) -> Iterator[tuple[int, NDArray[np.float32]]]:
+    def _iterate_rows(self, bands: Bands | None) -> Iterator[tuple[int, NDArray[np.float32]]]:
         """Yield the offset in bytes and the sums on the host of some rows, or of all."""
         row = self.host.sums[0].nbytes
         for begin, end in bands or [(0, len(self.host.sums))]:
             yield begin * row, self.host.sums[begin:end]
 
-    def _zeros(self, name: str, words: int) -> int:
+    def _allocate_zeros(self, name: str, words: int) -> int:
         """Allocate memory, fill it with zeros, and return its address; the context is active."""
         address = self._memory.allocate(name, 4 * words)
-        stream = staging(self._number).stream
+        stream = get_staging(self._number).stream
         self._context.driver.memset_d32_async(address, 0, words, stream)
         return address
 
-    def _on_device(self) -> int:
+    def _upload_sums(self) -> int:
         """Return the address of the sums, up to date; the context is active."""
         sums = self._memory.allocate("sums", int(self.host.sums.nbytes))
         if self._is_here and not self._is_there:
-            staging(self._number).to_device(self.host.sums, sums)
+            get_staging(self._number).to_device(self.host.sums, sums)
         elif not self._is_there:
-            self._zeros("sums", self.host.sums.size)
+            self._allocate_zeros("sums", self.host.sums.size)
         self._is_there = True
         return sums
 
-    def _planes(self) -> int:
+    def _allocate_planes(self) -> int:
         """Return the address of what a draft keeps of its surfaces; zero at first."""
         words = prod(draft_shape(*self.host.sums.shape[:2]))
-        return self._memory.address("draft") or self._zeros("draft", words)
+        return self._memory.address("draft") or self._allocate_zeros("draft", words)
 
-    def _leave(self) -> None:
+    def _discard_sums(self) -> None:
         """Discard the device's sums, to which a part of the samples was added."""
         if not self._is_here:
             self.clear()
@@ -103,20 +106,20 @@ class CudaFilm(DeviceFilm):
         if not (self._is_here or self._is_there):
             self.host.sums.fill(0.0)
         elif not self._is_here:
-            with self._context.lock, self._context.active():
-                for offset, rows in self._rows(bands):
-                    staging(self._number).to_host(self._memory.address("sums") + offset, rows)
+            with self._context.lock, self._context.activate():
+                for offset, rows in self._iterate_rows(bands):
+                    get_staging(self._number).to_host(self._memory.address("sums") + offset, rows)
             self._is_here = bands is None
         return self.host
 
-    def take(self, other: Self, bands: Bands) -> None:
+    def copy_rows(self, other: Self, bands: Bands) -> None:
         """Copy rows of a film of the same size from the memory of another GPU, directly where the
         hardware can."""
         source = other._memory.address("sums")
         connect(self._number, other._number)
-        with self._context.lock, self._context.active() as driver:
-            sums, stream = self._on_device(), staging(self._number).stream
-            for offset, rows in self._rows(bands):
+        with self._context.lock, self._context.activate() as driver:
+            sums, stream = self._upload_sums(), get_staging(self._number).stream
+            for offset, rows in self._iterate_rows(bands):
                 driver.memcpy_dtod_async(sums + offset, source + offset, rows.nbytes, stream)
             stream.synchronize()
         self._is_here = False
@@ -127,11 +130,11 @@ class CudaFilm(DeviceFilm):
         if settings.bloom or self.host.counts is not None:
             return super().develop(settings, bits, measured=measured)
         shape, dtype = self.host.sums.shape, np.uint8 if bits == 8 else np.uint16
-        with self._context.lock, self._context.active():
+        with self._context.lock, self._context.activate():
             out = self._memory.allocate("picture", prod(shape) * np.dtype(dtype).itemsize)
-            kernels, sums = tone_kernels(self._number), self._on_device()
+            kernels, sums = tone_kernels(self._number), self._upload_sums()
             kernels.develop(self.host, sums, settings, out, bits=bits, statistics=measured)
-            pixels = staging(self._number).fetch(out, shape, dtype)
+            pixels = get_staging(self._number).fetch(out, shape, dtype)
             return pixels, kernels.read_histogram() if measured else empty_histogram()
 
     def develop_into(self, settings: ToneSettings, picture: DevicePicture) -> None:
@@ -143,17 +146,17 @@ class CudaFilm(DeviceFilm):
                 film.develop_into(settings, picture)
             return
         height, width = self.host.sums.shape[:2]
-        with self._context.lock, self._context.active():
+        with self._context.lock, self._context.activate():
             address = picture.resize(width, height)
-            with picture.written_by(staging(self._number).stream):
-                kernels, sums = tone_kernels(self._number), self._on_device()
+            with picture.write_on(get_staging(self._number).stream):
+                kernels, sums = tone_kernels(self._number), self._upload_sums()
                 weight = self._neighbor_weight
                 kernels.develop(self.host, sums, settings, address, neighbor_weight=weight)
 
-    def sums_array(self, reader: int) -> DeviceArray:
+    def copy_sums(self, reader: int) -> DeviceArray:
         shape = self.host.sums.shape
-        with self._context.lock, self._context.active() as driver:
-            stream, sums = staging(self._number).stream, self._on_device()
+        with self._context.lock, self._context.activate() as driver:
+            stream, sums = get_staging(self._number).stream, self._upload_sums()
             handle, size = int(stream.handle), int(self.host.sums.nbytes)
             if self._reader is not None:
                 order_streams(handle, self._reader, self._number)
@@ -175,18 +178,18 @@ class CudaFilm(DeviceFilm):
         self._is_here, self._is_there = True, False
 
     def close(self) -> None:
-        self._leave()
+        self._discard_sums()
         self._memory.close()
 
 
 def _launch_all(
-    kernel: RenderKernel, arguments: NDArray[np.void], picture: launch.Picture,
+    kernel: RenderKernel, arguments: NDArray[np.void], picture: launch.PictureTiles,
     pacer: launch.Pacer, progress: ProgressCall | None,
 ) -> float:  # fmt: skip
     """Render a picture launch by launch, or bands of it side by side; return the seconds. Python
     takes signals between."""
     seconds, done, total = 0.0, 0, picture.tiles * picture.sample_count
-    for group in launch.launches(picture, pacer):
+    for group in launch.iterate_launches(picture, pacer):
         taken = kernel.render(arguments, group)
         work = sum(piece.tiles * piece.sample_count for piece in chain.from_iterable(group))
         pacer.record(work * picture.tile_pixels // picture.length, taken / picture.length)

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import Cubin
-from raytracer.backends.cuda.driver import PrimaryContext, primary_context
+from raytracer.backends.cuda.driver import PrimaryContext, get_primary_context
 from raytracer.backends.cuda.kernel_selection import IMAGES
-from raytracer.backends.cuda.launch import Group, blocks
-from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
-from raytracer.backends.kernel_sources import Kernel, product
+from raytracer.backends.cuda.launch import Group, count_blocks
+from raytracer.backends.cuda.transfer import NON_BLOCKING, get_staging
+from raytracer.backends.kernel_sources import Kernel, read_production_kernel
 from raytracer.config.errors import BackendError, UserError
 from raytracer.system import layout
 
@@ -25,7 +25,7 @@ MAX_GRIDS = 64  # of a kernel that are kept: numbers of particles may change wit
 def load_module(context: PrimaryContext, kernel: Kernel, cubin: Cubin | None = None) -> Any:
     """Return the module of a kernel, compiled if necessary, whose structs are those of the
     extension. The context is active."""
-    code = (cubin or compiler.load(kernel.translation_unit, context.arch)).code
+    code = (cubin or compiler.load_cubin(kernel.translation_unit, context.arch)).code
     module = context.driver.module_from_buffer(code)
     address, size = module.get_global("layout_table")
     table = np.empty(size // 4, np.int32)
@@ -65,8 +65,8 @@ class Pass:
         self, ordinal: int, kernel: Kernel, entry: str, struct: str, cubin: Cubin | None = None
     ) -> None:
         """Load the function `entry`, whose argument is a struct of that name."""
-        self.kernel, self._context = kernel, primary_context(ordinal)
-        self.stream = staging(ordinal).stream  # of copies
+        self.kernel, self._context = kernel, get_primary_context(ordinal)
+        self.stream = get_staging(ordinal).stream  # of copies
         self._written: dict[str, bytes] = {}  # constant memory by symbol
         self.module = load_module(self._context, kernel, cubin)
         self.function = self.module.get_function(entry)
@@ -75,7 +75,7 @@ class Pass:
 
     def _grid(self, **axes: int) -> tuple[int, int, int]:
         """Return the grid for some sizes."""
-        return self.kernel.launch(axes, self._context.multiprocessors).grid
+        return self.kernel.configure_launch(axes, self._context.multiprocessors).grid
 
     def launch(self, grid: tuple[int, int, int], arguments: NDArray[np.void], stream: Any) -> None:
         """Queue a launch. arguments: structured (1,), of the struct."""
@@ -98,13 +98,15 @@ class Pass:
 
 
 @cache
-def loaded(ordinal: int, entry: str, struct: str, name: str = "", has_images: bool = False) -> Pass:
+def load_pass(
+    ordinal: int, entry: str, struct: str, name: str = "", has_images: bool = False
+) -> Pass:
     """Return the production kernel of that entry, loaded once; struct: name of its arguments; name:
     of the kernel, by default the entry; has_images: for scenes with periodic images."""
-    kernel, context = product(name or entry), primary_context(ordinal)
+    kernel, context = read_production_kernel(name or entry), get_primary_context(ordinal)
     macros = IMAGES if has_images else None
-    cubin = compiler.load(kernel.translation_unit, context.arch, macros=macros)
-    with context.active():
+    cubin = compiler.load_cubin(kernel.translation_unit, context.arch, macros=macros)
+    with context.activate():
         return Pass(ordinal, kernel, entry, struct, cubin)
 
 
@@ -118,10 +120,12 @@ SIDES = 8
 
 SPHERES = "c_spheres"  # optional; holds the spheres of scenes small enough
 
-production = cache(product)  # returns a kernel of PRODUCTION by name; its file is read once
+production = cache(
+    read_production_kernel
+)  # returns a kernel of PRODUCTION by name; its file is read once
 
 
-def cubin_of(
+def load_cubin(
     kernel: Kernel, missing: tuple[str, ...], arch: str, has_images: bool = False
 ) -> tuple[Cubin, tuple[str, ...]]:
     """Return machine code of a kernel, and the features that it is without: none where the variant
@@ -129,8 +133,10 @@ def cubin_of(
     source, images = kernel.translation_unit, IMAGES if has_images else {}
     if missing:
         with suppress(BackendError):
-            return compiler.load(source, arch, macros=macros_without(missing) | images), missing
-    return compiler.load(source, arch, macros=images or None), ()
+            return compiler.load_cubin(
+                source, arch, macros=make_macros_without(missing) | images
+            ), missing
+    return compiler.load_cubin(source, arch, macros=images or None), ()
 
 
 def check_supported(kernel: Kernel, arch: str) -> None:
@@ -139,7 +145,7 @@ def check_supported(kernel: Kernel, arch: str) -> None:
         raise BackendError(f"{kernel.place} needs {needs}; this GPU is {arch}")
 
 
-def macros_without(missing: tuple[str, ...]) -> dict[str, str]:
+def make_macros_without(missing: tuple[str, ...]) -> dict[str, str]:
     return dict.fromkeys(missing, "0")
 
 
@@ -150,20 +156,20 @@ class RenderKernel(Pass):
         self, ordinal: int, kernel: Kernel, missing: tuple[str, ...] = (), has_images: bool = False
     ) -> None:
         """Load a kernel, without features of `FEATURES`; compile it if necessary."""
-        context = primary_context(ordinal)
+        context = get_primary_context(ordinal)
         check_supported(kernel, context.arch)
-        cubin, self.missing = cubin_of(kernel, missing, context.arch, has_images)
+        cubin, self.missing = load_cubin(kernel, missing, context.arch, has_images)
         self._compiler = cubin.compiler
         # To ask the driver for a missing symbol is an error of its own.
         self._lists_spheres = SPHERES.encode() in cubin.code
-        with context.active() as driver:
+        with context.activate() as driver:
             super().__init__(ordinal, kernel, ENTRY, "RenderArgs", cubin)
             self._events = driver.Event(), driver.Event()
             self._sides: list[tuple[Any, Any]] = []
 
     def describe(self) -> dict[str, Any]:
         """Return the resources of the kernel on this device, for records."""
-        with self._context.active():
+        with self._context.activate():
             return {
                 "kernel": self.kernel.label,
                 "compiler": self._compiler,
@@ -197,8 +203,8 @@ class RenderKernel(Pass):
         streams = [stream for stream, _ in sides] or [self.stream]
         for slices in zip(*group, strict=True):
             for piece, stream in zip(slices, cycle(streams), strict=False):
-                grid = blocks(piece.tiles, self.kernel.threads), 1, 1
-                words = piece.arguments(arguments)
+                grid = count_blocks(piece.tiles, self.kernel.threads), 1, 1
+                words = piece.make_arguments(arguments)
                 self.function.prepared_async_call(grid, self.kernel.block, stream, words)
         for stream, done in sides:
             done.record(stream)

@@ -70,29 +70,29 @@ SAMPLED = 512  # spheres of which the median is taken
 PERSPECTIVE = 0  # Camera.kind
 
 
-def sampled(columns: Spheres) -> NDArray[np.float32]:
+def sample_spheres(columns: Spheres) -> NDArray[np.float32]:
     """Return some spheres from all parts of the scene, float32 (at most 512, 4)."""
     count = columns.size
     rows = np.arange(0, count, -(-count // SAMPLED) or 1)
     return np.stack(columns.taken(rows), axis=1)
 
 
-def kernel_for(
+def choose_kernel(
     count: int, nodes: int, some: NDArray[np.float32], camera: NDArray[np.void], height: int
 ) -> str:
     """The name of the render kernel for a view of so many spheres and nodes; some: spheres, as
-    `sampled` gives them. height: of the picture."""
+    `sample_spheres` gives them. height: of the picture."""
     if count <= MAX_LISTED:
         return LIST
-    if nodes <= 1 or median_radius(some, camera, height) < MIN_PACKET_RADIUS:
+    if nodes <= 1 or measure_median_radius(some, camera, height) < MIN_PACKET_RADIUS:
         return THREADS
     return PACKETS
 
 
-def missing_features(view: View) -> tuple[str, ...]:
+def find_missing_features(view: View) -> tuple[str, ...]:
     """Which features a picture of spheres does not need."""
     if view.needs_path_tracing:
-        return _missing_with_paths(view)
+        return _find_missing_with_paths(view)
     if view.integrator != "direct":
         if view.draft:
             return ()
@@ -103,7 +103,7 @@ def missing_features(view: View) -> tuple[str, ...]:
     return tuple(name for name, is_needed in zip(FEATURES, needed, strict=True) if not is_needed)
 
 
-def _missing_with_paths(view: View) -> tuple[str, ...]:
+def _find_missing_with_paths(view: View) -> tuple[str, ...]:
     if view.catches_shadows:
         return ()
     is_path = view.integrator == "path"
@@ -126,7 +126,7 @@ def _missing_with_paths(view: View) -> tuple[str, ...]:
     return (*DRAFTS, *RARE, *FILTERS, *light)
 
 
-def missing_with_capsules(view: View, has_forms: bool) -> tuple[str, ...]:
+def find_missing_with_capsules(view: View, has_forms: bool) -> tuple[str, ...]:
     """Which features a picture of a scene with capsules does not need; has_forms: whether there are
     cones, ellipsoids or flat ends."""
     if view.needs_path_tracing or view.integrator != "direct":
@@ -143,16 +143,16 @@ def missing_with_capsules(view: View, has_forms: bool) -> tuple[str, ...]:
 
 
 @cache
-def every_variant(kernel: str) -> list[tuple[str, ...]]:
+def list_variants(kernel: str) -> list[tuple[str, ...]]:
     """The sets of features that a kernel of PRODUCTION is compiled without: those that a picture
     may ask for. The empty one is the first."""
     found: dict[tuple[str, ...], None] = {(): None}
     for integrator, flags in product(("direct", "ao", "path"), product((0, 1), repeat=len(_READ))):
         view: Any = SimpleNamespace(integrator=integrator, **dict(zip(_READ, flags, strict=True)))
         if kernel == CAPSULES:
-            found |= {missing_with_capsules(view, forms): None for forms in (False, True)}
+            found |= {find_missing_with_capsules(view, forms): None for forms in (False, True)}
         elif view.needs_path_tracing == (kernel == PATHS):
-            missing = missing_features(view)
+            missing = find_missing_features(view)
             found[UNMADE.get((kernel, missing), missing)] = None
     return list(found)
 
@@ -165,7 +165,9 @@ _READ = (
 """What of a view these functions read."""
 
 
-def median_radius(spheres: NDArray[np.float32], camera: NDArray[np.void], height: int) -> float:
+def measure_median_radius(
+    spheres: NDArray[np.float32], camera: NDArray[np.void], height: int
+) -> float:
     """The median radius of the spheres, (N, 4), in view, in pixels; infinite where none is."""
     view: Any = camera[0]
     axes = np.stack([view["forward"], view["right"], view["up"]])

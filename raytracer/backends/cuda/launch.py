@@ -41,7 +41,7 @@ WARP = 32
 
 
 @dataclass(frozen=True)
-class Picture:
+class PictureTiles:
     """The tiles of a crop, or of some of its rows (`bands`), and the samples to add."""
 
     width: int
@@ -89,7 +89,7 @@ class Piece:
     def tiles(self) -> int:
         return self.tile_end - self.tile_begin
 
-    def arguments(self, arguments: NDArray[np.void]) -> bytes:
+    def make_arguments(self, arguments: NDArray[np.void]) -> bytes:
         """Return RenderArgs (1,) as bytes, with these tiles and samples."""
         for name, value in vars(self).items():
             arguments[name] = value
@@ -116,7 +116,7 @@ class Pacer:
             self.budget = max(min(fitting, self.budget * GROWTH), self.budget)
 
 
-def launches(picture: Picture, pacer: Pacer) -> Iterator[Group]:
+def iterate_launches(picture: PictureTiles, pacer: Pacer) -> Iterator[Group]:
     """Yield the launches of a picture; the budget of the pacer is read for each group of them.
 
     Every pixel gets its samples in ascending order.
@@ -126,13 +126,15 @@ def launches(picture: Picture, pacer: Pacer) -> Iterator[Group]:
     while sample < end:
         count = min(max(picture.length * pacer.budget // frame, 1), end - sample)
         if picture.bands is None:
-            yield from ([[piece]] for piece in _in_turn(picture, pacer, sample, count))
+            yield from ([[piece]] for piece in _iterate_in_turn(picture, pacer, sample, count))
         else:
-            yield _side_by_side(picture, sample, count)
+            yield _group_side_by_side(picture, sample, count)
         sample += count
 
 
-def _in_turn(picture: Picture, pacer: Pacer, sample: int, count: int) -> Iterator[Piece]:
+def _iterate_in_turn(
+    picture: PictureTiles, pacer: Pacer, sample: int, count: int
+) -> Iterator[Piece]:
     """Yield launches of all tiles with as many samples as fit, or of some with a single sample."""
     tile, tiles, pixels = 0, picture.tiles, picture.tile_pixels
     is_whole = count * tiles * pixels <= pacer.budget
@@ -145,7 +147,7 @@ def _in_turn(picture: Picture, pacer: Pacer, sample: int, count: int) -> Iterato
         tile = stop
 
 
-def _side_by_side(picture: Picture, sample: int, count: int) -> Group:
+def _group_side_by_side(picture: PictureTiles, sample: int, count: int) -> Group:
     """Return a few launches for each band, which follow one another.
 
     Bands have other pixels, so they may run side by side: the end of a launch, when most of the GPU
@@ -159,6 +161,6 @@ def _side_by_side(picture: Picture, sample: int, count: int) -> Group:
     ]
 
 
-def blocks(tiles: int, threads: int) -> int:
+def count_blocks(tiles: int, threads: int) -> int:
     """Return the number of thread blocks of `threads` threads, with one warp for each tile."""
     return -(-tiles // (threads // WARP))

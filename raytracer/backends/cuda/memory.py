@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from raytracer.backends.cuda import striped
+from raytracer.backends.cuda import striped_memory
 from raytracer.backends.cuda.driver import PrimaryContext
 from raytracer.config.errors import RaytracerError
 
@@ -36,8 +36,8 @@ class DeviceMemory:
             self._sizes.pop(name, None)
             if old := self._allocations.pop(name, None):
                 old.free()
-            if self._gpus and size > striped.STRIPE:
-                self._allocations[name] = striped.StripedAllocation(size, self._gpus)
+            if self._gpus and size > striped_memory.STRIPE:
+                self._allocations[name] = striped_memory.StripedAllocation(size, self._gpus)
             elif size:
                 self._allocations[name] = self._context.driver.mem_alloc(size)
             self._sizes[name] = size
@@ -72,7 +72,7 @@ class DeviceMemory:
 
 def _release(context: PrimaryContext, allocations: dict[str, Any], held: dict[str, Any]) -> None:
     if allocations or held:
-        with suppress(RaytracerError), context.active():  # a lost device has freed everything
+        with suppress(RaytracerError), context.activate():  # a lost device has freed everything
             while allocations:
                 allocations.popitem()[1].free()
             held.clear()

@@ -48,7 +48,7 @@ RELEASE = re.compile(r"\bV(\d+\.\d+\.\d+)")  # in what nvcc prints, and in the h
 
 
 @cache
-def release() -> str:
+def read_release() -> str:
     """Return the release, like "13.0.88"; "" if NVRTC is not installed."""
     try:
         text = compile_text(b"", "empty.cu", "compute_80", ())[0]
@@ -66,35 +66,50 @@ def compile_text(text: bytes, name: str, arch: str, options: Sequence[str]) -> t
     names, contents = ([each.encode() for each in part] for part in (HEADERS, HEADERS.values()))
     program = _ask(nvrtc.nvrtcCreateProgram, text, name.encode(), len(names), contents, names)
     try:
-        given = (*options, *OPTIONS, *_without_cache(), f"-arch={arch}", *_folders())
+        given = (
+            *options,
+            *OPTIONS,
+            *_find_cache_option(),
+            f"-arch={arch}",
+            *_list_folder_options(),
+        )
         words = [each.encode() for each in given]
         (status,) = nvrtc.nvrtcCompileProgram(program, len(words), words)
-        log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
+        log = _read_text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
         output = log.rstrip(b"\0").decode(errors="replace")
         if status:
             return b"", output or str(status)
         if arch.startswith("compute_"):
-            return _text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program), output
-        return _text(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program), output
+            return _read_text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program), output
+        return _read_text(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program), output
     finally:
         nvrtc.nvrtcDestroyProgram(program)
 
 
-def identity() -> tuple[str, ...]:
+def collect_identity() -> tuple[str, ...]:
     """Return what the same kernel and options depend on, for the name of a cubin."""
-    return ("NVRTC", release(), *OPTIONS, *HEADERS.values(), *_folders(), _header())
+    return (
+        "NVRTC",
+        read_release(),
+        *OPTIONS,
+        *HEADERS.values(),
+        *_list_folder_options(),
+        _digest_header(),
+    )
 
 
 @cache
-def _header() -> str:
+def _digest_header() -> str:
     """Return a digest of a header that every release of CUDA changes; "" without headers."""
-    versions = (Path(each.removeprefix("-I"), "cuda_runtime_api.h") for each in _folders())
+    versions = (
+        Path(each.removeprefix("-I"), "cuda_runtime_api.h") for each in _list_folder_options()
+    )
     version = next(filter(Path.is_file, versions), None)
     return blake2b(version.read_bytes(), digest_size=8).hexdigest() if version else ""
 
 
 @cache
-def _without_cache() -> tuple[str, ...]:
+def _find_cache_option() -> tuple[str, ...]:
     """Return the option against the driver's cache: cubins are kept here, with their log."""
     from cuda.bindings import nvrtc
 
@@ -102,7 +117,7 @@ def _without_cache() -> tuple[str, ...]:
 
 
 @cache
-def _folders() -> tuple[str, ...]:
+def _list_folder_options() -> tuple[str, ...]:
     """Return the options for the folders with CUDA's headers: of wheels, then of a toolkit."""
     spec = find_spec("nvidia")
     wheels = [Path(each) for each in spec.submodule_search_locations or ()] if spec else []
@@ -114,7 +129,7 @@ def _folders() -> tuple[str, ...]:
     return tuple(f"-I{folder}" for folder in folders if (folder / "cuda_bf16.h").is_file())
 
 
-def _text(size: Callable[..., Any], get: Callable[..., Any], program: Any) -> bytes:
+def _read_text(size: Callable[..., Any], get: Callable[..., Any], program: Any) -> bytes:
     # Written in place: never into bytes, of which those with one value are shared by the process.
     room = bytearray(int(_ask(size, program)))
     _ask(get, program, room)

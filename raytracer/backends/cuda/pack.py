@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.backends.base import Closeable
-from raytracer.backends.cuda.driver import primary_context
-from raytracer.backends.cuda.kernel import loaded
+from raytracer.backends.cuda.driver import get_primary_context
+from raytracer.backends.cuda.kernel import load_pass
 from raytracer.backends.cuda.memory import COLOR_BYTES, RECORD_BYTES, DeviceMemory
-from raytracer.backends.cuda.transfer import staging
+from raytracer.backends.cuda.transfer import get_staging
 from raytracer.config.errors import SceneError
 from raytracer.packing.sphere_update import OutOfRangeError, SphereUpdate
 from raytracer.system import layout
@@ -50,11 +50,11 @@ class Packer(Closeable):
     def __init__(self, ordinal: int, record_bytes: int = RECORD_BYTES) -> None:
         """Load the kernel, and compile it if necessary. record_bytes: of a record of the scene."""
         self._ordinal, self._record_bytes = ordinal, record_bytes
-        self._kernel = loaded(ordinal, ENTRY, "PackArgs")
-        self._context = primary_context(ordinal)
+        self._kernel = load_pass(ordinal, ENTRY, "PackArgs")
+        self._context = get_primary_context(ordinal)
         self._memory = DeviceMemory(self._context)  # of arrays that lie on the host, and tables
         self._table = b""
-        with self._context.active() as driver:
+        with self._context.activate() as driver:
             self._memory.held |= {name: driver.Event() for name in ("copied", "packed")}
 
     @property
@@ -78,31 +78,31 @@ class Packer(Closeable):
 
         records: address of the records of all spheres of the scene by number, float4: centre and
         radius in render space; in a scene with solids what follows stays. color: address of
-        `SceneBuffers.color`, float32 (K, 3). info: address of a PackInfo, for `decoded`; clear:
+        `SceneBuffers.color`, float32 (K, 3). info: address of a PackInfo, for `decode_info`; clear:
         whether it forgets what it says of calls before.
 
         Raises SceneError: an array is on another GPU, or in a capture a colour map is not on the
         device yet.
         """
-        arrays = arrays_of(update)
+        arrays = collect_arrays(update)
         on_gpu = [each for each in arrays.values() if isinstance(each, DeviceArray)]
         on_gpu = [] if update.in_graph else on_gpu
         is_copied = any(isinstance(each, np.ndarray) for each in arrays.values())
-        copies, handle = staging(self._ordinal).stream, int(stream.handle)
+        copies, handle = get_staging(self._ordinal).stream, int(stream.handle)
         caller = update.stream or LEGACY_STREAM
         for earlier in (caller, *(each.stream for each in on_gpu)) if on_gpu else ():
             if earlier is not None:
                 order_streams(handle, earlier, self._ordinal)
         if is_copied:  # not before the copies of the last call have been read
             copies.wait_for_event(self._memory.held["packed"])
-        placed = {name: self._placed(name, each) for name, each in arrays.items()}
+        placed = {name: self._place_array(name, each) for name, each in arrays.items()}
         if is_copied:
             self._memory.held["copied"].record(copies)
             stream.wait_for_event(self._memory.held["copied"])
-        arguments = pack_arguments(update, placed, self._record_bytes)
+        arguments = make_pack_arguments(update, placed, self._record_bytes)
         arguments["records"] = records + self._record_bytes * update.first
         arguments["color"] = color + COLOR_BYTES * update.first_color
-        arguments["info"], arguments["table"] = info, self._table_address(update, stream)
+        arguments["info"], arguments["table"] = info, self._upload_table(update, stream)
         words = layout.struct_dtype("PackInfo").itemsize // 4
         if clear:
             self._context.driver.memset_d32_async(info, ALL_ONES, words, stream)
@@ -113,7 +113,7 @@ class Packer(Closeable):
         if on_gpu:
             order_streams(caller, handle, self._ordinal)
 
-    def _placed(self, name: str, array: Array | None) -> DeviceArray | None:
+    def _place_array(self, name: str, array: Array | None) -> DeviceArray | None:
         """Return an array on this GPU: where it lies, or a copy of the host's."""
         if isinstance(array, DeviceArray) and array.device not in (None, self._ordinal):
             raise SceneError(
@@ -124,10 +124,10 @@ class Packer(Closeable):
             return array
         source = np.ascontiguousarray(array)
         address = self._memory.allocate(name, source.nbytes)
-        staging(self._ordinal).to_device(source, address)
-        return replace(described(source), address=address)
+        get_staging(self._ordinal).to_device(source, address)
+        return replace(describe_array(source), address=address)
 
-    def _table_address(self, update: SphereUpdate, stream: Any) -> int:
+    def _upload_table(self, update: SphereUpdate, stream: Any) -> int:
         """Return the address of the colour map's table, which is copied when it changes."""
         if update.color_map is None:
             return 0
@@ -141,26 +141,26 @@ class Packer(Closeable):
         return address
 
 
-def arrays_of(update: SphereUpdate) -> dict[str, Array | None]:
+def collect_arrays(update: SphereUpdate) -> dict[str, Array | None]:
     """Return the arrays of an update by name; a radius of the host goes with the arguments."""
-    radius = None if _one_radius(update) is not None else update.radii
+    radius = None if _find_single_radius(update) is not None else update.radii
     return {"positions": update.positions, "radii": radius, "colors": update.colors}
 
 
-def _one_radius(update: SphereUpdate) -> float | None:
+def _find_single_radius(update: SphereUpdate) -> float | None:
     """Return the radius of all spheres that the host states, or None."""
     radii = update.radii
     return float(radii[0]) if isinstance(radii, np.ndarray) and radii.size == 1 else None
 
 
-def described(array: NDArray[Any]) -> DeviceArray:
+def describe_array(array: NDArray[Any]) -> DeviceArray:
     """Return the description of an array of the host."""
     return DeviceArray(
         array.ctypes.data, array.shape, array.strides, array.dtype, None, None, array
     )
 
 
-def pack_arguments(
+def make_pack_arguments(
     update: SphereUpdate,
     placed: Mapping[str, DeviceArray | None],
     record_bytes: int = RECORD_BYTES,
@@ -176,7 +176,7 @@ def pack_arguments(
     row["linear"], row["offset"] = update.linear.reshape(-1), update.offset
     row["radius_factor"] = update.scale
     row["record_words"] = record_bytes // RECORD_BYTES
-    if (radius := _one_radius(update)) is not None:
+    if (radius := _find_single_radius(update)) is not None:
         row["radius"] = radius * update.scale
         if not 0.0 < row["radius"] < np.inf:  # in float32
             raise OutOfRangeError
@@ -203,7 +203,7 @@ def _describe(row: np.void, array: DeviceArray, columns: int) -> None:
     row["column_stride"] = array.strides[1] if columns > 1 else 0
 
 
-class Packed(NamedTuple):
+class PackReport(NamedTuple):
     """What was packed: bounds of centres and radii, render space, and the rows of the first spheres
     that cannot be shown, by words of `PackError`."""
 
@@ -221,16 +221,16 @@ class Packed(NamedTuple):
             raise SceneError(f"{name}: sphere {self.wrong[word]} {problem}")
 
 
-def decoded(info: NDArray[np.void]) -> Packed:
+def decode_info(info: NDArray[np.void]) -> PackReport:
     """Return what a PackInfo, structured (1,), says; lengths are NaN where nothing was packed."""
     row, words = info[0], layout.enum_values("PackError").items()
     rows = row["first_wrong"].tolist()
     wrong = {word: rows[code] for word, code in words if rows[code] != ALL_ONES}
-    least, most = (float(_numbers(key)) for key in (row["min_radius"], ~row["max_radius"]))
-    return Packed(_numbers(row["low"]), _numbers(~row["high"]), least, most, wrong)
+    least, most = (float(_decode_keys(key)) for key in (row["min_radius"], ~row["max_radius"]))
+    return PackReport(_decode_keys(row["low"]), _decode_keys(~row["high"]), least, most, wrong)
 
 
-def _numbers(keys: Any) -> NDArray[np.float32]:
+def _decode_keys(keys: Any) -> NDArray[np.float32]:
     """Return the numbers of keys (`float_key` of the kernels), float32 of the same shape."""
     keys = np.asarray(keys, np.uint32)
     bits: NDArray[np.uint32] = np.where(keys & 0x80000000, keys ^ 0x80000000, ~keys)

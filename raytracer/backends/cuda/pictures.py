@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.backends.cuda.driver import call, primary_context
+from raytracer.backends.cuda.driver import call, get_primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
-from raytracer.backends.cuda.transfer import NON_BLOCKING, staging
+from raytracer.backends.cuda.transfer import NON_BLOCKING, get_staging
 from raytracer.config.errors import RaytracerError
 from raytracer.system.cuda_driver import order_streams
 from raytracer.system.device_array import DeviceArray, packed_strides
@@ -38,7 +38,7 @@ class DevicePicture:
         self._last_reader: int | None = None
         self._writer: int | None = None
         self._number = number
-        self._context = primary_context(number)
+        self._context = get_primary_context(number)
         self._memory = DeviceMemory(self._context)
 
     @property
@@ -54,7 +54,7 @@ class DevicePicture:
         return self.address
 
     @contextmanager
-    def written_by(self, stream: Any) -> Iterator[None]:
+    def write_on(self, stream: Any) -> Iterator[None]:
         """Queue a picture on a stream in the block, in the order of its readers."""
         handle = int(stream.handle)
         for reader in {self._last_reader, self.reader}:
@@ -76,8 +76,10 @@ class DevicePicture:
 
     def to_host(self) -> NDArray[np.uint8]:
         width, height = self.size
-        with self._context.lock, self._context.active():
-            return staging(self._number).fetch(self.address, (height, width, CHANNELS), np.uint8)
+        with self._context.lock, self._context.activate():
+            return get_staging(self._number).fetch(
+                self.address, (height, width, CHANNELS), np.uint8
+            )
 
     def close(self) -> None:
         self._memory.close()
@@ -93,8 +95,8 @@ class Interop:
 
         self._cu: Any = cu
         flags = cu.CUgraphicsRegisterFlags.CU_GRAPHICS_REGISTER_FLAGS_WRITE_DISCARD
-        self._context = primary_context(ordinal)
-        with self._context.active() as driver:
+        self._context = get_primary_context(ordinal)
+        with self._context.activate() as driver:
             self._stream: Any = driver.Stream(NON_BLOCKING)
             kind = texture, GL_TEXTURE_2D, int(flags)
             self._resource = call("cuGraphicsGLRegisterImage", *kind)
@@ -108,7 +110,7 @@ class Interop:
         copy.srcDevice, copy.srcPitch = cu.CUdeviceptr(picture.address), CHANNELS * width
         copy.dstMemoryType = cu.CUmemorytype.CU_MEMORYTYPE_ARRAY
         copy.WidthInBytes, copy.Height = CHANNELS * width, height
-        with self._context.active():
+        with self._context.activate():
             call("cuGraphicsMapResources", 1, self._resource, stream)
             try:
                 array = call("cuGraphicsSubResourceGetMappedArray", self._resource, 0, 0)
@@ -119,6 +121,6 @@ class Interop:
 
     def close(self) -> None:
         """Unregister the texture, before OpenGL deletes or resizes it."""
-        with suppress(RaytracerError), self._context.active():
+        with suppress(RaytracerError), self._context.activate():
             self._stream = None
             call("cuGraphicsUnregisterResource", self._resource)

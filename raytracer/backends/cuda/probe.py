@@ -13,29 +13,29 @@ from raytracer.config.errors import RaytracerError
 from raytracer.system.cuda_driver import LIBRARY, NO_DEVICE, suggest_start_remedy
 
 
-def why_not(device: int = 0) -> str | None:
+def explain_missing(device: int = 0) -> str | None:
     """Return what a device lacks to run kernels and how to get it; None if it lacks nothing."""
     try:
-        return _driver_missing(device) or _kernels_missing(device)
+        return _find_missing_driver(device) or _find_missing_kernels(device)
     except RaytracerError as error:  # of a binding
         return str(error)
 
 
-def devices() -> list[dict[str, Any]]:
+def list_devices() -> list[dict[str, Any]]:
     """Return what is known of each GPU, with the binding and the compiler in use; memory in bytes.
     The list is empty if CUDA cannot be used."""
-    from raytracer.backends.cuda.compile import version
+    from raytracer.backends.cuda.compile import describe_compiler
 
     compiler, count = "", 0
     with suppress(RaytracerError):  # no binding, or nvcc does not start
-        count = 0 if _driver_missing(0) else driver.load().Device.count()
-        compiler = version()
-    return [device_details(number) | {"compiler": compiler or "none"} for number in range(count)]
+        count = 0 if _find_missing_driver(0) else driver.load().Device.count()
+        compiler = describe_compiler()
+    return [describe_device(number) | {"compiler": compiler or "none"} for number in range(count)]
 
 
-def device_details(ordinal: int) -> dict[str, Any]:
-    context = driver.primary_context(ordinal)
-    free, total = context.memory()
+def describe_device(ordinal: int) -> dict[str, Any]:
+    context = driver.get_primary_context(ordinal)
+    free, total = context.measure_memory()
     version = context.driver.get_driver_version()  # 13000 of 13.0
     return {
         "device": context.device.name(),
@@ -45,12 +45,12 @@ def device_details(ordinal: int) -> dict[str, Any]:
         "memory_total": total,
         "multiprocessors": context.multiprocessors,
         "cuda_driver": f"{version // 1000}.{version % 1000 // 10}",
-        "driver": _driver_release(),
-        "binding": driver.label(),
+        "driver": _read_driver_release(),
+        "binding": driver.format_label(),
     }
 
 
-def _driver_missing(device: int) -> str | None:
+def _find_missing_driver(device: int) -> str | None:
     """Return what the driver library lacks. A binding is recommended only if there is a GPU."""
     try:
         cuda = ctypes.CDLL(LIBRARY)
@@ -70,30 +70,30 @@ def _driver_missing(device: int) -> str | None:
     return None
 
 
-def _kernels_missing(device: int) -> str | None:
+def _find_missing_kernels(device: int) -> str | None:
     """Return why the kernels of a device are neither compiled nor can be compiled, or None."""
     from raytracer.backends.cuda import compile as compiler
     from raytracer.backends.cuda.kernel import check_supported, production
     from raytracer.backends.cuda.kernel_selection import PRODUCTION
 
-    arch = driver.architecture(driver.load().Device(device).compute_capability())
-    made_for, has = compiler.cuda_version(), driver.load().get_driver_version() // 1000
+    arch = driver.format_architecture(driver.load().Device(device).compute_capability())
+    made_for, has = compiler.read_cuda_version(), driver.load().get_driver_version() // 1000
     for kernel in map(production, PRODUCTION):
         check_supported(kernel, arch)
-        can_compile = bool(compiler.version()) and made_for <= has
-        if can_compile or compiler.ready_made(kernel.translation_unit, arch):
+        can_compile = bool(compiler.describe_compiler()) and made_for <= has
+        if can_compile or compiler.find_ready_made(kernel.translation_unit, arch):
             continue
         if made_for:
             return (
-                f"{compiler.version()} is too new for the driver: update the driver, or take "
-                "that of CUDA 12: `pip install 'raytracer[cuda12]'`, with RAYTRACER_NVCC=none"
+                f"{compiler.describe_compiler()} is too new for the driver: update the driver, or "
+                "take that of CUDA 12: `pip install 'raytracer[cuda12]'`, with RAYTRACER_NVCC=none"
             )
         get = compiler.GET_COMPILER
         return f"there is neither a compiled kernel for {arch} nor a compiler: {get}"
     return None
 
 
-def _driver_release() -> str | None:
+def _read_driver_release() -> str | None:
     """Return the driver release, for example "580.65.06"; None if it is unknown."""
     try:
         text = Path("/proc/driver/nvidia/version").read_text()

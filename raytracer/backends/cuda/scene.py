@@ -11,22 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer._native import core
-from raytracer.backends.base import TABLES, TREE, Bands, DeviceScene, sphere_arrays
+from raytracer.backends.base import TABLES, TREE, Bands, DeviceScene, collect_sphere_arrays
 from raytracer.backends.cuda import kernel_selection as selection
-from raytracer.backends.cuda import launch, striped
-from raytracer.backends.cuda.driver import connect, primary_context
-from raytracer.backends.cuda.kernel import TILE, RenderKernel, loaded, production, render_kernel
+from raytracer.backends.cuda import launch, striped_memory
+from raytracer.backends.cuda.driver import connect, get_primary_context
+from raytracer.backends.cuda.kernel import TILE, RenderKernel, load_pass, production, render_kernel
 from raytracer.backends.cuda.memory import COLOR_BYTES, DeviceMemory
-from raytracer.backends.cuda.moving import MovingSpheres
+from raytracer.backends.cuda.moving_spheres import MovingSpheres
 from raytracer.backends.cuda.pack import BEFORE_CAPTURE
-from raytracer.backends.cuda.placed import PAUSE, PlacedSpheres
-from raytracer.backends.cuda.transfer import as_bytes, copy_within, staging
+from raytracer.backends.cuda.placed_spheres import PAUSE, PlacedSpheres
+from raytracer.backends.cuda.transfer import copy_within, get_staging, view_bytes
 from raytracer.backends.cuda.tree import (
     NODE_BYTES,
     DeviceTree,
-    build_sizes,
-    max_nodes,
-    scratch_sizes,
+    compute_build_sizes,
+    compute_max_nodes,
+    compute_scratch_sizes,
 )
 from raytracer.backends.kernel_sources import Kernel
 from raytracer.config.errors import SceneError
@@ -51,7 +51,7 @@ class CudaScene(DeviceScene):
     Of `buffers` and `tree` it keeps the large spheres: the host may drop the rest.
 
     kernel: renders every view; None takes the one that suits it. pacer: of launches over the scene.
-    gpus: over which memory is striped (`DeviceMemory`); `seen_from` then returns what renders.
+    gpus: over which memory is striped (`DeviceMemory`); `share_with` then returns what renders.
     """
 
     max_excess = 0.5
@@ -72,17 +72,17 @@ class CudaScene(DeviceScene):
         self.large = buffers.large
         self.has_capsules = len(buffers.axis) > 0
         self.has_forms = buffers.has_forms
-        self.pacer = launch.Pacer(_first_samples(number))
+        self.pacer = launch.Pacer(_choose_first_samples(number))
         self._buffers: SceneBuffers | None = buffers if tree is None else None
         there = ("color",) if isinstance(buffers.colors, DeviceColors) else ()
-        self._arrays = sphere_arrays(buffers, tree, there)
-        self._lengths = lengths_of(buffers)
-        self._node_count = max_nodes(self.count) if tree is None else len(tree.nodes)
+        self._arrays = collect_sphere_arrays(buffers, tree, there)
+        self._lengths = collect_lengths(buffers)
+        self._node_count = compute_max_nodes(self.count) if tree is None else len(tree.nodes)
         # A kernel of the bench may lay records out otherwise, and chooses for itself.
-        self._sample = selection.sampled(buffers.placed) if kernel is None else None
+        self._sample = selection.sample_spheres(buffers.placed) if kernel is None else None
         self._kernel = kernel
         self._last: tuple[NDArray[np.void], int, str] | None = None  # camera, height, kernel
-        self._context = primary_context(number)
+        self._context = get_primary_context(number)
         self._memory = DeviceMemory(self._context, gpus)
         self._striped: DeviceMemory | None = None  # has the arrays that are not in its own memory
         self.has_images = len(buffers.images) > 0
@@ -92,24 +92,24 @@ class CudaScene(DeviceScene):
         self._moving: MovingSpheres | None = None
 
     def update(self, spheres: SphereUpdate) -> None:
-        with self._context.lock, self._context.active():
+        with self._context.lock, self._context.activate():
             if self._moving is None:
                 if spheres.in_graph:
                     raise SceneError(f"stream: {BEFORE_CAPTURE}")
-                self._moving = MovingSpheres(self._tree(), self._apart)
+                self._moving = MovingSpheres(self._make_tree(), self._apart)
             if spheres.is_on_host:  # which is put back where it is wrong, out of a complete tree
                 self.settle()
             self._moving.update(spheres, self.max_excess)
 
     def wait(self) -> None:
         if self._moving is not None:
-            with self._context.active():
+            with self._context.activate():
                 self._moving.wait()
 
-    def moved_radii(self) -> tuple[float, float]:
+    def find_moved_radii(self) -> tuple[float, float]:
         if self._moving is None:
-            return super().moved_radii()
-        with self._context.lock, self._context.active():
+            return super().find_moved_radii()
+        with self._context.lock, self._context.activate():
             self.settle()
         return self._moving.radii
 
@@ -122,8 +122,8 @@ class CudaScene(DeviceScene):
             tree = host_tree(tuple(np.ascontiguousarray(self._moving.records().T)), self._apart)
             self._node_count = len(tree.nodes)
             for name in TREE:
-                staging(self.number).to_device(getattr(tree, name), self._memory.address(name))
-            staging(self.number).stream.synchronize()
+                get_staging(self.number).to_device(getattr(tree, name), self._memory.address(name))
+            get_staging(self.number).stream.synchronize()
         elif self._moving.node_count:
             self._node_count = self._moving.node_count
         self._moving.check()
@@ -132,18 +132,18 @@ class CudaScene(DeviceScene):
     def nbytes(self) -> int:
         return self._memory.nbytes
 
-    def sizes(self) -> dict[str, int]:
+    def compute_sizes(self) -> dict[str, int]:
         """Return the bytes of each array by name; only before `upload`."""
         sizes = {name: int(array.nbytes) for name, array in self._arrays.items()}
         if (buffers := self._buffers) is not None:
-            sizes |= self._build_sizes(buffers)
+            sizes |= self._compute_build_sizes(buffers)
             if isinstance(buffers.colors, DeviceColors):
                 sizes["color"] = COLOR_BYTES * len(buffers.colors)
         return sizes
 
-    def _build_sizes(self, buffers: SceneBuffers) -> dict[str, int]:
+    def _compute_build_sizes(self, buffers: SceneBuffers) -> dict[str, int]:
         """Return the bytes of what a build on the device takes, by name."""
-        sizes = build_sizes(self.count, self._record_bytes)
+        sizes = compute_build_sizes(self.count, self._record_bytes)
         sizes["spheres"] += buffers.shapes.nbytes
         if not isinstance(buffers.placed, PlacedSpheres):
             sizes["records"] = self._record_bytes * self.count
@@ -157,15 +157,15 @@ class CudaScene(DeviceScene):
             if buffers is not None:
                 arrays |= self._build(buffers)
             for name, array in arrays.items():
-                self._bring(name, array)
+                self._upload_array(name, array)
             self.tree_nbytes = sum(map(self._memory.size, TREE))
-            with self._context.lock, self._context.active():
-                staging(self.number).stream.synchronize()
+            with self._context.lock, self._context.activate():
+                get_staging(self.number).stream.synchronize()
         except BaseException:
             self.close()
             raise
 
-    def _tree(self) -> DeviceTree:
+    def _make_tree(self) -> DeviceTree:
         apart = len(self._apart)
         return DeviceTree(self.number, self._memory, self.count, apart, self._record_bytes)
 
@@ -173,12 +173,12 @@ class CudaScene(DeviceScene):
         """Build the tree on the device; returns that of the host where this one is too deep."""
         count, memory, record = self.count, self._memory, self._record_bytes
         ground, placed = buffers.ground_record, buffers.placed
-        with self._context.lock, self._context.active():
-            tree = self._tree()
-            for name, size in self._build_sizes(buffers).items():
+        with self._context.lock, self._context.activate():
+            tree = self._make_tree()
+            for name, size in self._compute_build_sizes(buffers).items():
                 memory.allocate(name, size)
         if isinstance(placed, PlacedSpheres):
-            records = self._take_placed(placed, buffers.colors)
+            records = self._copy_placed(placed, buffers.colors)
             self._copy(records + record * buffers.count, ground)
         else:
             records = memory.address("records")
@@ -187,14 +187,14 @@ class CudaScene(DeviceScene):
                 self._copy(place, column)
                 self._copy(place + column.nbytes, ground[number : number + 1])
         self._copy(memory.address("spheres") + count * record, buffers.shapes)
-        self._bring("apart", buffers.large_id)
-        with self._context.lock, self._context.active() as driver:
-            stream = staging(self.number).stream
+        self._upload_array("apart", buffers.large_id)
+        with self._context.lock, self._context.activate() as driver:
+            stream = get_staging(self.number).stream
             if not isinstance(placed, PlacedSpheres):
                 tree.interleave(stream)
             tree.build(stream, records=records)
-            result = tree.result()
-            memory.free("records", "apart", *scratch_sizes(count))
+            result = tree.read_result()
+            memory.free("records", "apart", *compute_scratch_sizes(count))
             if result["too_deep"]:
                 memory.free(*TREE)
                 of_host = build_bvh(buffers)
@@ -209,50 +209,50 @@ class CudaScene(DeviceScene):
             memory.rename("kept", "nodes")
         return {}
 
-    def _take_placed(self, placed: PlacedSpheres, colors: Any) -> int:
+    def _copy_placed(self, placed: PlacedSpheres, colors: Any) -> int:
         """Return the address of records that a GPU has packed, and copy colours from there."""
         own, there = self._memory, placed.memory
-        with self._context.lock, self._context.active() as driver:
+        with self._context.lock, self._context.activate() as driver:
             connect(self.number, placed.number)
-            stream = staging(self.number).stream
+            stream = get_staging(self.number).stream
             names = [] if placed.number == self.number else ["records"]
             for name in (*names, *(["color"] if isinstance(colors, DeviceColors) else [])):
                 target = own.allocate(name, there.size(name))
                 copy_within(driver, target, there.address(name), there.size(name), stream)
         return own.address("records") or there.address("records")
 
-    def _bring(self, name: str, array: NDArray[Any]) -> None:
-        with self._context.lock, self._context.active():
+    def _upload_array(self, name: str, array: NDArray[Any]) -> None:
+        with self._context.lock, self._context.activate():
             address = self._memory.allocate(name, array.nbytes)
         self._copy(address, array)
 
     def _copy(self, address: int, array: NDArray[Any]) -> None:
         """Copy an array in parts, between which other threads can use the GPU."""
-        source = as_bytes(array)
+        source = view_bytes(array)
         for start in range(0, source.size, PART):
             if start:
                 sleep(PAUSE)
-            with self._context.lock, self._context.active():
-                staging(self.number).to_device(source[start : start + PART], address + start)
+            with self._context.lock, self._context.activate():
+                get_staging(self.number).to_device(source[start : start + PART], address + start)
 
     def address(self, name: str) -> int:
         """Return the address of an array by its name in RenderArgs; 0 of an empty one."""
         own = self._memory.address(name)
         return own if own or self._striped is None else self._striped.address(name)
 
-    def seen_from(self, number: int) -> CudaScene:
+    def share_with(self, number: int) -> CudaScene:
         """Return a scene of another GPU, or of this one, that reads the striped arrays of this one
         and has copies of the others, and of COPIED. It is to be closed before this one."""
         seen = copy(self)
-        seen.number, seen._context = number, primary_context(number)
-        seen.pacer, seen._last = launch.Pacer(_first_samples(number)), None
+        seen.number, seen._context = number, get_primary_context(number)
+        seen.pacer, seen._last = launch.Pacer(_choose_first_samples(number)), None
         seen._memory, seen._striped = DeviceMemory(seen._context), self._memory
         seen._lengths = dict(self._lengths)
         connect(number, self.number)
         try:
-            with seen._context.lock, seen._context.active() as driver:
-                stream = staging(number).stream
-                for name in self._copied():
+            with seen._context.lock, seen._context.activate() as driver:
+                stream = get_staging(number).stream
+                for name in self._list_copied():
                     size = self._memory.size(name)
                     target, source = seen._memory.allocate(name, size), self._memory.address(name)
                     copy_within(driver, target, source, size, stream)
@@ -263,26 +263,26 @@ class CudaScene(DeviceScene):
         seen.tree_nbytes = sum(map(seen._memory.size, TREE))
         return seen
 
-    def _copied(self) -> list[str]:
+    def _list_copied(self) -> list[str]:
         """Return the names of the arrays that all GPUs of a striped scene have."""
         names = (*TREE, *TABLES)
-        return [n for n in names if n in COPIED or self._memory.size(n) <= striped.STRIPE]
+        return [n for n in names if n in COPIED or self._memory.size(n) <= striped_memory.STRIPE]
 
     def free_copied(self) -> None:
-        """Free the arrays of which `seen_from` has made copies."""
-        with self._context.lock, self._context.active():
-            self._memory.free(*self._copied())
+        """Free the arrays of which `share_with` has made copies."""
+        with self._context.lock, self._context.activate():
+            self._memory.free(*self._list_copied())
         self.tree_nbytes = sum(map(self._memory.size, TREE))
 
-    def kernel(self, view: View) -> RenderKernel:
+    def find_kernel(self, view: View) -> RenderKernel:
         """Return the kernel that renders a view; its first use loads it."""
         given = None if self.has_capsules else self._kernel  # others read records of spheres
-        kernel = given or production(self._kernel_name(view))
+        kernel = given or production(self._choose_kernel_name(view))
         with self._context.lock:
             if kernel.name == selection.CAPSULES:  # which reads their records for spheres too
-                missing = selection.missing_with_capsules(view, self.has_forms)
+                missing = selection.find_missing_with_capsules(view, self.has_forms)
             else:
-                missing = selection.missing_features(view)
+                missing = selection.find_missing_features(view)
             missing = selection.UNMADE.get((kernel.name, missing), missing)
             return render_kernel(self.number, kernel, missing, self.has_images)
 
@@ -293,12 +293,12 @@ class CudaScene(DeviceScene):
             c_camera=view.camera, c_lights=view.lights, c_materials=view.materials,
             c_large=self.large, c_frame=view.frame,
         )  # fmt: skip
-        kernel.set_spheres(self.address("spheres"), self._record_bytes * self._shown(view))
+        kernel.set_spheres(self.address("spheres"), self._record_bytes * self._count_shown(view))
 
     def describe(self, view: View) -> dict[str, Any]:
-        return self.kernel(view).describe()
+        return self.find_kernel(view).describe()
 
-    def _kernel_name(self, view: View) -> str:
+    def _choose_kernel_name(self, view: View) -> str:
         """Return the render kernel for a view; it is cached for the last camera."""
         if self.has_capsules or view.needs_path_tracing:
             return selection.CAPSULES if self.has_capsules else selection.PATHS
@@ -307,7 +307,9 @@ class CudaScene(DeviceScene):
         camera, height = view.camera, view.height
         assert self._sample is not None
         if self._last is None or self._last[0] is not camera or self._last[1] != height:
-            name = selection.kernel_for(self.count, self._node_count, self._sample, camera, height)
+            name = selection.choose_kernel(
+                self.count, self._node_count, self._sample, camera, height
+            )
             self._last = camera, height, name
         return self._last[2]
 
@@ -317,28 +319,30 @@ class CudaScene(DeviceScene):
         tables = (view.lights, view.materials) if is_lit else (None, None)
         core().check_view(view.camera, *tables, view.frame, **self._lengths)
 
-    def _shown(self, view: View) -> int:
+    def _count_shown(self, view: View) -> int:
         """Return how many records a view shows: the last one is a ground that it may leave out."""
         return self.count - len(self.large) + view.large_count
 
-    def arguments(self, view: View, picture: launch.Picture, film: int = 0) -> NDArray[np.void]:
+    def make_arguments(
+        self, view: View, picture: launch.PictureTiles, film: int = 0
+    ) -> NDArray[np.void]:
         """RenderArgs (1,) without tiles and samples. film: address of the sums."""
         arguments = np.zeros(1, layout.struct_dtype("RenderArgs"))
         for name in (*TREE, *TABLES):
             arguments[name] = self.address(name)
         arguments["film"] = film
-        arguments["sphere_count"] = self._shown(view)
+        arguments["sphere_count"] = self._count_shown(view)
         arguments["tiles_x"] = picture.tiles_x
         return arguments
 
-    def _first_hits(self, view: View) -> NDArray[np.void]:
+    def _trace_first_hits(self, view: View) -> NDArray[np.void]:
         x0, y0, x1, y1 = view.crop
         hits = np.empty((y1 - y0, x1 - x0), layout.struct_dtype("FirstHit"))
-        tiles = picture_of(view).tiles
+        tiles = make_tiles(view).tiles
         return self._ask("first_hits", view.through_centers(), tiles, tiles, hits)
 
-    def exposures(self, view: View, count: int) -> NDArray[np.void]:
-        exposures, warps = np.zeros(count, layout.struct_dtype("Exposure")), self._shown(view)
+    def count_visible_points(self, view: View, count: int) -> NDArray[np.void]:
+        exposures, warps = np.zeros(count, layout.struct_dtype("Exposure")), self._count_shown(view)
         return self._ask("exposure", view, count, warps, exposures) if count else exposures
 
     def _ask(
@@ -346,18 +350,18 @@ class CudaScene(DeviceScene):
     ) -> NDArray[np.void]:
         """Fill `answers`, one struct each, by a kernel, and return them."""
         self.check(view, is_lit=False)
-        arguments = self.arguments(view, picture_of(view))
+        arguments = self.make_arguments(view, make_tiles(view))
         arguments["tile_end"] = tile_end
-        copies = staging(self.number)
-        with self._context.lock, self._context.active() as driver:
+        copies = get_staging(self.number)
+        with self._context.lock, self._context.activate() as driver:
             self.settle()
             name = f"{entry}_capsules" if self.has_capsules else entry
-            kernel = loaded(self.number, entry, "RenderArgs", name, self.has_images)
+            kernel = load_pass(self.number, entry, "RenderArgs", name, self.has_images)
             kernel.set_tables(c_camera=view.camera, c_large=self.large, c_frame=view.frame)
             memory = driver.mem_alloc(answers.nbytes)
             try:
                 arguments["film"] = int(memory)
-                grid = launch.blocks(warps, kernel.kernel.threads), 1, 1
+                grid = launch.count_blocks(warps, kernel.kernel.threads), 1, 1
                 kernel.launch(grid, arguments, copies.stream)
                 copies.to_host(int(memory), answers)
             finally:
@@ -365,10 +369,10 @@ class CudaScene(DeviceScene):
         return answers
 
     def _replace_sky(self, sky: NDArray[np.void]) -> None:
-        self._bring("sky", sky)
+        self._upload_array("sky", sky)
         self._lengths["texels"] = len(sky)
-        with self._context.lock, self._context.active():
-            staging(self.number).stream.synchronize()
+        with self._context.lock, self._context.activate():
+            get_staging(self.number).stream.synchronize()
 
     def close(self) -> None:
         if self._moving is not None:
@@ -376,7 +380,7 @@ class CudaScene(DeviceScene):
         self._memory.close()
 
 
-def lengths_of(buffers: SceneBuffers) -> dict[str, int]:
+def collect_lengths(buffers: SceneBuffers) -> dict[str, int]:
     """Return the lengths of the arrays and the number of materials in use, to check views."""
     arrays = {
         "colors": buffers.colors, "color_ids": buffers.color_id,
@@ -390,15 +394,15 @@ def lengths_of(buffers: SceneBuffers) -> dict[str, int]:
     }
 
 
-def picture_of(view: View, bands: Bands | None = None) -> launch.Picture:
+def make_tiles(view: View, bands: Bands | None = None) -> launch.PictureTiles:
     """Return the tiles and samples of a view, or of some of its rows."""
     x0, y0, x1, y1 = view.crop
-    return launch.Picture(x1 - x0, y1 - y0, TILE, view.first_sample, view.samples, bands)
+    return launch.PictureTiles(x1 - x0, y1 - y0, TILE, view.first_sample, view.samples, bands)
 
 
-def _first_samples(number: int) -> int:
+def _choose_first_samples(number: int) -> int:
     """Return the samples of the first launch: fewer if the GPU has a watchdog."""
-    context = primary_context(number)
+    context = get_primary_context(number)
     attribute = context.driver.device_attribute.KERNEL_EXEC_TIMEOUT
     watched = context.device.get_attribute(attribute)
     return launch.FIRST_SAMPLES_WATCHED if watched else launch.FIRST_SAMPLES

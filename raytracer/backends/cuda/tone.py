@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda.driver import primary_context
-from raytracer.backends.cuda.kernel import loaded
+from raytracer.backends.cuda.driver import get_primary_context
+from raytracer.backends.cuda.kernel import load_pass
 from raytracer.backends.cuda.memory import DeviceMemory
-from raytracer.backends.cuda.transfer import staging
-from raytracer.backends.kernel_sources import product
+from raytracer.backends.cuda.transfer import get_staging
+from raytracer.backends.kernel_sources import read_production_kernel
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.film.film import Film, check_bits, empty_histogram, tone_arguments
 from raytracer.system import layout
@@ -27,11 +27,11 @@ DENOISE_DRAFT = "denoise_draft"
 def compile_passes(ordinal: int) -> None:
     """Begin to compile the passes of every picture, once in a process, beside the first kernel. An
     error is raised again where a pass is loaded."""
-    arch = primary_context(ordinal).arch
-    compiler.version()  # asked for once, not by every thread
+    arch = get_primary_context(ordinal).arch
+    compiler.describe_compiler()  # asked for once, not by every thread
     pool = ThreadPoolExecutor(len(PASSES))
     for name in PASSES:
-        pool.submit(compiler.load, product(name).translation_unit, arch)
+        pool.submit(compiler.load_cubin, read_production_kernel(name).translation_unit, arch)
     pool.shutdown(wait=False)
 
 
@@ -41,13 +41,13 @@ class ToneKernels:
 
     def __init__(self, ordinal: int) -> None:
         """Load the kernels, compile them if necessary, and allocate their memory."""
-        self._context = primary_context(ordinal)
-        self.stream = staging(ordinal).stream
+        self._context = get_primary_context(ordinal)
+        self.stream = get_staging(ordinal).stream
         self._ordinal = ordinal
         self._memory = DeviceMemory(self._context)
-        with self._context.active() as driver:
+        with self._context.activate() as driver:
             for name in PASSES:
-                loaded(ordinal, name, "ToneArgs")
+                load_pass(ordinal, name, "ToneArgs")
             scratch_bytes = layout.kernel_constant("kHistogramScratchBytes")
             sizes = {
                 "histogram": layout.struct_dtype("FilmHistogram").itemsize,
@@ -89,14 +89,14 @@ class ToneKernels:
     def launch(self, entry: str, args: NDArray[np.void]) -> None:
         """Queue one pass; args: structured (1,), ToneArgs, with addresses."""
         width, height = int(args["width"][0]), int(args["height"][0])
-        kernel = loaded(self._ordinal, entry, "ToneArgs")
+        kernel = load_pass(self._ordinal, entry, "ToneArgs")
         grid = kernel.grid(width=width, height=height, n=width * height)
         kernel.launch(grid, args, self.stream)
 
     def read_histogram(self) -> NDArray[np.void]:
         """Return the histogram of the last film, structured (1,)."""
         histogram = empty_histogram()
-        staging(self._ordinal).to_host(self.histogram, histogram)
+        get_staging(self._ordinal).to_host(self.histogram, histogram)
         return histogram
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from raytracer.backends.cuda.driver import PrimaryContext, call, primary_context
+from raytracer.backends.cuda.driver import PrimaryContext, call, get_primary_context
 from raytracer.backends.cuda.memory import DeviceMemory
 from raytracer.config.errors import RaytracerError
 from raytracer.system.device_array import DeviceArray
@@ -77,7 +77,7 @@ class PageLockedPool:
                 _unlock(self._locked, memory.ctypes.data)
         if excess > 0:
             return False
-        memory = _aligned(size)
+        memory = _allocate_aligned(size)
         address = memory.ctypes.data
         try:
             call("cuMemHostRegister", address, size, _PORTABLE)
@@ -89,7 +89,7 @@ class PageLockedPool:
         return True
 
 
-def _aligned(size: int) -> Memory:
+def _allocate_aligned(size: int) -> Memory:
     """Return memory whose pages have nothing else."""
     memory = np.empty((-(-size // PAGE) + 1) * PAGE, np.uint8)
     start = -memory.ctypes.data % PAGE
@@ -106,7 +106,7 @@ def _unlock_all(context: PrimaryContext, locked: dict[int, Memory]) -> None:
     """Unlock all arrays, also when the process ends."""
     if not locked:
         return
-    with suppress(RaytracerError), context.active():  # a lost device has unlocked them already
+    with suppress(RaytracerError), context.activate():  # a lost device has unlocked them already
         for address in list(locked):
             _unlock(locked, address)
 
@@ -121,7 +121,7 @@ class Staging:
 
     def __init__(self, context: PrimaryContext) -> None:
         self._driver, self._pool = context.driver, PageLockedPool(context)
-        with context.active() as driver:
+        with context.activate() as driver:
             self.stream = driver.Stream(NON_BLOCKING)
             self._slots = [
                 (driver.pagelocked_empty(CHUNK, np.uint8), driver.Event()) for _ in range(2)
@@ -129,7 +129,7 @@ class Staging:
 
     def to_device(self, array: NDArray[Any], address: int) -> None:
         """Queue a copy of a contiguous array to device memory; the array may be changed at once."""
-        source = as_bytes(array)
+        source = view_bytes(array)
         for index, start in enumerate(range(0, source.size, CHUNK)):
             part = source[start : start + CHUNK]
             host, event = self._slots[index % 2]
@@ -140,7 +140,7 @@ class Staging:
 
     def to_host(self, address: int, array: NDArray[Any]) -> None:
         """Copy device memory into an array, and wait for it; arguments as for `to_device`."""
-        target = as_bytes(array)
+        target = view_bytes(array)
         arriving: tuple[Any, Any, NDArray[np.uint8]] | None = None
         for index, start in enumerate(range(0, target.size, CHUNK)):
             part = target[start : start + CHUNK]
@@ -175,19 +175,19 @@ def copy_within(driver: Any, target: int, source: int, size: int, stream: Any) -
 
 
 @cache
-def staging(ordinal: int) -> Staging:
+def get_staging(ordinal: int) -> Staging:
     """Return the buffers of a device, one set for all callers, because page-locking is slow."""
-    return Staging(primary_context(ordinal))
+    return Staging(get_primary_context(ordinal))
 
 
 def upload(number: int, array: NDArray[Any]) -> DeviceArray:
     """Return a copy of a C-contiguous array in the memory of a GPU."""
-    context = primary_context(number)
+    context = get_primary_context(number)
     memory = DeviceMemory(context)
-    with context.lock, context.active():
+    with context.lock, context.activate():
         address = memory.allocate("array", array.nbytes)
-        staging(number).to_device(array, address)
-        staging(number).stream.synchronize()
+        get_staging(number).to_device(array, address)
+        get_staging(number).stream.synchronize()
     return DeviceArray(address, array.shape, array.strides, array.dtype, number, None, memory)
 
 
@@ -196,7 +196,7 @@ def _drain(host: Any, event: Any, part: NDArray[np.uint8]) -> None:
     part[:] = host[: part.size]
 
 
-def as_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
+def view_bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
     """The same memory as bytes, flat. array: C-contiguous, or a ValueError is raised."""
     if not array.flags.c_contiguous:
         raise ValueError("the array must be C-contiguous")

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer.backends.base import TREE
-from raytracer.backends.cuda.driver import primary_context
+from raytracer.backends.cuda.driver import get_primary_context
 from raytracer.backends.cuda.kernel import load_module
 from raytracer.backends.cuda.memory import RECORD_BYTES, DeviceMemory
-from raytracer.backends.cuda.transfer import staging
-from raytracer.backends.kernel_sources import product
+from raytracer.backends.cuda.transfer import get_staging
+from raytracer.backends.kernel_sources import read_production_kernel
 from raytracer.system import layout
 
 BUILD_TREE, BUILD_TREE_OF_SOLIDS = "build_tree", "build_tree_capsules"
@@ -33,51 +33,51 @@ PACKED_BYTES = layout.struct_dtype("PackInfo").itemsize
 """Bytes at the beginning of the state, which packing fills (`BuildState` of the kernels)."""
 
 
-def max_nodes(count: int) -> int:
+def compute_max_nodes(count: int) -> int:
     """Return the largest number of nodes of a tree: all have eight slots, but perhaps one."""
     return count // 7 + 2
 
 
-def tree_sizes(count: int, record_bytes: int) -> dict[str, int]:
+def compute_tree_sizes(count: int, record_bytes: int) -> dict[str, int]:
     """Return the bytes of a tree by name; nodes: at most."""
     return {
-        "nodes": max_nodes(count) * NODE_BYTES,
+        "nodes": compute_max_nodes(count) * NODE_BYTES,
         "spheres": count * record_bytes,
         "order": 4 * count,
     }
 
 
-def box_bytes(count: int) -> int:
+def compute_box_bytes(count: int) -> int:
     """Return the bytes of the boxes that a refit keeps of the nodes."""
-    return 32 * max_nodes(count)
+    return 32 * compute_max_nodes(count)
 
 
-def scratch_sizes(count: int) -> dict[str, int]:
+def compute_scratch_sizes(count: int) -> dict[str, int]:
     """Return the bytes of what a build needs beside records and tree, by name."""
-    sort = 12 * count + 16 + 8 * DIGITS * _blocks(count, SORT_TILE)
+    sort = 12 * count + 16 + 8 * DIGITS * _count_blocks(count, SORT_TILE)
     return {
         "clusters": max(CLUSTER_BYTES * count + 32, sort),
-        "queue": 4 * max_nodes(count),
-        "status": 8 * (_blocks(max_nodes(count), NODE_TILE) + 64),
+        "queue": 4 * compute_max_nodes(count),
+        "status": 8 * (_count_blocks(compute_max_nodes(count), NODE_TILE) + 64),
         "state": layout.kernel_constant("kBuildStateBytes"),
     }
 
 
-def build_sizes(count: int, record_bytes: int) -> dict[str, int]:
+def compute_build_sizes(count: int, record_bytes: int) -> dict[str, int]:
     """Return the bytes of all of these."""
-    return tree_sizes(count, record_bytes) | scratch_sizes(count)
+    return compute_tree_sizes(count, record_bytes) | compute_scratch_sizes(count)
 
 
-def _blocks(count: int, size: int) -> int:
+def _count_blocks(count: int, size: int) -> int:
     return -(-count // size)
 
 
 @cache
-def _functions(number: int, has_solids: bool) -> dict[str, Any]:
+def _load_functions(number: int, has_solids: bool) -> dict[str, Any]:
     """Return the kernels of a device by name, loaded once, compiled if necessary."""
-    context = primary_context(number)
-    with context.active():
-        kernel = product(BUILD_TREE_OF_SOLIDS if has_solids else BUILD_TREE)
+    context = get_primary_context(number)
+    with context.activate():
+        kernel = read_production_kernel(BUILD_TREE_OF_SOLIDS if has_solids else BUILD_TREE)
         module = load_module(context, kernel)
         functions = {name: module.get_function(name) for name in ENTRIES}
         for function in functions.values():
@@ -88,8 +88,9 @@ def _functions(number: int, has_solids: bool) -> dict[str, Any]:
 class DeviceTree:
     """A tree over records in the memory of a GPU, whose context is active in the methods.
 
-    memory: has by name the arrays of `build_sizes`, "apart" (numbers of the `apart` primitives
-    beside the tree, the last ones of `count`), and "records" unless `build` is told an address.
+    memory: has by name the arrays of `compute_build_sizes`, "apart" (numbers of the `apart`
+    primitives beside the tree, the last ones of `count`), and "records" unless `build` is told an
+    address.
     """
 
     def __init__(
@@ -97,14 +98,14 @@ class DeviceTree:
         record_bytes: int = RECORD_BYTES,
     ) -> None:  # fmt: skip
         self.number, self.memory, self.count, self.apart = number, memory, count, apart
-        self.record_bytes, context = record_bytes, primary_context(number)
+        self.record_bytes, context = record_bytes, get_primary_context(number)
         self._driver, self._multiprocessors = context.driver, context.multiprocessors
-        self._functions = _functions(number, record_bytes > RECORD_BYTES)
+        self._functions = _load_functions(number, record_bytes > RECORD_BYTES)
 
     def interleave(self, stream: Any) -> None:
         """Queue the making of the "records" from columns, (4 or 8, count), at the beginning of
         "clusters"."""
-        self._launch("tree_records", self._grid("tree_records"), self._arguments(), stream)
+        self._launch("tree_records", self._grid("tree_records"), self._make_arguments(), stream)
 
     def build(self, stream: Any, *, records: int = 0, has_bounds: bool = False) -> None:
         """Queue the build over records in the order of the input.
@@ -114,9 +115,9 @@ class DeviceTree:
         """
         count = self.count
         args = self.sort(stream, records=records, has_bounds=has_bounds)
-        clusters = _blocks(count - self.apart, ENTRIES["tree_cluster"])
+        clusters = _count_blocks(count - self.apart, ENTRIES["tree_cluster"])
         self._launch("tree_cluster", clusters, args, stream)
-        grid = min(_blocks(max_nodes(count), NODE_TILE), 4 * self._multiprocessors)
+        grid = min(_count_blocks(compute_max_nodes(count), NODE_TILE), 4 * self._multiprocessors)
         # With a launch each, twice those of a full tree; the last kernel builds those below.
         levels = 2 * -(-count.bit_length() // 3)
         for step in range(levels):
@@ -128,8 +129,8 @@ class DeviceTree:
 
         Arguments as of `build`. Returns those of the kernels that follow, structured (1,).
         """
-        args, count, size = self._arguments(records), self.count, self.memory.size
-        tiles = _blocks(count, SORT_TILE)
+        args, count, size = self._make_arguments(records), self.count, self.memory.size
+        tiles = _count_blocks(count, SORT_TILE)
         for name, first, word, nbytes in (
             ("state", PACKED_BYTES, 0, size("state") - PACKED_BYTES),
             ("status", 0, 0, size("status")),
@@ -151,23 +152,25 @@ class DeviceTree:
         memory: has "boxes" too, had them when the tree was built, and has all arrays of a build
             where they are now as long as the function is called.
         """
-        words = self._arguments().tobytes()
-        grid = min(_blocks(max_nodes(self.count), NODE_TILE), 8 * self._multiprocessors)
+        words = self._make_arguments().tobytes()
+        grid = min(
+            _count_blocks(compute_max_nodes(self.count), NODE_TILE), 8 * self._multiprocessors
+        )
         call, block = self._functions["tree_refit"].prepared_async_call, ENTRIES["tree_refit"]
         return lambda stream: call((grid, 1, 1), (block, 1, 1), stream, words)
 
     def restore(self, stream: Any) -> None:
         """Queue the recovery of the records from the tree."""
-        self._launch("tree_restore", self._grid("tree_restore"), self._arguments(), stream)
+        self._launch("tree_restore", self._grid("tree_restore"), self._make_arguments(), stream)
 
-    def result(self) -> Any:
+    def read_result(self) -> Any:
         """Return the TreeResult of a build, and wait for it."""
         result = np.empty(1, layout.struct_dtype("TreeResult"))
-        staging(self.number).to_host(self.memory.address("state") + PACKED_BYTES, result)
+        get_staging(self.number).to_host(self.memory.address("state") + PACKED_BYTES, result)
         return result[0]
 
     def _grid(self, entry: str) -> int:
-        return min(_blocks(self.count, ENTRIES[entry]), 8 * self._multiprocessors)
+        return min(_count_blocks(self.count, ENTRIES[entry]), 8 * self._multiprocessors)
 
     def _launch(
         self, entry: str, grid: int, args: NDArray[np.void], stream: Any, step: int = 0
@@ -176,7 +179,7 @@ class DeviceTree:
         function = self._functions[entry]
         function.prepared_async_call((grid, 1, 1), (ENTRIES[entry], 1, 1), stream, args.tobytes())
 
-    def _arguments(self, records: int = 0) -> NDArray[np.void]:
+    def _make_arguments(self, records: int = 0) -> NDArray[np.void]:
         """Return the arguments of all kernels, structured (1,)."""
         args, at, count = (
             np.zeros(1, layout.struct_dtype("BuildArgs")),

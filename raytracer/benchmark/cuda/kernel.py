@@ -9,9 +9,9 @@ from math import prod
 from typing import Any, Literal
 
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.cuda.cache import Cubin, usage
-from raytracer.backends.cuda.driver import bindings
-from raytracer.backends.kernel_sources import Variant, discover
+from raytracer.backends.cuda.cache import Cubin, parse_usage
+from raytracer.backends.cuda.driver import load_bindings
+from raytracer.backends.kernel_sources import Variant, discover_variants
 from raytracer.benchmark.cuda.session import Enqueue, Memory, RefusedError, Session, SizeError
 from raytracer.benchmark.record import Ceilings, Resources
 from raytracer.config.errors import RaytracerError
@@ -41,7 +41,7 @@ LOOPS: dict[str, tuple[Literal["fma_tflops", "mma_tflops"], int, int]] = {
 def load(session: Session, variant: Variant, macros: Mapping[str, str]) -> tuple[Any, Cubin]:
     """Return the module of a variant, compiled now if it is not cached, and its code."""
     source, root = variant.translation_unit, variant.folder
-    cubin = compiler.load(source, session.arch, root, shipped=root is None, macros=macros)
+    cubin = compiler.load_cubin(source, session.arch, root, shipped=root is None, macros=macros)
     return session.driver.module_from_buffer(cubin.code), cubin
 
 
@@ -50,7 +50,7 @@ def resources(function: Any, cubin: Cubin) -> Resources:
         "compiler": cubin.compiler,
         "registers": int(function.num_regs),
         "shared": int(function.shared_size_bytes),
-        "spilled": usage(cubin.log).spilled,
+        "spilled": parse_usage(cubin.log).spilled,
     }
 
 
@@ -113,7 +113,7 @@ class LoadedKernel:
         the arguments.
         """
         session = self._session
-        launch = self.variant.launch(axes, session.multiprocessors)
+        launch = self.variant.configure_launch(axes, session.multiprocessors)
         self.resources["threads"] = prod(launch.block)
         self.resources["dynamic_shared"] = launch.shared
         shared, limit = launch.shared + self.resources["shared"], session.shared_limit
@@ -156,7 +156,7 @@ def tensor_map(
     row_bytes = (cols if pitch is None else pitch) * size
     if row_bytes % PITCH:
         raise SizeError(f"TMA needs rows of a multiple of {PITCH} bytes; these have {row_bytes}")
-    driver = bindings()
+    driver = load_bindings()
     cu = driver.cu
     encoded = driver.ask(
         cu.cuTensorMapEncodeTiled, cu.CUtensorMapDataType(TYPES[size]), 2, address,
@@ -184,7 +184,7 @@ def ceilings(session: Session) -> Ceilings:
             places = memory.address("b"), memory.address("a")
             copy = partial(session.driver.memcpy_dtod_async, *places, nbytes, session.stream)
             found["copy_gbps"] = 2 * nbytes / statistics.median(_seconds(session, copy)) * 1e-9
-    for variant in discover("ceiling"):
+    for variant in discover_variants("ceiling"):
         with suppress(RaytracerError):
             if variant.admits(session.arch):
                 name = LOOPS[variant.name][0]
@@ -202,7 +202,7 @@ def loop_tflops(session: Session, variant: Variant, mask: int = 0xFFFFFFFF) -> f
         if name == "mma_tflops":
             session.fill(memory.address("out"), 4, mask)
         launch = LoadedKernel(session, variant, {}).bind({}, [memory.address("out")], (rounds,))
-        threads = variant.launch({}, session.multiprocessors).grid[0] * variant.threads
+        threads = variant.configure_launch({}, session.multiprocessors).grid[0] * variant.threads
         seconds = _seconds(session, launch)
     best = min(seconds) if name == "mma_tflops" else statistics.median(seconds)
     return float(flop) * rounds * threads / best * 1e-12

@@ -8,9 +8,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.backends.cuda.driver import bindings, call, primary_context, translated
-from raytracer.backends.cuda.probe import why_not
-from raytracer.backends.cuda.transfer import staging
+from raytracer.backends.cuda.driver import (
+    call,
+    get_primary_context,
+    load_bindings,
+    translate_errors,
+)
+from raytracer.backends.cuda.probe import explain_missing
+from raytracer.backends.cuda.transfer import get_staging
 from raytracer.benchmark.record import Ceilings, Clock
 from raytracer.config.errors import BackendError, RaytracerError
 
@@ -44,10 +49,10 @@ class Session:
 
     def __init__(self, ordinal: int = 0) -> None:
         """Find a GPU by number; raise BackendError if it cannot be used."""
-        if reason := why_not(ordinal):
+        if reason := explain_missing(ordinal):
             raise BackendError(f"the kernels cannot run here: {reason}")
-        self.driver = bindings()
-        self.ordinal, self._context = ordinal, primary_context(ordinal)
+        self.driver = load_bindings()
+        self.ordinal, self._context = ordinal, get_primary_context(ordinal)
         self.arch, self.multiprocessors = self._context.arch, self._context.multiprocessors
         self._open = ExitStack()
         self._scratch: Any = None
@@ -55,8 +60,8 @@ class Session:
         self.ceilings: Ceilings = {}
 
     def __enter__(self) -> Self:
-        self._open.enter_context(self._context.active())
-        self.stream = staging(self.ordinal).stream
+        self._open.enter_context(self._context.activate())
+        self.stream = get_staging(self.ordinal).stream
         device, names = self.driver.Device(self.ordinal), self.driver.device_attribute
         self.bus_id = str(device.pci_bus_id())  # as nvidia-smi takes it
         self.l2_bytes = int(device.get_attribute(names.L2_CACHE_SIZE))
@@ -98,7 +103,7 @@ class Session:
 
     def translated(self) -> AbstractContextManager[None]:
         """Translate exceptions of the binding that has the stream and its copies."""
-        return translated(self._context.driver)
+        return translate_errors(self._context.driver)
 
     def cold(
         self, launch: Enqueue, count: int, flush: bool, before: Enqueue = lambda: None
@@ -208,12 +213,12 @@ class Memory:
 
     def upload(self, name: str, array: NDArray[Any]) -> None:
         with self._session.translated():
-            staging(self._session.ordinal).to_device(array, self.address(name))
+            get_staging(self._session.ordinal).to_device(array, self.address(name))
 
     def download(self, name: str, array: NDArray[Any], begin: int = 0) -> None:
         """Copy into an array of the same size, or of a part from a byte on, and wait."""
         with self._session.translated():
-            staging(self._session.ordinal).to_host(self.address(name) + begin, array)
+            get_staging(self._session.ordinal).to_host(self.address(name) + begin, array)
 
     def poison(self, name: str) -> None:
         """Queue the filling of an array and its guard bytes with POISON."""

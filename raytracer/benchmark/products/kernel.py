@@ -37,7 +37,9 @@ def choose(session: Session, variant: Variant, problem: Problem) -> Choice:
         raise SizeError("every tile needs more shared memory than this GPU has")
     for choice in fitting:
         macros = choice.tile.macros()
-        if compiler.version() or compiler.ready_made(source, arch, variant.folder, macros):
+        if compiler.describe_compiler() or compiler.find_ready_made(
+            source, arch, variant.folder, macros
+        ):
             return choice
     raise compiler.NoCompilerError(
         f"no tile of {source.name} is compiled for {arch}, and there is no compiler: "
@@ -51,10 +53,10 @@ def load_tile(
     """Load the kernel of a tile. If it is compiled now, so are all others for products like this
     one, of any size, which other sizes will need."""
     source, arch, root = variant.translation_unit, session.arch, variant.folder
-    is_new = compiler.find(source, arch, root, root is None, macros) is None
+    is_new = compiler.find_cubin(source, arch, root, root is None, macros) is None
     module, cubin = load(session, variant, macros)
-    if is_new and compiler.version() and cubin.path is not None:  # which is kept
-        compile_one = partial(compiler.load, source, arch, root, lambda _: None, root is None)
+    if is_new and compiler.describe_compiler() and cubin.path is not None:  # which is kept
+        compile_one = partial(compiler.load_cubin, source, arch, root, lambda _: None, root is None)
         every = every_compilation(problem, has_clusters(arch))
         pool = ThreadPoolExecutor(choose_thread_count())
         try:

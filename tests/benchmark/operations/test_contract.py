@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from raytracer import ops as functions
-from raytracer.backends.kernel_sources import Variant, discover, operations
+from raytracer.backends.kernel_sources import Variant, discover_variants, list_operations
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.verification import Expected
 from raytracer.compile_all import ARCHITECTURES, jobs
@@ -19,7 +19,7 @@ GRID_LIMITS = (2**31 - 1, 65535, 65535)  # CUDA programming guide
 
 
 def ladder(name: str) -> list[Variant]:
-    return discover(name)
+    return discover_variants(name)
 
 
 def test_every_operation_is_a_public_function() -> None:
@@ -67,7 +67,7 @@ def test_every_variant_has_a_launch_within_the_limits(name: str) -> None:
     for variant in ladder(name):
         sizes = (op.axes, *op.awkward) if variant.grid else ()  # any size: test_model.py
         for given, multiprocessors, dtype in product(sizes, (1, 132), op.dtypes):
-            launch = variant.launch(op.at(given, dtype).launch_names, multiprocessors)
+            launch = variant.configure_launch(op.at(given, dtype).launch_names, multiprocessors)
             assert all(
                 1 <= size <= most for size, most in zip(launch.grid, GRID_LIMITS, strict=True)
             )
@@ -93,5 +93,7 @@ def test_every_tile_is_compiled(arch: str, kinds: int) -> None:
 @pytest.mark.parametrize("arch", [each for each in ARCHITECTURES if each.startswith("sm_")])
 def test_every_architecture_computes_every_operation_that_it_can(arch: str) -> None:
     """Tensor cores multiply bfloat16 from sm_80 on."""
-    without = {name for name in operations() if not any(each.admits(arch) for each in ladder(name))}
+    without = {
+        name for name in list_operations() if not any(each.admits(arch) for each in ladder(name))
+    }
     assert without == ({"matmul_bf16"} if arch == "sm_75" else set())

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from raytracer.backends.kernel_sources import Variant, discover
+from raytracer.backends.kernel_sources import Variant, discover_variants
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.op import Op
 from raytracer.benchmark.verification import Expected
@@ -64,13 +64,13 @@ def aligned(count: int, offset: int) -> Any:
 def run(name: str, rung: int, dtype: str, axes: dict[str, int], folder: Path) -> None:
     """Compare one rung with the reference at one size."""
     op = ops.OPERATIONS[name].at(axes, dtype)
-    (variant,) = (each for each in discover(name) if each.number == rung)
+    (variant,) = (each for each in discover_variants(name) if each.number == rung)
     compare(variant, compiled(variant, op.macros(op.axes, dtype), folder), op)
 
 
 def compare(variant: Variant, built: ctypes.CDLL, op: Op) -> None:
     """Compare a kernel with the reference, and look for writes beside the outputs."""
-    launch = variant.launch(op.launch_names, MULTIPROCESSORS)
+    launch = variant.configure_launch(op.launch_names, MULTIPROCESSORS)
     inputs, offsets = op.at({}, seed=3).values(), op.offsets
     pointers: list[int] = []
     kept, rooms = [], {}
@@ -115,7 +115,7 @@ def compare(variant: Variant, built: ctypes.CDLL, op: Op) -> None:
         (name, each.number)
         for name in ops.OPERATIONS
         if "elements" in ops.OPERATIONS[name].axes
-        for each in discover(name)
+        for each in discover_variants(name)
     ],
 )
 @pytest.mark.parametrize("kind", ["odd", "even"])
@@ -148,7 +148,7 @@ SIZES = {
 RUNGS = [
     (name, each.label, dtype)
     for name in SIZES
-    for each in discover(name)
+    for each in discover_variants(name)
     for dtype in ops.OPERATIONS[name].dtypes
     if each.supports(dtype) and each.admits("sm_75")  # later ones have instructions of their own
 ]
@@ -156,7 +156,7 @@ RUNGS = [
 
 @pytest.mark.parametrize(("name", "rung", "dtype"), RUNGS)
 def test_rungs(name: str, rung: str, dtype: str, tmp_path: Path) -> None:
-    (variant,) = (each for each in discover(name) if each.label == rung)
+    (variant,) = (each for each in discover_variants(name) if each.label == rung)
     op = ops.OPERATIONS[name]
     built = compiled(variant, op.macros(op.axes, dtype), tmp_path)
     for axes in SIZES[name]:
@@ -184,7 +184,7 @@ HISTOGRAMS += [("histogram_bins", 3, dtype) for dtype in ("float32", "uint16")]
 def test_keys_at_any_address(name: str, rung: int, dtype: str, tmp_path: Path) -> None:
     """No keys, fewer than to the first aligned address, whole loads between others, and many."""
     op, rng = ops.OPERATIONS[name], generator(name, rung, dtype)
-    (variant,) = (each for each in discover(name) if each.number == rung)
+    (variant,) = (each for each in discover_variants(name) if each.number == rung)
     width = 16 // {"uint8": 1, "uint16": 2}.get(dtype, 4)
     built = compiled(variant, op.macros(op.axes, dtype), tmp_path)
     many = int(rng.integers(1000, 5000 if rung < 3 else 20_000))

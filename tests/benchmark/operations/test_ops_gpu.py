@@ -10,7 +10,7 @@ import pytest
 
 from raytracer import ops as functions
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.kernel_sources import Variant, discover
+from raytracer.backends.kernel_sources import Variant, discover_variants
 from raytracer.benchmark import operations as ops
 from raytracer.benchmark.cuda.session import RefusedError, Session, SizeError
 from raytracer.benchmark.op import Op
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.gpu
 CASES = [
     pytest.param(name, variant, dtype, id=f"{name}-{variant.label}-{dtype}")
     for name in ops.OPERATIONS
-    for variant in discover(name)
+    for variant in discover_variants(name)
     for dtype in ops.OPERATIONS[name].dtypes
 ]
 
@@ -34,19 +34,19 @@ def compile_everything(arch: str) -> None:
     jobs = set()
     for name in ops.OPERATIONS:
         op = ops.OPERATIONS[name]
-        for variant in discover(name):
+        for variant in discover_variants(name):
             if variant.sizes or not variant.admits(arch):
                 continue
             for dtype in op.dtypes:
                 for given in op.awkward:
                     macros = tuple(sorted(op.macros(op.at(given).axes, dtype).items()))
                     jobs.add((Path(str(variant.path)), macros))
-    if not compiler.version():
+    if not compiler.describe_compiler():
         return
 
     def run(job: tuple[Path, tuple[tuple[str, str], ...]]) -> None:
         with suppress(RaytracerError):  # the test of the variant will say it
-            compiler.load(job[0], arch, notify=lambda _: None, macros=dict(job[1]))
+            compiler.load_cubin(job[0], arch, notify=lambda _: None, macros=dict(job[1]))
 
     with ThreadPoolExecutor(min(choose_thread_count(), 16)) as pool:
         list(pool.map(run, jobs))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from conftest import backend_missing
 from raytracer.backends.cuda import compile as compiler
-from raytracer.backends.kernel_sources import Variant, discover
+from raytracer.backends.kernel_sources import Variant, discover_variants
 from raytracer.benchmark.cuda.session import Memory, Session
 from raytracer.benchmark.op import Arrays, bfloat16_bits
 from raytracer.benchmark.operation_benchmark import wrong
@@ -132,7 +132,7 @@ def session() -> Iterator[Session]:
 
 
 def rung(name: str) -> Variant:
-    return discover(name)[-1]
+    return discover_variants(name)[-1]
 
 
 def kinds() -> list[Shape]:
@@ -145,7 +145,7 @@ def kinds() -> list[Shape]:
 
 def compile_everything(session: Session) -> None:
     """Compile the chosen tiles of all cases on all cores."""
-    if not compiler.version():
+    if not compiler.describe_compiler():
         return
     jobs = set()
     for case in cases():
@@ -157,7 +157,7 @@ def compile_everything(session: Session) -> None:
     with ThreadPoolExecutor(min(choose_thread_count(), 16)) as pool:
         list(
             pool.map(
-                lambda job: compiler.load(
+                lambda job: compiler.load_cubin(
                     Path(job[0]), session.arch, notify=lambda _: None, macros=dict(job[1])
                 ),
                 jobs,
@@ -229,7 +229,7 @@ def test_only_the_first_of_random_sizes_compiles(
 ) -> None:
     """And all agree with float64."""
     variant, draw, compiled = rung(name), random.Random(9), list[Any]()
-    if not (compiler.version() and variant.admits(session.arch)):
+    if not (compiler.describe_compiler() and variant.admits(session.arch)):
         pytest.skip(f"{variant.label} cannot be compiled for {session.arch}")
     compile_source = compiler.compile_source
 

@@ -12,7 +12,7 @@ import pytest
 
 from raytracer.backends.cuda import compile as compiler
 from raytracer.backends.cuda.cache import Cubin
-from raytracer.backends.kernel_sources import discover
+from raytracer.backends.kernel_sources import discover_variants
 from raytracer.benchmark.cuda.session import SizeError
 from raytracer.benchmark.operations import OPERATIONS
 from raytracer.benchmark.products.kernel import choose, load_tile
@@ -143,14 +143,16 @@ def test_struct_has_the_fields_of_the_kernels() -> None:
 
 def chosen(name: str, *size: int, arch: str = "sm_90a", limit: int = SHARED_LIMIT) -> Choice:
     session: Any = SimpleNamespace(arch=arch, multiprocessors=132, shared_limit=limit)
-    return choose(session, discover(name)[-1], problem(name, OPERATIONS[name].dtypes[-1], *size))
+    return choose(
+        session, discover_variants(name)[-1], problem(name, OPERATIONS[name].dtypes[-1], *size)
+    )
 
 
 @pytest.mark.parametrize("arch", ["sm_86", "sm_120"])
 def test_tiles_fit_the_shared_memory_of_the_device(
     arch: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiler, "version", lambda: "nvcc")  # all tiles are available
+    monkeypatch.setattr(compiler, "describe_compiler", lambda: "nvcc")  # all tiles are available
     size, limit = (4096, 4096, 4096), 48 << 10
     assert chosen("matmul", *size, arch=arch, limit=limit).tile.shared <= limit
     assert chosen("matmul", *size, arch=arch, limit=99 << 10).tile.shared > limit
@@ -162,11 +164,13 @@ def test_without_a_compiler_the_fastest_tile_at_hand_is_taken(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     size = (1024, 1024, 1024)
-    monkeypatch.setattr(compiler, "version", lambda: "")
+    monkeypatch.setattr(compiler, "describe_compiler", lambda: "")
     shipped = {"WARP_ROWS": "1", "WARP_COLS": "4", "PARTS": "1"}
-    monkeypatch.setattr(compiler, "ready_made", lambda *given: given[-1].items() >= shipped.items())
+    monkeypatch.setattr(
+        compiler, "find_ready_made", lambda *given: given[-1].items() >= shipped.items()
+    )
     assert chosen("matmul", *size).tile.macros().items() >= shipped.items()
-    monkeypatch.setattr(compiler, "ready_made", lambda *_: None)
+    monkeypatch.setattr(compiler, "find_ready_made", lambda *_: None)
     with pytest.raises(compiler.NoCompilerError, match=r"no tile of 15_any_size.cu .* sm_90a"):
         chosen("matmul", *size)
 
@@ -214,7 +218,7 @@ def test_only_the_first_of_random_sizes_compiles(
         cache.write_text("a file")
     monkeypatch.setenv("RAYTRACER_CACHE", str(cache))
     monkeypatch.delenv("RAYTRACER_CUBINS", raising=False)
-    monkeypatch.setattr(compiler, "version", lambda: "nvcc 13.0.88")
+    monkeypatch.setattr(compiler, "describe_compiler", lambda: "nvcc 13.0.88")
     monkeypatch.setattr(compiler, "find_nvcc", lambda: None)
     monkeypatch.setattr(compiler, "compile_source", compile_source)
     monkeypatch.setattr(compiler, "_announced", set())
@@ -222,7 +226,7 @@ def test_only_the_first_of_random_sizes_compiles(
     session: Any = SimpleNamespace(
         arch="sm_90a", multiprocessors=132, shared_limit=SHARED_LIMIT, driver=driver
     )
-    variant = discover(name)[-1]
+    variant = discover_variants(name)[-1]
     used = set[tuple[str, ...]]()
     for number, size in enumerate(drawn_sizes(20), start=1):
         given = problem(name, OPERATIONS[name].dtypes[0], *size)

@@ -9,7 +9,7 @@ import numpy as np
 
 from raytracer.backends.base import Device
 from raytracer.backends.cuda.transfer import upload
-from raytracer.backends.select import select
+from raytracer.backends.select import select_device
 from raytracer.benchmark.render_benchmark import expose
 from raytracer.benchmark.sources import digests, sources_of
 from raytracer.benchmark.statistics import make_timer, repeated
@@ -58,7 +58,7 @@ def open_ours(scene: PeerScene, work: str, device: Device) -> Iterator[tuple[Tur
             return expose(film, job.scene, job.view)
 
         frame()
-        hits = job.scene.first_hits(job.view)
+        hits = job.scene.trace_first_hits(job.view)
         sums = film.to_host().sums.copy()
         yield _turn(frame), Answer(hits["id"], compute_aov("depth", hits, job.space), sums)
 
@@ -90,10 +90,10 @@ def _refitter(scene: PeerScene, device: Device) -> Iterator[Callable[[], float]]
 
         def refit() -> None:
             on_device.update(SphereUpdate(0, buffers.count, next(moves)))
-            on_device.moved_radii()  # waits until the tree of a GPU has followed
+            on_device.find_moved_radii()  # waits until the tree of a GPU has followed
 
         yield make_timer(refit)
 
 
 def our_device(backend: str, threads: int) -> Device:
-    return select(backend, threads)
+    return select_device(backend, threads)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raytracer._version import __version__
-from raytracer.backends.cuda.compile import version
+from raytracer.backends.cuda.compile import describe_compiler
 from raytracer.benchmark import record, statistics
 from raytracer.benchmark.record import FORMAT, Record, Result, Row
 from raytracer.benchmark.run import device_of, kernel_digest
@@ -278,7 +278,7 @@ def to_record(
         "backend": cast(Literal["cpu", "cuda"], backend),
         "device": device_of(backend),
         "why_no_gpu": "",
-        "compiler": version() or "none",
+        "compiler": describe_compiler() or "none",
         "kernel_digest": kernel_digest(),
         "load_average": load,
         "versions": {

@@ -10,7 +10,7 @@ from functools import cache
 from itertools import permutations
 from typing import Any
 
-from raytracer.backends.cuda.driver import bindings, call, primary_context
+from raytracer.backends.cuda.driver import call, get_primary_context, load_bindings
 from raytracer.config.errors import RaytracerError
 
 STRIPE = 32 << 20
@@ -33,9 +33,9 @@ class StripedAllocation:
         """Map at least `size` bytes of the GPUs with these numbers. Raises MemoryNeedError: one of
         them is full."""
         self._gpus, self._mapped = tuple(gpus), 0
-        unit = max(map(_granularity, gpus))
-        self._size = _rounded(size, unit)
-        self._stripe = _rounded(STRIPE, unit)
+        unit = max(map(_read_granularity, gpus))
+        self._size = _round_up(size, unit)
+        self._stripe = _round_up(STRIPE, unit)
         self._address = int(call("cuMemAddressReserve", self._size, 0, 0, 0))
         try:
             self._map()
@@ -47,13 +47,13 @@ class StripedAllocation:
         while self._mapped < self._size:
             gpu = self._gpus[self._mapped // self._stripe % len(self._gpus)]
             size = min(self._stripe, self._size - self._mapped)
-            handle = call("cuMemCreate", size, _properties(gpu), 0)
+            handle = call("cuMemCreate", size, _make_properties(gpu), 0)
             try:
                 call("cuMemMap", self._address + self._mapped, size, 0, handle, 0)
             finally:
                 call("cuMemRelease", handle)  # what is mapped stays until it is unmapped
             self._mapped += size
-        rights = [_access(gpu) for gpu in sorted(set(self._gpus))]
+        rights = [_make_access(gpu) for gpu in sorted(set(self._gpus))]
         call("cuMemSetAccess", self._address, self._size, rights, len(rights))
 
     def __int__(self) -> int:
@@ -65,23 +65,23 @@ class StripedAllocation:
         if not size:
             return
         for gpu in sorted(set(self._gpus)):  # to unmap does not wait, as to free memory does
-            with suppress(RaytracerError), primary_context(gpu).active():
+            with suppress(RaytracerError), get_primary_context(gpu).activate():
                 call("cuCtxSynchronize")
         if self._mapped:
             call("cuMemUnmap", self._address, self._mapped)
         call("cuMemAddressFree", self._address, size)
 
 
-def share(size: int, count: int) -> int:
+def compute_share(size: int, count: int) -> int:
     """Return the bytes of an array that is striped over `count` GPUs on the first one, which has
     the most; of a small one, that is not striped, all."""
     stripes = -(-size // STRIPE)
     return size if stripes < 2 else -(-stripes // count) * STRIPE
 
 
-def why_not(gpus: Sequence[int]) -> str:
+def explain_missing(gpus: Sequence[int]) -> str:
     """Return why memory cannot be striped over GPUs; empty if it can."""
-    cu = bindings().cu
+    cu = load_bindings().cu
     devices = {gpu: call("cuDeviceGet", gpu) for gpu in sorted(set(gpus))}
     managed = "CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED"
     for gpu, device in devices.items():
@@ -96,35 +96,35 @@ def why_not(gpus: Sequence[int]) -> str:
     return ""
 
 
-def _rounded(size: int, unit: int) -> int:
+def _round_up(size: int, unit: int) -> int:
     return -(-size // unit) * unit
 
 
-def _location(gpu: int) -> Any:
-    cu = bindings().cu
+def _make_location(gpu: int) -> Any:
+    cu = load_bindings().cu
     location = cu.CUmemLocation()
     location.type, location.id = cu.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE, gpu
     return location
 
 
-def _properties(gpu: int) -> Any:
-    cu = bindings().cu
+def _make_properties(gpu: int) -> Any:
+    cu = load_bindings().cu
     properties = cu.CUmemAllocationProp()
     properties.type = cu.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
-    properties.location = _location(gpu)
+    properties.location = _make_location(gpu)
     return properties
 
 
-def _access(gpu: int) -> Any:
-    cu = bindings().cu
+def _make_access(gpu: int) -> Any:
+    cu = load_bindings().cu
     access = cu.CUmemAccessDesc()
-    access.location = _location(gpu)
+    access.location = _make_location(gpu)
     access.flags = cu.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
     return access
 
 
 @cache
-def _granularity(gpu: int) -> int:
+def _read_granularity(gpu: int) -> int:
     """Return the bytes of which sizes of physical memory are multiples."""
-    least = bindings().cu.CUmemAllocationGranularity_flags.CU_MEM_ALLOC_GRANULARITY_MINIMUM
-    return int(call("cuMemGetAllocationGranularity", _properties(gpu), least))
+    least = load_bindings().cu.CUmemAllocationGranularity_flags.CU_MEM_ALLOC_GRANULARITY_MINIMUM
+    return int(call("cuMemGetAllocationGranularity", _make_properties(gpu), least))

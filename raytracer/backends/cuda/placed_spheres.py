@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.backends.cuda.driver import primary_context
-from raytracer.backends.cuda.kernel import loaded
+from raytracer.backends.cuda.driver import get_primary_context
+from raytracer.backends.cuda.kernel import load_pass
 from raytracer.backends.cuda.memory import COLOR_BYTES, RECORD_BYTES, DeviceMemory
-from raytracer.backends.cuda.pack import Packed, Packer, decoded
-from raytracer.backends.cuda.transfer import staging
+from raytracer.backends.cuda.pack import Packer, PackReport, decode_info
+from raytracer.backends.cuda.transfer import get_staging
 from raytracer.packing.buffers import NONE, DeviceRecords, Reach, SphereColumns
 from raytracer.packing.sphere_update import OutOfRangeError, SphereUpdate
 from raytracer.system import layout
@@ -39,7 +39,7 @@ class PlacedSpheres(DeviceRecords):
     ) -> None:  # fmt: skip
         super().__init__(parts, on_host)
         self.number = number
-        self._context, self.memory = primary_context(number), memory  # "records", "color"
+        self._context, self.memory = get_primary_context(number), memory  # "records", "color"
 
     @property
     def _is_there(self) -> bool:
@@ -50,13 +50,13 @@ class PlacedSpheres(DeviceRecords):
             return super().taken(rows)
         memory, found = self.memory, np.empty((len(rows), 4), np.float32)
         arguments = np.zeros(1, layout.struct_dtype("ReachArgs"))
-        with self._context.lock, self._context.active():
+        with self._context.lock, self._context.activate():
             arguments["rows"] = memory.allocate("rows", rows.nbytes)
             arguments["picked"] = memory.allocate("picked", found.nbytes)
-            staging(self.number).to_device(np.ascontiguousarray(rows), memory.address("rows"))
+            get_staging(self.number).to_device(np.ascontiguousarray(rows), memory.address("rows"))
             arguments["row_count"] = len(rows)
             self._launch(arguments, len(rows))
-            staging(self.number).to_host(memory.address("picked"), found)
+            get_staging(self.number).to_host(memory.address("picked"), found)
         return SphereColumns(*np.ascontiguousarray(found.T))
 
     def reach(
@@ -70,9 +70,9 @@ class PlacedSpheres(DeviceRecords):
         arguments["normal_count"], arguments["count"] = len(normals), self.size
         arguments["limit"] = np.inf if center is None else limit
         arguments["center"] = 0.0 if center is None else center
-        with self._context.lock, self._context.active():
+        with self._context.lock, self._context.activate():
             parts = self._launch(arguments, self.size)
-            staging(self.number).to_host(self.memory.address("parts"), parts)
+            get_staging(self.number).to_host(self.memory.address("parts"), parts)
         for name in ("reached", "distance"):  # of no sphere
             parts[name][parts[name] == np.finfo(np.float64).min] = -np.inf
         distance, reached = parts["distance"].max(), parts["reached"].max(0)[: len(normals)]
@@ -81,27 +81,27 @@ class PlacedSpheres(DeviceRecords):
 
     def _launch(self, arguments: NDArray[np.void], count: int) -> NDArray[np.void]:
         """Queue the kernel over some spheres, and return room for what its blocks leave."""
-        kernel = loaded(self.number, ENTRY, "ReachArgs")
+        kernel = load_pass(self.number, ENTRY, "ReachArgs")
         grid = kernel.grid(n=count)
         parts = np.empty(grid[0], layout.struct_dtype("SphereReach"))
         arguments["records"] = self.memory.address("records")
         arguments["parts"] = self.memory.allocate("parts", parts.nbytes)
-        kernel.launch(grid, arguments, staging(self.number).stream)
+        kernel.launch(grid, arguments, get_staging(self.number).stream)
         return parts
 
     def release(self) -> None:
         self.memory.close()
 
 
-def placed(
+def place_spheres(
     number: int, spheres: Sequence[SphereUpdate], colors: Sequence[SphereUpdate],
     on_host: Callable[[slice], SphereColumns], gpus: Sequence[int] = (),
 ) -> PlacedSpheres | None:  # fmt: skip
     """Pack spheres in the memory of a GPU, or striped over several; see `Placer`."""
-    context = primary_context(number)
+    context = get_primary_context(number)
     memory, parts = DeviceMemory(context, gpus), []
     count, rows = (sum(each.count for each in updates) for updates in (spheres, colors))
-    with context.lock, context.active():
+    with context.lock, context.activate():
         memory.allocate("records", RECORD_BYTES * (count + 1))
         memory.allocate("color", COLOR_BYTES * rows)
     with Packer(number) as packer, suppress(OutOfRangeError):
@@ -116,11 +116,11 @@ def placed(
     return None
 
 
-def _pack(packer: Packer, number: int, memory: DeviceMemory, update: SphereUpdate) -> Packed:
+def _pack(packer: Packer, number: int, memory: DeviceMemory, update: SphereUpdate) -> PackReport:
     """Pack one set, chunk by chunk where an array is of the host, and return what was packed."""
-    context = primary_context(number)
+    context = get_primary_context(number)
     info = np.empty(1, layout.struct_dtype("PackInfo"))
-    with context.lock, context.active():
+    with context.lock, context.activate():
         address = memory.allocate("info", info.nbytes)
     arrays = [getattr(update, name) for name in ARRAYS]
     is_whole = all(each is None or isinstance(each, DeviceArray) for each in arrays)
@@ -128,17 +128,18 @@ def _pack(packer: Packer, number: int, memory: DeviceMemory, update: SphereUpdat
     for start in range(0, update.count, step):
         if start:
             sleep(PAUSE)
-        with context.lock, context.active():
+        with context.lock, context.activate():
             packer.pack(
-                _part(update, start, min(start + step, update.count)), memory.address("records"),
-                memory.address("color"), address, staging(number).stream, clear=not start,
+                _cut_part(update, start, min(start + step, update.count)),
+                memory.address("records"), memory.address("color"), address,
+                get_staging(number).stream, clear=not start,
             )  # fmt: skip
-    with context.lock, context.active():
-        staging(number).to_host(address, info)
-    return decoded(info)
+    with context.lock, context.activate():
+        get_staging(number).to_host(address, info)
+    return decode_info(info)
 
 
-def _part(update: SphereUpdate, start: int, stop: int) -> SphereUpdate:
+def _cut_part(update: SphereUpdate, start: int, stop: int) -> SphereUpdate:
     if stop - start == update.count:
         return update
     arrays: dict[str, Any] = {name: getattr(update, name) for name in ARRAYS}

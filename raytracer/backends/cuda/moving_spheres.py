@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from raytracer.backends.cuda.driver import primary_context
-from raytracer.backends.cuda.pack import ALL_ONES, BEFORE_CAPTURE, Packer, decoded
-from raytracer.backends.cuda.transfer import NON_BLOCKING, as_bytes, copy_within, staging
+from raytracer.backends.cuda.driver import get_primary_context
+from raytracer.backends.cuda.pack import ALL_ONES, BEFORE_CAPTURE, Packer, decode_info
+from raytracer.backends.cuda.transfer import NON_BLOCKING, copy_within, get_staging, view_bytes
 from raytracer.backends.cuda.tree import (
     PACKED_BYTES,
     DeviceTree,
-    box_bytes,
-    scratch_sizes,
-    tree_sizes,
+    compute_box_bytes,
+    compute_scratch_sizes,
+    compute_tree_sizes,
 )
 from raytracer.config.errors import SceneError
 from raytracer.packing.sphere_update import SphereUpdate
@@ -54,20 +54,20 @@ class MovingSpheres:
         self._tree, self._memory, self._number = tree, tree.memory, tree.number
         memory, count, number = tree.memory, tree.count, tree.number
         self._last_apart = not len(large) or int(large.min()) >= count - len(large)
-        self._driver = driver = primary_context(number).driver
+        self._driver = driver = get_primary_context(number).driver
         self._packer = Packer(number, tree.record_bytes)
-        sizes = scratch_sizes(count) | {"boxes": box_bytes(count)}
+        sizes = compute_scratch_sizes(count) | {"boxes": compute_box_bytes(count)}
         for name, size in (sizes | {"records": tree.record_bytes * count}).items():
             memory.allocate(name, size)
-        stream = staging(number).stream
-        staging(number).to_device(large, memory.allocate("apart", large.nbytes))
+        stream = get_staging(number).stream
+        get_staging(number).to_device(large, memory.allocate("apart", large.nbytes))
         tree.restore(stream)
         # The tree of few spheres, or with room for no other nodes, is replaced by the first update.
-        address = memory.allocate("roomy", tree_sizes(count, tree.record_bytes)["nodes"])
+        address = memory.allocate("roomy", compute_tree_sizes(count, tree.record_bytes)["nodes"])
         copy_within(driver, address, memory.address("nodes"), memory.size("nodes"), stream)
         driver.memset_d32_async(memory.address("state"), 0, memory.size("state") // 4, stream)
         memory.held["found"] = driver.pagelocked_empty(FOUND.itemsize, np.uint8)
-        self._forget(ALL_WORDS, stream)
+        self._clear_words(ALL_WORDS, stream)
         stream.synchronize()
         memory.rename("roomy", "nodes")
         self._refit = tree.refit()
@@ -106,7 +106,7 @@ class MovingSpheres:
         builds = moves and self._excess > max_excess
         has_bounds = self._last_apart and update.count == self._tree.count - self._tree.apart
         if builds and has_bounds:
-            self._forget(slice(BOUND_WORDS), self._memory.held["stream"])
+            self._clear_words(slice(BOUND_WORDS), self._memory.held["stream"])
         if update.is_on_host and update.colors is not None:
             self._pack(replace(update, colors=None, color_map=None), check=True)
             self._pack(replace(update, positions=None, radii=None))
@@ -142,14 +142,14 @@ class MovingSpheres:
         records, info = memory.address("records"), memory.address("state")
         self._packer.pack(update, records, memory.address("color"), info, stream, clear=False)
         if check:
-            packed = decoded(self._read(stream)["packed"])
+            packed = decode_info(self._read(stream)["packed"])
             if packed.wrong:
-                self._forget(ALL_WORDS, stream)
+                self._clear_words(ALL_WORDS, stream)
                 self._tree.restore(stream)
                 self._done.record(int(stream.handle))
                 packed.check()
 
-    def _forget(self, words: slice, stream: Any) -> None:
+    def _clear_words(self, words: slice, stream: Any) -> None:
         """Queue the clearing of some words of the PackInfo, here too."""
         info = self._memory.held["found"].view(np.uint32)[words]
         info[:] = ALL_ONES
@@ -168,7 +168,7 @@ class MovingSpheres:
         and pictures finds that of all updates done."""
         if not (self._is_pending or self._is_in_graph):
             return False
-        stream = staging(self._number).stream
+        stream = get_staging(self._number).stream
         self._done.wait(int(stream.handle))
         refits, is_deep = self._measure(stream)
         is_built_later = refits == self._queued == 1  # by the next update, as a part of its work
@@ -205,8 +205,8 @@ class MovingSpheres:
         it was. To be called once after `settle`."""
         info = self._memory.held["found"].view(FOUND)["packed"]
         if (info["first_wrong"] != ALL_ONES).any():  # said once
-            packed, stream = decoded(info), staging(self._number).stream
-            self._forget(slice(BOUND_WORDS, ALL_WORDS.stop), stream)
+            packed, stream = decode_info(info), get_staging(self._number).stream
+            self._clear_words(slice(BOUND_WORDS, ALL_WORDS.stop), stream)
             stream.synchronize()
             packed.check()
 
@@ -214,7 +214,7 @@ class MovingSpheres:
     def radii(self) -> tuple[float, float]:
         """Bounds of the radii of all updates since the bounds were cleared, after `settle`; NaN of
         none."""
-        packed = decoded(self._memory.held["found"].view(FOUND)["packed"])
+        packed = decode_info(self._memory.held["found"].view(FOUND)["packed"])
         return packed.min_radius, packed.max_radius
 
     def wait(self) -> None:
@@ -224,7 +224,7 @@ class MovingSpheres:
     def records(self) -> NDArray[np.float32]:
         """Return the records on the host, float32 (N, 4), or (N, 8) with solids."""
         found = np.empty((self._tree.count, self._tree.record_bytes // 4), np.float32)
-        staging(self._number).to_host(self._memory.address("records"), as_bytes(found))
+        get_staging(self._number).to_host(self._memory.address("records"), view_bytes(found))
         return found
 
     def close(self) -> None:
