@@ -96,22 +96,24 @@ def _document(scene: Scene, head: dict[str, Any], sections: dict[str, Section]) 
     title = scene.title or (scene.source and scene.source.rpartition("/")[2]) or "raytracer"
     head["name"] = title
     head["sections"] = {name: section.about for name, section in sections.items()}
-    style = client.part("view.css") + client.part("figure.css", "exporting")
+    style = client.read_part("view.css") + client.read_part("figure.css", "exporting")
     parts = {"title": escape(title), "style": style, "version": __version__, "script": script()}
-    start, _, rest = client.part("figure.html", "exporting").partition("{data}")
-    head_text = f'<script type="application/json" id="head">{client.in_script(head)}</script>\n'
-    yield (client.filled(start, parts) + head_text).encode("utf-8", "replace")
+    start, _, rest = client.read_part("figure.html", "exporting").partition("{data}")
+    head_text = (
+        f'<script type="application/json" id="head">{client.to_script_json(head)}</script>\n'
+    )
+    yield (client.fill_in(start, parts) + head_text).encode("utf-8", "replace")
     for name, section in sections.items():
         yield f'<script type="text/plain" id="data-{name}">\n'.encode()
         yield section.text
         yield b"\n</script>\n"
-    yield client.filled(rest, parts).encode("utf-8", "replace")
+    yield client.fill_in(rest, parts).encode("utf-8", "replace")
 
 
 def script() -> str:
     """Return the program of the page."""
-    own = [client.part(f"{name}.js", "exporting") for name in OWN_PARTS]
-    return "\n".join([*(client.part(f"{name}.js") for name in PARTS), *own])
+    own = [client.read_part(f"{name}.js", "exporting") for name in OWN_PARTS]
+    return "\n".join([*(client.read_part(f"{name}.js") for name in PARTS), *own])
 
 
 # What the page knows beside arrays

@@ -127,13 +127,13 @@ def live(
         if open is not None:
             shown = given | _spare_core(threads)
             if open == "page":
-                from raytracer.browser.serve import require_page, say_address
+                from raytracer.browser.serve import print_address, require_page
 
                 hosts = require_page(port, allow_host)
                 shown |= {"port": port, "open_browser": open_browser, "hosts": hosts}
             view._open(ViewSink(ProcessRunner(open, shown, gpu), view._logged))
             if view.address:
-                say_address(TITLE, view.address, say)
+                print_address(TITLE, view.address, say)
         if record is not None:
             to_file = given | {"path": str(Path(path).absolute()), "fps": fps}
             view._open(MovieSink(ProcessRunner("record", to_file, gpu), view._logged, every))

@@ -99,12 +99,14 @@ def _show_window(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
 def _serve_page(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
     from raytracer.browser.host import Host
     from raytracer.browser.serve import run_server
-    from raytracer.browser.server import Server, address_of, bound, new_token
+    from raytracer.browser.server import Server, bind_socket, format_address, make_token
 
     open_browser, hosts = settings.pop("open_browser"), settings.pop("hosts")
-    with bound(settings.pop("port")) as listening:  # a browser may connect before the first state
-        token = new_token()
-        ready(address_of(listening.getsockname()[1], token))
+    with bind_socket(
+        settings.pop("port")
+    ) as listening:  # a browser may connect before the first state
+        token = make_token()
+        ready(format_address(listening.getsockname()[1], token))
         server = Server(Host("live", feed, settings), token, hosts)
         run_server(server, listening, open_browser, say=lambda _: None)
 
