@@ -15,8 +15,8 @@ from time import perf_counter, thread_time
 from typing import Any
 
 from raytracer.benchmark.sphere_kinds import spheres
-from raytracer.in_situ.live_view import LiveView, _spared, live
-from raytracer.in_situ.outlets import ProcessRunner, View
+from raytracer.in_situ.live_view import LiveView, _spare_core, live
+from raytracer.in_situ.sinks import ProcessRunner, ViewSink
 
 TURN, WARM = 0.2, 0.1  # seconds of a turn, and before it, in which the view draws and rests
 STEP = 0.01  # time of a step, in units in which all lengths and forces are about 1
@@ -49,8 +49,8 @@ class Simulation:
 def unseen(**settings: Any) -> LiveView:
     """Return a view that is rendered but not shown; arguments are those of `live`."""
     view = live(open=None, **settings)
-    settings = {**view._settings, **_spared(0)}
-    view._open(View(ProcessRunner("memory", settings, view._gpu), view._logged))
+    settings = {**view._settings, **_spare_core(0)}
+    view._open(ViewSink(ProcessRunner("memory", settings, view._gpu), view._logged))
     return view
 
 

@@ -12,32 +12,32 @@ VIEW = ("elements", "picture", "pointer", "keys", "panel", "timeline", "view")
 
 
 @cache
-def script(*transport: str) -> str:
+def make_script(*transport: str) -> str:
     """Return the view with the parts that connect it, as one module."""
-    return "\n".join(part(f"{name}.js") for name in (*VIEW, *transport))
+    return "\n".join(read_part(f"{name}.js") for name in (*VIEW, *transport))
 
 
-def page(title: str, nonce: str, hello: dict[str, Any]) -> str:
+def make_page(title: str, nonce: str, hello: dict[str, Any]) -> str:
     """Return the page, which loads nothing else."""
     parts = {
         "title": escape(title),
         "nonce": escape(nonce),
-        "style": part("view.css"),
-        "script": script("socket", "page") + f"\nview.receive({in_script(hello)}, null);",
+        "style": read_part("view.css"),
+        "script": make_script("socket", "page") + f"\nview.receive({to_script_json(hello)}, null);",
     }
-    return filled(part("page.html"), parts)
+    return fill_in(read_part("page.html"), parts)
 
 
-def part(name: str, package: str = "browser") -> str:
+def read_part(name: str, package: str = "browser") -> str:
     """Return the text of a file of the client of a package."""
     return (files(f"raytracer.{package}") / "client" / name).read_text(encoding="utf-8")
 
 
-def filled(template: str, parts: dict[str, str]) -> str:
+def fill_in(template: str, parts: dict[str, str]) -> str:
     """Replace names in braces by the parts of these names."""
     return re.sub(r"\{(\w+)\}", lambda place: parts.get(place[1], place[0]), template)
 
 
-def in_script(value: Any) -> str:
+def to_script_json(value: Any) -> str:
     """Return a value as JSON that cannot end the script that it is in."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")

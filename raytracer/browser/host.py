@@ -14,7 +14,7 @@ from threading import Thread, current_thread
 from time import perf_counter
 from typing import Any, TypeVar
 
-from raytracer.browser.link import Client, Encoded, encoded
+from raytracer.browser.connection import Client, EncodedPicture, encode_picture
 from raytracer.browser.messages import Ack, Act, Save, Size, parse
 from raytracer.config.errors import UserError
 from raytracer.film.image import Image
@@ -53,16 +53,16 @@ class Host:
     def __init__(self, caller: str, scene: object, settings: Mapping[str, Any]) -> None:
         """Open a session; arguments as for `raytracer.preview`, which messages call `caller`."""
         self.failure: BaseException | None = None
-        self.on_end: Callable[[], object] = _nothing
+        self.on_end: Callable[[], object] = _do_nothing
         self.calls: SimpleQueue[Callable[[], object]] = SimpleQueue()  # waiting messages
         self._clients: set[Client] = set()
         self._picture: HostFrame | None = None  # the latest
-        self._encoded: tuple[HostFrame | None, Future[Encoded]] = None, Future()
+        self._encoded: tuple[HostFrame | None, Future[EncodedPicture]] = None, Future()
         self._refine_due = self._state_due = 0.0
         self._stopped = False
         given = {name: value for name, value in settings.items() if value is not None}
         self._session = Session.open(
-            scene, wake=lambda: self.calls.put(_nothing), say=lambda _: None, caller=caller,
+            scene, wake=lambda: self.calls.put(_do_nothing), say=lambda _: None, caller=caller,
             **START_SIZE | given,
         )  # fmt: skip
         self.name = panel.describe_state(self._session)["name"]
@@ -84,7 +84,7 @@ class Host:
 
         def add() -> None:
             self._clients.add(client)
-            client.tell(self._current_state())
+            client.send_state(self._current_state())
 
         self.calls.put(add)
 
@@ -129,7 +129,7 @@ class Host:
         """End the session and its threads, and free their memory; may be called twice."""
         atexit.unregister(self.close)
         self._stopped = True
-        self.calls.put(_nothing)
+        self.calls.put(_do_nothing)
         if current_thread() is not self._thread:  # that thread may collect this object as garbage
             self._thread.join()
         self._encoder.shutdown(wait=True, cancel_futures=True)
@@ -144,7 +144,7 @@ class Host:
                 self._take_calls()
                 now = perf_counter()
                 if now - before >= TICK:
-                    looked_at = any(each.looks(now) for each in self._clients)
+                    looked_at = any(each.is_active(now) for each in self._clients)
                     if looked_at and self._session.is_moving:
                         tick(self._session, min(now - before, MAX_TICK))
                     before = now
@@ -176,7 +176,7 @@ class Host:
         try:
             message = parse(content)
             if isinstance(message, Ack):
-                client.take(message)
+                client.acknowledge(message)
                 return
             if isinstance(message, Size):
                 client.size = message.width, message.height
@@ -213,22 +213,22 @@ class Host:
             self._state_due = now + STATE_INTERVAL
             state = self._current_state()
             for client in self._clients:
-                client.tell(state)
+                client.send_state(state)
 
     def _current_state(self) -> dict[str, Any]:
         """Return the state for pages, with the rings, since a pick makes no new picture."""
         rows = {
             f"panel {title}": each for title, each in panel.describe_panel(self._session).items()
         }
-        return panel.describe_state(self._session) | rows | {"rings": _rings(self._session)}
+        return panel.describe_state(self._session) | rows | {"rings": _make_rings(self._session)}
 
     def _send_picture(self) -> None:
         """Send the latest picture, or more of an earlier one, to the clients that are ready."""
-        ready = [client for client in self._clients if client.ready]
+        ready = [client for client in self._clients if client.is_ready]
         if not ready:
             return
         self._picture = picture = self._session.picture() or self._picture
-        wanting = [client for client in ready if picture is not None and client.wants(picture)]
+        wanting = [client for client in ready if picture is not None and client.needs(picture)]
         if picture is None or not wanting:
             return
         frame = picture.frame
@@ -236,29 +236,29 @@ class Host:
             if perf_counter() < self._refine_due:
                 return
             self._refine_due = perf_counter() + REFINE_INTERVAL
-        file = self._file_of(picture)
+        file = self._encode_picture(picture)
         if file is None:
             return
         header = {
             "type": "frame", "number": picture.number, "full": list(frame.request.size),
             "samples": frame.samples, "of": frame.request.samples, "draft": frame.draft,
-            "finished": frame.finished, "rings": _rings(self._session),
+            "finished": frame.finished, "rings": _make_rings(self._session),
         }  # fmt: skip
         for client in wanting:
             client.show(picture, header, file)
 
-    def _file_of(self, picture: HostFrame) -> Encoded | None:
+    def _encode_picture(self, picture: HostFrame) -> EncodedPicture | None:
         """Return an encoded picture; None while a finished one is encoded, which takes longer."""
         if not picture.frame.finished:
-            return encoded(picture)
+            return encode_picture(picture)
         if self._encoded[0] is not picture:
-            self._encoded = picture, self._encoder.submit(encoded, picture)
-            self._encoded[1].add_done_callback(lambda _: self.calls.put(_nothing))
+            self._encoded = picture, self._encoder.submit(encode_picture, picture)
+            self._encoded[1].add_done_callback(lambda _: self.calls.put(_do_nothing))
         future = self._encoded[1]
         return future.result() if future.done() else None
 
 
-def hello() -> dict[str, Any]:
+def make_hello() -> dict[str, Any]:
     """Return the keys and mouse gestures with their actions, which a page needs once."""
     return {
         "type": "hello",
@@ -267,7 +267,7 @@ def hello() -> dict[str, Any]:
     }
 
 
-def _rings(session: Session) -> list[list[tuple[float, float]]]:
+def _make_rings(session: Session) -> list[list[tuple[float, float]]]:
     """Return the rings of picks: x to the right and y down, relative to the picture."""
     width, height = session.size
     return [
@@ -276,5 +276,5 @@ def _rings(session: Session) -> list[list[tuple[float, float]]]:
     ]
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     """Wake the thread."""

@@ -50,20 +50,20 @@ def _check_value(value: Any, name: str) -> Any:
     if isinstance(value, str):
         return _check_text(value, name)
     if isinstance(value, list):
-        return [check_real(each, f"{name}[{i}]") for i, each in enumerate(_limited(value, name))]
+        return [check_real(each, f"{name}[{i}]") for i, each in enumerate(_check_size(value, name))]
     return check_real(value, name)
 
 
 def _check_values(value: Any, name: str) -> Values:
     """Return the arguments of an action, in order or by name."""
     if isinstance(value, dict):
-        named = _limited(check_mapping(value, name), name)
+        named = _check_size(check_mapping(value, name), name)
         return {key: _check_value(each, f"{name}.{key}") for key, each in named.items()}
-    listed = _limited(check_items(value, name), name)
+    listed = _check_size(check_items(value, name), name)
     return [_check_value(each, f"{name}[{i}]") for i, each in enumerate(listed)]
 
 
-def _limited(values: Any, name: str) -> Any:
+def _check_size(values: Any, name: str) -> Any:
     if len(values) > MAX_VALUES:
         raise UserError(f"{name}: has {pluralize(len(values), 'value')}, not at most {MAX_VALUES}")
     return values
@@ -123,7 +123,7 @@ def parse(content: str | dict[str, Any]) -> Message:
         return kind(**given)
 
 
-def packed(message: dict[str, Any], data: bytes | None = None) -> str | bytes:
+def pack_message(message: dict[str, Any], data: bytes | None = None) -> str | bytes:
     """Return a message to a page as one message of a WebSocket. With data it is binary: length of
     the header (uint32, little endian), header, data."""
     header = json.dumps(message, allow_nan=False, separators=(",", ":"))

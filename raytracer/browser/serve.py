@@ -68,16 +68,16 @@ def serve(
     check_function(say, "say")
     hosts = require_page(port, allow_host)
     from raytracer.browser.host import Host
-    from raytracer.browser.server import Server, bound, new_token
+    from raytracer.browser.server import Server, bind_socket, make_token
 
-    with bound(port) as listening:  # before a large scene is loaded
+    with bind_socket(port) as listening:  # before a large scene is loaded
         with suppress(RuntimeError):  # there is none
             asyncio.get_running_loop()
             raise UserError(
                 "serve: this thread already runs an event loop, as notebooks do: call "
                 "raytracer.show(scene), or run the command raytracer serve"
             )
-        server = Server(Host("serve", scene, settings), new_token(), hosts)
+        server = Server(Host("serve", scene, settings), make_token(), hosts)
         if (notice := settings.get("notice")) is not None:
             notice("")  # from here on the page shows the progress
         run_server(server, listening, open_browser, say)
@@ -132,12 +132,12 @@ def require_page(port: int | None, allow_host: str | Iterable[str]) -> tuple[str
     if port is not None:
         check_whole(port, "port", 1, 65535)
     names = [allow_host] if isinstance(allow_host, str) else check_items(allow_host, "allow_host")
-    hosts = tuple(_host(check_text(name, "allow_host")) for name in names)
+    hosts = tuple(_normalize_host(check_text(name, "allow_host")) for name in names)
     _require("aiohttp", "serve", "serve")
     return hosts
 
 
-def _host(name: str) -> str:
+def _normalize_host(name: str) -> str:
     """Return a name of a host as browsers send it."""
     with suppress(UnicodeError):  # of an empty or a long part
         sent = name.lower().encode("idna").decode()
@@ -156,7 +156,7 @@ def _require(library: str, caller: str, extra: str) -> None:
         raise UserError(f"{caller}: needs {library}: pip install 'raytracer[{extra}]'") from None
 
 
-def say_address(name: str, address: str, say: Callable[[str], None]) -> None:
+def print_address(name: str, address: str, say: Callable[[str], None]) -> None:
     """Print the address of a page, and the command that forwards its port to another machine."""
     port, user = urlsplit(address).port, os.environ.get("USER", "")
     host = f"{user}@{socket.gethostname()}" if user else socket.gethostname()
@@ -181,11 +181,11 @@ async def _run(
                 loop.add_signal_handler(number, stop, number)
     server.host.on_end = lambda: loop.call_soon_threadsafe(ended.set)
     # The usual report has requests, and with them the token.
-    loop.set_exception_handler(lambda _, about: warn(f"serve: {_failed(about)}"))
+    loop.set_exception_handler(lambda _, about: warn(f"serve: {_describe_failure(about)}"))
     closing = Thread(target=server.host.close, name=CLOSING, daemon=True)
     try:
         await server.start(listening)
-        say_address(server.host.name, server.address, say)
+        print_address(server.host.name, server.address, say)
         say("Ctrl-C ends the server")
         if open_browser:  # which may take as long as the browser runs
             Thread(target=_open_browser, args=(server.address,), daemon=True).start()
@@ -203,7 +203,7 @@ def _open_browser(address: str) -> None:
         webbrowser.open(address)
 
 
-def _failed(about: dict[str, Any]) -> str:
+def _describe_failure(about: dict[str, Any]) -> str:
     """Return what failed in an event loop, without the values that its message may have."""
     kind = type(about["exception"]).__name__ if about.get("exception") else "no exception"
     return f"a connection failed ({kind})"

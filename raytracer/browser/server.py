@@ -20,9 +20,9 @@ from aiohttp import WSMsgType, web
 from aiohttp.http_exceptions import HttpProcessingError
 
 from raytracer.browser import client
-from raytracer.browser.host import Host, hello
-from raytracer.browser.link import Client
-from raytracer.browser.messages import MAX_BYTES, packed
+from raytracer.browser.connection import Client
+from raytracer.browser.host import Host, make_hello
+from raytracer.browser.messages import MAX_BYTES, pack_message
 from raytracer.config.errors import UserError
 from raytracer.config.warning import warn
 
@@ -59,17 +59,17 @@ class Server:
 
     @property
     def address(self) -> str:
-        return address_of(self.port, self.token)
+        return format_address(self.port, self.token)
 
     async def start(self, listening: sockets.socket) -> None:
-        """Start on a socket; see `bound`."""
+        """Start on a socket; see `bind_socket`."""
         self.port = listening.getsockname()[1]
         app = web.Application(middlewares=[self._guard])
         # Some proxies leave their part of the path.
-        app.router.add_get("/{proxy:(.*/)?}", self._page)
-        app.router.add_get("/{proxy:(.*/)?}socket", self._socket)
+        app.router.add_get("/{proxy:(.*/)?}", self._serve_page)
+        app.router.add_get("/{proxy:(.*/)?}socket", self._serve_socket)
         self._runner = web.AppRunner(
-            app, access_log=None, logger=_logger(), shutdown_timeout=CLOSE_SECONDS
+            app, access_log=None, logger=_make_logger(), shutdown_timeout=CLOSE_SECONDS
         )
         await self._runner.setup()
         loop = asyncio.get_running_loop()
@@ -79,19 +79,19 @@ class Server:
         """Return the protocol of a new connection, for which old ones that wait are closed."""
         assert self._runner is not None
         assert self._runner.server is not None
-        waiting = [each for each in self._runner.server.connections if self._waits(each)]
+        waiting = [each for each in self._runner.server.connections if self._is_waiting(each)]
         for each in waiting[: max(len(waiting) + 1 - MAX_WAITING, 0)]:
             _abort(each)
         protocol = self._runner.server()
 
         def end() -> None:
-            if self._waits(protocol):
+            if self._is_waiting(protocol):
                 _abort(protocol)
 
         asyncio.get_running_loop().call_later(WAITING_SECONDS, end)
         return protocol
 
-    def _waits(self, protocol: asyncio.Protocol) -> bool:
+    def _is_waiting(self, protocol: asyncio.Protocol) -> bool:
         """Whether a connection is without a WebSocket."""
         return all(each.protocol is not protocol for each in self.sockets.values())
 
@@ -109,7 +109,9 @@ class Server:
     @web.middleware
     async def _guard(self, request: web.Request, handler: Any) -> web.StreamResponse:
         """Refuse requests that are not from a page of this server."""
-        if not (name := _name(request.headers.get("Host", ""))) or not self._knows(name):
+        if not (name := _normalize_name(request.headers.get("Host", ""))) or not self._is_known(
+            name
+        ):
             raise web.HTTPForbidden(
                 text="use 127.0.0.1 or localhost as the host of this server, or start it with "
                 f"--allow-host {name or 'NAME'}\n"
@@ -123,20 +125,22 @@ class Server:
         response: web.StreamResponse = await handler(request)
         return response
 
-    def _knows(self, name: str) -> bool:
+    def _is_known(self, name: str) -> bool:
         return name in LOCAL or name in self.hosts
 
-    async def _page(self, request: web.Request) -> web.Response:
+    async def _serve_page(self, request: web.Request) -> web.Response:
         nonce = secrets.token_urlsafe(16)
         answer = web.Response(
-            text=client.page(f"{self.host.name} - raytracer", nonce, hello()),
+            text=client.make_page(f"{self.host.name} - raytracer", nonce, make_hello()),
             content_type="text/html",
-            headers=_headers(nonce, [request.headers["Host"], *(f"{e}:*" for e in self.hosts)]),
+            headers=_make_headers(
+                nonce, [request.headers["Host"], *(f"{e}:*" for e in self.hosts)]
+            ),
         )
         answer.enable_compression()
         return answer
 
-    async def _socket(self, request: web.Request) -> web.StreamResponse:
+    async def _serve_socket(self, request: web.Request) -> web.StreamResponse:
         self._check_socket(request)
         socket = web.WebSocketResponse(heartbeat=HEARTBEAT, max_msg_size=MAX_BYTES, compress=False)
         await socket.prepare(request)
@@ -145,7 +149,7 @@ class Server:
 
         def put(message: dict[str, Any], data: bytes | None) -> None:
             try:
-                unsent.put_nowait(packed(message, data))
+                unsent.put_nowait(pack_message(message, data))
             except asyncio.QueueFull:
                 if request.transport is not None:
                     request.transport.abort()
@@ -177,11 +181,11 @@ class Server:
         origin = given.get("Origin", "") if upgrades else request.query.get("origin", "")
         kind, _, place = origin.partition("://")
         is_same = kind in ("http", "https") and place == given["Host"]
-        is_known = kind in ("http", "https") and _name(place) in self.hosts
+        is_known = kind in ("http", "https") and _normalize_name(place) in self.hosts
         if not (is_same or is_known):
             raise web.HTTPForbidden(
                 text="a page of another origin may not use this server: start it with "
-                f"--allow-host {_name(place) or 'NAME'}\n"
+                f"--allow-host {_normalize_name(place) or 'NAME'}\n"
             )
         if len(self.sockets) >= MAX_CLIENTS:
             raise web.HTTPServiceUnavailable(
@@ -213,11 +217,11 @@ async def _write(socket: web.WebSocketResponse, unsent: asyncio.Queue[str | byte
             await send(content)
 
 
-def new_token() -> str:
+def make_token() -> str:
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 
-def _name(host: str) -> str:
+def _normalize_name(host: str) -> str:
     """Return the name of a host with or without port, in lower case; "" if it is none."""
     match = HOST.fullmatch(host.lower())
     return match[1] if match else ""
@@ -228,7 +232,7 @@ def _abort(protocol: web.RequestHandler) -> None:
         protocol.transport.abort()
 
 
-class _Defects(logging.Handler):
+class _DefectHandler(logging.Handler):
     """Reports requests that failed by a defect. Those that are malformed are the client's matter;
     tracebacks would have their addresses with the token."""
 
@@ -238,13 +242,13 @@ class _Defects(logging.Handler):
             warn(f"serve: a request failed ({type(error).__name__})")
 
 
-def _logger() -> logging.Logger:
+def _make_logger() -> logging.Logger:
     logger = logging.Logger("raytracer.serve", logging.WARNING)  # without parents
-    logger.addHandler(_Defects())
+    logger.addHandler(_DefectHandler())
     return logger
 
 
-def _headers(nonce: str, hosts: list[str]) -> dict[str, str]:
+def _make_headers(nonce: str, hosts: list[str]) -> dict[str, str]:
     """Return headers of the page that forbid loading, framing, caching and referrers."""
     sockets = " ".join(f"ws://{host} wss://{host}" for host in hosts)
     policy = (
@@ -262,12 +266,12 @@ def _headers(nonce: str, hosts: list[str]) -> dict[str, str]:
     }
 
 
-def address_of(port: int, token: str) -> str:
+def format_address(port: int, token: str) -> str:
     """Return the address for a browser on this machine, or at the other end of a tunnel."""
     return f"http://{ADDRESS}:{port}/?token={token}"
 
 
-def bound(port: int | None) -> sockets.socket:
+def bind_socket(port: int | None) -> sockets.socket:
     """Return a socket that listens on a port; None: the default one, or a free one. Raises
     UserError if the port cannot be used."""
     stated = DEFAULT_PORT if port is None else port

@@ -9,8 +9,8 @@ import anywidget
 import traitlets
 
 from raytracer.browser import client
-from raytracer.browser.host import Host, hello
-from raytracer.browser.link import STILL_PIXELS, Client, still
+from raytracer.browser.connection import STILL_PIXELS, Client, encode_still
+from raytracer.browser.host import Host, make_hello
 from raytracer.config.errors import UserError
 from raytracer.model.camera import Camera
 from raytracer.viewer.panel import describe_state
@@ -29,8 +29,8 @@ class SceneWidget(anywidget.AnyWidget):
         height: of the view, in CSS pixels.
     """
 
-    _esm = client.script("notebook", "widget")
-    _css = client.part("view.css")
+    _esm = client.make_script("notebook", "widget")
+    _css = client.read_part("view.css")
     height = traitlets.Int(480).tag(sync=True)
     view_id = traitlets.Unicode().tag(sync=True)  # of the model
     still_pixels = traitlets.Int(STILL_PIXELS).tag(sync=True)
@@ -41,7 +41,7 @@ class SceneWidget(anywidget.AnyWidget):
         self._host = Host("show", scene, {**settings, "height": height})
         self._client = self._new_client()
         self._views = 0  # cells that show it
-        self.on_msg(self._take)
+        self.on_msg(self._receive)
 
     def do(self, name: str, /, *arguments: Any, **named: Any) -> Any:
         """Perform an action of the view, such as `orbit`, `look` or `color-by`.
@@ -71,7 +71,7 @@ class SceneWidget(anywidget.AnyWidget):
         except UserError:  # it was closed
             return bundle
         if bundle is not None and picture is not None:
-            bundle[0]["image/png"] = b64encode(still(picture)).decode()
+            bundle[0]["image/png"] = b64encode(encode_still(picture)).decode()
         return bundle
 
     @property
@@ -89,9 +89,9 @@ class SceneWidget(anywidget.AnyWidget):
         def send(message: dict[str, Any], data: bytes | None = None) -> None:
             self.send(message, [] if data is None else [data])
 
-        return Client(send, deaf=True)  # its messages wait while a cell runs
+        return Client(send, acks_blocked=True)  # its messages wait while a cell runs
 
-    def _take(self, _: Any, content: Any, __: Any) -> None:
+    def _receive(self, _: Any, content: Any, __: Any) -> None:
         kind = content.get("type") if isinstance(content, dict) else None
         if kind in ("open", "close"):
             self._views += 1 if kind == "open" else -1
@@ -101,5 +101,5 @@ class SceneWidget(anywidget.AnyWidget):
             self._host.receive(self._client, content)
         if kind == "open":
             self._client = self._new_client()
-            self._client.send(hello())
+            self._client.send(make_hello())
             self._host.join(self._client)

@@ -12,7 +12,7 @@ from raytracer.config.errors import UserError, pluralize
 from raytracer.config.fields import accept_settings, check_names
 from raytracer.config.tone_settings import ToneSettings
 from raytracer.exporting.figure import Figure
-from raytracer.exporting.page import page_of
+from raytracer.exporting.page import make_page
 from raytracer.exporting.usd import require_usd, write_points
 from raytracer.files import output
 from raytracer.files.access import check_path
@@ -96,7 +96,7 @@ def export(
                 f"{target}: a page shows at most {pluralize(MAX_SPHERES, 'sphere')}, and the "
                 f"scene has {count:,}: show fewer with select, or export .usdc"
             )
-        data = page_of(job, figure, ToneSettings.of(tone, job.tone), notice) if is_page else ()
+        data = make_page(job, figure, ToneSettings.of(tone, job.tone), notice) if is_page else ()
         with output.replace_file(target) as file:
             if is_page:
                 file.writelines(data)

@@ -65,7 +65,7 @@ class Figure:
         placed = buffers.centers
         surfaces = n + rods
         colors = np.empty((surfaces, 4), np.uint8)
-        colors[:, :3] = _colors(
+        colors[:, :3] = _encode_colors(
             buffers, np.arange(surfaces, dtype=np.int32) if rods else None, surfaces
         )
         opacity = buffers.opacity[:surfaces]
@@ -77,7 +77,7 @@ class Figure:
         both = np.repeat(colors[of_rods, None], 2, axis=1)
         ends = buffers.end_row[:rods]
         own = ends > 0
-        both[own, 1, :3] = _colors(buffers, ends[own], int(own.sum()))
+        both[own, 1, :3] = _encode_colors(buffers, ends[own], int(own.sum()))
         form = form[:rods]
         is_flat = form & (CONE | ELLIPSOID | FLAT) == FLAT
         bits = FLAT_ENDS * is_flat + EVEN_COLORS * (form & EVEN > 0)
@@ -116,11 +116,11 @@ class Grid(NamedTuple):
         octave = log2(most / least) / RADIUS_CODES if most > least else 0.0
         return cls(low, extent / (2**bits - 1), bits, least, octave)
 
-    def codes(self, positions: NDArray[np.float32]) -> NDArray[np.uint32]:
+    def encode_positions(self, positions: NDArray[np.float32]) -> NDArray[np.uint32]:
         """Return positions as numbers of cells, (N, 3)."""
         return np.rint((positions - self.low) / self.step).astype(np.uint32)
 
-    def radius_codes(self, radius: NDArray[np.float32]) -> NDArray[np.uint16]:
+    def encode_radii(self, radius: NDArray[np.float32]) -> NDArray[np.uint16]:
         """Return the logarithms of radii in steps of `octave`, (N,)."""
         if self.octave == 0.0:
             return np.zeros(len(radius), np.uint16)
@@ -128,7 +128,7 @@ class Grid(NamedTuple):
         return np.rint(np.log2(ratio) / self.octave).astype(np.uint16)
 
 
-def _colors(buffers: SceneBuffers, rows: NDArray[np.int32] | None, count: int) -> Bytes:
+def _encode_colors(buffers: SceneBuffers, rows: NDArray[np.int32] | None, count: int) -> Bytes:
     """Return the sRGB codes of rows, (count, 3); None: of the first ones."""
     codes = np.rint(255.0 * linear_to_srgb(np.clip(buffers.color, 0.0, 1.0))).astype(np.uint8)
     if len(codes) == 1:
@@ -138,7 +138,7 @@ def _colors(buffers: SceneBuffers, rows: NDArray[np.int32] | None, count: int) -
     return codes[ids[picked]] if len(ids) else codes[picked]
 
 
-def warn_of_what_is_left_out(job: PreparedScene, export: str, more: Mapping[str, bool]) -> None:
+def warn_of_omissions(job: PreparedScene, export: str, more: Mapping[str, bool]) -> None:
     """Warn of everything in the picture, and of `more`, that an export does not show."""
     assert job.kept is not None
     scene, wanted = job.kept[0], None if job.plan is None else job.plan.annotations

@@ -39,7 +39,7 @@ PRIOR = 2.0  # points with the mean of all spheres that are added to those of ea
 LEAST = 1.0 / 30.0  # share of a sphere that is visible at all
 
 
-def sky_visibility(scene: DeviceScene, view: View, count: int) -> NDArray[np.float32]:
+def measure_sky_visibility(scene: DeviceScene, view: View, count: int) -> NDArray[np.float32]:
     """Return a and b of each sphere, float32 (N, 4): a surface with normal n sees a + b . n.
 
     They are 0 for spheres that were visible from no direction. If the integrator of the view has no
@@ -53,7 +53,7 @@ def sky_visibility(scene: DeviceScene, view: View, count: int) -> NDArray[np.flo
     points = int(np.clip(POINTS / count, MIN_POINTS, MAX_POINTS))
     visible_sum, open_sum = np.zeros(count, np.float32), np.zeros(count, np.float32)
     along = np.zeros((count, 3), np.float32)
-    for number, direction in enumerate(even_directions(points)):
+    for number, direction in enumerate(make_even_directions(points)):
         camera = np.zeros(1, struct_dtype("Camera"))
         camera["kind"] = enum_value("CameraKind", "orthographic")
         camera["forward"] = -direction
@@ -64,10 +64,10 @@ def sky_visibility(scene: DeviceScene, view: View, count: int) -> NDArray[np.flo
         open_sum += visible * counts["open"]
         for axis in range(3):
             along[:, axis] += visible * np.float32(direction[axis])
-    return _fitted(visible_sum, open_sum, along, points)
+    return _fit_visibility(visible_sum, open_sum, along, points)
 
 
-def _fitted(
+def _fit_visibility(
     visible: NDArray[np.float32], is_open: NDArray[np.float32], along: NDArray[np.float32],
     points: int,
 ) -> NDArray[np.float32]:  # fmt: skip
@@ -89,7 +89,7 @@ def _fitted(
     return found
 
 
-def even_directions(count: int) -> NDArray[np.float64]:
+def make_even_directions(count: int) -> NDArray[np.float64]:
     """Return unit vectors of a Fibonacci lattice on the sphere, (N, 3)."""
     k = np.arange(count) + 0.5
     z = 1.0 - 2.0 * k / count

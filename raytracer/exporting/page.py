@@ -22,15 +22,15 @@ from raytracer.config.tone_settings import ToneSettings
 from raytracer.config.warning import warn
 from raytracer.drawing.fonts import CAP_HEIGHT
 from raytracer.drawing.vector import format_hex_color, format_svg
-from raytracer.exporting.figure import Figure, Grid, warn_of_what_is_left_out
-from raytracer.exporting.occlusion import sky_visibility
+from raytracer.exporting.figure import Figure, Grid, warn_of_omissions
+from raytracer.exporting.occlusion import measure_sky_visibility
 from raytracer.exporting.sections import (
     SKY_LEVELS,
     Section,
-    column_sections,
-    rod_sections,
-    sphere_sections,
-    with_box,
+    add_box,
+    make_column_sections,
+    make_rod_sections,
+    make_sphere_sections,
 )
 from raytracer.film.film import Film
 from raytracer.model.annotations import IN_SCENE
@@ -58,7 +58,7 @@ OWN_PARTS = ("data", "shaders", "camera", "renderer", "overlay", "picking", "fig
 """Parts of the page, in order: each uses those before it."""
 
 
-def page_of(
+def make_page(
     job: PreparedScene, figure: Figure, tone: ToneSettings, notice: Notice | None = None
 ) -> list[bytes]:
     """Return the parts of a page, with the picture of the job's camera and size.
@@ -76,48 +76,57 @@ def page_of(
         "mirrors": job.view.mirrors,
         "bloom": tone.bloom > 0.0,
     }
-    warn_of_what_is_left_out(job, "the page", more)
+    warn_of_omissions(job, "the page", more)
     tell = notice or (lambda _: None)
     tell("measuring the sky that each sphere sees")
-    sky = sky_visibility(job.scene, job.view, buffers.spheres)
+    sky = measure_sky_visibility(job.scene, job.view, buffers.spheres)
     tell("compressing")
     grid = Grid.of(figure)
-    sections = dict(sphere_sections(figure, grid, sky))
-    rods = with_box(figure.rods, job.plan, Projection.of(job.view, job.space))
-    sections |= dict(rod_sections(rods, grid, figure, sky))
-    head = head_of(job, tone, grid, len(figure.radius), len(rods.radius))
+    sections = dict(make_sphere_sections(figure, grid, sky))
+    rods = add_box(figure.rods, job.plan, Projection.of(job.view, job.space))
+    sections |= dict(make_rod_sections(rods, grid, figure, sky))
+    head = make_head(job, tone, grid, len(figure.radius), len(rods.radius))
     used = sum(len(section.text) for section in sections.values())
-    columns, of_columns = column_sections(scene, MAX_BYTES - used)
+    columns, of_columns = make_column_sections(scene, MAX_BYTES - used)
     head["columns"] = columns
-    return list(_document(scene, head, sections | of_columns))
+    return list(_iterate_document(scene, head, sections | of_columns))
 
 
-def _document(scene: Scene, head: dict[str, Any], sections: dict[str, Section]) -> Iterator[bytes]:
+def _iterate_document(
+    scene: Scene, head: dict[str, Any], sections: dict[str, Section]
+) -> Iterator[bytes]:
     title = scene.title or (scene.source and scene.source.rpartition("/")[2]) or "raytracer"
     head["name"] = title
     head["sections"] = {name: section.about for name, section in sections.items()}
-    style = client.part("view.css") + client.part("figure.css", "exporting")
-    parts = {"title": escape(title), "style": style, "version": __version__, "script": script()}
-    start, _, rest = client.part("figure.html", "exporting").partition("{data}")
-    head_text = f'<script type="application/json" id="head">{client.in_script(head)}</script>\n'
-    yield (client.filled(start, parts) + head_text).encode("utf-8", "replace")
+    style = client.read_part("view.css") + client.read_part("figure.css", "exporting")
+    parts = {
+        "title": escape(title),
+        "style": style,
+        "version": __version__,
+        "script": make_script(),
+    }
+    start, _, rest = client.read_part("figure.html", "exporting").partition("{data}")
+    head_text = (
+        f'<script type="application/json" id="head">{client.to_script_json(head)}</script>\n'
+    )
+    yield (client.fill_in(start, parts) + head_text).encode("utf-8", "replace")
     for name, section in sections.items():
         yield f'<script type="text/plain" id="data-{name}">\n'.encode()
         yield section.text
         yield b"\n</script>\n"
-    yield client.filled(rest, parts).encode("utf-8", "replace")
+    yield client.fill_in(rest, parts).encode("utf-8", "replace")
 
 
-def script() -> str:
+def make_script() -> str:
     """Return the program of the page."""
-    own = [client.part(f"{name}.js", "exporting") for name in OWN_PARTS]
-    return "\n".join([*(client.part(f"{name}.js") for name in PARTS), *own])
+    own = [client.read_part(f"{name}.js", "exporting") for name in OWN_PARTS]
+    return "\n".join([*(client.read_part(f"{name}.js") for name in PARTS), *own])
 
 
 # What the page knows beside arrays
 
 
-def head_of(
+def make_head(
     job: PreparedScene, tone: ToneSettings, grid: Grid, spheres: int, rods: int
 ) -> dict[str, Any]:
     """Return what the page knows beside arrays, as JSON types; lengths in render space."""
@@ -149,25 +158,25 @@ def head_of(
         "pivot": pivot,
         "upward": list(shown.upward) if shown is not None else [0.0, 1.0, 0.0],
         "placement": job.settings.placement if scene.lights is None else "world",
-        "lights": _lights(view.lights),
+        "lights": _describe_lights(view.lights),
         "shadows": bool(view.frame["integrator"]["shadows"][0]),
         "ambient": environment["ambient"][0].tolist(),
-        "materials": _materials(view.materials),
+        "materials": _describe_materials(view.materials),
         "background": None if view.transparent else [
             environment["background_bottom"][0].tolist(),
             environment["background_top"][0].tolist(),
         ],
         "tone": {
-            "exposure": _exposure(job, tone), "curve": tone.tone, "white": tone.white,
+            "exposure": _find_exposure(job, tone), "curve": tone.tone, "white": tone.white,
         },
         "filter": job.settings.filter,
         "sigma": size / 3.0 if job.settings.filter == "gaussian" else size,
         "controls": [each.to_json() for each in CONTROLS if each.action in ACTIONS],
-        **_overlay(job),
+        **_describe_overlay(job),
     }  # fmt: skip
 
 
-def _lights(lights: NDArray[np.void]) -> list[dict[str, Any]]:
+def _describe_lights(lights: NDArray[np.void]) -> list[dict[str, Any]]:
     """Return lights by their middles: areas are points, angles of directional lights are kept."""
     if len(lights) > MAX_LIGHTS:
         warn(f"the page has the first {MAX_LIGHTS} of {len(lights)} lights")
@@ -186,7 +195,7 @@ def _lights(lights: NDArray[np.void]) -> list[dict[str, Any]]:
     ]
 
 
-def _materials(materials: NDArray[np.void]) -> list[list[float]]:
+def _describe_materials(materials: NDArray[np.void]) -> list[list[float]]:
     """Return ambient, diffuse, specular and shininess of each material, also of Principled."""
     if len(materials) > MAX_MATERIALS:
         warn(f"the page has the first {MAX_MATERIALS} of {len(materials)} materials")
@@ -205,7 +214,7 @@ def _materials(materials: NDArray[np.void]) -> list[list[float]]:
     return made
 
 
-def _exposure(job: PreparedScene, tone: ToneSettings) -> float:
+def _find_exposure(job: PreparedScene, tone: ToneSettings) -> float:
     """Return the exposure in stops; an automatic one is metered from a picture of few samples."""
     if not tone.automatic:
         return float(tone.exposure)
@@ -214,7 +223,7 @@ def _exposure(job: PreparedScene, tone: ToneSettings) -> float:
     return job.image(film, tone).statistics.exposure
 
 
-def _overlay(job: PreparedScene) -> dict[str, Any]:
+def _describe_overlay(job: PreparedScene) -> dict[str, Any]:
     """Return texts and legend as SVG, and where scale bar and axes are for any view."""
     if job.plan is None:
         return {"overlay": "", "bar": None, "axes": None}
@@ -224,12 +233,16 @@ def _overlay(job: PreparedScene) -> dict[str, Any]:
     plan.draw_at_edges(sheet)
     size = (0, 0, projection.width, projection.height)
     text = format_svg(sheet.shapes, None, sheet.point, size, "").partition("\n")[2]
-    bar = None if wanted.scale_bar is None else _bar(plan, sheet, projection)
+    bar = None if wanted.scale_bar is None else _describe_scale_bar(plan, sheet, projection)
     is_drawn = wanted.axes is not None and wanted.axes.place not in IN_SCENE
-    return {"overlay": text, "bar": bar, "axes": _tripod(plan, sheet) if is_drawn else None}
+    return {
+        "overlay": text,
+        "bar": bar,
+        "axes": _describe_tripod(plan, sheet) if is_drawn else None,
+    }
 
 
-def _bar(plan: OverlayPlan, sheet: Sheet, projection: Projection) -> dict[str, Any]:
+def _describe_scale_bar(plan: OverlayPlan, sheet: Sheet, projection: Projection) -> dict[str, Any]:
     """Return where the scale bar is and how long; the page makes another for another distance."""
     bar = plan.annotations.scale_bar
     assert bar is not None
@@ -246,7 +259,7 @@ def _bar(plan: OverlayPlan, sheet: Sheet, projection: Projection) -> dict[str, A
     }  # fmt: skip
 
 
-def _tripod(plan: OverlayPlan, sheet: Sheet) -> dict[str, Any]:
+def _describe_tripod(plan: OverlayPlan, sheet: Sheet) -> dict[str, Any]:
     """Return where the axes are, in pixels, for the page, which turns them."""
     wanted = plan.annotations.axes
     assert wanted is not None

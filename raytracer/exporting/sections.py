@@ -41,30 +41,30 @@ class Section:
     text: bytes
 
 
-def section_of(array: NDArray[Any]) -> Section:
+def make_section(array: NDArray[Any]) -> Section:
     """Return one number a row, of 1, 2 or 4 bytes, as a section; (N,)."""
     words = np.ascontiguousarray(array)
     words = words.view(f"u{words.dtype.itemsize}")
     sample = words[: min(len(words), SAMPLE)]
     delta = bool(
         array.dtype.kind in "iu"
-        and len(zlib.compress(_planes(_differences(sample)), FAST_LEVEL))
-        < len(zlib.compress(_planes(sample), FAST_LEVEL))
+        and len(zlib.compress(_split_planes(_encode_differences(sample)), FAST_LEVEL))
+        < len(zlib.compress(_split_planes(sample), FAST_LEVEL))
     )
-    planes = _planes(_differences(words) if delta else words)
+    planes = _split_planes(_encode_differences(words) if delta else words)
     data = zlib.compress(planes, FAST_LEVEL if len(planes) > LARGE else LEVEL)
     count = len(words)
     about = {"rows": count, "planes": len(planes) // max(count, 1), "delta": delta}
     return Section(about, b64encode(data))
 
 
-def _differences(words: NDArray[Any]) -> NDArray[np.uint32]:
+def _encode_differences(words: NDArray[Any]) -> NDArray[np.uint32]:
     """Return differences from the row before, small ones of both signs as small numbers."""
     step = np.diff(words.astype(np.uint32), prepend=np.uint32(0)).view(np.int32)
     return ((step << 1) ^ (step >> 31)).view(np.uint32)
 
 
-def _planes(words: NDArray[Any]) -> bytes:
+def _split_planes(words: NDArray[Any]) -> bytes:
     """Return the bytes of numbers, plane by plane from the lowest, without empty high planes."""
     width = words.dtype.itemsize
     planes = words.astype(f"<u{width}").view(np.uint8).reshape(-1, width)
@@ -73,30 +73,31 @@ def _planes(words: NDArray[Any]) -> bytes:
     return b"".join(planes[:, k].tobytes() for k in range(used))
 
 
-def sphere_sections(
+def make_sphere_sections(
     figure: Figure, grid: Grid, sky: NDArray[np.float32]
 ) -> Iterator[tuple[str, Section]]:
-    """Yield the sections of the spheres by name; sky: float32 (N, 4), of `sky_visibility`."""
+    """Yield the sections of the spheres by name; sky: float32 (N, 4), of
+    `measure_sky_visibility`."""
     if not len(figure.radius):
         return
-    codes = grid.codes(figure.positions)
+    codes = grid.encode_positions(figure.positions)
     for axis, name in enumerate("xyz"):
-        yield name, section_of(codes[:, axis])
-    yield from _unless_even("radius", grid.radius_codes(figure.radius))
-    yield from _color_sections("color", figure.colors)
-    yield from _unless_even("material", figure.material)
+        yield name, make_section(codes[:, axis])
+    yield from _merge_equal_rows("radius", grid.encode_radii(figure.radius))
+    yield from _make_color_sections("color", figure.colors)
+    yield from _merge_equal_rows("material", figure.material)
     levels = np.clip(sky * np.array([1.0, 0.5, 0.5, 0.5]) + [0.0, 0.5, 0.5, 0.5], 0.0, 1.0)
     rounded = np.rint(SKY_LEVELS * levels).astype(np.uint8)
     for part in range(4):
-        yield from _unless_even(f"sky{part}", rounded[:, part])
+        yield from _merge_equal_rows(f"sky{part}", rounded[:, part])
 
 
-def _unless_even(name: str, values: NDArray[Any]) -> Iterator[tuple[str, Section]]:
+def _merge_equal_rows(name: str, values: NDArray[Any]) -> Iterator[tuple[str, Section]]:
     """Yield a section; a single row if all rows are alike."""
-    yield name, section_of(values[:1] if (values == values[0]).all() else values)
+    yield name, make_section(values[:1] if (values == values[0]).all() else values)
 
 
-def _color_sections(name: str, colors: NDArray[np.uint8]) -> Iterator[tuple[str, Section]]:
+def _make_color_sections(name: str, colors: NDArray[np.uint8]) -> Iterator[tuple[str, Section]]:
     """Yield the distinct colours and the number of each row's, or the colours if they are many."""
     words = np.ascontiguousarray(colors).view(np.uint32).ravel()
     table, ids = np.unique(words, return_inverse=True)
@@ -106,15 +107,15 @@ def _color_sections(name: str, colors: NDArray[np.uint8]) -> Iterator[tuple[str,
         order = np.argsort(lightness, kind="stable")
         rank = np.empty(len(order), np.uint32)
         rank[order] = np.arange(len(order))
-        yield f"{name}_table", section_of(table[order])
+        yield f"{name}_table", make_section(table[order])
         small = np.uint8 if len(table) <= 256 else np.uint16
-        yield from _unless_even(name, rank[ids.ravel()].astype(small))
+        yield from _merge_equal_rows(name, rank[ids.ravel()].astype(small))
         return
     for part, letter in enumerate("rgba"):
-        yield from _unless_even(f"{name}_{letter}", colors[:, part])
+        yield from _merge_equal_rows(f"{name}_{letter}", colors[:, part])
 
 
-def with_box(rods: Rods, plan: OverlayPlan | None, projection: Projection) -> Rods:
+def add_box(rods: Rods, plan: OverlayPlan | None, projection: Projection) -> Rods:
     """Return rods, and the edges of the box as thin ones that have no shade."""
     if plan is None or plan.box is None or plan.annotations.box is None:
         return rods
@@ -139,7 +140,7 @@ def with_box(rods: Rods, plan: OverlayPlan | None, projection: Projection) -> Ro
     return Rods(*map(np.concatenate, pairs))
 
 
-def rod_sections(
+def make_rod_sections(
     rods: Rods, grid: Grid, figure: Figure, sky: NDArray[np.float32]
 ) -> Iterator[tuple[str, Section]]:
     """Yield the sections of rods by name; figure and sky: of the spheres that they connect."""
@@ -147,17 +148,17 @@ def rod_sections(
         return
     for end in ("start", "end"):
         for axis, name in enumerate("xyz"):
-            yield f"rod_{end}_{name}", section_of(getattr(rods, end)[:, axis])
-    yield from _unless_even("rod_radius", rods.radius)
+            yield f"rod_{end}_{name}", make_section(getattr(rods, end)[:, axis])
+    yield from _merge_equal_rows("rod_radius", rods.radius)
     for side, name in enumerate(("rod_color", "rod_end_color")):
-        yield from _color_sections(name, rods.colors[:, side])
-    yield from _unless_even("rod_form", rods.form)
-    yield from _unless_even("rod_material", rods.material)
-    light = np.mean([_sky_at(each, grid, figure, sky) for each in (rods.start, rods.end)], axis=0)
-    yield from _unless_even("rod_sky", np.rint(SKY_LEVELS * light).astype(np.uint8))
+        yield from _make_color_sections(name, rods.colors[:, side])
+    yield from _merge_equal_rows("rod_form", rods.form)
+    yield from _merge_equal_rows("rod_material", rods.material)
+    light = np.mean([_find_sky(each, grid, figure, sky) for each in (rods.start, rods.end)], axis=0)
+    yield from _merge_equal_rows("rod_sky", np.rint(SKY_LEVELS * light).astype(np.uint8))
 
 
-def _sky_at(
+def _find_sky(
     points: NDArray[np.float32], grid: Grid, figure: Figure, sky: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """Return the share of the sky of the spheres that begin and end bonds at points, (C,); at other
@@ -175,7 +176,9 @@ def _sky_at(
     return np.where(rows >= 0, np.clip(sky[rows, 0], 0.0, 1.0), mean).astype(np.float32)
 
 
-def column_sections(scene: Scene, room: int) -> tuple[list[dict[str, Any]], dict[str, Section]]:
+def make_column_sections(
+    scene: Scene, room: int
+) -> tuple[list[dict[str, Any]], dict[str, Section]]:
     """Return descriptions of the columns of all sets, and their sections, as far as there is room;
     those that colours follow come first."""
     sets = [each for each in scene.spheres if each.count]
@@ -188,13 +191,13 @@ def column_sections(scene: Scene, room: int) -> tuple[list[dict[str, Any]], dict
     omitted: list[str] = []
     if any(each.rows is not None for each in sets):
         rows = [np.arange(each.count) if each.rows is None else each.rows for each in sets]
-        sections["rows"] = section_of(np.concatenate(rows).astype(np.uint32))
+        sections["rows"] = make_section(np.concatenate(rows).astype(np.uint32))
         room -= len(sections["rows"].text)
     for name in names:
         if room < scene.count // 8:
             omitted.append(name)
         elif (values := shared_values(name, sets)) is not None:
-            entry, parts = _column(values, f"column{len(about)}_", name)
+            entry, parts = _describe_column(values, f"column{len(about)}_", name)
             size = sum(len(section.text) for section in parts.values())
             size += sum(map(len, entry.get("words", ())))
             if size > room:
@@ -207,15 +210,15 @@ def column_sections(scene: Scene, room: int) -> tuple[list[dict[str, Any]], dict
     return about, sections
 
 
-def _column(
+def _describe_column(
     values: list[NDArray[Any] | Texts], key: str, name: str
 ) -> tuple[dict[str, Any], dict[str, Section]]:
     """Return the description and the sections of a column, whose names begin with `key`."""
     if any(isinstance(each, Texts) for each in values):
-        return _words(values, key, name)
+        return _describe_words(values, key, name)
     column = np.concatenate([each for each in values if not isinstance(each, Texts)])
     wide = column.reshape(len(column), -1)
-    kind = _kind(wide)
+    kind = _find_kind(wide)
     with np.errstate(over="ignore", under="ignore"):
         cast = wide.astype(kind)
     about: dict[str, Any] = {"parts": wide.shape[1], "kind": kind}
@@ -224,15 +227,15 @@ def _column(
     sections: dict[str, Section] = {}
     for part, numbers in enumerate(cast.T):
         if numbers.itemsize < 8:
-            sections[f"{key}{part}"] = section_of(numbers)
+            sections[f"{key}{part}"] = make_section(numbers)
             continue
         halves = numbers.astype(f"<{kind}").view("<u4").reshape(-1, 2)
-        sections |= {f"{key}{part}_low": section_of(halves[:, 0]),
-                     f"{key}{part}_high": section_of(halves[:, 1])}  # fmt: skip
+        sections |= {f"{key}{part}_low": make_section(halves[:, 0]),
+                     f"{key}{part}_high": make_section(halves[:, 1])}  # fmt: skip
     return about, sections
 
 
-def _kind(values: NDArray[Any]) -> str:
+def _find_kind(values: NDArray[Any]) -> str:
     """Return the narrowest type that keeps all integers, or the range of all other numbers."""
     if values.dtype.kind == "f":
         if values.itemsize <= 4:
@@ -247,7 +250,7 @@ def _kind(values: NDArray[Any]) -> str:
     return "i8" if most < 2**63 else "u8"
 
 
-def _words(
+def _describe_words(
     values: list[NDArray[Any] | Texts], key: str, name: str
 ) -> tuple[dict[str, Any], dict[str, Section]]:
     places: dict[str, int] = {}
@@ -257,4 +260,4 @@ def _words(
         table = [places.setdefault(text, len(places)) for text in texts.names]
         ids.append(np.array(table, np.uint32)[texts.ids])
     about = {"parts": 1, "kind": "text", "words": list(places)}
-    return about, {f"{key}0": section_of(np.concatenate(ids))}
+    return about, {f"{key}0": make_section(np.concatenate(ids))}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from raytracer.config.errors import InstallError, SceneError
 from raytracer.config.warning import warn
-from raytracer.exporting.figure import Figure, warn_of_what_is_left_out
+from raytracer.exporting.figure import Figure, warn_of_omissions
 from raytracer.model.annotations import IN_SCENE, Annotations
 from raytracer.model.arrays import silence_numpy
 from raytracer.model.colors import srgb_to_linear
@@ -42,7 +42,7 @@ def write_points(job: PreparedScene, figure: Figure, suffix: str, file: BinaryIO
 
     assert job.kept is not None
     scene, wanted = job.kept[0], Annotations() if job.plan is None else job.plan.annotations
-    warn_of_what_is_left_out(job, "USD", {
+    warn_of_omissions(job, "USD", {
         "the legend": wanted.legend is not None,
         "texts": bool(wanted.texts),
         "the scale bar": wanted.scale_bar is not None,
@@ -89,14 +89,14 @@ def _paint(
 ) -> tuple[Any, Any]:
     """Give points or curves positions, widths, linear colours, and opacities where any is not 1;
     return positions and widths."""
-    places, widths = _floats(positions), _floats(2.0 * radius)
+    places, widths = _to_usd_floats(positions), _to_usd_floats(2.0 * radius)
     shape.CreatePointsAttr(places)
     shape.CreateWidthsAttr(widths)
     shape.SetWidthsInterpolation(VERTEX)
     linear = srgb_to_linear(colors[:, :3] / 255.0)
-    shape.CreateDisplayColorPrimvar(VERTEX).Set(_floats(linear))
+    shape.CreateDisplayColorPrimvar(VERTEX).Set(_to_usd_floats(linear))
     if (colors[:, 3] < 255).any():
-        shape.CreateDisplayOpacityPrimvar(VERTEX).Set(_floats(colors[:, 3] / 255.0))
+        shape.CreateDisplayOpacityPrimvar(VERTEX).Set(_to_usd_floats(colors[:, 3] / 255.0))
     return places, widths
 
 
@@ -115,13 +115,13 @@ def _add_columns(points: Any, scene: Scene) -> None:
         while word in used:
             word += "_"
         used.add(word)
-        kind, cast = _typed(wide[:, 0] if wide.shape[1] == 1 else wide)
+        kind, cast = _to_usd_values(wide[:, 0] if wide.shape[1] == 1 else wide)
         primvars.CreatePrimvar(word, getattr(Sdf.ValueTypeNames, kind), VERTEX).Set(cast)
     if omitted:
         warn(f"columns {', '.join(omitted)} are left out: they are no numbers, or more than three")
 
 
-def _typed(values: NDArray[Any]) -> tuple[str, Any]:
+def _to_usd_values(values: NDArray[Any]) -> tuple[str, Any]:
     """Return USD's type of a column (N,) or (N, 3), and its values; integers stay exact."""
     from pxr import Vt
 
@@ -133,13 +133,13 @@ def _typed(values: NDArray[Any]) -> tuple[str, Any]:
         kind, dtype = ("Int64", "i8") if most < 2**63 else ("UInt64", "u8")
         array = kind
     else:
-        return "FloatArray" if is_single else "Float3Array", _floats(values)
+        return "FloatArray" if is_single else "Float3Array", _to_usd_floats(values)
     cast = np.ascontiguousarray(values, dtype)
     return f"{kind}Array", getattr(Vt, f"{array}Array").FromNumpy(cast)
 
 
 @silence_numpy()
-def _floats(values: NDArray[Any]) -> Any:
+def _to_usd_floats(values: NDArray[Any]) -> Any:
     """Return numbers (N,) or vectors (N, 3) as those of USD."""
     from pxr import Vt
 

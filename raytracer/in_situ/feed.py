@@ -7,7 +7,7 @@ from typing import Any
 
 from raytracer.config.errors import ClosedError, quote
 from raytracer.config.inferred import name_set
-from raytracer.in_situ.mailbox import Reader, State
+from raytracer.in_situ.state_channel import State, StateReader
 from raytracer.model.annotations import Annotations, SimulationBox
 from raytracer.model.background import Background
 from raytracer.model.particle_source import Particles
@@ -31,7 +31,7 @@ class Feed(LiveSource):
 
     name = TITLE
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: StateReader) -> None:
         self._reader, self.closed, self._is_first = reader, False, True
         self.on_change = lambda: None
         reader.on_change = lambda: self.on_change()
@@ -57,9 +57,9 @@ class Feed(LiveSource):
             sleep(STEP_WAIT)
             state = self._reader.take()
         self._is_first = False
-        return scene_of(state)
+        return make_scene(state)
 
-    def scenes(self) -> Iterator[Scene]:
+    def iterate_scenes(self) -> Iterator[Scene]:
         """Yield the scenes of all states until the end; the simulation waits until one is taken
         before it publishes the next."""
         changed = Event()
@@ -68,17 +68,17 @@ class Feed(LiveSource):
             changed.clear()
             closed = self.closed  # before the look: the last state is published before
             if self.has_newer():
-                yield scene_of(self._reader.take())
+                yield make_scene(self._reader.take())
             elif closed:
                 return
             else:
                 changed.wait()
 
 
-def scene_of(state: State) -> Scene:
+def make_scene(state: State) -> Scene:
     """Return the scene of a state, which uses its arrays. Raises UserError."""
     sets = [
-        _set(name, *given, state.about)
+        _make_set(name, *given, state.about)
         for name, given in state.sets.items()
         if len(given[0]["positions"])
     ]
@@ -89,7 +89,7 @@ def scene_of(state: State) -> Scene:
     )  # fmt: skip
 
 
-def _set(
+def _make_set(
     name: str, arrays: Mapping[str, Any], values: Mapping[str, Any], about: Mapping[str, Any]
 ) -> SphereSet:
     given = {**arrays, **values}

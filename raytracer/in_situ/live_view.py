@@ -28,10 +28,10 @@ from raytracer.config.tone_settings import ToneSettings
 from raytracer.config.warning import warn
 from raytracer.files.access import check_path
 from raytracer.film.image import Image
-from raytracer.in_situ.feed import TITLE, scene_of
-from raytracer.in_situ.mailbox import State
-from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner, View
+from raytracer.in_situ.feed import TITLE, make_scene
 from raytracer.in_situ.points import Given, Points
+from raytracer.in_situ.sinks import InlineRunner, MovieSink, ProcessRunner, ViewSink
+from raytracer.in_situ.state_channel import State
 from raytracer.model.annotations import Annotations, SimulationBox
 from raytracer.model.particle_source import FrameTime
 from raytracer.model.scene import Scene
@@ -43,7 +43,7 @@ from raytracer.viewer.frames import Frames
 
 if TYPE_CHECKING:
     from raytracer.browser.widget import SceneWidget  # of the extra `notebook`
-    from raytracer.in_situ.recording import Pictures
+    from raytracer.in_situ.recording import PictureRecorder
     from raytracer.keywords import Keywords
 
 KINDS = ("window", "page")  # what can be opened
@@ -121,34 +121,34 @@ def live(
         from raytracer.in_situ.recording import check_record
 
         check_record(path := check_path(record, "record"), given)
-    gpu = _gpu_of(backend, threads)
+    gpu = _find_gpu(backend, threads)
     view = LiveView(given, fps, gpu)
     try:
         if open is not None:
-            shown = given | _spared(threads)
+            shown = given | _spare_core(threads)
             if open == "page":
-                from raytracer.browser.serve import require_page, say_address
+                from raytracer.browser.serve import print_address, require_page
 
                 hosts = require_page(port, allow_host)
                 shown |= {"port": port, "open_browser": open_browser, "hosts": hosts}
-            view._open(View(ProcessRunner(open, shown, gpu), view._logged))
+            view._open(ViewSink(ProcessRunner(open, shown, gpu), view._logged))
             if view.address:
-                say_address(TITLE, view.address, say)
+                print_address(TITLE, view.address, say)
         if record is not None:
             to_file = given | {"path": str(Path(path).absolute()), "fps": fps}
-            view._open(Movie(ProcessRunner("record", to_file, gpu), view._logged, every))
+            view._open(MovieSink(ProcessRunner("record", to_file, gpu), view._logged, every))
     except BaseException:
         view._end()
         raise
     return view
 
 
-def _gpu_of(backend: str, threads: int) -> int | None:
+def _find_gpu(backend: str, threads: int) -> int | None:
     device = select_device(backend, threads)
     return device.number if device.has_own_memory else None
 
 
-def _spared(threads: int) -> dict[str, int]:
+def _spare_core(threads: int) -> dict[str, int]:
     """Return the threads of a view: one core is left to the simulation.
 
     On two cores, simulations of one thread took 1.07 to 1.18 of the time beside a view with two
@@ -170,23 +170,23 @@ class LiveView:
     def __init__(self, settings: Mapping[str, Any], fps: float, gpu: int | None) -> None:
         self.address = ""
         self._settings, self._fps, self._gpu = settings, fps, gpu
-        self._outlets: list[View | Movie] = []
+        self._sinks: list[ViewSink | MovieSink] = []
         self._logged, self._lock = dict[str, Given](), RLock()
         self._steps = 0  # that have begun
         self._step: list[str] = []  # names that were logged in this step
         self._last: list[str] = []  # those of the step before
         self._about: dict[str, Any] = {}  # of the state as a whole
-        self._pictures: Pictures | None = None
+        self._pictures: PictureRecorder | None = None
         self._shell: Any = None  # of the notebook
         atexit.register(self._close_or_warn)
 
-    def _open(self, outlet: View | Movie) -> None:
-        """Wait until an outlet is ready. Raises UserError: it is not."""
-        self._outlets.append(outlet)
+    def _open(self, sink: ViewSink | MovieSink) -> None:
+        """Wait until a sink is ready. Raises UserError: it is not."""
+        self._sinks.append(sink)
         try:
-            self.address = outlet.runner.ready() or self.address
+            self.address = sink.runner.wait_until_ready() or self.address
         except UserError:
-            outlet.has_ended = True  # so that this is no warning too
+            sink.has_ended = True  # so that this is no warning too
             raise
 
     def log_points(
@@ -224,18 +224,18 @@ class LiveView:
         with self._lock:
             begins = name in self._step or not self._step
             number = self._steps if begins else None
-            takers = [outlet for outlet in self._outlets if outlet.takes(number)]
+            takers = [sink for sink in self._sinks if sink.accepts(number)]
             if takers or name not in self._logged:  # else, as mostly, in a microsecond
                 points = Points.of(name, given)
                 if name not in self._logged:
-                    scene_of(self._state({name: points}))  # for its errors
+                    make_scene(self._make_state({name: points}))  # for its errors
             if begins:
                 self._last, self._step, self._steps = self._step, [], self._steps + 1
             self._logged[name] = given
             self._step.append(name)
             is_last = not self._last or name == self._last[-1]
-            for outlet in takers:
-                outlet.log(name, self._about, is_last)
+            for sink in takers:
+                sink.log(name, self._about, is_last)
 
     def set_time(self, time: float) -> None:
         """State the time of what is logged from now on, for {time} in texts over the picture.
@@ -269,7 +269,7 @@ class LiveView:
     @property
     def closed(self) -> bool:
         """Whether nothing is shown or recorded any more, as after the user closed the window."""
-        return not any(outlet.look() for outlet in self._outlets)
+        return not any(sink.is_shown() for sink in self._sinks)
 
     def show(self, height: int = 480) -> SceneWidget:
         """Return an interactive view of what is logged, which a notebook shows as the result of a
@@ -289,16 +289,18 @@ class LiveView:
 
         if not self._logged:
             raise UserError("show: nothing was logged yet: call log_points first")
-        self._outlets = [each for each in self._outlets if isinstance(each, Movie) or each.look()]
+        self._sinks = [
+            each for each in self._sinks if isinstance(each, MovieSink) or each.is_shown()
+        ]
         runner = InlineRunner(self._gpu)
-        view = View(runner, self._logged)
+        view = ViewSink(runner, self._logged)
         view.flush(self._about)
         of_window = "width", "height"  # a notebook has its own
         settings = {k: v for k, v in self._settings.items() if k not in of_window}
-        threads = _spared(self._settings["threads"])
+        threads = _spare_core(self._settings["threads"])
         widget = show(runner.feed, height=height, **settings | threads)
         runner.has_ended = lambda: widget.closed
-        self._outlets.append(view)
+        self._sinks.append(view)
         ipython = sys.modules.get("IPython")
         self._shell = None if ipython is None else ipython.get_ipython()
         if self._shell is not None:  # which keeps one of equal calls
@@ -321,17 +323,17 @@ class LiveView:
             raise UserError("image: nothing was logged yet: call log_points first")
         self.flush()
         if self._pictures is None:
-            from raytracer.in_situ.recording import Pictures
+            from raytracer.in_situ.recording import PictureRecorder
 
-            self._pictures = Pictures(self._settings, self._fps)
+            self._pictures = PictureRecorder(self._settings, self._fps)
         latest = {name: Points.of(name, given) for name, given in self._logged.items()}
-        return self._pictures.image(scene_of(self._state(latest)))
+        return self._pictures.render_image(make_scene(self._make_state(latest)))
 
-    def _state(self, sets: Mapping[str, Points]) -> State:
+    def _make_state(self, sets: Mapping[str, Points]) -> State:
         """Return copies of some sets as they are now. Raises UserError."""
         read = dict[str, Any]()
         for name, points in sets.items():
-            arrays = points.near(name).arrays
+            arrays = points.move_to(name).arrays
             read[name] = {key: array.copy() for key, array in arrays.items()}, points.values
         return State(read, self._about)
 
@@ -342,10 +344,10 @@ class LiveView:
         """
         self.flush()
         try:
-            for outlet in self._outlets:
-                if isinstance(outlet, View):
-                    outlet.runner.wait()
-                    outlet.look()
+            for sink in self._sinks:
+                if isinstance(sink, ViewSink):
+                    sink.runner.wait()
+                    sink.is_shown()
         except KeyboardInterrupt:
             self.close()
 
@@ -362,9 +364,9 @@ class LiveView:
         with ExitStack() as stack:  # the others are completed where one fails
             stack.callback(self._end)
             stack.enter_context(self._lock)
-            for outlet in self._outlets:
-                if outlet.look():
-                    stack.callback(outlet.flush, self._about)
+            for sink in self._sinks:
+                if sink.is_shown():
+                    stack.callback(sink.flush, self._about)
 
     def flush(self) -> None:
         """Show what was logged last, if it was left out because it came too soon.
@@ -373,23 +375,23 @@ class LiveView:
         the end of a cell in a notebook. A movie has the step as a whole, when that has ended.
         """
         with self._lock:
-            for outlet in self._outlets:
-                if isinstance(outlet, View) and outlet.look():
-                    outlet.flush(self._about)
+            for sink in self._sinks:
+                if isinstance(sink, ViewSink) and sink.is_shown():
+                    sink.flush(self._about)
 
     def _end(self) -> None:
-        outlets, self._outlets = self._outlets, []
+        sinks, self._sinks = self._sinks, []
         if self._shell is not None:
             with suppress(ValueError):  # by an earlier call
                 self._shell.events.unregister("post_run_cell", self._after_cell)
         try:
-            for outlet in outlets:
-                outlet.runner.close()
-            for outlet in outlets:
-                outlet.finish()
+            for sink in sinks:
+                sink.runner.close()
+            for sink in sinks:
+                sink.finish()
         except BaseException:
-            for outlet in outlets:
-                outlet.runner.kill()
+            for sink in sinks:
+                sink.runner.kill()
             raise
         finally:
             if self._pictures is not None:

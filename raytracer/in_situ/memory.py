@@ -51,7 +51,7 @@ class HostMemory:
         self.size, self.descriptor = size, descriptor
         try:
             if self.descriptor is None:
-                self.descriptor = _unnamed()
+                self.descriptor = _make_unnamed_file()
                 os.ftruncate(self.descriptor, size)
             self._map = mmap(self.descriptor, size)
         except OSError as error:
@@ -72,14 +72,14 @@ class HostMemory:
         return (ctypes.c_ubyte * self.size).from_buffer(self._map)
 
 
-def _unnamed() -> int:
+def _make_unnamed_file() -> int:
     if hasattr(os, "memfd_create"):
         return os.memfd_create("raytracer")
     with tempfile.TemporaryFile() as file:
         return os.dup(file.fileno())
 
 
-class _OnGpu:
+class _GpuBlock:
     """Memory of a GPU, and an event behind the latest copy into it."""
 
     release = ""  # function of the driver that takes the address at the end
@@ -104,7 +104,7 @@ class _OnGpu:
                 getattr(cuda, self.release)(self._address)
 
 
-class GpuMemory(_OnGpu):
+class GpuMemory(_GpuBlock):
     """Memory of a GPU into which this process copies. Raises BackendError: there is no room, or the
     driver cannot be used."""
 
@@ -151,7 +151,7 @@ def is_shareable(device: int) -> bool:
     return True
 
 
-class MappedMemory(_OnGpu):
+class MappedMemory(_GpuBlock):
     """Memory of a GPU that another process shares. Raises BackendError: it cannot be mapped."""
 
     release = "cuIpcCloseMemHandle"

@@ -37,7 +37,7 @@ class Points(NamedTuple):
         handle = LEGACY_STREAM if stream is None else stream_handle(stream)
 
         def array(part: str, value: Any, wanted: str, fits: Fits) -> Any:
-            read = _array(value, handle, fits)
+            read = _check_array(value, handle, fits)
             if read is None:
                 shape = getattr(value, "shape", None)
                 what = quote_value(value) if shape is None else f"an array of shape {tuple(shape)}"
@@ -62,7 +62,7 @@ class Points(NamedTuple):
             arrays[COLUMN + key] = array(part, value, f"({count:,},)", lambda s: s[:1] == (count,))
         return cls(arrays, values, handle)
 
-    def near(self, name: str, gpu: int | None = None) -> Self:
+    def move_to(self, name: str, gpu: int | None = None) -> Self:
         """Return the same with arrays on a GPU that it reads where they are, and others of NumPy.
         name: of the set; gpu: its number, or None. Raises UserError."""
         centers = self.arrays["positions"]
@@ -78,7 +78,7 @@ class Points(NamedTuple):
         return self._replace(arrays=arrays)
 
 
-def _array(value: Any, stream: int, fits: Fits) -> Any:
+def _check_array(value: Any, stream: int, fits: Fits) -> Any:
     """Return an array of the right shape, or None. Those of other packages are read when they are
     copied: what computes them may not be done."""
     if type(value) in (float, int):

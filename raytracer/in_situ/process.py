@@ -1,9 +1,10 @@
 """The program of a process that shows a simulation: `python -m raytracer.in_situ.process NUMBER`.
 
 It reads what to show from the socket of this number, which it inherits, then the messages of a
-`Writer` and "close". It sends those of the `Reader`; "ready" with the address of a page, or "",
-when nothing can go wrong with the arguments any more; and "error" with its sentences. It ends when
-the other side has ended, in whatever way. The simulation goes first wherever both want a core.
+`StateWriter` and "close". It sends those of the `StateReader`; "ready" with the address of a page,
+or "", when nothing can go wrong with the arguments any more; and "error" with its sentences. It
+ends when the other side has ended, in whatever way. The simulation goes first wherever both want a
+core.
 """
 
 import os
@@ -20,8 +21,8 @@ from typing import Any
 
 from raytracer.config.errors import ClosedError, RaytracerError
 from raytracer.in_situ.feed import Feed
-from raytracer.in_situ.mailbox import Reader
 from raytracer.in_situ.memory import HostMemory, MappedMemory
+from raytracer.in_situ.state_channel import StateReader
 
 NICENESS = 19
 """The lowest priority: on a core that the simulation wants too, 1.5% of the time on Linux."""
@@ -47,7 +48,7 @@ def main(descriptor: int) -> None:
             while (message := messages.get()) is not None:
                 connection.send(message)
 
-    feed = Feed(reader := Reader(tell))
+    feed = Feed(reader := StateReader(tell))
     sender = Thread(target=send, name="send", daemon=True)
     sender.start()
     Thread(
@@ -62,7 +63,9 @@ def main(descriptor: int) -> None:
     sender.join()
 
 
-def _listen(connection: Connection, reader: Reader, feed: Feed, tell: Callable[..., None]) -> None:
+def _listen(
+    connection: Connection, reader: StateReader, feed: Feed, tell: Callable[..., None]
+) -> None:
     """Take what the simulation sends until it ends."""
     try:
         while (message := connection.recv())[0] != "close":
@@ -85,7 +88,7 @@ def _listen(connection: Connection, reader: Reader, feed: Feed, tell: Callable[.
         feed.close()
 
 
-def _window(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
+def _show_window(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
     from raytracer.viewer.preview import open_display, preview
 
     open_display(offscreen=False)
@@ -93,15 +96,17 @@ def _window(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
     preview(feed, **settings)
 
 
-def _page(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
+def _serve_page(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
     from raytracer.browser.host import Host
     from raytracer.browser.serve import run_server
-    from raytracer.browser.server import Server, address_of, bound, new_token
+    from raytracer.browser.server import Server, bind_socket, format_address, make_token
 
     open_browser, hosts = settings.pop("open_browser"), settings.pop("hosts")
-    with bound(settings.pop("port")) as listening:  # a browser may connect before the first state
-        token = new_token()
-        ready(address_of(listening.getsockname()[1], token))
+    with bind_socket(
+        settings.pop("port")
+    ) as listening:  # a browser may connect before the first state
+        token = make_token()
+        ready(format_address(listening.getsockname()[1], token))
         server = Server(Host("live", feed, settings), token, hosts)
         run_server(server, listening, open_browser, say=lambda _: None)
 
@@ -111,10 +116,10 @@ def _record(feed: Feed, settings: dict[str, Any], ready: Ready) -> None:
 
     path, fps = settings.pop("path"), settings.pop("fps")
     ready("")
-    record(feed.scenes(), Path(path), settings, fps)
+    record(feed.iterate_scenes(), Path(path), settings, fps)
 
 
-FRONTS = {"window": _window, "page": _page, "record": _record}
+FRONTS = {"window": _show_window, "page": _serve_page, "record": _record}
 """What shows the states of a feed until the user or the simulation closes it, by kind. Settings are
 those of `raytracer.preview` for what is shown; of a page also `port`, `open_browser` and `hosts`,
 of a movie `path` and `fps`."""

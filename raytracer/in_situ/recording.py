@@ -17,7 +17,7 @@ from raytracer.model.scene import Scene
 from raytracer.trajectory.source import FrameSource
 
 
-class Pictures(FrameSource):
+class PictureRecorder(FrameSource):
     """Renders states for files, each as the next frame; the first one decides about camera, colour
     scales and exposure. settings: those of `raytracer.live` for what is shown."""
 
@@ -37,7 +37,7 @@ class Pictures(FrameSource):
     def load(self, frame: int, columns: Sequence[str] = ()) -> Scene:
         return self._scene
 
-    def image(self, scene: Scene) -> Image:
+    def render_image(self, scene: Scene) -> Image:
         """Return the picture of the next state."""
         self._scene = scene
         if self._renderer is None:
@@ -68,14 +68,14 @@ def record(scenes: Iterator[Scene], path: Path, settings: Mapping[str, Any], fps
     """Write the pictures of scenes. Raises UserError: one cannot be rendered, before which the
     files end, or written."""
     count, failure = 0, None
-    with closing(Pictures(settings, fps)) as pictures, ExitStack() as stack:
+    with closing(PictureRecorder(settings, fps)) as pictures, ExitStack() as stack:
         video = None
         if not NUMBER.search(path.name):
             file = stack.enter_context(output.replace_file(path))
             video = VideoWriter(file, path, fps, None, AnimationSettings().quality)
         try:
             for scene in scenes:
-                image = pictures.image(scene)
+                image = pictures.render_image(scene)
                 if video is None:
                     image.save(numbered_path(path, count, 1))
                 else:

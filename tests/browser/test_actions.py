@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import raytracer
-from raytracer.browser.client import part, script
-from raytracer.browser.host import hello
+from raytracer.browser.client import make_script, read_part
+from raytracer.browser.host import make_hello
 from raytracer.browser.messages import parse
 from raytracer.config.errors import UserError
 from raytracer.viewer import panel
@@ -127,9 +127,9 @@ def test_a_page_has_every_action_of_the_window(chromium: Browser) -> None:
     page = chromium.new_page(viewport={"width": 672, "height": 400})
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    page.set_content(PAGE.format(style=part("view.css"), script=script()))
+    page.set_content(PAGE.format(style=read_part("view.css"), script=make_script()))
     page.wait_for_function("window.view && window.take")
-    page.evaluate("message => view.receive(message, null)", hello())
+    page.evaluate("message => view.receive(message, null)", make_hello())
     page.evaluate("state => view.receive({ type: 'state', state }, null)", state())
     page.evaluate("view.full = [400, 400]")
     found: set[str] = set()

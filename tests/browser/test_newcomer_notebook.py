@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from raytracer.browser.server import bound
+from raytracer.browser.server import bind_socket
 from support.chromium import canvas, decoded
 from support.display import missing
 
@@ -66,7 +66,7 @@ class Lab:
         self._folder, self._token = folder, secrets.token_hex(16)
         own = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
         self.environment = os.environ | {name: str(folder / name) for name in own}
-        with bound(0) as free:
+        with bind_socket(0) as free:
             port = free.getsockname()[1]
         self._address = f"http://127.0.0.1:{port}"
         command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import raytracer
-from raytracer.browser.link import MIN_BYTES
+from raytracer.browser.connection import MIN_BYTES
 from raytracer.viewer.orbit_camera import project_points
 from raytracer.viewer.panel import describe_state
 from raytracer.viewer.session import Session

@@ -15,10 +15,10 @@ import pytest
 pytest.importorskip("aiohttp", reason="the extra serve is missing")
 from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
 
+from raytracer.browser.connection import AHEAD
 from raytracer.browser.host import Host
-from raytracer.browser.link import AHEAD
 from raytracer.browser.messages import MAX_BYTES
-from raytracer.browser.server import Server, bound
+from raytracer.browser.server import Server, bind_socket
 from raytracer.config.warning import RaytracerWarning
 from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.panel import describe_state
@@ -51,7 +51,7 @@ async def serving() -> AsyncIterator[Site]:
     settings = {"width": 16, "height": 12, "samples": 4, "threads": 1, "backend": "cpu"}
     host = Host("preview", balls(title="balls"), settings)
     server = Server(host, TOKEN)
-    await server.start(bound(0))
+    await server.start(bind_socket(0))
     try:
         async with ClientSession() as browser:
             yield Site(server, browser)
@@ -346,7 +346,7 @@ def test_a_failing_request_is_told_without_its_address(
         raise ZeroDivisionError(TOKEN)
 
     async def test(site: Site) -> None:
-        monkeypatch.setattr("raytracer.browser.server.client.page", fail)
+        monkeypatch.setattr("raytracer.browser.server.client.make_page", fail)
         with pytest.warns(RaytracerWarning, match=r"a request failed \(ZeroDivisionError\)$"):
             assert (await site.browser.get(f"{site.base}/?token={TOKEN}")).status == 500
 

@@ -182,7 +182,7 @@ def test_a_turntable_rests_while_nobody_looks(
     widget: SceneWidget, sent: Sent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The page of a notebook may end without a word; its kernel should not render for ever."""
-    monkeypatch.setattr("raytracer.browser.link.ABSENT", 0.1)
+    monkeypatch.setattr("raytracer.browser.connection.ABSENT", 0.1)
     take(widget, type="open")
     take(widget, type="size", width=40, height=30)
     widget.do("toggle-turntable")

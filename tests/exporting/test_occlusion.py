@@ -7,7 +7,7 @@ import pytest
 
 import raytracer
 from raytracer.exporting import occlusion
-from raytracer.exporting.occlusion import even_directions, sky_visibility
+from raytracer.exporting.occlusion import make_even_directions, measure_sky_visibility
 from raytracer.rendering.pipeline import prepare
 from reference.scene import unit
 
@@ -18,7 +18,7 @@ def found(scene: raytracer.Scene, **settings: Any) -> np.ndarray:
     """Return a and b of the spheres of a scene."""
     options: dict[str, Any] = {"integrator": "ao"} | settings
     with prepare(scene, options, backend="cpu", keep=True, hashed=False) as job:
-        return sky_visibility(job.scene, job.view, scene.count)
+        return measure_sky_visibility(job.scene, job.view, scene.count)
 
 
 def test_a_single_sphere_sees_all() -> None:
@@ -88,7 +88,7 @@ def test_what_is_beyond_the_distance_does_not_occlude() -> None:
 
 @pytest.mark.parametrize("count", [12, 24])
 def test_directions_are_even(count: int) -> None:
-    sides = even_directions(count)
+    sides = make_even_directions(count)
     np.testing.assert_allclose(np.linalg.norm(sides, axis=1), 1.0)
     np.testing.assert_allclose(sides.mean(axis=0), 0.0, atol=0.03)
     np.testing.assert_allclose(sides.T @ sides / count, np.eye(3) / 3.0, atol=0.03)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import raytracer
 from raytracer.exporting.figure import MAX_BITS, PART_OF_RADIUS, Figure, Grid
-from raytracer.exporting.sections import SKY_LEVELS, Section, rod_sections, section_of
+from raytracer.exporting.sections import SKY_LEVELS, Section, make_rod_sections, make_section
 from raytracer.packing.pack import pack
 
 
@@ -45,13 +45,13 @@ def test_numbers_come_back(kind: str, rows: int) -> None:
         values = rng.integers(ends.min, ends.max, rows, kind, endpoint=True)
         values[0] = ends.min
         values[-1] = ends.max
-    np.testing.assert_array_equal(decoded(section_of(values), kind), values)
+    np.testing.assert_array_equal(decoded(make_section(values), kind), values)
 
 
 @pytest.mark.parametrize("kind", ["u4", "i4"])
 def test_a_ramp_is_stored_as_differences(kind: str) -> None:
     values = (np.arange(5000) * 7 - 3000).astype(kind)
-    section = section_of(values)
+    section = make_section(values)
     assert section.about["delta"]
     assert len(section.text) < 200
     np.testing.assert_array_equal(decoded(section, kind), values)
@@ -69,7 +69,7 @@ def test_positions_are_off_by_a_part_of_the_smallest_radius(least: float) -> Non
     radius = least * 10 ** rng.uniform(0, 1, 2000)
     figure = figure_of(positions, radius)
     grid = Grid.of(figure)
-    back = grid.low + grid.step * grid.codes(figure.positions)
+    back = grid.low + grid.step * grid.encode_positions(figure.positions)
     off = np.linalg.norm(back - figure.positions, axis=1)
     smallest = figure.radius.min()
     assert off.max() <= smallest / PART_OF_RADIUS * 1.01
@@ -87,14 +87,14 @@ def test_radii_keep_four_digits() -> None:
     radius = 10 ** rng.uniform(-3, 2, 1000)
     figure = figure_of(rng.uniform(-1, 1, (1000, 3)), radius)
     grid = Grid.of(figure)
-    back = grid.least * 2.0 ** (grid.octave * grid.radius_codes(figure.radius).astype(float))
+    back = grid.least * 2.0 ** (grid.octave * grid.encode_radii(figure.radius).astype(float))
     np.testing.assert_allclose(back, figure.radius, rtol=2e-4)
 
 
 def test_equal_radii_have_one_code() -> None:
     figure = figure_of(np.random.default_rng(0).uniform(-1, 1, (50, 3)), 0.1)
     grid = Grid.of(figure)
-    assert not grid.radius_codes(figure.radius).any()
+    assert not grid.encode_radii(figure.radius).any()
     assert grid.least == pytest.approx(figure.radius[0])
 
 
@@ -107,7 +107,7 @@ def test_the_light_of_a_rod_is_the_mean_of_its_ends() -> None:
     figure = Figure.of(pack(raytracer.Scene([raytracer.SphereSet(centers, 0.5)], capsules=[rods])))
     sky = np.zeros((3, 4), np.float32)
     sky[:, 0] = 1.0, 0.4, 0.1
-    made = dict(rod_sections(figure.rods, Grid.of(figure), figure, sky))
+    made = dict(make_rod_sections(figure.rods, Grid.of(figure), figure, sky))
     expected = np.array([0.7, 0.25, 0.55, 0.75, 0.5])
     shares = decoded(made["rod_sky"], "u1") / SKY_LEVELS
     np.testing.assert_allclose(shares, expected, atol=0.51 / SKY_LEVELS)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.in_situ import live_view, outlets
-from raytracer.in_situ.outlets import InlineRunner
+from raytracer.in_situ import live_view, sinks
+from raytracer.in_situ.sinks import InlineRunner
 from raytracer.system.device_array import DeviceArray
 from raytracer.viewer.panel import describe_state
 from raytracer.viewer.session import Session
@@ -23,7 +23,7 @@ class Gpu:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.driver = with_host_memory(monkeypatch)
         self.updates = taking_updates(monkeypatch)
-        monkeypatch.setattr(live_view, "_gpu_of", lambda *_: 0)
+        monkeypatch.setattr(live_view, "_find_gpu", lambda *_: 0)
         monkeypatch.setattr(live_view, "ProcessRunner", lambda *_: InlineRunner(0))
 
     @property
@@ -36,8 +36,8 @@ class Gpu:
 
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> Gpu:
-    monkeypatch.setattr(outlets, "INTERVAL", 0.0)
-    monkeypatch.setattr(outlets, "SHARE", 1.0)
+    monkeypatch.setattr(sinks, "INTERVAL", 0.0)
+    monkeypatch.setattr(sinks, "SHARE", 1.0)
     return Gpu(monkeypatch)
 
 
@@ -84,7 +84,7 @@ def test_arrays_stay_on_the_gpu_until_something_asks(gpu: Gpu, kind: Any) -> Non
 
 def blocks_of(view: raytracer.LiveView) -> int:
     """Blocks of a set that may be in use: published, taken, shown, and one that is written."""
-    return 5 * len(view._outlets)
+    return 5 * len(view._sinks)
 
 
 def test_values_of_a_column_are_colored_on_the_gpu(gpu: Gpu) -> None:

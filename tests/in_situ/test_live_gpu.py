@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import raytracer
-from raytracer.in_situ.outlets import InlineRunner, View
+from raytracer.in_situ.sinks import InlineRunner, ViewSink
 from raytracer.system.device_array import DeviceArray
 from raytracer.viewer.panel import describe_state
 from raytracer.viewer.session import Session
@@ -33,14 +33,14 @@ def test_a_page_and_a_movie_share_the_gpu_and_end(tmp_path: Path) -> None:
     pytest.importorskip("aiohttp", reason="the extra serve is missing")
     path = tmp_path / "#.png"
     with raytracer.live(open="page", record=path, say=lambda _: None, **ON_GPU) as view:
-        assert all(each.runner.gpu == 0 for each in view._outlets)
+        assert all(each.runner.gpu == 0 for each in view._sinks)
         for step in range(3):
             view.log_points("points", grid(3, shift=0.2 * step), radii=0.5)
             image = view.image()
         with urllib.request.urlopen(view.address, timeout=PATIENCE) as answer:
             assert b"simulation - raytracer" in answer.read()
-        outlets = list(view._outlets)
-    assert all(each.runner.has_ended() for each in outlets)
+        sinks = list(view._sinks)
+    assert all(each.runner.has_ended() for each in sinks)
     assert len(list(tmp_path.iterdir())) == 3
     np.testing.assert_array_equal(pixels_of(tmp_path / "2.png"), image.to_uint8())
 
@@ -49,7 +49,7 @@ def logging(**settings: Any) -> tuple[raytracer.LiveView, InlineRunner]:
     """A view without a window, and what a session shows."""
     view = raytracer.live(open=None, **ON_GPU, **settings)
     runner = InlineRunner(view._gpu)
-    view._open(View(runner, view._logged))
+    view._open(ViewSink(runner, view._logged))
     return view, runner
 
 

@@ -21,9 +21,9 @@ import pytest
 import raytracer
 from raytracer.config.errors import BackendError
 from raytracer.film import formats
-from raytracer.in_situ import feed, live_view, memory, outlets
-from raytracer.in_situ.mailbox import MAX_BLOCKS
-from raytracer.in_situ.outlets import InlineRunner, Movie, ProcessRunner
+from raytracer.in_situ import feed, live_view, memory, sinks
+from raytracer.in_situ.sinks import InlineRunner, MovieSink, ProcessRunner
+from raytracer.in_situ.state_channel import MAX_BLOCKS
 from support.device_arrays import ByInterface, with_host_memory
 from support.live import SETTINGS, feed_of, grid, runs, script, size_of
 from support.movies import decoded
@@ -38,7 +38,7 @@ import raytracer
 
 view = raytracer.live(open="page", backend="cpu", threads=1, width=64, height=48)
 view.log_points("points", np.zeros((1, 3)), radii=1.0)
-print(view._outlets[0].runner._process.pid, flush=True)
+print(view._sinks[0].runner._process.pid, flush=True)
 """
 """A simulation that tells the number of the process of its page."""
 
@@ -67,7 +67,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock of a view in this process: another one that reads would put off publications."""
     made = Clock()
-    monkeypatch.setattr(outlets, "perf_counter", made)
+    monkeypatch.setattr(sinks, "perf_counter", made)
     monkeypatch.setattr(live_view, "ProcessRunner", lambda *_: InlineRunner(None))
     return made
 
@@ -82,7 +82,7 @@ def test_a_page_is_served_from_the_first_state_until_the_end(page: raytracer.Liv
     """Logging does not wait for it."""
     for step in range(1000):
         page.log_points("points", grid(5 + step % 7), radii=0.5, colors=np.ones((5 + step % 7, 3)))
-    assert size_of(page._outlets[0].writer) < 100_000
+    assert size_of(page._sinks[0].writer) < 100_000
     assert "<title>simulation - raytracer</title>" in fetched(page.address)
     assert not page.closed
     page.close()
@@ -116,7 +116,7 @@ def test_the_death_of_the_simulation_ends_the_view(tmp_path: Path) -> None:
 def test_a_simulation_goes_on_when_its_view_dies() -> None:
     view = raytracer.live(open="page", say=quiet, **SETTINGS)
     view.log_points("points", grid(3))
-    runner = view._outlets[0].runner
+    runner = view._sinks[0].runner
     assert isinstance(runner, ProcessRunner)
     os.kill(runner._process.pid, signal.SIGKILL)
     runner.wait()
@@ -129,21 +129,21 @@ def test_a_simulation_goes_on_when_its_view_dies() -> None:
 def test_a_flush_waits_for_a_view_that_stands_still(
     page: raytracer.LiveView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outlets, "INTERVAL", 0.0)
-    monkeypatch.setattr(outlets, "SHARE", 1.0)
-    (outlet,), runner = page._outlets, page._outlets[0].runner
+    monkeypatch.setattr(sinks, "INTERVAL", 0.0)
+    monkeypatch.setattr(sinks, "SHARE", 1.0)
+    (sink,), runner = page._sinks, page._sinks[0].runner
     assert isinstance(runner, ProcessRunner)
     page.log_points("points", grid(3))
     os.kill(runner._process.pid, signal.SIGSTOP)
     os.waitid(os.P_PID, runner._process.pid, os.WSTOPPED | os.WNOWAIT)  # it may run on for a while
     for step in range(2 * MAX_BLOCKS):
         page.log_points("points", grid(3, shift=step))
-    assert outlet._sent.get("points") is not page._logged["points"], "all memory is in use"
+    assert sink._sent.get("points") is not page._logged["points"], "all memory is in use"
     goes_on = Timer(0.3, os.kill, (runner._process.pid, signal.SIGCONT))
     goes_on.start()
     page.flush()
     goes_on.join()
-    assert outlet._sent["points"] is page._logged["points"]
+    assert sink._sent["points"] is page._logged["points"]
 
 
 @pytest.mark.parametrize(("every", "frames"), [(1, 7), (3, 3)])
@@ -190,7 +190,7 @@ def test_a_movie_that_cannot_be_written_is_said_at_the_end(tmp_path: Path) -> No
     folder.rmdir()
     for _ in range(2):  # the first state is written when the second step begins
         view.log_points("points", grid(3))
-    view._outlets[0].runner.wait()
+    view._sinks[0].runner.wait()
     with pytest.warns(raytracer.RaytracerWarning, match="there is no folder"):
         view.log_points("points", grid(3))
     with pytest.raises(raytracer.UserError, match="there is no folder"):
@@ -337,7 +337,7 @@ def test_arrays_of_other_packages_are_read_when_they_are_copied(clock: Clock) ->
 
 def test_states_that_come_too_soon_are_left_out(clock: Clock) -> None:
     with raytracer.live(**SETTINGS) as view:
-        writer = view._outlets[0].writer
+        writer = view._sinks[0].writer
         published: list[int] = []
 
         def log(name: str, seconds: float) -> int:
@@ -388,10 +388,10 @@ def test_without_memory_that_processes_share_arrays_come_to_the_host(
 
     with_host_memory(monkeypatch)
     monkeypatch.setattr(memory.GpuMemory, "handle", refuse)
-    monkeypatch.setattr(live_view, "_gpu_of", lambda *_: 0)
+    monkeypatch.setattr(live_view, "_find_gpu", lambda *_: 0)
     positions = grid(3).astype(np.float32)
     with raytracer.live(open=None, record=tmp_path / "#.png", **SETTINGS) as view:
-        assert view._outlets[0].runner.gpu is None
+        assert view._sinks[0].runner.gpu is None
         view.log_points("points", ByInterface(positions), radii=0.5)
         expected = view.image().to_uint8()
     assert (pixels_of(tmp_path / "0.png") == expected).all()
@@ -413,7 +413,7 @@ def test_a_frame_has_sets_of_the_steps_without_a_frame(tmp_path: Path) -> None:
 
 def test_a_movie_that_is_terminated_leaves_no_file(tmp_path: Path) -> None:
     view = raytracer.live(open=None, record=tmp_path / "run.mp4", **SETTINGS)
-    runner = view._outlets[0].runner
+    runner = view._sinks[0].runner
     assert isinstance(runner, ProcessRunner)
     wait_for(lambda: list(tmp_path.iterdir()), "the temporary file")
     runner.kill()
@@ -481,8 +481,8 @@ def test_points_and_boxes_that_are_wrong_are_refused_in_a_sentence(
 
 def test_a_movie_waits_for_its_frames(tmp_path: Path) -> None:
     with raytracer.live(open=None, record=tmp_path / "#.png", **SETTINGS) as view:
-        movie = view._outlets[0]
-        assert isinstance(movie, Movie)
+        movie = view._sinks[0]
+        assert isinstance(movie, MovieSink)
         for step in range(4):
             view.log_points("points", grid(3))
             assert movie.writer.published == step  # published when the next step begins
@@ -574,7 +574,7 @@ def test_a_view_of_a_notebook_that_is_closed_is_not_fed(monkeypatch: pytest.Monk
         assert len(flushes) == 1
         widgets[0].close()
         assert not view.closed
-        assert [outlet.look() for outlet in view._outlets] == [False, True]
+        assert [sink.is_shown() for sink in view._sinks] == [False, True]
         widgets[1].close()
         assert view.closed
         view.log_points("points", grid(4), radii=0.5)  # nothing happens

@@ -112,13 +112,13 @@ class Site:
 
     async def _run(self) -> None:
         from raytracer.browser.host import Host
-        from raytracer.browser.server import Server, bound
+        from raytracer.browser.server import Server, bind_socket
 
         host = Host("preview", self._scene, self._settings)
         self.server: Server = Server(host, "token-of-a-test")
         self._loop, self._ended = asyncio.get_running_loop(), asyncio.Event()
         try:
-            await self.server.start(bound(0))
+            await self.server.start(bind_socket(0))
             self._started.set()
             await self._ended.wait()
         finally:

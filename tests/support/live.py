@@ -10,8 +10,8 @@ import numpy as np
 
 import raytracer
 from raytracer.in_situ.feed import COLUMN, Feed
-from raytracer.in_situ.mailbox import Writer, mailbox
-from raytracer.in_situ.outlets import InlineRunner
+from raytracer.in_situ.sinks import InlineRunner
+from raytracer.in_situ.state_channel import StateWriter, make_channel
 
 SETTINGS: dict[str, Any] = {
     "backend": "cpu", "threads": 1, "width": 64, "height": 48, "samples": 2,
@@ -22,7 +22,7 @@ class Simulation:
     """What logs states into a feed, without a view."""
 
     def __init__(self) -> None:
-        self.writer, reader = mailbox()
+        self.writer, reader = make_channel()
         self.feed = Feed(reader)
 
     def log(self, positions: Any, name: str = "points", **columns: Any) -> None:
@@ -34,12 +34,12 @@ class Simulation:
 
 def feed_of(view: raytracer.LiveView) -> Feed:
     """What a view in this process shows."""
-    runner = view._outlets[0].runner
+    runner = view._sinks[0].runner
     assert isinstance(runner, InlineRunner)
     return runner.feed
 
 
-def size_of(writer: Writer) -> int:
+def size_of(writer: StateWriter) -> int:
     """Bytes of memory for all sets."""
     return sum(memory.size for memory in writer._memories.values())
 

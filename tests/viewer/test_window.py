@@ -190,7 +190,7 @@ import raytracer
 view = raytracer.live(backend="cpu", threads=1, width=300, height=200, samples=1)
 step = 0
 with view:
-    print(view._outlets[0].runner._process.pid, flush=True)
+    print(view._sinks[0].runner._process.pid, flush=True)
     while not view.closed:
         step += 1
         place = 3.0 * np.sin(0.02 * step)

@@ -58,7 +58,7 @@ MAX_TYPES = 100_000  # most atom types whose masses are read
 TEXT_BYTES = 32  # longest text of a type
 
 
-class Section(NamedTuple):
+class DataSection(NamedTuple):
     """A section of the file."""
 
     line: int  # number of its first row, from 0
@@ -73,7 +73,7 @@ class Source(TextSource):
     def __init__(self, file: OpenFile, variant: str = "") -> None:
         super().__init__(file, variant)
         self._header: dict[str, list[str]] = {}
-        self._sections: dict[str, Section] = {}
+        self._sections: dict[str, DataSection] = {}
         if stated := re.search(r"\bunits\s*=\s*(\w+)", file.lines(1)[0]):  # of write_data
             self.units = stated[1]
         self._scan()
@@ -168,7 +168,7 @@ class Source(TextSource):
                 place += sum(1 for _ in islice(stream, rest))
                 title = ""
             elif (name := words.strip()) in SECTIONS and name not in self._sections:
-                title, self._sections[name] = name, Section(place + 1, hint.strip(), "")
+                title, self._sections[name] = name, DataSection(place + 1, hint.strip(), "")
             elif text and not self._sections and place:  # values, then the words that name them
                 cells = words.split()
                 values = [cell for cell in cells if not isinstance(parse_number(cell), str)]

@@ -1,4 +1,4 @@
-"""Mailbox: states of a simulation that a view reads where they are.
+"""Channel of states: states of a simulation that a view reads where they are.
 
 The writer copies the arrays of a set into a block of memory that both sides map, on the host or on
 a GPU, and sends the state, which names the blocks of all sets. The reader keeps the state that came
@@ -29,7 +29,7 @@ Send = Callable[..., None]
 """Sends a message to the other side: its kind, and its content."""
 
 
-class Part(NamedTuple):
+class ArrayPart(NamedTuple):
     """An array in a block."""
 
     name: str
@@ -39,10 +39,12 @@ class Part(NamedTuple):
     start: int  # byte of the block where the first number is
 
 
-class Entry(NamedTuple):
+class PointSetEntry(NamedTuple):
     """A set of points in a state."""
 
-    blocks: dict[int, list[Part]]  # by number: of its arrays on the host, and of those on a GPU
+    blocks: dict[
+        int, list[ArrayPart]
+    ]  # by number: of its arrays on the host, and of those on a GPU
     values: Mapping[str, Any]  # what is no array
 
 
@@ -54,10 +56,11 @@ class State(NamedTuple):
     about: Mapping[str, Any]  # of the whole state
 
 
-class Writer:
+class StateWriter:
     """The side of the simulation; it is used by one thread. It sends "memory", a number and what
-    takes the place of the memory with this number; or "state", its number, the `Entry` of each set
-    by name, and what is said of the whole state. look: takes what the reader has sent."""
+    takes the place of the memory with this number; or "state", its number, the `PointSetEntry`
+    of each set by name, and what is said of the whole state. look: takes what the reader has
+    sent."""
 
     def __init__(self, send: Send, look: Callable[[], None]) -> None:
         self._send, self._look = send, look
@@ -66,7 +69,7 @@ class Writer:
         self._busy = set[int]()  # blocks that are written, or of which the reader has arrays
         # Memory of a GPU that was replaced, until the reader has closed it.
         self._outgrown = dict[int, GpuMemory]()
-        self._entries, self._new = dict[str, Entry](), dict[str, Entry]()
+        self._entries, self._new = dict[str, PointSetEntry](), dict[str, PointSetEntry]()
         self.published = self._taken = 0  # numbers of states
 
     @property
@@ -98,16 +101,16 @@ class Writer:
         self._look()
         if name in self._new:  # nobody has seen it
             self._busy.difference_update(self._new.pop(name).blocks)
-        blocks = dict[int, list[Part]]()
+        blocks = dict[int, list[ArrayPart]]()
         for on_gpu in (False, True):
             group = {k: a for k, a in arrays.items() if isinstance(a, DeviceArray) is on_gpu}
             if group:
-                copied = self._copied((name, on_gpu), group, stream)
+                copied = self._copy_arrays((name, on_gpu), group, stream)
                 if copied is None:
                     return False
                 blocks[copied[0]] = copied[1]
         self._busy |= blocks.keys()
-        self._new[name] = Entry(blocks, values)
+        self._new[name] = PointSetEntry(blocks, values)
         return True
 
     def publish(self, about: Mapping[str, Any]) -> None:
@@ -119,19 +122,19 @@ class Writer:
         self.published += 1
         self._send("state", self.published, dict(self._entries), dict(about))
 
-    def _copied(
+    def _copy_arrays(
         self, key: tuple[str, bool], arrays: Mapping[str, Any], stream: int
-    ) -> tuple[int, list[Part]] | None:
+    ) -> tuple[int, list[ArrayPart]] | None:
         """Copy arrays into a block of a set, and return its number and what is in it."""
-        parts, starts, end = list[Part](), list[int](), 0
+        parts, starts, end = list[ArrayPart](), list[int](), 0
         for name, array in arrays.items():
             first, size = array.span() if key[1] else (0, array.nbytes)
             strides = array.strides if key[1] else packed_strides(array.shape, array.itemsize)
-            parts.append(Part(name, array.dtype.str, array.shape, strides, end - first))
+            parts.append(ArrayPart(name, array.dtype.str, array.shape, strides, end - first))
             starts.append(end)
             end += -(-size // ALIGNMENT) * ALIGNMENT
         device = next(iter(arrays.values())).device or 0 if key[1] else None
-        number = self._block(key, max(end, ALIGNMENT), device)
+        number = self._find_block(key, max(end, ALIGNMENT), device)
         if number is None:
             return None
         memory = self._memories[number]
@@ -140,10 +143,10 @@ class Writer:
         else:
             there = memory.bytes()
             for part in parts:
-                array_of(there, part)[...] = arrays[part.name]
+                map_array(there, part)[...] = arrays[part.name]
         return number, parts
 
-    def _block(self, key: tuple[str, bool], size: int, device: int | None) -> int | None:
+    def _find_block(self, key: tuple[str, bool], size: int, device: int | None) -> int | None:
         """Return the number of a free block of a set with `size` bytes; None: all are in use."""
         own = self._own.setdefault(key, [])
         free = [number for number in own if number not in self._busy]
@@ -166,7 +169,7 @@ class Writer:
         return number
 
 
-def array_of(memory: Any, part: Part) -> Any:
+def map_array(memory: Any, part: ArrayPart) -> Any:
     """Return an array of the host, without a copy; memory: the bytes of its block."""
     return np.ndarray(part.shape, np.dtype(part.dtype), memory, part.start, part.strides)
 
@@ -178,7 +181,7 @@ class _Use:
         self.memory = memory
 
 
-class Reader:
+class StateReader:
     """The side of the view. Threads may use it; one of them takes states. From any thread, at any
     time, it sends "taken" and the number of a state, or "free" and that of a block."""
 
@@ -186,7 +189,7 @@ class Reader:
         self._send = send
         self._memories = dict[int, HostMemory | GpuMemory | MappedMemory]()
         self._uses: WeakValueDictionary[int, Any] = WeakValueDictionary()
-        self._latest: tuple[int, Mapping[str, Entry], Mapping[str, Any], dict[int, Any]]
+        self._latest: tuple[int, Mapping[str, PointSetEntry], Mapping[str, Any], dict[int, Any]]
         self._latest = 0, {}, {}, {}  # with what arrays in its blocks hold, by block
         self._taken = 0
         self.on_change: Callable[[], None] = lambda: None
@@ -225,18 +228,18 @@ class Reader:
     def take(self) -> State:
         """Return the state that came last, whose arrays are complete."""
         number, entries, about, uses = self._latest
-        sets = {name: (_arrays(entry, uses), entry.values) for name, entry in entries.items()}
+        sets = {name: (_map_arrays(entry, uses), entry.values) for name, entry in entries.items()}
         self._taken = number
         self._send("taken", number)
         return State(sets, about)
 
 
-def _arrays(entry: Entry, uses: Mapping[int, Any]) -> dict[str, Any]:
+def _map_arrays(entry: PointSetEntry, uses: Mapping[int, Any]) -> dict[str, Any]:
     arrays = dict[str, Any]()
     for number, parts in entry.blocks.items():
         use = uses[number]
         if not isinstance(use, _Use):
-            arrays |= {part.name: array_of(use, part) for part in parts}
+            arrays |= {part.name: map_array(use, part) for part in parts}
             continue
         use.memory.wait()
         for name, dtype, shape, strides, start in parts:
@@ -245,14 +248,14 @@ def _arrays(entry: Entry, uses: Mapping[int, Any]) -> dict[str, Any]:
     return arrays
 
 
-def mailbox() -> tuple[Writer, Reader]:
-    """Return both sides of a mailbox in this process."""
+def make_channel() -> tuple[StateWriter, StateReader]:
+    """Return both sides of a channel in this process."""
 
     def send(kind: str, number: int, *content: Any) -> None:
         if kind == "memory" and isinstance(content[0], HostMemory):
             content[0].close_descriptor()
         reader.receive(kind, number, *content)
 
-    writer = Writer(send, lambda: None)
-    reader = Reader(writer.receive)
+    writer = StateWriter(send, lambda: None)
+    reader = StateReader(writer.receive)
     return writer, reader

@@ -1,6 +1,6 @@
-"""Outlets: where a simulation's states go, a view that takes the latest or a movie that takes all.
+"""Sinks: where a simulation's states go, a view that takes the latest or a movie that takes all.
 
-An outlet runs in a process of its own, at the lowest priority. On a GPU, too: there a thread of the
+A sink runs in a process of its own, at the lowest priority. On a GPU, too: there a thread of the
 simulation's process would take Python's lock and queue its work among that of the simulation.
 """
 
@@ -18,9 +18,9 @@ from typing import Any
 from raytracer.config.errors import UserError
 from raytracer.config.warning import warn
 from raytracer.in_situ.feed import Feed
-from raytracer.in_situ.mailbox import Writer, mailbox
 from raytracer.in_situ.memory import GpuMemory, is_shareable
 from raytracer.in_situ.points import Given, Points
+from raytracer.in_situ.state_channel import StateWriter, make_channel
 
 SHARE = 0.005  # largest share of the simulation's time that copying takes
 INTERVAL = 1.0 / 60.0  # fewest seconds between two copies: no view draws more states
@@ -29,7 +29,7 @@ LOOK = 0.001  # seconds between two looks at what a process has sent
 
 
 class ProcessRunner:
-    """A process with the reader of a mailbox; see `process` for the messages and settings. `gpu` is
+    """A process with the reader of a channel; see `process` for the messages and settings. `gpu` is
     the number of the GPU whose memory both sides share; None: arrays come to the host. Raises
     UserError: it cannot be started."""
 
@@ -37,7 +37,7 @@ class ProcessRunner:
         self.gpu = gpu if gpu is not None and is_shareable(gpu) else None
         self._address: str | None = None
         self._error: UserError | None = None
-        self.writer = Writer(self._send, self._look)
+        self.writer = StateWriter(self._send, self._receive_sent)
         self._connection, other = Pipe()
         modules = os.pathsep.join(filter(None, sys.path))  # it imports what the caller does
         with other:
@@ -74,7 +74,7 @@ class ProcessRunner:
                 send_handle(self._connection, memory.descriptor, self._process.pid)
                 memory.close_descriptor()
 
-    def _look(self) -> None:
+    def _receive_sent(self) -> None:
         """Take what the reader has sent."""
         with suppress(EOFError, OSError):
             while self._connection.poll():
@@ -88,7 +88,7 @@ class ProcessRunner:
         else:
             self.writer.receive(kind, *content)
 
-    def ready(self) -> str:
+    def wait_until_ready(self) -> str:
         """Wait until it is ready; returns the address of a page, or "". Raises UserError."""
         try:
             while self._address is None:
@@ -96,7 +96,7 @@ class ProcessRunner:
                 if self._error is not None:
                     raise self._error
         except (EOFError, OSError):
-            raise UserError(f"live: the view ended at once ({self._how()})") from None
+            raise UserError(f"live: the view ended at once ({self._describe_end()})") from None
         return self._address
 
     def has_ended(self) -> bool:
@@ -122,12 +122,12 @@ class ProcessRunner:
 
     def error(self) -> UserError | None:
         """Return why it ended, after it has."""
-        self._look()
+        self._receive_sent()
         if self._error is None and self._process.poll():
-            return UserError(f"live: the view ended ({self._how()})")
+            return UserError(f"live: the view ended ({self._describe_end()})")
         return self._error
 
-    def _how(self) -> str:
+    def _describe_end(self) -> str:
         code = self._process.wait()
         return f"exit code {code}" if code >= 0 else f"signal {-code}"
 
@@ -137,11 +137,11 @@ class InlineRunner:
 
     def __init__(self, gpu: int | None) -> None:
         self.gpu = gpu
-        self.writer, reader = mailbox()
+        self.writer, reader = make_channel()
         self.feed = Feed(reader)
         self.has_ended: Callable[[], bool] = lambda: False
 
-    def ready(self) -> str:
+    def wait_until_ready(self) -> str:
         return ""
 
     def close(self) -> None:
@@ -157,7 +157,7 @@ class InlineRunner:
         return None
 
 
-class _Outlet:
+class _Sink:
     """Where states go. logged: what the simulation has logged last of each set, by name."""
 
     def __init__(self, runner: ProcessRunner | InlineRunner, logged: Mapping[str, Given]) -> None:
@@ -172,7 +172,7 @@ class _Outlet:
         until = perf_counter() + seconds
         given = self._logged[name]
         self._sent[name] = given  # before an error: it is reported once, not at every step
-        points = Points.of(name, given).near(name, self.runner.gpu)
+        points = Points.of(name, given).move_to(name, self.runner.gpu)
         while not self.writer.write(name, points.arrays, points.values, points.stream):
             if self.runner.has_ended() or perf_counter() >= until:
                 del self._sent[name]
@@ -184,7 +184,7 @@ class _Outlet:
         for name in [n for n, given in self._logged.items() if given is not self._sent.get(n)]:
             self._write(name, seconds)
 
-    def look(self) -> bool:
+    def is_shown(self) -> bool:
         """Return whether it still shows something; warn once of an error that ended it."""
         if not self.has_ended and self.runner.has_ended():
             self.has_ended = True
@@ -193,21 +193,21 @@ class _Outlet:
         return not self.has_ended
 
 
-class View(_Outlet):
+class ViewSink(_Sink):
     """A view that takes the latest state: one in each `INTERVAL`, as long as copying takes at most
     `SHARE` of the time; `flush` copies one that was left out."""
 
     _spent = _due = 0.0
     """Seconds of copying in this step, and the time before which the next one is not taken."""
 
-    def takes(self, step: int | None) -> bool:
+    def accepts(self, step: int | None) -> bool:
         """Return whether it takes the next set; step: the number of the step that it begins."""
         if step is not None:
             self._is_taken = perf_counter() >= self._due
             if self._is_taken:
                 self.writer.publish(self._about)  # of fewer sets than in the step before
                 self._spent = 0.0
-        return self._is_taken and self.look()
+        return self._is_taken and self.is_shown()
 
     def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
         """Take a set of points of a step that is taken. about: what holds for the whole state.
@@ -233,13 +233,13 @@ class View(_Outlet):
     def finish(self) -> None:
         """Wait for the end of the process, and kill it after `PATIENCE`."""
         if self.runner.wait(PATIENCE):
-            self.look()
+            self.is_shown()
         else:
             self.runner.kill()
             self.has_ended = True
 
 
-class Movie(_Outlet):
+class MovieSink(_Sink):
     """A movie of every n-th step; the simulation waits if it is faster. A state is published when
     the next step begins: only then it is known to have all of its sets."""
 
@@ -249,14 +249,14 @@ class Movie(_Outlet):
         super().__init__(runner, logged)
         self._every = every
 
-    def takes(self, step: int | None) -> bool:
+    def accepts(self, step: int | None) -> bool:
         """Return whether it takes the next set; it waits until the state before is taken."""
         if step is not None:
             self.flush(self._about)
             self._is_taken = step % self._every == 0
-            while self._is_taken and self.look() and not self.writer.is_taken:
+            while self._is_taken and self.is_shown() and not self.writer.is_taken:
                 sleep(LOOK)
-        return self._is_taken and self.look()
+        return self._is_taken and self.is_shown()
 
     def log(self, name: str, about: Mapping[str, Any], is_last: bool) -> None:
         self._about = about

@@ -1,4 +1,4 @@
-"""The mailbox: the latest state wins, what is held stays, and memory does not grow."""
+"""The channel of states: the latest state wins, what is held stays, and memory does not grow."""
 
 import errno
 from threading import Thread
@@ -9,24 +9,24 @@ import pytest
 from numpy.typing import NDArray
 
 from raytracer.config.errors import UserError
-from raytracer.in_situ.mailbox import MAX_BLOCKS, Reader, Writer, mailbox
+from raytracer.in_situ.state_channel import MAX_BLOCKS, StateReader, StateWriter, make_channel
 from support.live import size_of
 
 
-def write(writer: Writer, value: float, count: int = 8, name: str = "points") -> None:
+def write(writer: StateWriter, value: float, count: int = 8, name: str = "points") -> None:
     """Write a set that holds one number alone, and publish the state."""
     assert writer.write(name, {"positions": np.full((count, 3), value)}, {"value": value})
     writer.publish({"value": value})
 
 
-def held(reader: Reader, name: str = "points") -> tuple[NDArray[Any], float]:
+def held(reader: StateReader, name: str = "points") -> tuple[NDArray[Any], float]:
     """The array of a set in the latest state, and its other value."""
     arrays, values = reader.take().sets[name]
     return arrays["positions"], values["value"]
 
 
 def test_the_latest_state_wins() -> None:
-    writer, reader = mailbox()
+    writer, reader = make_channel()
     for value in range(10):
         write(writer, value)
     assert reader.number == 10
@@ -38,7 +38,7 @@ def test_the_latest_state_wins() -> None:
 
 
 def test_what_is_held_stays() -> None:
-    writer, reader = mailbox()
+    writer, reader = make_channel()
     write(writer, 1.0)
     rows = held(reader)[0][2:, ::-1]  # a view of the array holds it too
     for value in range(2, 20):
@@ -50,7 +50,7 @@ def test_what_is_held_stays() -> None:
 
 
 def test_a_set_whose_blocks_are_all_in_use_is_left_out() -> None:
-    writer, reader = mailbox()
+    writer, reader = make_channel()
     arrays = []
     for value in range(MAX_BLOCKS):
         write(writer, value)
@@ -64,7 +64,7 @@ def test_a_set_whose_blocks_are_all_in_use_is_left_out() -> None:
 
 @pytest.mark.parametrize("counts", [[1000], [1000, 10, 0, 700], list(range(0, 1000, 37))])
 def test_memory_does_not_grow_with_the_number_of_states(counts: list[int]) -> None:
-    writer, reader = mailbox()
+    writer, reader = make_channel()
     most = 0
     for step in range(1000):
         count = counts[step % len(counts)]
@@ -80,7 +80,7 @@ def test_memory_does_not_grow_with_the_number_of_states(counts: list[int]) -> No
 
 
 def test_sets_that_are_not_written_stay() -> None:
-    writer, reader = mailbox()
+    writer, reader = make_channel()
     write(writer, 1.0, name="walls")
     for value in range(2, 9):
         write(writer, value, name="grains")
@@ -91,7 +91,7 @@ def test_sets_that_are_not_written_stay() -> None:
 
 
 def test_a_state_of_several_sets_is_published_as_one() -> None:
-    writer, reader = mailbox()
+    writer, reader = make_channel()
     for value in range(1, 5):
         writer.write("a", {"positions": np.full((3, 3), value)}, {"value": value})
         if value == 4:
@@ -102,7 +102,7 @@ def test_a_state_of_several_sets_is_published_as_one() -> None:
 
 
 def test_arrays_are_copied_as_they_are() -> None:
-    writer, reader = mailbox()
+    writer, reader = make_channel()
     rng = np.random.default_rng(1)
     given = {
         "positions": rng.normal(size=(6, 50))[::2].T,  # no contiguous array
@@ -119,7 +119,7 @@ def test_arrays_are_copied_as_they_are() -> None:
 
 
 def test_the_reader_is_woken() -> None:
-    writer, reader = mailbox()
+    writer, reader = make_channel()
     calls: list[int] = []
     reader.on_change = lambda: calls.append(reader.number)
     assert not reader.has_newer
@@ -131,7 +131,7 @@ def test_the_reader_is_woken() -> None:
 
 
 def test_states_are_whole_while_both_sides_are_busy() -> None:
-    writer, reader = mailbox()
+    writer, reader = make_channel()
     write(writer, 0.0, 500)
     seen: list[float] = []
     wrong: list[float] = []
@@ -155,7 +155,7 @@ def test_states_are_whole_while_both_sides_are_busy() -> None:
 
 @pytest.mark.parametrize("call", ["os.ftruncate", "raytracer.in_situ.memory.mmap"])
 def test_without_room_the_state_before_stays(call: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    writer, reader = mailbox()
+    writer, reader = make_channel()
     write(writer, 1.0)
 
     def refuse(*_: object) -> None:

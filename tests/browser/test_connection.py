@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raytracer.browser import link
-from raytracer.browser.link import (
+from raytracer.browser import connection
+from raytracer.browser.connection import (
     AHEAD,
     DEAF_SECONDS,
     FINE_SECONDS,
     FIRST_SECONDS,
     MIN_BYTES,
     Client,
-    encoded,
-    reduced,
+    encode_draft,
+    encode_picture,
 )
 from raytracer.browser.messages import Ack, parse
 from raytracer.config.errors import UserError
@@ -61,13 +61,15 @@ class Page:
         """Tell of all that has arrived."""
         for message, data in self.sent[self.taken :]:
             ms = 1e3 * len(data) / self.rate
-            self.client.take(Ack(serial=message["serial"], ms=ms))
+            self.client.acknowledge(Ack(serial=message["serial"], ms=ms))
         self.taken = len(self.sent)
 
     def show(self, shown: HostFrame) -> None:
         """Offer a picture, as the host does in each round."""
-        if self.client.wants(shown):
-            self.client.show(shown, {"type": "frame", "number": shown.number}, encoded(shown))
+        if self.client.needs(shown):
+            self.client.show(
+                shown, {"type": "frame", "number": shown.number}, encode_picture(shown)
+            )
 
     def until_rest(self, shown: HostFrame) -> list[tuple[dict[str, Any], bytes]]:
         """Offer a picture until nothing more of it comes; returns what came."""
@@ -86,7 +88,7 @@ def test_the_first_picture_is_small_and_the_last_as_large_as_the_rate_allows(rat
     assert sizes == sorted(sizes)
     assert len(sizes) == (1 if rate * FINE_SECONDS < MIN_BYTES else 2)
     if rate >= 1e6:
-        assert page.sent[-1][1] == encoded(shown).data
+        assert page.sent[-1][1] == encode_picture(shown).data
         assert "reduced" not in page.sent[-1][0]
     else:
         assert sizes[-1] <= 1.1 * max(rate * FINE_SECONDS, MIN_BYTES)
@@ -104,7 +106,7 @@ def test_drafts_follow_the_rate(rate: float) -> None:
         (message, data), *more = page.sent[start:]
         assert not more
         assert message["number"] == number
-        whole = len(encoded(picture(number, 0.0)).data)
+        whole = len(encode_picture(picture(number, 0.0)).data)
         limit = max(rate * FIRST_SECONDS, MIN_BYTES)
         assert len(data) == whole if limit > whole else 0.4 * limit < len(data) <= 1.1 * limit
 
@@ -113,7 +115,7 @@ def test_drafts_follow_the_rate(rate: float) -> None:
 @pytest.mark.parametrize("limit", [1000, 6000, 30_000, 10_000_000])
 def test_a_reduced_picture_fits(limit: int, opaque: bool) -> None:
     shown = picture(1, 0.0, opaque=opaque)
-    file = reduced(shown, limit)
+    file = encode_draft(shown, limit)
     assert len(file.data) <= 1.1 * limit
     assert file.size == SIDES if limit > 1e6 else file.size < SIDES
     assert file.size[0] / file.size[1] == pytest.approx(4 / 3, rel=0.1)
@@ -123,23 +125,23 @@ def test_who_cannot_tell_what_it_took_gets_a_picture_now_and_then(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = [100.0]
-    monkeypatch.setattr(link, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(connection, "perf_counter", lambda: now[0])
     page = Page(rate=1e6)
     for _ in range(AHEAD):
         page.client._send({"type": "frame"}, b"")
-    assert not page.client.ready
-    page.client.deaf = True
-    assert not page.client.ready
+    assert not page.client.is_ready
+    page.client.acks_blocked = True
+    assert not page.client.is_ready
     for _ in range(50):
         now[0] += 1.01 * DEAF_SECONDS
-        assert page.client.ready
+        assert page.client.is_ready
         page.client._send({"type": "frame"}, b"")
-        assert not page.client.ready
+        assert not page.client.is_ready
     assert len(page.client._waiting) == AHEAD
-    page.client.deaf = False
-    assert not page.client.ready
-    page.client.take(Ack(serial=page.client._serial))
-    assert page.client.ready
+    page.client.acks_blocked = False
+    assert not page.client.is_ready
+    page.client.acknowledge(Ack(serial=page.client._serial))
+    assert page.client.is_ready
 
 
 @given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
@@ -198,10 +200,10 @@ def test_states_do_not_pile_up_behind_a_file() -> None:
     sent: list[dict[str, Any]] = []
     waiting = 2 * AHEAD + 1
     client = Client(lambda message, _=None: sent.append(message), backlog=lambda: waiting)
-    client.tell({"frame": 1})
+    client.send_state({"frame": 1})
     assert not sent
     waiting = 0
-    client.tell({"frame": 2})
+    client.send_state({"frame": 2})
     assert sent == [{"type": "state", "state": {"frame": 2}}]
 
 

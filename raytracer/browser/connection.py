@@ -29,7 +29,7 @@ STILL_PIXELS = 1 << 20  # maximum for pictures in notebooks: below about two meg
 
 
 @dataclass(frozen=True)
-class Encoded:
+class EncodedPicture:
     """A picture as a file: its MIME type, its bytes, and its width and height in pixels."""
 
     mime: str
@@ -37,22 +37,22 @@ class Encoded:
     size: tuple[int, int]
 
 
-def encoded(picture: HostFrame) -> Encoded:
+def encode_picture(picture: HostFrame) -> EncodedPicture:
     """Encode a picture: PNG if it is finished, WebP if it has alpha, otherwise JPEG."""
-    image = _image(picture)
+    image = _to_image(picture)
     if not picture.frame.finished:
-        return _lossy(image, picture.frame.draft)
-    return _png(image if picture.frame.transparent else image.convert("RGB"))
+        return _encode_lossy(image, picture.frame.draft)
+    return _encode_png(image if picture.frame.transparent else image.convert("RGB"))
 
 
-def reduced(picture: HostFrame, limit: float) -> Encoded:
+def encode_draft(picture: HostFrame, limit: float) -> EncodedPicture:
     """Encode a picture as a draft with about `limit` bytes."""
-    image = _image(picture)
+    image = _to_image(picture)
     scale = min(sqrt(limit / (BYTES_PER_PIXEL * image.width * image.height)), 1.0)
     for _ in range(TRIES):
         width, height = (max(round(scale * side), 1) for side in image.size)
         small = image.resize((width, height), Image.Resampling.BOX)
-        file = _lossy(small, draft=True)
+        file = _encode_lossy(small, draft=True)
         ratio = limit / len(file.data)
         if 1.0 <= ratio < 2.0 or (ratio >= 1.0 and scale == 1.0):
             break
@@ -60,35 +60,35 @@ def reduced(picture: HostFrame, limit: float) -> Encoded:
     return file
 
 
-def still(picture: HostFrame) -> bytes:
+def encode_still(picture: HostFrame) -> bytes:
     """Return a picture as a PNG of at most `STILL_PIXELS`."""
-    image = _image(picture).convert("RGBA" if picture.frame.transparent else "RGB")
+    image = _to_image(picture).convert("RGBA" if picture.frame.transparent else "RGB")
     scale = min(1.0, sqrt(STILL_PIXELS / (image.width * image.height)))
     image.thumbnail((int(scale * image.width), int(scale * image.height)))
-    return _png(image).data
+    return _encode_png(image).data
 
 
-def _image(picture: HostFrame) -> Image.Image:
+def _to_image(picture: HostFrame) -> Image.Image:
     height, width = picture.pixels.shape[:2]
     mode = "RGBA" if picture.frame.transparent else "RGBX"
     return Image.frombuffer(mode, (width, height), picture.pixels, "raw", mode, 0, 1)
 
 
-def _lossy(image: Image.Image, draft: bool) -> Encoded:
+def _encode_lossy(image: Image.Image, draft: bool) -> EncodedPicture:
     """Return a JPEG, or a WebP for a picture with alpha."""
     file, quality = BytesIO(), DRAFT_QUALITY if draft else FINE_QUALITY
     if image.mode == "RGBX":
         # Without chroma subsampling the edges of spheres look final.
         image.save(file, "JPEG", quality=quality, subsampling=2 if draft else 0)
-        return Encoded("image/jpeg", file.getvalue(), image.size)
+        return EncodedPicture("image/jpeg", file.getvalue(), image.size)
     image.save(file, "WEBP", quality=quality, method=0)
-    return Encoded("image/webp", file.getvalue(), image.size)
+    return EncodedPicture("image/webp", file.getvalue(), image.size)
 
 
-def _png(image: Image.Image) -> Encoded:
+def _encode_png(image: Image.Image) -> EncodedPicture:
     file = BytesIO()
     image.save(file, "PNG", compress_level=1)
-    return Encoded("image/png", file.getvalue(), image.size)
+    return EncodedPicture("image/png", file.getvalue(), image.size)
 
 
 AHEAD = 2  # most unacknowledged messages with bytes: one is drawn while one is in transit
@@ -119,7 +119,9 @@ class Client:
     """A client: what it has, what it gets next, and how fast."""
 
     send: Send
-    deaf: bool = False  # whether its messages may not arrive, as while a cell of a notebook runs
+    acks_blocked: bool = (
+        False  # whether its messages may not arrive, as while a cell of a notebook runs
+    )
     size: tuple[int, int] | None = None
     heard: float = field(default_factory=perf_counter)  # time of its last message
     state: dict[str, Any] = field(default_factory=dict)  # as sent
@@ -134,27 +136,27 @@ class Client:
     backlog: Callable[[], int] = lambda: 0  # how many messages wait to be sent
 
     @property
-    def ready(self) -> bool:
+    def is_ready(self) -> bool:
         """Whether it accepts bytes."""
         if self.size is None:
             return False
         if len(self._waiting) < AHEAD:
             return True
-        # One that is deaf acknowledges nothing: what was sent is taken to arrive at its rate.
+        # With blocked acknowledgements, what was sent is taken to arrive at its rate.
         arrival = sum(self._waiting.values()) / (self._rate or inf)
         due = self._sent + max(DEAF_SECONDS, arrival)
-        return self.deaf and perf_counter() >= due
+        return self.acks_blocked and perf_counter() >= due
 
     @property
     def _rate(self) -> float:
         """Bytes per second; 0 before any are known."""
         return median(self._rates) if self._rates else 0.0
 
-    def looks(self, now: float) -> bool:
+    def is_active(self, now: float) -> bool:
         """Whether the page still acknowledges pictures; `now` is a time of `perf_counter`."""
         return len(self._waiting) < AHEAD or now - self.heard < ABSENT
 
-    def tell(self, state: dict[str, Any]) -> None:
+    def send_state(self, state: dict[str, Any]) -> None:
         """Send the keys of the state whose values it does not have; later if more wait than
         pictures with their announcements, as behind a file."""
         if self.backlog() > 2 * AHEAD:
@@ -164,30 +166,30 @@ class Client:
         if changes.keys() - {"rings"}:  # rings of a moving camera come with the pictures
             self.send({"type": "state", "state": changes})
 
-    def take(self, ack: Ack) -> None:
+    def acknowledge(self, ack: Ack) -> None:
         """Note that a message with bytes, and all before it, arrived."""
         if ack.ms is not None and ack.serial in self._waiting:
             self._rates.append(self._waiting[ack.serial] / max(1e-3 * ack.ms, MIN_SECONDS))
         self._waiting = {n: size for n, size in self._waiting.items() if n > ack.serial}
 
-    def wants(self, picture: HostFrame) -> bool:
+    def needs(self, picture: HostFrame) -> bool:
         """Whether a picture is newer than the last one, or can be sent with more of its bytes."""
         if picture.number > self._latest:
             return True
         is_reduced = not (self._whole or self._waiting)
-        return is_reduced and self._limit_of(picture) >= GROWTH * self._limit
+        return is_reduced and self._find_limit(picture) >= GROWTH * self._limit
 
-    def show(self, picture: HostFrame, header: dict[str, Any], file: Encoded) -> None:
+    def show(self, picture: HostFrame, header: dict[str, Any], file: EncodedPicture) -> None:
         """Send a picture, with fewer pixels or exactness if the connection is slow."""
-        self._limit = limit = self._limit_of(picture)
+        self._limit = limit = self._find_limit(picture)
         self._whole = len(file.data) <= limit
         if not self._whole:
-            file = reduced(picture, limit)
+            file = encode_draft(picture, limit)
             header = header | {"finished": False, "reduced": True}
         self._latest, self._stamp = picture.number, picture.frame.request.stamp
         self._send(header | {"mime": file.mime, "size": list(file.size)}, file.data)
 
-    def _limit_of(self, picture: HostFrame) -> float:
+    def _find_limit(self, picture: HostFrame) -> float:
         is_first = picture.frame.request.stamp != self._stamp
         return max(self._rate * (FIRST_SECONDS if is_first else FINE_SECONDS), MIN_BYTES)
 
