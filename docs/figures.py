@@ -210,14 +210,19 @@ def ladder() -> Cells:
         yield cells
 
 
+ONE_AXIS = ("contraction_x", "contraction_y", "contraction_z")
+
+
 def best() -> Cells:
     """The fastest rung and the fastest library of each record of an operation."""
     files = {
         "vecadd": "vecadd", "histogram": "histogram", "histogram-hot": "histogram",
         "histogram_bins-hot": "histogram_bins", "contraction": "contraction",
-        "contraction-f64": "contraction", "matmul": "matmul", "matmul_bf16": "matmul_bf16",
+        "contraction-f64": "contraction", **{each: each for each in ONE_AXIS}, "matmul": "matmul",
+        "matmul_bf16": "matmul_bf16",
     }  # fmt: skip
     for file, name in files.items():
+        card = record(f"bench/{file}")["device"]["device"].split()[1]  # of "NVIDIA H100 80GB HBM3"
         for result in results(file):
             timed = [row for row in result["rows"] if "time" in row]
             kinds = (("variant",), ("peer",))
@@ -233,8 +238,8 @@ def best() -> Cells:
                 axes = f"{next(iter(result['axes'].values())):,}"
             warm = ", warm" if result["mode"] == "hot" else ""
             what = f"{name}, {result['dtype']}, {axes}{warm}"
-            yield [what, ours["label"], f"{figure(a)} {unit}", peer["label"], f"{figure(b)} {unit}",
-                   f"{a / b:.2f}"]  # fmt: skip
+            yield [what, card, ours["label"], f"{figure(a)} {unit}", peer["label"],
+                   f"{figure(b)} {unit}", f"{a / b:.2f}"]  # fmt: skip
 
 
 NOT_YET = "not measured yet"
@@ -504,8 +509,9 @@ TABLES = {
     ),
     "best": Table(
         ("bench/vecadd", "bench/histogram", "bench/histogram-hot", "bench/histogram_bins-hot",
-         "bench/contraction", "bench/contraction-f64", "bench/matmul", "bench/matmul_bf16"),
-        "operation | best rung | speed | library | its speed | relative speed",
+         "bench/contraction", "bench/contraction-f64", *(f"bench/{each}" for each in ONE_AXIS),
+         "bench/matmul", "bench/matmul_bf16"),
+        "operation | card | best rung | speed | library | its speed | relative speed",
         best,
     ),
     "random": Table(
@@ -544,8 +550,8 @@ TABLES = {
     "rungs-matmul_bf16": rungs_table("matmul_bf16", "matmul_bf16"),
     "rungs-contraction": rungs_table("contraction", "contraction", floor="copy_gbps"),
     "rungs-contraction-f64": rungs_table("contraction", "contraction-f64", floor="copy_gbps"),
-    **{f"rungs-{name}": rungs_table(name) for name in (
-        "contraction_x", "contraction_y", "contraction_z", "mass", "diffusion", "advection",
+    **{f"rungs-{name}": rungs_table(name, name, floor="copy_gbps") for name in (
+        *ONE_AXIS, "mass", "diffusion", "advection",
     )},
     "rungs-render": Table(
         ("bench/render",),
