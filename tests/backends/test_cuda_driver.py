@@ -319,8 +319,8 @@ def test_a_fence_is_a_node_of_a_graph_only_where_it_is_told(
         asked.append(("wait", stream.value, flags))
         return 0
 
-    names = ("cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuEventCreate", "cuEventDestroy_v2")
-    names += ("cuDeviceGet", "cuDevicePrimaryCtxRetain")
+    names = ["cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuEventCreate", "cuEventDestroy_v2"]
+    names += ["cuDeviceGet", "cuDevicePrimaryCtxRetain"]
     calls = {name: lambda *given: 0 for name in names}
     fake = SimpleNamespace(cuEventRecordWithFlags=record, cuStreamWaitEvent=wait, **calls)
     with cleared(cuda_driver._primary_context, cuda_driver._fence):
