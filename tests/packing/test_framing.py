@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from raytracer import Camera, RenderSettings, Scene
+from raytracer import Camera, ConeSet, RenderSettings, Scene, render
 from raytracer.config.warning import collect_warnings
 from raytracer.model.extent import Doubles, Numbers, _find_reach
 from raytracer.packing.buffers import ImagedSpheres, SceneBuffers, SphereColumns, Spheres
@@ -322,3 +322,19 @@ def test_a_far_sphere_is_not_in_the_middle() -> None:
     camera = Camera(position=(5, 5, 30))
     found = Scene.from_arrays(centers, 0.1, camera=camera).fitted_camera().look_at
     np.testing.assert_allclose(found or (), (5, 5, 5), atol=0.1)
+
+
+def test_a_fitted_camera_sees_both_ends_of_a_cone() -> None:
+    """Of cones along different axes, each seen alone from its side, the picture is 1 - MARGIN
+    full."""
+    for axis in (0, 1):
+        end = [0.0, 0.0, 0.0]
+        end[axis] = 8.0
+        cone = ConeSet([[0.0, 0.0, 0.0]], [end], 0.5, end_radius=0.25)
+        camera = Camera(type="orthographic", direction=(0, 0, 1), fit=True)
+        scene = Scene(cones=[cone], camera=camera)
+        film = render(scene, width=60, height=60, samples=1, backend="cpu").film
+        covered = film.sums[..., 3] > 0.0
+        along = covered.any(axis=axis)  # rows and columns are y and x
+        assert 0.8 < along.mean() < 1.0
+        assert not along[[0, -1]].any()
