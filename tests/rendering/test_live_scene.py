@@ -500,7 +500,7 @@ def test_memory_does_not_grow() -> None:
 def test_a_live_scene_reaches_the_noise_of_its_settings() -> None:
     """Samples are added until it is reached; a picture of stated samples has these alone."""
     scene = raytracer.Scene.from_arrays(*cloud(20))
-    settings: Any = {**SIZE, "samples": 64, "backend": "cpu", "look": "soft"}
-    with raytracer.LiveScene(scene, **settings, noise=0.2) as live:
-        assert live.render().film.pixel_counts().min() < 64
+    settings: Any = {**SIZE, "samples": 2, "backend": "cpu", "look": "soft"}
+    with raytracer.LiveScene(scene, **settings, noise=0.1, max_samples=128) as live:
+        assert live.render().film.pixel_counts().max() > 2
         assert live.render(samples=3).film.samples == 3
