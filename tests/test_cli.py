@@ -342,3 +342,14 @@ def test_of_many_warnings_the_first_twenty_are_printed(
     assert lines[:20] == [f"raytracer: warning: warning {n}" for n in range(20)]
     assert len(lines) == min(count, 21)
     assert lines[-1].startswith(f"raytracer: warning: {last}")
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_quiet_shows_no_progress_even_where_it_is_asked_for(
+    quiet: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.xyz").write_text("1\n\nO 0 0 0\n")
+    options = ["--size", "16x12", "--samples", "2", "--backend", "cpu", "--progress"]
+    words = ["render", str(tmp_path / "a.xyz"), "-o", str(tmp_path / "a.png"), *options]
+    assert main([*words, *(["-q"] if quiet else [])]) == 0
+    assert (capsys.readouterr().err == "") == quiet

@@ -448,6 +448,39 @@ def test_keyframes_change_distance_and_field_of_view_by_equal_factors() -> None:
     assert np.tan(np.radians(camera.vertical_fov / 2)) == pytest.approx(0.5)
 
 
+def test_a_keyframe_keeps_what_it_does_not_state() -> None:
+    start = Camera(position=(3, 1, 7), look_at=(0, 1, 0), vertical_fov=30.0)
+    keys = (Keyframe(2.0, vertical_fov=60.0, ease="linear"),)
+    camera = CameraPath(start, AnimationSettings(keyframes=keys), 9, 4.0).at(8, 4.0)
+    assert camera.position == pytest.approx((3.0, 1.0, 7.0))
+    assert camera.look_at is not None
+    toward = np.subtract(camera.look_at, camera.position)
+    assert toward / np.linalg.norm(toward) == pytest.approx(np.array([-3, 0, -7]) / 58**0.5)
+    assert camera.vertical_fov == pytest.approx(60.0)
+
+
+def test_a_fitted_camera_sees_every_frame_of_a_short_movie(tmp_path: Path) -> None:
+    """Of three frames, one alone has a sphere far away, whichever it is."""
+    for far in range(3):
+        rows = [f"1\n\nO {20.0 * (frame == far)} 0 0\n" for frame in range(3)]
+        path = tmp_path / f"far_{far}.xyz"
+        path.write_text("".join(rows))
+        for image in raytracer.animate(path, **SMALL):
+            assert image.statistics.covered > 0
+
+
+@pytest.mark.parametrize("ending", ["png", "exr"])
+def test_frames_that_are_there_are_not_rendered_again(
+    ending: str, trajectory: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / f"##.{ending}"
+    raytracer.animate(trajectory, **SMALL).save(target)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.glob(f"*.{ending}")}
+    assert len(before) > 1
+    raytracer.animate(trajectory, **SMALL).save(target, resume=True)
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
 def test_an_orthographic_camera_zooms_by_its_height() -> None:
     camera = Camera(position=(0, 0, 9), look_at=(0, 0, 0), type="orthographic", height=8.0)
     moved = CameraPath(camera, AnimationSettings(zoom_to=4.0), 2, 1.0).at(1, 0.5)

@@ -146,6 +146,44 @@ def test_axes_follow_the_camera(
         assert float(away @ each) > 0.8 * np.linalg.norm(away)
 
 
+def axis_names(camera: Camera, **options: Any) -> dict[str, Text]:
+    """The names of axes that are arrows in the scene, in a picture of 200x200 pixels."""
+    made = scene()
+    made.camera = camera
+    annotations = Annotations(axes=Axes(place="origin", extent=2.0, **options))
+    size = {"width": 200, "height": 200}
+    with prepare(made, size, backend="cpu", annotations=annotations) as job:
+        plan = make_plan(made, job.settings, annotations)
+        over = plan.overlay(job.scene, job.view, job.space, (0, 0, 200, 200))
+    return {shape.text: shape for shape in over.shapes if isinstance(shape, Text)}
+
+
+def test_axes_in_the_scene_have_names_beyond_their_tips() -> None:
+    """10 units are 200 pixels: the tips of 2 units are 40 pixels from the middle."""
+    camera = Camera(position=(0, 0, 10), look_at=(0, 0, 0), type="orthographic", height=10.0)
+    names = axis_names(camera)
+    assert set(names) == {"x", "y", "z"}
+    x, y, z = (names[name] for name in "xyz")
+    assert 140.0 < x.x < 155.0  # beyond the tip, to the right
+    assert abs(y.x - 100.0) < 0.5
+    assert 45.0 < y.y - (x.y - 100.0) < 60.0  # above
+    assert 100.0 < z.x < 115.0  # towards the viewer: to the lower right of the origin
+    assert z.y > x.y
+    assert x.color[0] > max(x.color[1:])
+    assert y.color[1] > max(y.color[0], y.color[2])
+    assert z.color[2] > max(z.color[:2])
+    assert set(axis_names(camera, labels="a b c")) == {"a", "b", "c"}
+    assert axis_names(camera, labels="") == {}
+
+
+def test_an_axis_that_reaches_behind_the_eye_has_no_name() -> None:
+    """The tip of z, 2 units from the origin, is behind an eye at 1.5."""
+    eye = Camera(position=(0, 0, 1.5), look_at=(0, 0, 0), type="perspective", vertical_fov=140.0)
+    assert set(axis_names(eye)) == {"x", "y"}
+    ahead = Camera(position=(0, 0, 5), look_at=(0, 0, 0), type="perspective", vertical_fov=60.0)
+    assert set(axis_names(ahead)) == {"x", "y", "z"}
+
+
 @pytest.mark.parametrize(("opacity", "expected"), [(0.3, {"1"}), (0.5, {"0"}), (1.0, {"0"})])
 def test_labels_are_on_spheres_that_are_at_least_half_opaque(
     opacity: float, expected: set[str]

@@ -410,6 +410,15 @@ def test_a_frame_without_particles_interrupts_trails(tmp_path: Path) -> None:
     assert ends_of(shown) == [[0, 5, 5, 1, 5, 5]]
 
 
+def test_a_damaged_frame_interrupts_trails(tmp_path: Path) -> None:
+    """It has no particle anywhere, at the origin neither; rows are matched, as there are no ids."""
+    frames = [dump("type x y z", [f"1 {k + 2} 5 5"], k) for k in range(4)]
+    frames[2] = frames[2].replace("1 4 5 5", "1 four 5 5")
+    path = write(tmp_path / "a.dump", "".join(frames))
+    shown = made(raytracer.load(path, 3), trails="all")
+    assert ends_of(shown) == [[2, 5, 5, 3, 5, 5]]
+
+
 # Ellipsoids
 
 ELLIPSOIDS = dump(

@@ -20,7 +20,8 @@ from raytracer.backends.cuda.driver import format_architecture, translate_errors
 from raytracer.backends.cuda.kernel import check_layout
 from raytracer.backends.cuda.run import check_memory
 from raytracer.config.errors import BackendError, MemoryNeedError
-from raytracer.system.cuda_driver import explain_driver_error
+from raytracer.system import cuda_driver
+from raytracer.system.cuda_driver import Fence, explain_driver_error, order_streams
 from support.commands import python
 from support.fake_cuda import cleared
 
@@ -301,3 +302,37 @@ def test_a_launch_has_what_it_was_given(monkeypatch: pytest.MonkeyPatch) -> None
     assert [given[1:7] for given in launches] == [(2, 3, 4, 32, 2, 1), (1, 1, 1, 8, 1, 1)]
     assert [given[7:9] for given in launches] == [(128, 7), (0, 7)]
     assert struct.unpack("Pif", function._block.raw) == (32, 6, 0.25)
+
+
+def test_a_fence_is_a_node_of_a_graph_only_where_it_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without a GPU: the flags of the driver's manual are 0 outside of a capture. With the external
+    flag the driver refuses a stream that is not captured."""
+    asked: list[tuple[str, int | None, int]] = []
+
+    def record(event: Any, stream: Any, flags: int) -> int:
+        asked.append(("record", stream.value, flags))
+        return 0
+
+    def wait(stream: Any, event: Any, flags: int) -> int:
+        asked.append(("wait", stream.value, flags))
+        return 0
+
+    names = ["cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2", "cuEventCreate", "cuEventDestroy_v2"]
+    names += ["cuDeviceGet", "cuDevicePrimaryCtxRetain"]
+    calls = {name: lambda *given: 0 for name in names}
+    fake = SimpleNamespace(cuEventRecordWithFlags=record, cuStreamWaitEvent=wait, **calls)
+    with cleared(cuda_driver._primary_context, cuda_driver._fence):
+        monkeypatch.setattr(cuda_driver, "_driver", lambda: fake)
+        fence = Fence(0)
+        fence.record(7)
+        fence.wait(8)
+        fence.record(7, in_graph=True)
+        fence.wait(8, in_graph=True)
+        order_streams(9, 10, 0)
+    external = 1  # CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL
+    assert asked == [
+        ("record", 7, 0), ("wait", 8, 0), ("record", 7, external), ("wait", 8, external),
+        ("record", 10, 0), ("wait", 9, 0),
+    ]  # fmt: skip

@@ -6,7 +6,7 @@ import pytest
 
 import raytracer
 from raytracer.backends.kernel_sources import discover_variants
-from raytracer.benchmark import operations, run
+from raytracer.benchmark import op, operations, run
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions
 from raytracer.benchmark.report import figures
 from raytracer.commands.cli import main
@@ -101,3 +101,10 @@ def test_products_stay_below_the_rate_of_tensor_cores(cuda: str, mode: str, valu
         # No lower bound: other processes may use the GPU, as other tests do.
         assert 0.0 < max(each["of_ceiling"] for each in shares.values()) <= 1.03
         assert not [row for row in result["rows"] if row["status"] == "wrong"]
+
+
+def test_constant_and_zero_inputs_have_one_value() -> None:
+    """0.5, and 110 for grey levels, which no sum or product confuses with zeros."""
+    assert (op.draw((3, 4), "float32", "constant", 1) == 0.5).all()
+    assert (op.draw((5,), "uint8", "constant", 1) == 110).all()
+    assert not op.draw((3, 4), "float32", "zeros", 1).any()

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from conftest import backend_missing
 from raytracer.benchmark.cuda.kernel import LoadedKernel
-from raytracer.benchmark.cuda.session import Memory, Session, SizeError
+from raytracer.benchmark.cuda.session import Memory, RefusedError, Session, SizeError
 from raytracer.benchmark.user_kernel import adopt
+from raytracer.config.errors import RaytracerError
 
 ROWS = 64
 HEADER = """// title: a box
@@ -86,3 +87,9 @@ def test_copy_engine_swizzles_as_the_model(tmp_path: Path, swizzle: int) -> None
             with pytest.raises(SizeError, match="multiple of 16"):
                 kernel.fill({"a": (address, (100, 201), 2)})
     assert (found[model(offsets, swizzle)] == wanted.view(np.uint8).ravel()).all()
+
+
+def test_a_refused_kernel_is_an_error_of_the_package() -> None:
+    """Callers of `raytracer.bench` catch it with all others."""
+    assert issubclass(SizeError, RefusedError)
+    assert issubclass(RefusedError, RaytracerError)

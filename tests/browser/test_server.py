@@ -18,7 +18,7 @@ from aiohttp import ClientSession, ClientWebSocketResponse, WSMsgType
 from raytracer.browser.connection import AHEAD
 from raytracer.browser.host import Host
 from raytracer.browser.messages import MAX_BYTES
-from raytracer.browser.server import Server, bind_socket
+from raytracer.browser.server import ENDED, Server, bind_socket
 from raytracer.config.warning import RaytracerWarning
 from raytracer.viewer.actions import ACTIONS
 from raytracer.viewer.panel import describe_state
@@ -391,3 +391,16 @@ def test_connections_that_wait_are_limited_in_number_and_time(
             await next_of(page, "text")  # a WebSocket stays
 
     run(late)
+
+
+def test_who_is_connected_is_told_that_the_server_has_ended() -> None:
+    """The page then says so, and does not look for the server again."""
+
+    async def test(site: Site) -> None:
+        async with site.connect() as socket:
+            await next_of(socket, "state")
+            ending = asyncio.create_task(site.server.stop())
+            assert await closed(socket) == ENDED
+            await ending
+
+    run(test)

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -221,3 +222,15 @@ def test_frames_of_standard_input(standard_input: io.BytesIO) -> None:
     standard_input.seek(0)
     frames = FileSource(InputSource.of("-"))
     assert (frames.count, frames.load(2).count) == (3, 1)
+
+
+def test_standard_error_may_be_closed_while_libraries_are_silenced() -> None:
+    code = (
+        "import os, sys\n"
+        "from raytracer.files.access import silence_stderr\n"
+        "os.close(2)\n"
+        "with silence_stderr(): print('inside')\n"
+        "print('after')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["inside", "after"]

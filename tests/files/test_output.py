@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from raytracer.commands.cli import main
+from raytracer.commands.picture import _is_of
 from raytracer.config.errors import OutputError
 from raytracer.files import output
 from raytracer.film import png
@@ -176,3 +177,17 @@ def test_a_full_disk_loses_neither_the_old_nor_the_new(
     assert after[files[full]] == before[files[full]]
     assert after[files[other]] != before[files[other]]
     assert Film.load("film.npz").samples == (2 if other == "film" else 1)
+
+
+def test_a_picture_that_cannot_be_read_is_of_another_scene(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(b'"file": "a.xyz"')
+    assert _is_of(path, "a.xyz")
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert not _is_of(path, "a.xyz")

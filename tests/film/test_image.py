@@ -259,3 +259,12 @@ def test_a_process_pool_renders_pictures() -> None:
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         found = pool.submit(rendered).result()
     np.testing.assert_array_equal(found.film.sums, rendered().film.sums)
+
+
+@pytest.mark.parametrize("dpi", [36.0, 72.0, 300.0])
+def test_png_states_its_resolution(dpi: float) -> None:
+    stream = io.BytesIO()
+    png.write(stream, np.zeros((2, 3, 3), np.uint8), {}, dpi=dpi)
+    stream.seek(0)
+    with Pillow.open(stream) as image:
+        assert image.info["dpi"] == pytest.approx((dpi, dpi), abs=0.02)

@@ -204,6 +204,7 @@ def test_a_film_without_samples_is_empty() -> None:
         ({"dither": "no"}, "dither: must be true, false or 'auto', not 'no'"),
         ({"white": float("inf")}, "white: must be a finite number"),
         ({"meter_range": (95.0, 10.0)}, "two percentiles"),
+        ({"meter_range": (50.0, 50.0)}, "two percentiles"),
     ],
 )
 def test_settings_that_make_no_sense_are_one_sentence(settings: Any, words: str) -> None:

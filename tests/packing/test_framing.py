@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from raytracer import Camera, RenderSettings, Scene
+from raytracer import Camera, ConeSet, RenderSettings, Scene, render
 from raytracer.config.warning import collect_warnings
 from raytracer.model.extent import Doubles, Numbers, _find_reach
-from raytracer.packing.buffers import SceneBuffers, SphereColumns, Spheres
+from raytracer.packing.buffers import ImagedSpheres, SceneBuffers, SphereColumns, Spheres
 from raytracer.packing.framing import MARGIN
 from raytracer.packing.pack import pack
 
@@ -84,6 +84,30 @@ def test_reach_is_that_of_float64_to_the_last_bit(count: int, limit: float) -> N
     everything, outliers = _find_reach(spheres, planes, skipped)
     assert everything == numpy_reach(spheres, planes, skipped, center, np.inf)[0]
     assert outliers is None
+
+
+@pytest.mark.parametrize("limit", [np.inf, 9.0, 4.0])
+@pytest.mark.parametrize("is_centred", [False, True])
+def test_images_of_a_cell_reach_as_far_as_their_spheres(limit: float, is_centred: bool) -> None:
+    """The images one by one, as arrays, are the same spheres in the same order."""
+    rng = np.random.default_rng(8)
+    x, y, z = rng.normal(size=(3, 40)).astype(np.float32)
+    cell = SphereColumns(x, y, z, rng.uniform(0.1, 0.4, 40).astype(np.float32))
+    images = ImagedSpheres(cell, rng.normal(scale=4.0, size=(7, 3)))
+    normals = rng.normal(size=(5, 3))
+    center = rng.normal(size=3) if is_centred else None
+    reached, *others = images.reach(normals, center, limit)
+    expected, *expected_others = images.columns.reach(normals, center, limit)
+    np.testing.assert_allclose(reached, expected, rtol=1e-5)
+    assert others[0] == expected_others[0]
+    assert (others[0] > 0) == (is_centred and limit < np.inf)
+    if others[0]:
+        assert others[1] == expected_others[1]
+        assert others[2] == pytest.approx(expected_others[2], rel=1e-5)
+    skipped = np.array([0, 41, 120])
+    assert images.reach(normals, center, limit, skipped) == images.columns.reach(
+        normals, center, limit, skipped
+    )
 
 
 @given(
@@ -298,3 +322,19 @@ def test_a_far_sphere_is_not_in_the_middle() -> None:
     camera = Camera(position=(5, 5, 30))
     found = Scene.from_arrays(centers, 0.1, camera=camera).fitted_camera().look_at
     np.testing.assert_allclose(found or (), (5, 5, 5), atol=0.1)
+
+
+def test_a_fitted_camera_sees_both_ends_of_a_cone() -> None:
+    """Of cones along different axes, each seen alone from its side, the picture is 1 - MARGIN
+    full."""
+    for axis in (0, 1):
+        end = [0.0, 0.0, 0.0]
+        end[axis] = 8.0
+        cone = ConeSet([[0.0, 0.0, 0.0]], [end], 0.5, end_radius=0.25)
+        camera = Camera(type="orthographic", direction=(0, 0, 1), fit=True)
+        scene = Scene(cones=[cone], camera=camera)
+        film = render(scene, width=60, height=60, samples=1, backend="cpu").film
+        covered = film.sums[..., 3] > 0.0
+        along = covered.any(axis=axis)  # rows and columns are y and x
+        assert 0.8 < along.mean() < 1.0
+        assert not along[[0, -1]].any()

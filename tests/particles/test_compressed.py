@@ -140,3 +140,13 @@ def test_a_point_cloud_that_is_cut(tmp_path: Path, form: str) -> None:
 
 def test_a_last_row_without_x_is_not_left_out(tmp_path: Path) -> None:
     assert complaint(write(tmp_path / "a.csv", "x,y,z\n1,2,3\n4,5,6\nnan,8,9\n"))
+
+
+@pytest.mark.parametrize("ending", ["xyz", "vtf", "gro", "dump"])
+def test_a_cut_file_that_no_reader_opens_is_refused_because_it_is_cut(
+    ending: str, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(2)
+    whole = gzip.compress("\n".join(f"{number:.9f}" for number in rng.random(5000)).encode())
+    path = write(tmp_path / f"a.{ending}.gz", whole[: len(whole) // 2])
+    assert complaint(path).startswith(f"{path}: cannot be read as .gz (Compressed file ended")

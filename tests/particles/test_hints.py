@@ -27,6 +27,8 @@ GULP = "opti\ncell\n9 9 9 90 90 90\nfractional\nNa core 0.0 0.1 0.2\nCl core 0.5
         ("job.mop", MOPAC, "files ending in '.mop' cannot be read; supported are"),
         ("job.gin", GULP, "files ending in '.gin' cannot be read; supported are"),
         ("run.xdmf", "<Xdmf/>", "lists other files: name these"),
+        ("run.xmf", "<Xdmf/>", "lists other files: name these"),
+        ("run.case", "FORMAT", "lists other files: name these"),
         ("a.pkl", "?", "cannot be read; it can run programs when it is opened: save its arrays"),
         ("a.sav", "?", "cannot be read; save its columns as .csv"),
         ("a.rcp", "?", "cannot be read; export its points as .ply"),

@@ -203,6 +203,8 @@ def test_unknown_units_are_said_once(
         (GOOD.replace("4 5 6", "4 5 six"), "line 11, column 'z': 'six' is not a number"),
         (GOOD.replace("ITEM: ATOMS id x y z", "ITEM: ENTRY"), "no line 'ITEM: ATOMS'"),
         (dump("xs ys zs", ["0 0 0"], ORTHOGONAL.replace("0 3", "0 b")), "line 7: '0 b' is not a"),
+        ("ITEM: TIMESTEP\n0\nITEM: NUMBER OF ATOMS\n1\nITEM: ATOMS xs ys zs\n0.5 0.5 0.5\n",
+         "coordinates are scaled, but there is no line 'ITEM: BOX BOUNDS'"),
         ("ITEM: TIMESTEP\n0\nITEM: GRID SIZE nx ny nz\n1 1 1\nITEM: GRID CELLS f_a\n0.5\n",
          "there is no line 'ITEM: NUMBER OF ATOMS'"),
     ],

@@ -66,6 +66,7 @@ GRID = "\n  2  2  2\n 0.1 0.2 0.3 0.4 0.5\n 0.6 0.7 0.8\n"
         ("a.mol", V3000, "rdkit", "rdkit reads it, since chemfiles does not"),
         ("a.mol2", MOL2, "MDAnalysis", "MDAnalysis reads it, since chemfiles does not"),
         ("a.pqr", PQR, "MDAnalysis", ""),
+        ("elements.pqr", PQR.replace("1.5000\n", "1.5000  C\n"), "MDAnalysis", ""),
         ("CHGCAR", POSCAR + GRID, "ase", ""),
         ("LOCPOT.vasp", POSCAR + GRID, "ase", ""),
         ("POSCAR", POSCAR + "\n0 0 0.5\n0 0 0.25\n", "ase", ""),

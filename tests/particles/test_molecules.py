@@ -798,3 +798,29 @@ def test_elements_that_mmcif_lacks(symbols: str | None, tmp_path: Path) -> None:
     lines = ["data_x", "loop_", *(f"_atom_site.{key}" for key in keys), *rows, "#", ""]
     with open_source(write(tmp_path / "a.cif", "\n".join(lines))) as source:
         assert source.load(["element"])["element"].tolist() == [b"Ca", b"C", b"Hg", b"O"]
+
+
+def test_a_vtf_line_names_atoms_by_numbers_and_ranges(tmp_path: Path) -> None:
+    """`0,2:3` are atoms 0, 2 and 3, both ends of the range among them; the default is of others."""
+    rows = "".join(f"{k} 0 0\n" for k in range(6))
+    text = f"atom default radius 0.25 name C\natom 0,2:3 radius 1.5 name O\ntimestep\n{rows}"
+    scene = load(write(tmp_path / "a.vtf", text))
+    np.testing.assert_array_equal(scene.spheres[0].radius, [1.5, 0.25, 1.5, 1.5, 0.25, 0.25])
+    names = [scene.describe(k).values["name"] for k in range(6)]
+    assert names == ["O", "C", "O", "O", "C", "C"]
+
+
+def test_every_vector_of_hoomd_xml_has_its_components(tmp_path: Path) -> None:
+    """Two particles: each kind of element has three, four or one value for each."""
+    sizes = {"position": 3, "velocity": 3, "acceleration": 3, "image": 3, "orientation": 4,
+             "diameter": 1, "mass": 1, "charge": 1, "body": 1}  # fmt: skip
+    values = {
+        name: np.arange(2.0 * size).reshape(2, size) + 10 * (place + 1)
+        for place, (name, size) in enumerate(sizes.items())
+    }
+    inner = "".join(f"<{k}>{' '.join(map(str, v.ravel()))}</{k}>" for k, v in values.items())
+    text = f"<hoomd_xml><configuration time_step='0'>{inner}</configuration></hoomd_xml>"
+    with open_source(write(tmp_path / "a.xml", text)) as source:
+        columns = source.load(list(values))
+    for name, expected in values.items():
+        np.testing.assert_array_equal(columns[name], expected.squeeze(), err_msg=name)

@@ -189,3 +189,10 @@ def test_broken_frames_have_no_names(tmp_path: Path) -> None:
     path = write(tmp_path / "a.xyz", text)
     with collect_warnings():
         assert colors_of(raytracer.load(path, -1)) == right(FRAMES[-1])
+
+
+@pytest.mark.parametrize("name", ["resname", "residue", "residue_name", "resnames"])
+def test_names_of_residues_have_many_columns(name: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", f"x,y,z,{name}\n0,0,0,HOH\n1,0,0,LYS\n2,0,0,HOH\n")
+    chosen = raytracer.load(path).styled(select="resname == 'HOH'")
+    assert chosen.spheres[0].centers[:, 0].tolist() == [0.0, 2.0]

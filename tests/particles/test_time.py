@@ -12,6 +12,7 @@ from raytracer.annotations.texts import collect_values, fill_in
 from raytracer.commands.cli import main
 from raytracer.config.errors import SceneError
 from raytracer.model.annotations import TextLabel
+from raytracer.particles.read import read_frame_times
 from support.particle_files import write
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -118,3 +119,10 @@ def test_the_time_in_pictures(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "the file does not state the time of its frame" in capsys.readouterr().err
     turn = (*size[:-1], str(tmp_path / "a####.png"), "--turntable", "1s", "--fps", "1")
     assert main(["animate", "three_balls", "--title", "{time} {seconds}", *turn]) == 0
+
+
+def test_a_series_may_have_one_file(tmp_path: Path) -> None:
+    write(tmp_path / "a_7.xyz", "1\nTime=2.5 Properties=species:S:1:pos:R:3\nH 0 0 0\n")
+    (time,) = read_frame_times(tmp_path / "a_*.xyz")
+    assert time is not None
+    assert time.value == 2.5

@@ -495,3 +495,12 @@ def test_memory_does_not_grow() -> None:
             live.update(positions=x, colors=colors)
             live.pixels(1)
         assert resident() - before < 4 << 20  # an array of each update would be 14 MB
+
+
+def test_a_live_scene_reaches_the_noise_of_its_settings() -> None:
+    """Samples are added until it is reached; a picture of stated samples has these alone."""
+    scene = raytracer.Scene.from_arrays(*cloud(20))
+    settings: Any = {**SIZE, "samples": 2, "backend": "cpu", "look": "soft"}
+    with raytracer.LiveScene(scene, **settings, noise=0.1, max_samples=128) as live:
+        assert live.render().film.pixel_counts().max() > 2
+        assert live.render(samples=3).film.samples == 3

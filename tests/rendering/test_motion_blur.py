@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import raytracer
 from raytracer.commands.cli import main
 from raytracer.film.film import Film
-from raytracer.model.motion import MotionKeys, freeze_motion
+from raytracer.model.motion import MotionKeys, _move_bonds, freeze_motion
 from raytracer.packing.pack import pack_with_camera
 from raytracer.rendering.motion_blur import BITS, shutter_time
 from raytracer.rendering.pipeline import PreparedScene, prepare
@@ -460,3 +460,16 @@ def test_a_scene_without_motion_is_refused() -> None:
         raytracer.render(scene, **SMALL, shutter=0.5, backend="cpu")
     with pytest.raises(raytracer.UserError, match="velocity: has 2 rows for 1 spheres"):
         raytracer.Scene.from_arrays([[0, 0, 0]], 0.3, velocity=np.zeros((2, 3)))
+
+
+def test_bonds_that_move_leave_the_scene_as_it_was(tmp_path: Path) -> None:
+    """Keys are of copies: a scene that is rendered twice has none of its own."""
+    spheres = raytracer.SphereSet([[0, 0, 0], [1.2, 0, 0]], 0.4)
+    spheres = spheres.changed(keys=MotionKeys((0.0, 1.0), (np.zeros((2, 3)), np.ones((2, 3)))))
+    scene = raytracer.Scene([spheres]).styled(bonds=2.0)
+    (bonds,) = scene.capsules
+    before = bonds.start.keys, bonds.end.keys
+    moving = _move_bonds(bonds, scene.spheres)
+    assert (bonds.start.keys, bonds.end.keys) == before == (None, None)
+    assert moving.start.keys is not None
+    assert moving.end.keys is not None

@@ -314,6 +314,11 @@ def test_boxes_and_gravity_of_other_kinds(tmp_path: Path) -> None:
     assert scene.camera.up == (0, 1, 0)
     assert scene.spheres[0].box is not None
     assert np.array_equal(scene.spheres[0].box.edges, np.diag([2, 3, 4]))
+    np.savez(tmp_path / "b.npz", centers=centers, box="none", gravity="down")
+    scene = raytracer.load(tmp_path / "b.npz")
+    assert scene.spheres[0].box is None
+    assert scene.camera is not None
+    assert scene.camera.up is None
     ase = pytest.importorskip("ase")
     atoms = ase.Atoms("H", cell=[3, 4, 5], pbc=(False, True, True))
     scene = Scene.from_object(atoms)

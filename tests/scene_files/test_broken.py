@@ -89,6 +89,7 @@ capsules[0].opacities: of capsule 1 is 3 | <rods>; radius = 1; opacities = [1, 3
 capsules[0].file | <lines> = 'none.npz'
 capsules[0].file: part.csv: has x1 and y1, but no z1 | <lines> = 'part.csv'
 capsules[0].file: words.csv: x1 does not hold numbers | <lines> = 'words.csv'
+spheres[0].labels: is for a data file | <ball>; labels = 'types'
 cones[0].end_radius: cone 1: both radii are 0 | <cones>; radii = [1, 0]
 cones[0].caps | <cones>; radius = 1; caps = 'flat'
 ellipsoids[0].semi_axes: is missing | <eggs>

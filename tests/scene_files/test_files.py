@@ -121,6 +121,23 @@ def test_what_stands_still_may_come_first(tmp_path: Path, ending: str) -> None:
         load([still, moving], frame=3)
 
 
+def test_all_sets_of_a_scene_have_their_frames_counted(tmp_path: Path) -> None:
+    """The set that moves may be any; two that move differently are refused."""
+    for name, count in (("still", 1), ("a", 3), ("b", 3), ("longer", 4)):
+        write(tmp_path / f"{name}.xyz", frames(count))
+
+    def count_frames(*names: str) -> int:
+        sets = "".join(f'[[spheres]]\nfile = "{name}.xyz"\n' for name in names)
+        return open_frames(InputSource.of(write(tmp_path / "scene.toml", sets))).count
+
+    assert count_frames("still", "still") == 1
+    assert count_frames("a", "still") == count_frames("still", "a") == 3
+    assert count_frames("still", "a", "b") == 3
+    for names in (("a", "longer"), ("still", "b", "longer")):
+        with pytest.raises(UserError, match=r"different numbers of frames \(.*longer.xyz 4\)"):
+            count_frames(*names)
+
+
 def test_all_files_are_watched(tmp_path: Path) -> None:
     first, second = write(tmp_path / "a.csv", TABLE), write(tmp_path / "b.csv", TABLE)
     watch = Watch(first, [second])

@@ -169,6 +169,9 @@ def test_fit_keeps_the_direction(tmp_path: Path) -> None:
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = {path.stem: tomllib.loads(path.read_text()) for path in ROOT.glob("scenes/*.toml")}
+EXAMPLES["wind"] = {
+    "spheres": [{"file": "a.xyz", "velocity": ["vx", 0, -1.5]}, {"file": "a.xyz", "velocity": "v"}]
+}
 EXAMPLES["everything"] = {
     "camera": {"type": "orthographic", "position": [0, 5, 1], "height": 3, "fit": None},
     "background": {"color": [0, 0.5, 1], "transparent": False, "up": [0, 0, 2]},

@@ -225,3 +225,17 @@ def test_a_full_pipe_that_does_not_block_is_waited_for() -> None:
         assert done.stderr.read() == b""
     assert done.returncode == 0
     assert text.endswith(b"}\n")
+
+
+def test_signals_end_the_process_after_its_command() -> None:
+    """The interpreter has nothing to clean up then; a signal that is ignored stays so."""
+    code = (
+        "import signal\n"
+        "from raytracer.system import process, resources\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "process.run(lambda: 0, lambda stop: 1)\n"
+        "print([signal.getsignal(each).name for each in resources.SIGNALS])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['SIG_DFL', 'SIG_DFL', 'SIG_IGN']"

@@ -129,3 +129,13 @@ def test_limits_of_the_shell_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert resources.available_memory(root) == 7000 * 1024
     limits[resource.RLIMIT_DATA] = (1500 * 1024, resource.RLIM_INFINITY)
     assert resources.available_memory(root) == 500 * 1024
+
+
+def test_every_thread_that_renders_needs_memory() -> None:
+    """As many as there are, but no more than parts of a small picture."""
+    one = memory.MemoryEstimate(count=10, width=640, height=640, threads=1)
+    for threads in (2, 5):
+        added = replace(one, threads=threads).extra - one.extra
+        assert added == (threads - 1) * memory.THREAD
+    small = replace(one, width=64, height=64)
+    assert replace(small, threads=5).extra == small.extra

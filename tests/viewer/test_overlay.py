@@ -31,3 +31,12 @@ def test_over_a_draft_there_is_nothing_that_depends_on_the_camera(more: dict[str
     assert found[0][0].any()
     np.testing.assert_array_equal(found[1][0], found[0][0])
     assert (found[1][1] != found[0][1]).any(), "the picture at rest has it"
+
+
+@pytest.mark.parametrize("room", [(0, 5), (5, 0)])
+def test_no_text_is_laid_out_without_room_for_a_letter(
+    room: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overlay, "count_letters", lambda *_: room)
+    box = overlay.WindowRect(0, 0, 40, 40)
+    assert overlay.TextBlock((0.0, 0.0), 96)._lay_out("a text", box) is None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from threading import Event
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,13 @@ from raytracer.commands.cli import main
 from raytracer.config.errors import UserError
 from raytracer.model.views import VIEWS
 from raytracer.viewer import panel
+from raytracer.viewer import session as session_module
 from raytracer.viewer.choices import SOLIDS
 from raytracer.viewer.loaded_scene import Hit
 from raytracer.viewer.messages import Pick, PickReport
 from raytracer.viewer.panel import describe_state
 from raytracer.viewer.picking import format_measures
-from raytracer.viewer.session import Session
+from raytracer.viewer.session import NOTICE_SECONDS, Session
 from raytracer.viewer.view_actions import tick
 from support.particle_files import dump, write
 from support.previews import (
@@ -511,3 +513,18 @@ def test_a_transparent_background_hides_the_environment_and_another_shows_it_aga
         assert finished(session).pixels[0, 0].tolist() == [0, 0, 0, 0]
         session.do("background", None)
         assert np.array_equal(finished(session).pixels, white)
+
+
+def test_a_notice_is_shown_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(session_module, "perf_counter", lambda: now)
+    told: Any = SimpleNamespace(_notice=("", 0.0), notice_left=0.0)
+    Session.notify(told, "saved")
+    get_left, get_notice = Session.notice_left.fget, Session.notice.fget
+    assert get_left is not None
+    assert get_notice is not None
+    told.notice_left = get_left(told)
+    assert (told.notice_left, get_notice(told)) == (NOTICE_SECONDS, "saved")
+    now += NOTICE_SECONDS + 0.1
+    told.notice_left = get_left(told)
+    assert (told.notice_left, get_notice(told)) == (0.0, "")

@@ -1,6 +1,7 @@
 """Colour, size and selection by columns: in scene files, options and Python."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 import raytracer
 from raytracer import RaytracerWarning, Scene, UserError, load
-from raytracer.appearance.coloring import SETTINGS
+from raytracer.appearance.coloring import SETTINGS, by_scale
 from raytracer.appearance.coloring.scale import ColorScale
 from raytracer.appearance.coloring.style import StyleSettings
 from raytracer.commands.cli import main
@@ -288,3 +289,17 @@ def test_a_palette_leaves_colors_that_the_scene_states(tmp_path: Path) -> None:
         '[elements.B]\nelement = "H"\ncolor = "#00ff00"\n',
     )
     assert colors(load(scene).styled(palette="cpk")) == ["#f00000", "#00ff00"]
+
+
+def test_the_element_of_a_label_is_that_of_the_set_that_has_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The second of two files states that "7" is iron; no element is called so."""
+    monkeypatch.setattr(by_scale, "find_element_symbols", lambda labels: labels.symbols)
+    oxygen = SimpleNamespace(labels=SimpleNamespace(names=["O"], symbols=["O"]))
+    iron = SimpleNamespace(labels=SimpleNamespace(names=["6", "7"], symbols=["N", "Fe"]))
+    sets: Any = [oxygen, SimpleNamespace(labels=None), iron]
+    assert by_scale._symbol(sets, "7") == "Fe"
+    assert by_scale._symbol(sets, "O") == "O"
+    assert by_scale._symbol(sets, "8") is None
+    assert by_scale._symbol(sets, "Cu") == "Cu"
