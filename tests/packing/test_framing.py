@@ -335,6 +335,6 @@ def test_a_fitted_camera_sees_both_ends_of_a_cone() -> None:
         scene = Scene(cones=[cone], camera=camera)
         film = render(scene, width=60, height=60, samples=1, backend="cpu").film
         covered = film.sums[..., 3] > 0.0
-        along = covered.any(axis=axis)  # rows and columns are y and x
+        along = np.asarray(covered.any(axis=axis))  # rows and columns are y and x
         assert 0.8 < along.mean() < 1.0
         assert not along[[0, -1]].any()

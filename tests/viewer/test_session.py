@@ -520,9 +520,8 @@ def test_a_notice_is_shown_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_module, "perf_counter", lambda: now)
     told: Any = SimpleNamespace(_notice=("", 0.0), notice_left=0.0)
     Session.notify(told, "saved")
-    get_left, get_notice = Session.notice_left.fget, Session.notice.fget
-    assert get_left is not None
-    assert get_notice is not None
+    properties: Any = vars(Session)
+    get_left, get_notice = properties["notice_left"].fget, properties["notice"].fget
     told.notice_left = get_left(told)
     assert (told.notice_left, get_notice(told)) == (NOTICE_SECONDS, "saved")
     now += NOTICE_SECONDS + 0.1
