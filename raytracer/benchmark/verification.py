@@ -47,7 +47,7 @@ class Expected:
                 return found
             blocks = list(self._blocks(complete=True))
         with ThreadPoolExecutor(choose_thread_count()) as pool:
-            parts = pool.map(lambda rows: self._fault_of(outputs, rows), blocks)
+            parts = pool.map(lambda rows: self._find_fault(outputs, rows), blocks)
             return next((found for found in parts if found), "")
 
     def draw_blocks(self) -> list[slice] | None:
@@ -69,7 +69,7 @@ class Expected:
         for number in chosen:
             yield slice(number * step, min((number + 1) * step, rows))
 
-    def _fault_of(self, outputs: Arrays, rows: slice) -> str:
+    def _find_fault(self, outputs: Arrays, rows: slice) -> str:
         part = self.op.part(self.inputs, rows)
         expected = self.op.reference(part)
         found = {name: array[rows] for name, array in outputs.items()}
