@@ -23,7 +23,7 @@ def main() -> int:
     from raytracer.commands import cli
     from raytracer.system import process
 
-    return process.run(cli.main, cli.stopped)
+    return process.run(cli.main, cli.report_stop)
 
 
 def _quit(*_: object) -> None:

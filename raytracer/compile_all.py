@@ -35,7 +35,7 @@ from raytracer.backends.kernel_sources import (
     read_production_kernels,
 )
 from raytracer.benchmark.operations import OPERATIONS
-from raytracer.benchmark.products.tiles import every_compilation, has_clusters, problem_of
+from raytracer.benchmark.products.tiles import every_compilation, has_clusters, make_problem
 from raytracer.config.errors import RaytracerError
 from raytracer.system.resources import kernels_folder
 
@@ -153,7 +153,7 @@ def _tiles(op: str, arch: str) -> list[dict[str, str]]:
     """Return the macros of a product of any size, both factors as the operation has them."""
     known, made = OPERATIONS[op], list[dict[str, str]]()
     for dtype in known.dtypes:
-        problem = problem_of(known.at({}, dtype), lambda _: 0)
+        problem = make_problem(known.at({}, dtype), lambda _: 0)
         made += every_compilation(problem, has_clusters(arch))
     return made
 

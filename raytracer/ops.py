@@ -91,11 +91,11 @@ def matched(op: Op, arrays: tuple[NDArray[Any], ...]) -> tuple[Op, Arrays]:
         if len(arrays) != len(op.inputs):
             raise ValueError(f"{len(arrays)} given")
         inputs = {name: np.asarray(array) for name, array in zip(op.inputs, arrays, strict=True)}
-        axes = op.axes_of(inputs)
+        axes = op.find_axis_sizes(inputs)
     except (TypeError, ValueError) as error:
         form = ", ".join(f"{name} ({shape})" for name, shape in op.inputs.items())
         raise UserError(f"{op.name} takes arrays {form}: {error}") from error
-    dtype = op.dtype_of(inputs)
+    dtype = op.find_dtype(inputs)
     if dtype not in op.dtypes:
         raise UserError(f"{op.name} takes {' or '.join(op.dtypes)} arrays, not {dtype}")
     op = op.at(axes, dtype)

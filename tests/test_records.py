@@ -17,7 +17,7 @@ import click
 import pytest
 
 from raytracer.benchmark.run import kernel_digest
-from raytracer.benchmark.sources import digests, sources_of
+from raytracer.benchmark.sources import digests, list_sources
 from raytracer.config.errors import UserError
 from reference.peers import command
 from support.commands import accept
@@ -220,7 +220,7 @@ def found_record(monkeypatch: pytest.MonkeyPatch, **values: Any) -> None:
 def test_a_record_of_todays_sources_is_todays_whatever_else_changed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    measured = digests(sources_of("cuda", "tone"))
+    measured = digests(list_sources("cuda", "tone"))
     found_record(monkeypatch, kernel_digest="old", results=[{"kernels": measured}])
     assert figures.revision_of("bench/x") == ""
     for changed in (measured | {next(iter(measured)): "0" * 32}, {"kernels/cuda/gone.cu": "1"}, {}):

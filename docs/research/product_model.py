@@ -23,7 +23,7 @@ from raytracer.backends.kernel_sources import discover_variants
 from raytracer.benchmark import operations
 from raytracer.benchmark.products import model
 from raytracer.benchmark.products.model import Choice
-from raytracer.benchmark.products.tiles import Problem, problem_of
+from raytracer.benchmark.products.tiles import Problem, make_problem
 
 FIRST, OTHERS = 16, 8  # choices that are timed at a size
 SAMPLES, SAMPLE, MAX_LAUNCHES = 3, 200e-6, 24  # of a choice: graphs, seconds of one, its launches
@@ -131,7 +131,7 @@ def measure(name: str, count: int, seed: int) -> Iterator[Times]:
         for axes in drawn_sizes(count, seed):
             sized = op.at(axes, op.dtypes[-1], seed=seed)
             with loaded(session, sized, sized.values()) as memory:
-                problem = problem_of(sized, memory.address)
+                problem = make_problem(sized, memory.address)
                 found = list(dict.fromkeys(model.ranked(problem, session.multiprocessors)))
                 chosen = found[:FIRST] + draw.sample(found[FIRST:], min(OTHERS, len(found[FIRST:])))
                 seconds = [seconds_of(problem, choice) for choice in chosen]

@@ -227,7 +227,7 @@ def matching(
     return list(dict.fromkeys(known[word] for word in words) if words else every)
 
 
-def names_of(variant: Variant) -> tuple[str, ...]:
+def list_names(variant: Variant) -> tuple[str, ...]:
     """Return the names of a variant on the command line."""
     number = f"{variant.number}{variant.letter}"
     return variant.label, variant.name, number, number.zfill(2 + len(variant.letter))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from raytracer.backends.base import Device
 from raytracer.backends.kernel_sources import Variant, discover_variants
-from raytracer.benchmark.benchmark import BenchOptions, Tell, kernel_lines, matching, names_of
+from raytracer.benchmark.benchmark import BenchOptions, Tell, kernel_lines, list_names, matching
 from raytracer.benchmark.build_ladder import RAYS, Ladder, LoadedRung
 from raytracer.benchmark.cuda.session import Enqueue, Session
 from raytracer.benchmark.ray_search import draw_rays, records_of
@@ -69,7 +69,7 @@ class BuildBenchmark(SpheresBenchmark):
 
 def rungs(options: BenchOptions) -> list[Variant]:
     """Return the rungs that the options name, all without any; raise UserError for others."""
-    return matching(discover_variants("build"), options.variant, names_of, "build")
+    return matching(discover_variants("build"), options.variant, list_names, "build")
 
 
 BUILD = BuildBenchmark(

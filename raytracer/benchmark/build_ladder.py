@@ -68,7 +68,7 @@ class RungTree:
         self.tree.memory.close()
 
 
-def sizes_of(count: int, rays: int) -> dict[str, int]:
+def compute_memory_sizes(count: int, rays: int) -> dict[str, int]:
     """Return the bytes of what a `RungTree` needs over some spheres, by name."""
     return compute_build_sizes(count, RECORD_BYTES) | {
         "records": RECORD_BYTES * count, "apart": 0, "rays": 32 * rays, "hits": HIT.itemsize * rays
@@ -101,7 +101,7 @@ class LoadedRung:
             DeviceMemory(get_primary_context(session.ordinal)),
             get_staging(session.ordinal),
         )
-        for name, size in sizes_of(len(records), len(rays)).items():
+        for name, size in compute_memory_sizes(len(records), len(rays)).items():
             memory.allocate(name, size)
         copies.to_device(records, memory.address("records"))
         copies.to_device(rays, memory.address("rays"))

@@ -177,7 +177,7 @@ class Op:
         """The names of the expressions in kernel headers: axes, and bytes of a value."""
         return {**self.axes, "bytes": next(iter(self.input_arrays.values())).itemsize}
 
-    def axes_of(self, inputs: Arrays) -> dict[str, int]:
+    def find_axis_sizes(self, inputs: Arrays) -> dict[str, int]:
         """Return the axes of inputs; raise ValueError for a wrong number of dimensions."""
         axes = dict[str, int]()
         for name, text in self.inputs.items():
@@ -189,7 +189,7 @@ class Op:
                     axes.setdefault(axis, size - added)
         return axes
 
-    def dtype_of(self, inputs: Arrays) -> str:
+    def find_dtype(self, inputs: Arrays) -> str:
         """Return the dtype of the operation for inputs."""
         return str(next(iter(inputs.values())).dtype)
 
@@ -207,7 +207,7 @@ def _array(text: str, axes: Axes, dtype: str) -> NDArray[Any]:
     return np.broadcast_to(np.zeros((), dtype), shape)
 
 
-def sizes_of(names: str, sizes: str) -> tuple[Axes, ...]:
+def parse_sizes(names: str, sizes: str) -> tuple[Axes, ...]:
     """Return axes by name for sizes like "1 2, 3 4, 5"; one may leave out the last names."""
     rows = (map(int, each.split()) for each in sizes.split(","))
     return tuple(dict(zip(names.split(), row, strict=False)) for row in rows)

@@ -22,8 +22,8 @@ from raytracer.benchmark.benchmark import (
     Tell,
     WrongError,
     kernel_lines,
+    list_names,
     matching,
-    names_of,
     reported,
 )
 from raytracer.benchmark.cuda.kernel import LoadedKernel
@@ -36,9 +36,9 @@ from raytracer.benchmark.cuda.session import (
     clock,
 )
 from raytracer.benchmark.op import Arrays, Op, Peer
-from raytracer.benchmark.peers import LoadedPeer, PeerFile, peers_of
+from raytracer.benchmark.peers import LoadedPeer, PeerFile, find_peers
 from raytracer.benchmark.products import kernel as products
-from raytracer.benchmark.products.tiles import ALIGNMENT, problem_of
+from raytracer.benchmark.products.tiles import ALIGNMENT, make_problem
 from raytracer.benchmark.record import Clock, Resources, Result, Row
 from raytracer.benchmark.report import figures
 from raytracer.benchmark.statistics import Turn, in_turns, timed
@@ -82,7 +82,7 @@ class OperationBenchmark(Benchmark):
                 f"{explain_missing() or 'leave out --backend cpu'}; render, tone, build and live "
                 "run on the CPU, too"
             )
-        with kernels_of(self.op, options) as kernels:
+        with collect_kernels(self.op, options) as kernels:
             for op in options.points(self.op):
                 found = record.result(self.name, op.axes, [], options.mode, op.distribution)
                 found |= {"dtype": op.dtype, "note": op.note, "work": op.work}
@@ -94,11 +94,11 @@ class OperationBenchmark(Benchmark):
 
     def sources(self, backend: str, options: BenchOptions) -> list[Path]:
         variants = [variant.translation_unit for variant in select(self.op, options.variant)]
-        return variants + [peer.path for peer in peers_of(self.name) if options.peers]
+        return variants + [peer.path for peer in find_peers(self.name) if options.peers]
 
     def launches(self, session: Session, options: BenchOptions) -> Iterator[tuple[str, Enqueue]]:
         op = options.points(self.op)[0]
-        with kernels_of(op, options) as kernels, loaded(session, op, op.values()) as memory:
+        with collect_kernels(op, options) as kernels, loaded(session, op, op.values()) as memory:
             for variant in kernels:
                 with suppress(RefusedError):
                     yield variant.label, launcher(session, op, variant, memory)[0]
@@ -237,7 +237,7 @@ def _places(size: int, complete: bool) -> list[int]:
 SETS = 2  # of inputs in the timed launches
 
 
-def slack_of(op: Op, options: BenchOptions) -> float:
+def choose_slack(op: Op, options: BenchOptions) -> float:
     """Return the factor of permitted errors: where rounding is not checked, half of the digits."""
     if options.checks("rounding"):
         return 1.0
@@ -245,7 +245,7 @@ def slack_of(op: Op, options: BenchOptions) -> float:
 
 
 @contextmanager
-def trial_of(
+def prepare_trial(
     session: Session, op: Op, variants: Sequence[Variant], options: BenchOptions
 ) -> Iterator[Trial]:
     """Upload the inputs of the timed launches, as many sets as fit into memory. Those that
@@ -266,7 +266,7 @@ def trial_of(
                 if not memories:
                     raise
                 break
-            slack = slack_of(op, options)
+            slack = choose_slack(op, options)
             expected.append(Expected(drawn, arrays, slack=slack))
         swapped = [name for name in op.inputs if name not in constant]
         yield Trial(session, op, memories, expected, swapped, options.checks("guards"))
@@ -300,7 +300,7 @@ def launcher(
     if not variant.admits(session.arch):
         raise RefusedError(f"needs {', '.join(variant.needs)}; this GPU is {session.arch}")
     if variant.sizes:
-        return products.bind(session, variant, problem_of(op, memory.address))
+        return products.bind(session, variant, make_problem(op, memory.address))
     if variant.alignment != "any" and any(each % ALIGNMENT for each in op.offsets.values()):
         raise SizeError(f"needs arrays that begin at multiples of {ALIGNMENT} bytes")
     kernel = LoadedKernel(session, variant, op.macros(op.axes, op.dtype))
@@ -341,7 +341,7 @@ def wrong(
     where = ", ".join(f"{name}={size}" for name, size in op.axes.items())
     if overruns and options.checks("guards"):
         return f"writes {overruns} at {where}"
-    fault = Expected(op, arrays, slack=slack_of(op, options)).fault(results)
+    fault = Expected(op, arrays, slack=choose_slack(op, options)).fault(results)
     return f"{fault} at {where}" if fault else ""
 
 
@@ -369,7 +369,7 @@ def measure(
     for variant in variants:
         tell(f"checking {op.name} {variant.label}")
         entries.append(_checked(session, op, variant, options))
-    with trial_of(session, op, variants, options) as trial, ExitStack() as stack:
+    with prepare_trial(session, op, variants, options) as trial, ExitStack() as stack:
         for variant, entry in zip(variants, entries, strict=True):
             if entry.row["status"] == "ok":
                 tell(f"checking {op.name} {variant.label} at the timed size")
@@ -379,7 +379,7 @@ def measure(
             if op.dtype in (peer.dtypes or op.dtypes):
                 tell(f"preparing {peer.name}")
                 entries.append(_peer(trial, peer))
-        for file in peers_of(op.name) if options.peers else ():
+        for file in find_peers(op.name) if options.peers else ():
             if file.supports(op.dtype):
                 tell(f"preparing {file.title}")
                 entries.append(_file_peer(trial, file, options, stack))
@@ -448,11 +448,11 @@ def _judge(
 
 def select(op: Op, words: Sequence[str]) -> list[Variant]:
     """Return variants of an operation by label, name or number; all if there are no words."""
-    return matching(discover_variants(op.name), words, names_of, op.name)
+    return matching(discover_variants(op.name), words, list_names, op.name)
 
 
 @contextmanager
-def kernels_of(op: Op, options: BenchOptions) -> Iterator[list[Variant]]:
+def collect_kernels(op: Op, options: BenchOptions) -> Iterator[list[Variant]]:
     """Yield the kernels to run, the user's kernel last, which is copied to a temporary folder."""
     kernels = select(op, options.variant)
     with TemporaryDirectory(prefix="raytracer-bench-") as folder:

@@ -18,7 +18,7 @@ from raytracer.benchmark.op import (
     bfloat16_bits,
     draw,
     from_bfloat16,
-    sizes_of,
+    parse_sizes,
 )
 from raytracer.config.errors import UserError
 
@@ -39,7 +39,7 @@ VECADD = Op(
     flop=lambda axes: axes["n"],
     has_offset=True,
     # The offsets are three different places in 16 bytes.
-    awkward=sizes_of("n offset", "1, 3, 255, 1025, 4099, 3 2, 8195 1, 8195 4, 1000003"),
+    awkward=parse_sizes("n offset", "1, 3, 255, 1025, 4099, 3 2, 8195 1, 8195 4, 1000003"),
     peers=(Peer("PyTorch add", torch_add),),
     note="12 bytes per addition: bound by memory, or by the L2 cache for small n.",
 )
@@ -52,7 +52,9 @@ MATRIXADD = Op(
     outputs={"c": "rows cols"},
     compute=lambda arrays: {"c": arrays["a"] + arrays["b"]},
     flop=lambda axes: axes["rows"] * axes["cols"],
-    awkward=sizes_of("rows cols", "1 1, 3 1030, 1027 5, 33 65, 257 1001, 91 93, 5 4096, 70001 3"),
+    awkward=parse_sizes(
+        "rows cols", "1 1, 3 1030, 1027 5, 33 65, 257 1001, 91 93, 5 4096, 70001 3"
+    ),
     peers=(Peer("PyTorch add", torch_add),),
     note="Accesses coalesce if neighbouring threads are on neighbouring columns, not on rows.",
 )
@@ -114,7 +116,7 @@ def element_op(
         outputs=dict.fromkeys(outputs, BLOCK),
         compute=compute,
         flop=lambda axes: flop_of_point(axes["n"]) * axes["elements"] * axes["n"] ** 3,
-        awkward=sizes_of(
+        awkward=parse_sizes(
             "elements n", ",".join(["1 8, 2003 8, 1001 2, 101 3, 9001 8", *FEW_ELEMENTS])
         ),
         dtypes=tuple(REAL),
@@ -337,7 +339,7 @@ HISTOGRAM = Op(
     clears=True,
     has_offset=True,
     # Around 16 bytes (a load) and 16 KiB (an iteration of a block), and several iterations.
-    awkward=sizes_of(
+    awkward=parse_sizes(
         "n offset", "1, 15, 17, 255, 4099, 3 9, 16400 1, 16385, 1000003, 20000033"
     ),  # 3 9: all keys before the first aligned address
     dtypes=("uint8",),
@@ -356,7 +358,7 @@ HISTOGRAM_BINS = HistogramBins(
     is_exact=True,
     clears=True,
     has_offset=True,
-    awkward=sizes_of(
+    awkward=parse_sizes(
         "n bins offset",
         # 2 3 1: all keys before the first aligned address; 65535 bins: three slices.
         "1 1, 15 2, 4099 257, 8193 1000, 2 3 1, 8200 1000 1, 1000003 16385, 300007 65535,"
@@ -437,7 +439,7 @@ class ProductBf16(Product):
         """Tensor cores cut the bits of sums off, so that errors add up."""
         return 8.0 * super().rounding
 
-    def dtype_of(self, inputs: Arrays) -> str:
+    def find_dtype(self, inputs: Arrays) -> str:
         """Return "bfloat16"; other arrays are refused by their own type."""
         return "bfloat16"
 
@@ -479,7 +481,7 @@ MATMUL = Product(
     outputs={"c": "m n"},
     compute=lambda arrays: {"c": arrays["a"] @ arrays["b"]},
     flop=lambda axes: 2 * axes["m"] * axes["n"] * axes["k"],
-    awkward=sizes_of(
+    awkward=parse_sizes(
         "m n k",
         # Rows not aligned to 16 bytes; tails of every tile; whole tiles; tails.
         "1 1 1, 3 1030 5, 37 45 29, 129 130 131, 1027 7 33, 260 516 100, 256 512 256,385 1284 517",
@@ -504,7 +506,7 @@ MATMUL_BF16 = ProductBf16(
     compute=lambda arrays: {"c": from_bfloat16(arrays["a"]) @ from_bfloat16(arrays["b"]).T},
     flop=lambda axes: 2 * axes["m"] * axes["n"] * axes["k"],
     input_type="uint16",  # B by columns
-    awkward=sizes_of(
+    awkward=parse_sizes(
         "m n k",
         # Rows not aligned to 16 bytes; tails of every tile; whole tiles; tails.
         "1 1 1, 3 1030 5, 37 45 29, 129 131 136, 1027 7 40, 260 518 328, 256 512 512,385 1284 1096",

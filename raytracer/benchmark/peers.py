@@ -46,7 +46,7 @@ class PeerFile:
         return not self.dtypes or dtype in self.dtypes.split()
 
 
-def peers_of(op: str, root: Path | None = None) -> list[PeerFile]:
+def find_peers(op: str, root: Path | None = None) -> list[PeerFile]:
     """Return the files of an operation, by name."""
     return [_read(path) for path in sorted((root or kernels_folder()).glob(f"peers/{op}/*.cu"))]
 

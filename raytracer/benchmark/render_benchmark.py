@@ -25,14 +25,14 @@ from raytracer.benchmark.benchmark import (
     BenchOptions,
     Tell,
     kernel_lines,
+    list_names,
     matching,
-    names_of,
     picture_size,
     reported,
 )
 from raytracer.benchmark.cuda.session import Enqueue, Session
 from raytracer.benchmark.record import Resources, Result, Row
-from raytracer.benchmark.sources import sources_of
+from raytracer.benchmark.sources import list_sources
 from raytracer.config.arguments import check_word
 from raytracer.film.film import Film
 from raytracer.model.settings import FILTER_RADII
@@ -112,7 +112,7 @@ class RenderBenchmark(Benchmark):
         size, results = picture_size(self.name, options.axes, SIZE), list[Result]()
         for name in options.scenes or SCENES:
             tell(f"loading {name}")
-            ladder = ladder_of(name, size)
+            ladder = make_ladder(name, size)
             chosen = rungs("cuda" if session else "cpu", options.variant)
             rows = ladder.run(chosen, options.min_time, tell)
             axes: dict[str, int | str] = {"scene": name, "width": size[0], "height": size[1]}
@@ -125,14 +125,14 @@ class RenderBenchmark(Benchmark):
     def sources(self, backend: str, options: BenchOptions) -> list[Path]:
         variants = [rung.variant for rung in rungs(backend, options.variant)]
         return (
-            sources_of("cpu", "direct")
+            list_sources("cpu", "direct")
             if backend == "cpu"
             else [variant.translation_unit for variant in variants if variant]
         )
 
     def launches(self, session: Session, options: BenchOptions) -> Iterator[tuple[str, Enqueue]]:
         size = picture_size(self.name, options.axes, SIZE)
-        ladder = ladder_of((options.scenes or (PROFILED,))[0], size)
+        ladder = make_ladder((options.scenes or (PROFILED,))[0], size)
         for rung in rungs("cuda", options.variant):
             with ladder.opened(rung, size) as opened:
                 yield rung.label, partial(_expose_at_once, *opened)
@@ -159,11 +159,11 @@ def rungs(backend: str, words: Sequence[str] = ()) -> list[Rung]:
     if backend == "cuda":
         every = [Rung(v.label, v.title, v.shows, v.layout, v) for v in discover_variants("render")]
     return matching(
-        every, words, lambda r: names_of(r.variant) if r.variant else (r.label, r.level), "render"
+        every, words, lambda r: list_names(r.variant) if r.variant else (r.label, r.level), "render"
     )
 
 
-def ladder_of(name: str, size: tuple[int, int]) -> "Ladder":
+def make_ladder(name: str, size: tuple[int, int]) -> "Ladder":
     """Return the ladder on an example scene."""
     scene = load(SCENE_FOLDER / f"{name}.toml")
     buffers = pack(scene, scene.render.override(width=size[0], height=size[1], samples=1))

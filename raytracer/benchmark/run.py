@@ -28,7 +28,7 @@ from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.data_sheets import find_sheet, peak_rates
 from raytracer.benchmark.operation_benchmark import OperationBenchmark
 from raytracer.benchmark.operations import OPERATIONS
-from raytracer.benchmark.peers import peers_of
+from raytracer.benchmark.peers import find_peers
 from raytracer.benchmark.record import FORMAT, Device, Record, Result
 from raytracer.benchmark.render_benchmark import RenderBenchmark
 from raytracer.benchmark.sources import digests
@@ -134,7 +134,7 @@ def bench(
         raise BackendError(f"the cuda backend cannot run here: {reason}")
     tell, results = progress or (lambda _: None), list[Result]()
     with Session() if used == "cuda" else nullcontext() as session:
-        device = device_of(used)
+        device = describe_backend(used)
         if session:
             tell("measuring the ceilings of this GPU")
             device["ceilings"] = session.ceilings = ceilings(session)
@@ -192,7 +192,7 @@ def _record(
     return record
 
 
-def device_of(backend: str) -> Device:
+def describe_backend(backend: str) -> Device:
     """Return what is known of the device, without the memory that happens to be free."""
     details = describe_device(0) if backend == "cuda" else CpuDevice().describe()
     known = {k: v for k, v in details.items() if k != "memory_free" and v is not None}
@@ -206,7 +206,7 @@ def kernel_digest() -> str:
     closure: dict[str, bytes] = {}
     paths = [kernel.path for kernel in read_production_kernels()]
     paths += [rung.path for op in list_operations() for rung in discover_variants(op)]
-    paths += [peer.path for op in OPERATIONS for peer in peers_of(op)]
+    paths += [peer.path for op in OPERATIONS for peer in find_peers(op)]
     for path in paths:
         closure |= collect_includes(path, kernels_folder())
     return compute_digest(dict(sorted(closure.items())))

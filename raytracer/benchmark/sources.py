@@ -27,7 +27,7 @@ RENDERER: dict[tuple[str, str], str] = {
 """The sources of each part of the renderer on a backend, below `kernels`."""
 
 
-def sources_of(backend: str, *parts: str) -> list[Path]:
+def list_sources(backend: str, *parts: str) -> list[Path]:
     """Return the sources of parts of the renderer, each once."""
     names = [name for part in parts for name in RENDERER[backend, part].split()]
     return [kernels_folder() / name for name in dict.fromkeys(names)]

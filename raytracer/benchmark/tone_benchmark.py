@@ -15,7 +15,7 @@ from raytracer.benchmark import record, statistics
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, kernel_lines, picture_size
 from raytracer.benchmark.cuda.session import Memory, Session
 from raytracer.benchmark.record import Result
-from raytracer.benchmark.sources import sources_of
+from raytracer.benchmark.sources import list_sources
 from raytracer.config.errors import RaytracerError
 from raytracer.config.tone_settings import CURVES, ToneSettings
 from raytracer.film.film import Film, develop, measure, tone_arguments
@@ -76,7 +76,7 @@ class ToneBenchmark(Benchmark):
             if backend == "cuda"
             else []
         )
-        return sources_of(backend, "tone") + ladder
+        return list_sources(backend, "tone") + ladder
 
     def launches(self, session: Session, options: BenchOptions) -> Iterator[tuple[str, Run]]:
         with _on_device(session, self._film(options)) as results:

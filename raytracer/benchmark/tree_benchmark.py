@@ -20,7 +20,7 @@ from raytracer.benchmark import record, statistics
 from raytracer.benchmark.benchmark import Benchmark, BenchOptions, Tell, picture_size
 from raytracer.benchmark.cuda.session import Session
 from raytracer.benchmark.record import Kind, Result, Row
-from raytracer.benchmark.sources import sources_of
+from raytracer.benchmark.sources import list_sources
 from raytracer.benchmark.sphere_kinds import KINDS, SEED, Array, spheres
 from raytracer.config.arguments import check_whole, check_word
 from raytracer.model.scene import Scene
@@ -69,7 +69,7 @@ class SpheresBenchmark(Benchmark):
             _picture("cpu", options)
 
     def sources(self, backend: str, options: BenchOptions) -> list[Path]:
-        return sources_of(backend, *self.parts)
+        return list_sources(backend, *self.parts)
 
     def run(self, session: Session | None, options: BenchOptions, tell: Tell) -> list[Result]:
         device, results = select_device("cuda" if session else "cpu"), list[Result]()

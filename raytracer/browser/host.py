@@ -1,8 +1,8 @@
 """Host: the thread of a session that is shown in pages or in a notebook.
 
 Messages of clients are queued and handled in order. A client gets the latest picture when it has
-drawn one of the last two, as large as its connection allows (`link`): no client sees a queue of
-stale pictures.
+drawn one of the last two, as large as its connection allows (`connection.py`): no client sees a
+queue of stale pictures.
 """
 
 import atexit

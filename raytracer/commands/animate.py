@@ -56,7 +56,7 @@ def animate(scenes: tuple[str, ...], **given: Any) -> None:
     in a scene file: [[animation.keyframes]].
     """
     from raytracer.animation.animate import animate as animation_of
-    from raytracer.commands.picture import free_path, stem_of
+    from raytracer.commands.picture import free_path, make_stem
 
     start = time.perf_counter()
     quiet, as_json = given["quiet"], given["as_json"]
@@ -73,7 +73,9 @@ def animate(scenes: tuple[str, ...], **given: Any) -> None:
             options.scene_paths(scenes), tone=given["tone"], backend=given["backend"],
             threads=given["threads"], annotations=given["annotations"], **given["settings"],
         )  # fmt: skip
-        target = Path(given["output"]) if given["output"] else free_path(stem_of(scenes[0]), ".mp4")
+        target = (
+            Path(given["output"]) if given["output"] else free_path(make_stem(scenes[0]), ".mp4")
+        )
         animation.save(target, resume=given["resume"], part=given["part"], progress=bar.frames)
     seconds, rendered = time.perf_counter() - start, animation.seconds
     if as_json:

@@ -8,7 +8,7 @@ from signal import SIGPIPE
 import click
 
 from raytracer._version import __version__
-from raytracer.commands.group import Group, hint_of_option
+from raytracer.commands.group import Group, suggest_option
 from raytracer.config.errors import MemoryNeedError, RaytracerError, UserError, quote, truncate
 from raytracer.config.warning import redirect_warnings
 from raytracer.files import inputs
@@ -79,12 +79,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RaytracerError as error:
         return _say(str(error), error.exit_code)
     except click.UsageError as error:
-        return _misuse(error, args)
+        return _report_misuse(error, args)
     except click.ClickException as error:
-        return _say(_sentence(error.format_message()), error.exit_code)
+        return _say(_format_sentence(error.format_message()), error.exit_code)
     except (Exception, KeyboardInterrupt) as error:
         if isinstance(error, click.Abort) or _interrupt_behind(error):
-            return stopped(error)
+            return report_stop(error)
         if is_lack_of_threads(error):
             return _say(NO_THREADS, 1)
         if is_lack_of_memory(error):
@@ -102,26 +102,26 @@ def _print_warning(sentence: str) -> None:
     print_warning(sentence)
 
 
-def _misuse(error: click.UsageError, args: list[str]) -> int:
+def _report_misuse(error: click.UsageError, args: list[str]) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":  # click 8.2 and later: a group without command
         error.show()
         return error.exit_code
     # The parser of options has no context.
     called = f"raytracer {args[0]}" if args[:1] and args[0] in SUMMARIES else "raytracer"
     command = error.ctx.command_path if error.ctx else called
-    return _say(f"{truncate(_misuse_text(error))} (see `{command} --help`)", error.exit_code)
+    return _say(f"{truncate(_describe_misuse(error))} (see `{command} --help`)", error.exit_code)
 
 
-def _misuse_text(error: click.UsageError) -> str:
+def _describe_misuse(error: click.UsageError) -> str:
     """Return what is wrong, with one suggestion: click would list all options spelt alike."""
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
-        hint = hint_of_option(error.option_name, error.ctx.command)
+        hint = suggest_option(error.option_name, error.ctx.command)
         text = f"no such option '{quote(error.option_name)}'"
         return f"{text}; {hint}" if hint else text
-    return _sentence(error.format_message())
+    return _format_sentence(error.format_message())
 
 
-def _sentence(text: str) -> str:
+def _format_sentence(text: str) -> str:
     """Return a message of click as one line that starts in lower case, without a full stop."""
     line = " ".join(text.split()).replace(". Did you mean", "; did you mean").rstrip(".")
     return line[:1].lower() + line[1:]
@@ -134,7 +134,7 @@ def _interrupt_behind(error: BaseException | None) -> KeyboardInterrupt | None:
     return error
 
 
-def stopped(error: BaseException) -> int:
+def report_stop(error: BaseException) -> int:
     """Print the signal; return the exit code."""
     stop = _interrupt_behind(error)
     if not isinstance(stop, Terminated):

@@ -37,11 +37,11 @@ def export(
     """
     from pathlib import Path
 
-    from raytracer.commands.picture import free_path, stem_of
+    from raytracer.commands.picture import free_path, make_stem
     from raytracer.exporting.export import export as library
     from raytracer.system.progress import StageLine
 
-    target = Path(output) if output else free_path(stem_of(scenes[0]), ".html")
+    target = Path(output) if output else free_path(make_stem(scenes[0]), ".html")
     with StageLine(False if quiet else progress) as line:
         library(options.scene_paths(scenes), target, notice=line, **settings, **given)
     if as_json:

@@ -49,12 +49,12 @@ class Group(click.Group):
         name = args[0]
         known = ctx.resilient_parsing or name in self.list_commands()  # for a completion, no error
         if not known and not name.startswith("-"):
-            hint = hint_of_command(name, self.list_commands(), ctx.command_path)
+            hint = suggest_command(name, self.list_commands(), ctx.command_path)
             raise click.UsageError(f"no such command '{quote(name)}'; {hint}", ctx)
         return super().resolve_command(ctx, args)
 
 
-def hint_of_option(name: str, command: click.Command) -> str:
+def suggest_option(name: str, command: click.Command) -> str:
     """Return what to use instead of an unknown option of a command, or ""."""
     from raytracer.config.synonyms import ANYWHERE, ELSEWHERE
 
@@ -71,7 +71,7 @@ def hint_of_option(name: str, command: click.Command) -> str:
     return f"did you mean '{near}'?" if near else ""
 
 
-def hint_of_command(name: str, known: list[str], path: str) -> str:
+def suggest_command(name: str, known: list[str], path: str) -> str:
     """Return what to use instead of an unknown command of a group, called as `path`."""
     from raytracer.config.synonyms import ANYWHERE
     from raytracer.files.access import is_file

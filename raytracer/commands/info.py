@@ -55,7 +55,7 @@ def info(
     rows = []
     for file in files:
         with collect_warnings() as warnings:
-            contents = _about(file, settings)
+            contents = _describe_file(file, settings)
         rows.append((contents, warnings))
     if as_json:
         made = [each | ({"warnings": warnings} if warnings else {}) for each, warnings in rows]
@@ -92,7 +92,7 @@ def print_formats(as_json: bool) -> None:
 WHOLE_BYTES = 1 << 25  # maximum size of files that are read completely, for about a second
 
 
-def _about(name: str, options: dict[str, Any]) -> dict[str, Any]:
+def _describe_file(name: str, options: dict[str, Any]) -> dict[str, Any]:
     from raytracer.film import film_file
     from raytracer.film.formats import read_metadata
     from raytracer.particles.registry import PICTURES
@@ -102,7 +102,7 @@ def _about(name: str, options: dict[str, Any]) -> dict[str, Any]:
     if suffix in film_file.SUFFIXES and (film := film_file.read_metadata(path)):
         return film
     if suffix not in PICTURES and name != "-":
-        return of_data(name, options)
+        return describe_data(name, options)
     metadata = read_metadata(path) if suffix != ".exr" else {}
     if not metadata:
         raise DataFileError(f"{name}: has no metadata of raytracer: another program made or "
@@ -110,9 +110,9 @@ def _about(name: str, options: dict[str, Any]) -> dict[str, Any]:
     return metadata
 
 
-def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
+def describe_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
     """Return the contents of a scene or particle file, and what would be drawn."""
-    from raytracer.commands.scene import contents_of
+    from raytracer.commands.scene import describe_contents
     from raytracer.model.data_file import DataFile, split_inner
     from raytracer.particles.locate import locate_frame
     from raytracer.scene_files.load import find_named_files, is_scene
@@ -124,7 +124,7 @@ def of_data(name: str, options: dict[str, Any]) -> dict[str, Any]:
     files = find_named_files(path, "file") if is_scene(path) else [locate_frame(path, frame).named]
     parts = {str(each): split_inner(each) for each in files}
     if sum(part.stat().st_size for part, _ in parts.values() if is_file(part)) <= WHOLE_BYTES:
-        contents = contents_of(source)
+        contents = describe_contents(source)
         drawn = {key: contents[key] for key in contents if key not in NOT_DRAWN}
         about = {"files": contents["files"], "read": "all of it", "data": contents["data"]}
         return about | {"drawn": drawn}

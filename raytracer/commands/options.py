@@ -66,11 +66,13 @@ scenes_argument = click.argument(
 force_option = click.option("--force", is_flag=True, help="Replace files that exist.")
 
 
-def _added(options: Sequence[Callable[[Function], Function]]) -> Callable[[Function], Function]:
+def _combine_options(
+    options: Sequence[Callable[[Function], Function]],
+) -> Callable[[Function], Function]:
     return lambda function: reduce(lambda made, add: add(made), reversed(options), function)
 
 
-run_options = _added((
+run_options = _combine_options((
     backend_option, threads_option, json_option, quiet_option,
     click.option(
         "--progress/--no-progress", default=None,
@@ -79,7 +81,7 @@ run_options = _added((
     ),
 ))  # fmt: skip
 
-live_options = _added((
+live_options = _combine_options((
     backend_option,
     click.option("--watch", is_flag=True, help="Reload the scene when one of its files changes."),
     threads_option,
@@ -89,7 +91,7 @@ live_options = _added((
     ),
 ))  # fmt: skip
 
-picture_options = _added((
+picture_options = _combine_options((
     click.option("--bits", type=click.Choice([8, 16]), default=8, show_default=True,
                  help="Bits per channel, of a PNG."),
     click.option("--quality", type=int, metavar="1-100",
@@ -153,13 +155,13 @@ class SettingsCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse arguments; switches for annotations may have a value."""
-        arguments = attached(args)
+        arguments = attach_switch_values(args)
         words = {word.partition("=")[0] for word in arguments if word.startswith("-")}
         if words.isdisjoint(("-h", "--help", HELP_ALL)):
             self._used = tuple(each for each in self._groups if not words.isdisjoint(each.flags()))
         try:
             rest = super().parse_args(ctx, arguments)
-            if len(ctx.params.get("scenes") or ()) > 1 and (hint := _detached(args)):
+            if len(ctx.params.get("scenes") or ()) > 1 and (hint := _find_detached_value(args)):
                 raise click.UsageError(hint, ctx)
             return rest
         finally:
@@ -298,7 +300,7 @@ class OptionGroup:
 
     @cached_property
     def options(self) -> list[click.Option]:
-        made = [_option(self._known[n], self.panels.get(n, self.panel)) for n in self.names]
+        made = [_make_option(self._known[n], self.panels.get(n, self.panel)) for n in self.names]
         return [*self.extra, *made]
 
     def take(self, options: dict[str, Any]) -> dict[str, Any]:
@@ -309,7 +311,7 @@ class OptionGroup:
         return self.finish(given) if given else given
 
 
-def _sized(given: dict[str, Any]) -> dict[str, Any]:
+def _split_size(given: dict[str, Any]) -> dict[str, Any]:
     if (size := given.pop("size", None)) is None:
         return given
     if "width" in given or "height" in given:
@@ -338,13 +340,13 @@ SIZE = SettingOption(["--size"], panel=PANEL, metavar="WIDTHxHEIGHT",
                      type=SettingType(PIXELS, "--size"),
                      help="Width and height: 1600x900.")  # fmt: skip
 
-render_options = OptionGroup(RENDER, panel=PANEL, extra=[SIZE], finish=_sized)
+render_options = OptionGroup(RENDER, panel=PANEL, extra=[SIZE], finish=_split_size)
 
 preview_options = OptionGroup(
     RENDER,
     ("width", "height", "samples", "look", "light", "placement", "integrator", "ao_samples",
      "ao_distance", "denoise"),
-    PANEL, extra=[SIZE], finish=_sized,
+    PANEL, extra=[SIZE], finish=_split_size,
 )  # fmt: skip
 
 tone_options = OptionGroup(TONE, panel=TONE_PANEL, part="tone")
@@ -386,14 +388,14 @@ window_groups = (
 )  # fmt: skip
 
 
-def attached(arguments: Sequence[str]) -> list[str]:
+def attach_switch_values(arguments: Sequence[str]) -> list[str]:
     """Give each switch among the arguments a value: --axes is --axes=on."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     before = [f"{word}=on" if word in SWITCHES else word for word in arguments[:end]]
     return [*before, *arguments[end:]]
 
 
-def _detached(arguments: Sequence[str]) -> str:
+def _find_detached_value(arguments: Sequence[str]) -> str:
     """Return a hint if a switch is followed by its value without an equals sign, or ""."""
     from raytracer.files.access import is_file
 
@@ -403,7 +405,7 @@ def _detached(arguments: Sequence[str]) -> str:
     return ""
 
 
-def _option(definition: Definition, panel: str) -> click.Option:
+def _make_option(definition: Definition, panel: str) -> click.Option:
     long, kind, name = definition.option_name, definition.kind, definition.name
     default = definition.default_words.strip('`"') or "the scene's"
     if definition.default is not None and panel not in (TONE_PANEL, "Options"):

@@ -27,8 +27,8 @@ def default_picture(source: str | Path, frame: int | None = None, scene: str = "
     An earlier picture of `scene`, a file as metadata name it, is replaced; if another file has the
     name, the picture is NAME-2.png, NAME-3.png, ...
     """
-    place = stem_of(source) + ("" if frame is None else f"_{frame}")
-    return free_path(place, ".png", lambda path: _is_of(path, scene))
+    place = make_stem(source) + ("" if frame is None else f"_{frame}")
+    return free_path(place, ".png", lambda path: _was_made_of(path, scene))
 
 
 def free_path(place: str, suffix: str, replaces: Callable[[Path], bool] = lambda _: False) -> Path:
@@ -40,7 +40,7 @@ def free_path(place: str, suffix: str, replaces: Callable[[Path], bool] = lambda
     return path
 
 
-def stem_of(source: str | Path) -> str:
+def make_stem(source: str | Path) -> str:
     """Return the name of an input without ending and without the wildcards of a series."""
     stem = "stdin" if Path(source) == STANDARD_INPUT else Path(source).stem
     if not is_file(source):  # it is the pattern of a series
@@ -50,7 +50,7 @@ def stem_of(source: str | Path) -> str:
     return stem
 
 
-def _is_of(path: Path, scene: str) -> bool:
+def _was_made_of(path: Path, scene: str) -> bool:
     """Return whether a picture was made of a scene, by the start of its metadata."""
     made_of = f'"file": "{scene}"' if scene else '"scene": {"path": null'
     try:

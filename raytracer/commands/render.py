@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from raytracer.commands import options
-from raytracer.commands.report import print_json, print_lines, print_warnings, written
+from raytracer.commands.report import describe_written, print_json, print_lines, print_warnings
 from raytracer.config.errors import UserError, pluralize
 from raytracer.config.field_types import Number
 from raytracer.config.tone_settings import ToneSettings
@@ -125,7 +125,7 @@ def check(call: Call) -> Path:
     return target
 
 
-def prepared(
+def prepare_scene(
     call: Call, crop: Crop | None, output: MemoryEstimate, keep: bool = False
 ) -> PreparedScene:
     """Load, pack and upload the scene; print its warnings, or keep them for the JSON."""
@@ -161,13 +161,13 @@ def run(call: Call) -> None:
     exr = ".exr" if target.suffix.lower() == ".exr" else ""
     unchanged = tuple(name for name in AOVS if call.film and name not in aovs)
     resumed = Film.load(call.resume, unchanged) if call.resume else None
-    crop = call.crop or crop_of(resumed)
+    crop = call.crop or find_crop(resumed)
     output = MemoryEstimate(
         bits=call.bits, aov_channels=count_channels([*aovs, *(resumed.aovs if resumed else ())]),
         film=Path(call.film or "").suffix.lower() or exr,
         begun=resumed is not None, bloom=bool(call.tone.get("bloom")),
     )  # fmt: skip
-    with prepared(call, crop, output) as job:
+    with prepare_scene(call, crop, output) as job:
         film = Film.blank(*job.view.size, crop, resumed)
         # Before the time is spent, and now that the scene's files are known.
         check_target(target, call, job.view.transparent, max(film.sums.shape[:2]))
@@ -180,7 +180,7 @@ def run(call: Call) -> None:
                 tone=ToneSettings.of(call.tone, job.tone), bits=call.bits,
                 keep_film=bool(call.film or exr), seconds=call.time, progress=bar,
             )  # fmt: skip
-        if _solids(job) and crop_of(film) is None and not image.statistics.covered:
+        if _describe_solids(job) and find_crop(film) is None and not image.statistics.covered:
             remedy = "check clipping planes and opacities of 0" if job.view.hides else FRAMING
             warnings.append(
                 f"no camera ray hit a sphere, so the picture shows only the background: {remedy}"
@@ -197,15 +197,17 @@ def run(call: Call) -> None:
     job.timings["total"] = time.perf_counter() - start
     if call.as_json:
         files = {"output": str(target)} | ({"film": call.film} if call.film else {})
-        print_json(_record(job, image) | image.record() | files)
+        print_json(_make_record(job, image) | image.record() | files)
     elif not call.quiet:
         films = [Path(call.film)] if call.film else []
         lines = image.statistics.lines() if call.stats else []
-        text = "\n".join([*_summary(job, film, target, films), *_inferred(call, job), *lines])
+        text = "\n".join(
+            [*_summarize_render(job, film, target, films), *_describe_inferred(call, job), *lines]
+        )
         print_lines(text, sys.stderr if target == STANDARD_OUTPUT else None)
 
 
-def crop_of(film: Film | None) -> Crop | None:
+def find_crop(film: Film | None) -> Crop | None:
     """Return the crop of a film; None if it is a whole picture."""
     whole = film is None or film.crop == (0, 0, film.width, film.height)
     return None if whole or film is None else film.crop
@@ -224,14 +226,14 @@ def run_pixel(call: Call) -> None:
     if sample and sample[0] < 0:
         raise UserError(f"--only {x},{y},{sample[0]}: samples are counted from 0")
     # The estimate of memory counts one pixel; whether that pixel exists depends on the scene.
-    with prepared(call, (0, 0, 1, 1), MemoryEstimate(bits=call.bits), not sample) as job:
+    with prepare_scene(call, (0, 0, 1, 1), MemoryEstimate(bits=call.bits), not sample) as job:
         width, height = job.settings.width, job.settings.height
         if not (0 <= x < width and 0 <= y < height):
             place = ",".join(map(str, (x, y, *sample)))
             raise UserError(f"{option} {place}: the picture has {width}x{height} pixels, "
                             "counted from 0 at the upper left")  # fmt: skip
         if sample:
-            about, line = _sample(job, x, y, sample[0])
+            about, line = _render_sample(job, x, y, sample[0])
         else:
             picked = job.pick(x, y)
             about = {"particle": None if picked is None else asdict(picked)}
@@ -242,7 +244,7 @@ def run_pixel(call: Call) -> None:
         print_lines(f"pixel {x},{y}{line}")
 
 
-def _sample(job: PreparedScene, x: int, y: int, sample: int) -> tuple[dict[str, Any], str]:
+def _render_sample(job: PreparedScene, x: int, y: int, sample: int) -> tuple[dict[str, Any], str]:
     """Render one sample of a pixel; return its radiance for JSON and in words."""
     from raytracer.film.film import Film
 
@@ -254,10 +256,10 @@ def _sample(job: PreparedScene, x: int, y: int, sample: int) -> tuple[dict[str, 
     red, green, blue, coverage = image.film.sums[0, 0].tolist()
     about = {"sample": sample, "radiance": [red, green, blue], "coverage": coverage}
     line = f" sample {sample}: radiance {red:.9g} {green:.9g} {blue:.9g}, coverage {coverage:.9g}"
-    return _record(job, image) | about, line
+    return _make_record(job, image) | about, line
 
 
-def _record(job: PreparedScene, image: Image) -> dict[str, Any]:
+def _make_record(job: PreparedScene, image: Image) -> dict[str, Any]:
     return image.metadata | {
         "timings": job.timings,
         "frames": job.frame_times() | {"count": len(job.frames)},
@@ -266,29 +268,31 @@ def _record(job: PreparedScene, image: Image) -> dict[str, Any]:
     }
 
 
-def _solids(job: PreparedScene) -> list[str]:
+def _describe_solids(job: PreparedScene) -> list[str]:
     from raytracer.film.film import NOUNS
 
     counts = {noun: job.about.get(f"{noun}s") for noun in NOUNS}
     return [pluralize(count, noun) for noun, count in counts.items() if count]
 
 
-def _summary(job: PreparedScene, film: Film, picture: Path, others: list[Path]) -> list[str]:
+def _summarize_render(
+    job: PreparedScene, film: Film, picture: Path, others: list[Path]
+) -> list[str]:
     from raytracer.film.film import format_samples
 
     height, width = film.sums.shape[:2]
     size, backend = f"{width}x{height}", job.about["backend"]
-    if crop_of(film):
+    if find_crop(film):
         size += f" at {film.x0},{film.y0} of {film.width}x{film.height}"
-    times = {name: _seconds(value) for name, value in job.frame_times().items()}
+    times = {name: _format_seconds(value) for name, value in job.frame_times().items()}
     noise = "" if job.noise is None else f"noise {job.noise:.2g}, "
-    work = ", ".join(_solids(job)) or "0 spheres"
+    work = ", ".join(_describe_solids(job)) or "0 spheres"
     device = backend["device"] + ", scene striped" * ("striped_over" in backend)
     lines = [
-        f"{written(picture)}, {size}, {format_samples(film)}, "
+        f"{describe_written(picture)}, {size}, {format_samples(film)}, "
         f"{work}, {backend['name']} ({device}), "
-        f"{noise}frame {times['median']}, total {_seconds(job.timings['total'])}",
-        *map(written, others),
+        f"{noise}frame {times['median']}, total {_format_seconds(job.timings['total'])}",
+        *map(describe_written, others),
     ]
     if len(job.frames) > 1:
         lines.append(
@@ -298,7 +302,7 @@ def _summary(job: PreparedScene, film: Film, picture: Path, others: list[Path]) 
     return lines
 
 
-def _inferred(call: Call, job: PreparedScene) -> list[str]:
+def _describe_inferred(call: Call, job: PreparedScene) -> list[str]:
     """Return what is shown of particles without a scene and the call does not state, as a line."""
     from raytracer.model.views import AXES
     from raytracer.scene_files.load import is_scene
@@ -323,5 +327,5 @@ def _inferred(call: Call, job: PreparedScene) -> list[str]:
     return [f"inferred: {words} ({flags})"] if found else []
 
 
-def _seconds(value: float) -> str:
+def _format_seconds(value: float) -> str:
     return f"{value:.2f} s" if value >= 1.0 else f"{value * 1e3:.3g} ms"

@@ -43,7 +43,7 @@ def file_size(path: Path) -> str:
     return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size // 1000, 1)} kB"
 
 
-def written(path: Path) -> str:
+def describe_written(path: Path) -> str:
     """Return what is said of a file that was written; `-` is standard output."""
     return (
         "wrote standard output: PNG"
@@ -56,27 +56,27 @@ def print_json(value: Any) -> None:
     """Print a JSON value in ASCII, with NaN and infinity as text."""
     import json
 
-    print(json.dumps(_finite(value), indent=2, allow_nan=False))
+    print(json.dumps(_replace_non_finite(value), indent=2, allow_nan=False))
 
 
-def _finite(value: Any) -> Any:
+def _replace_non_finite(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: _replace_non_finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
+        return [_replace_non_finite(item) for item in value]
     return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
 def print_outline(value: dict[str, Any], indent: str = "") -> None:
     """Print a nested dictionary of JSON values, at most `MAX_LINES` lines."""
-    lines = outline(value, indent)
+    lines = format_outline(value, indent)
     for line in islice(lines, MAX_LINES):
         print(line if len(line) <= MAX_LINE else line[: MAX_LINE - 3] + "...")
     if left := sum(1 for _ in lines):
         print(f"{indent}... {pluralize(left, 'more line')}; --json prints all")
 
 
-def outline(value: dict[str, Any], indent: str = "") -> Iterator[str]:
+def format_outline(value: dict[str, Any], indent: str = "") -> Iterator[str]:
     """Return the lines of a nested dictionary with aligned keys, without empty values."""
     rows = [(quote(str(k)), item) for k, item in value.items() if item not in (None, {}, [], "")]
     width = max((len(key) for key, _ in rows), default=0)
@@ -84,26 +84,28 @@ def outline(value: dict[str, Any], indent: str = "") -> Iterator[str]:
         label = "seconds" if key == "timings" else key.replace("_", " ")
         if isinstance(item, dict):  # names of files and materials keep their underscores
             yield f"{indent}{label if key == 'timings' else key}"
-            yield from outline(item, indent + "  ")
+            yield from format_outline(item, indent + "  ")
         elif isinstance(item, list) and all(isinstance(part, dict) for part in item):
             yield f"{indent}{label}"
-            yield from (f"{indent}  {_text(key, part)}" for part in item)
+            yield from (f"{indent}  {_format_value(key, part)}" for part in item)
         elif isinstance(item, str) and "\n" in item:
             yield f"{indent}{label}"
             cut = item if len(item) <= MAX_LINE else item[: MAX_LINE - 3] + "..."
             yield from (f"{indent}  {escape_controls(line)}".rstrip() for line in cut.splitlines())
         else:
-            yield f"{indent}{label:<{width}}  {_text(key, item)}"
+            yield f"{indent}{label:<{width}}  {_format_value(key, item)}"
 
 
-def _text(key: str, value: Any) -> str:
+def _format_value(key: str, value: Any) -> str:
     """Return a value as text: yes or no, GiB, digits in groups of three."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict):
-        return ", ".join(f"{quote(str(name))} {_text(name, item)}" for name, item in value.items())
+        return ", ".join(
+            f"{quote(str(name))} {_format_value(name, item)}" for name, item in value.items()
+        )
     if isinstance(value, (list, tuple)):
-        return " ".join(_text(key, item) for item in value[:MAX_LINES])
+        return " ".join(_format_value(key, item) for item in value[:MAX_LINES])
     if isinstance(value, int) and abs(value) > MAX_WHOLE:  # from a file
         return quote_value(value)
     if isinstance(value, (int, float)) and key.startswith("memory"):

@@ -55,7 +55,7 @@ def check(file: str, as_json: bool, settings: dict[str, Any]) -> None:
     from raytracer.scene_files.source import InputSource
 
     with collect_warnings() as warnings:
-        contents = contents_of(InputSource.of(file, **settings))
+        contents = describe_contents(InputSource.of(file, **settings))
     if as_json:
         print_json(contents | {"warnings": warnings})
         return
@@ -111,7 +111,7 @@ def generate(
     )
 
 
-def contents_of(source: InputSource) -> dict[str, Any]:
+def describe_contents(source: InputSource) -> dict[str, Any]:
     """Load a scene with all its data and pack it; return its contents as JSON types."""
     from raytracer.packing.pack import estimate_look_bytes, pack_with_camera
     from raytracer.rendering.overrides import SceneOverrides
@@ -136,16 +136,16 @@ def contents_of(source: InputSource) -> dict[str, Any]:
         "caption": scene.caption,
         **{f"{noun}s": count for noun, count in counts.items()},
         "files": [{"file": str(each.path), "bytes": each.size} for each in list_inputs()],
-        "data": _data(scene),
-        "bounds": _bounds(scene, buffers),
-        "sets": [_sphere_set(each) for each in scene.spheres],
-        **_made(scene),
+        "data": _describe_files(scene),
+        "bounds": _find_bounds(scene, buffers),
+        "sets": [_describe_spheres(each) for each in scene.spheres],
+        **_count_derived(scene),
         "camera": camera,
         "camera_toml": fitted.to_toml(),
     }
 
 
-def _data(scene: Scene) -> dict[str, Any]:
+def _describe_files(scene: Scene) -> dict[str, Any]:
     from raytracer.scene_files.summary import describe_derived, summarize_file
 
     files = {each.source: (each.file, each.columns) for each in reversed(scene.spheres)}
@@ -156,7 +156,7 @@ def _data(scene: Scene) -> dict[str, Any]:
     }
 
 
-def _bounds(scene: Scene, buffers: SceneBuffers) -> dict[str, list[float]]:
+def _find_bounds(scene: Scene, buffers: SceneBuffers) -> dict[str, list[float]]:
     """Return the corners of the box around all spheres and solids, and the range of the radii of
     spheres, in scene units.
     """
@@ -181,7 +181,7 @@ def _bounds(scene: Scene, buffers: SceneBuffers) -> dict[str, list[float]]:
     return {"low": np.min(ends, axis=0).tolist(), "high": np.max(ends, axis=0).tolist()} | radii
 
 
-def _sphere_set(spheres: SphereSet) -> dict[str, Any]:
+def _describe_spheres(spheres: SphereSet) -> dict[str, Any]:
     material = spheres.material if isinstance(spheres.material, str) else "its own"
     about = {"spheres": spheres.count, "material": material}
     if spheres.file is not None:
@@ -189,7 +189,7 @@ def _sphere_set(spheres: SphereSet) -> dict[str, Any]:
     return about
 
 
-def _made(scene: Scene) -> dict[str, dict[str, int]]:
+def _count_derived(scene: Scene) -> dict[str, dict[str, int]]:
     """Return the numbers of solids that were made from particle data, by what they are of."""
     rows: dict[str, dict[str, int]] = {}
     for solids in scene.solids:

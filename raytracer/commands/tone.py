@@ -48,12 +48,12 @@ def tone(films: tuple[str, ...], tone: dict[str, Any], **given: Any) -> None:
       raytracer tone frame*.npz --exposure 1.5
     """
     call = SimpleNamespace(films=films, settings=ToneSettings.of(tone), **given)
-    records = [made(call, *each) for each in zip(films, targets_of(call), strict=True)]
+    records = [write_picture(call, *each) for each in zip(films, choose_targets(call), strict=True)]
     if call.as_json:
         print_json({"films": records, "memory": {"peak": peak_memory()}})
 
 
-def targets_of(call: Call) -> list[Path]:
+def choose_targets(call: Call) -> list[Path]:
     """Check options and files; return the path of each film's picture."""
     from raytracer.commands.picture import check_target, default_picture
     from raytracer.film import film_file
@@ -81,7 +81,7 @@ def targets_of(call: Call) -> list[Path]:
     return targets
 
 
-def made(call: Call, name: str, target: Path) -> dict[str, Any]:
+def write_picture(call: Call, name: str, target: Path) -> dict[str, Any]:
     """Write the picture of a film; return what the JSON says of it."""
     from raytracer.commands.picture import STANDARD_OUTPUT, save_picture
     from raytracer.film.aovs import GUIDES
@@ -96,7 +96,7 @@ def made(call: Call, name: str, target: Path) -> dict[str, Any]:
         bloom=call.settings.bloom > 0,
     )  # fmt: skip
     memory.require_room(name, need.extra, "to be developed")
-    image = image_of(film, call)
+    image = develop_image(film, call)
     if call.denoise and not call.quiet and find_guides(film) is None:
         print_warning(
             f"{name}: has no albedo and normal, so edges may blur: render the film with "
@@ -108,12 +108,12 @@ def made(call: Call, name: str, target: Path) -> dict[str, Any]:
         print_warnings(warnings)
     about = {"film": name, "output": str(target), "timings": image.timings} | image.record()
     if not (call.quiet or call.as_json):
-        summary = _summary(image, target, call.stats)
+        summary = _summarize_picture(image, target, call.stats)
         print_lines(summary, sys.stderr if target == STANDARD_OUTPUT else None)
     return about
 
 
-def image_of(film: Film, call: Call) -> Image:
+def develop_image(film: Film, call: Call) -> Image:
     """Return the picture of a film, with an alpha channel if it was rendered with one."""
     from raytracer.film.film import describe_samples
     from raytracer.film.image import Image
@@ -123,7 +123,7 @@ def image_of(film: Film, call: Call) -> Image:
     return Image(film, transparent, {}, about, call.threads, call.settings, denoise=call.denoise)
 
 
-def _summary(image: Image, target: Path, stats: bool) -> str:
+def _summarize_picture(image: Image, target: Path, stats: bool) -> str:
     from raytracer.film.film import format_samples
 
     height, width = image.film.sums.shape[:2]

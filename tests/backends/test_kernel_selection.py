@@ -330,7 +330,7 @@ def test_example_scenes_get_the_kernel_that_was_measured_best() -> None:
     for name in render_benchmark.SCENES:
         if name in ("cloud", "sphereflake"):
             continue  # a million spheres take long to make; the other is like plummer
-        ladder = render_benchmark.ladder_of(name, render_benchmark.SIZE)
+        ladder = render_benchmark.make_ladder(name, render_benchmark.SIZE)
         buffers, tree = ladder.buffers, ladder.arranged("")
         sample, camera = selection.sample_spheres(buffers.placed), buffers.view.camera
         label = selection.choose_kernel(buffers.count, len(tree.nodes), sample, camera, 720)

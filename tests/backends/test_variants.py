@@ -20,7 +20,7 @@ from raytracer.backends.kernel_sources import (
     read_production_kernels,
     sort_by_preference,
 )
-from raytracer.benchmark.benchmark import matching, names_of
+from raytracer.benchmark.benchmark import list_names, matching
 
 HEADER = {
     "title": "One thread a pixel",
@@ -110,8 +110,8 @@ def test_a_letter_is_between_two_numbers(tmp_path: Path) -> None:
         "02_a",
     ]
     for word in ("2b", "02b", "wide", "02b_wide"):
-        assert matching(found, [word], names_of, "sum") == [found[1]]
-    assert matching(found, ["2"], names_of, "sum") == [found[0]]
+        assert matching(found, [word], list_names, "sum") == [found[1]]
+    assert matching(found, ["2"], list_names, "sum") == [found[0]]
 
 
 def test_steps_of_a_variant(tmp_path: Path) -> None:

@@ -230,7 +230,7 @@ def test_the_data_sheet_of_a_gpu_is_in_the_record(
     name: str, rates: tuple[float, ...] | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run, "describe_device", lambda _: {"device": name})
-    device = run.device_of("cuda")
+    device = run.describe_backend("cuda")
     assert device["device"] == name
     assert tuple(device.get("peak", {}).values()) == (rates or ())
     assert ("peak_source" in device) == bool(rates)

@@ -15,7 +15,7 @@ import raytracer
 from raytracer.backends.cuda.tree import DIGITS, PACKED_BYTES, SORT_PASSES
 from raytracer.backends.kernel_sources import Variant, discover_variants
 from raytracer.benchmark import ray_search
-from raytracer.benchmark.build_ladder import RungTree, sizes_of
+from raytracer.benchmark.build_ladder import RungTree, compute_memory_sizes
 from raytracer.benchmark.ray_search import (
     FAR,
     HIT,
@@ -55,7 +55,7 @@ class Case:
 
 
 def sorted_case(kernels: ctypes.CDLL, about: str, records: Floats) -> Case:
-    memory, rays = Memory(sizes_of(len(records), RAYS)), draw_rays(records, RAYS)
+    memory, rays = Memory(compute_memory_sizes(len(records), RAYS)), draw_rays(records, RAYS)
     for name, values in (("records", records), ("rays", rays)):
         memory.arrays[name].view(np.float32)[:] = values.reshape(-1)
     tree = tree_on(kernels, memory, len(records), 0)

@@ -13,7 +13,7 @@ from raytracer.system.resources import kernels_folder
 
 @pytest.mark.parametrize(("backend", "part"), sources.RENDERER)
 def test_parts_of_the_renderer_have_sources(backend: str, part: str) -> None:
-    found = sources.digests(sources.sources_of(backend, part))
+    found = sources.digests(sources.list_sources(backend, part))
     assert found
     assert all((kernels_folder().parent / name).is_file() for name in found)
 
@@ -54,5 +54,5 @@ def test_sources_are_those_of_the_variants_that_are_measured() -> None:
 
 def test_a_record_has_them() -> None:
     record = raytracer.bench("tone", backend="cpu", axes={"width": 8, "height": 8}, min_time=1e-6)
-    measured = sources.digests(sources.sources_of("cpu", "tone"))
+    measured = sources.digests(sources.list_sources("cpu", "tone"))
     assert [result["kernels"] for result in record["results"]] == [measured] * 3

@@ -156,7 +156,7 @@ def test_a_record_has_what_is_known_of_a_gpu(monkeypatch: pytest.MonkeyPatch) ->
     """WSL has no /proc/driver/nvidia/version; a record with None is refused when it is read."""
     details = {"device": "GPU", "driver": None, "memory_free": 5}
     monkeypatch.setattr(run, "describe_device", lambda _: details)
-    assert run.device_of("cuda") == {"device": "GPU"}
+    assert run.describe_backend("cuda") == {"device": "GPU"}
 
 
 @pytest.mark.parametrize(("mode", "seconds"), [("cold", 1e-4), ("hot", 1e-4), ("hot", 1e-5)])

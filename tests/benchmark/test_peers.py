@@ -21,7 +21,7 @@ from raytracer.benchmark.cuda import session as device
 from raytracer.benchmark.cuda.session import RefusedError, Session
 from raytracer.benchmark.operation_benchmark import measure
 from raytracer.benchmark.operations import OPERATIONS
-from raytracer.benchmark.peers import PeerFile, build, peers_of
+from raytracer.benchmark.peers import PeerFile, build, find_peers
 from raytracer.config.errors import BackendError
 from support.bench_driver import BenchFakeDriver
 from support.fake_cuda import cleared
@@ -56,8 +56,8 @@ NO_LIBRARY = "/usr/bin/ld: cannot find -lcublasLt: No such file or directory"
 
 @pytest.mark.parametrize("op", OPERATIONS)
 def test_a_peer_is_a_file_in_the_folder_of_its_operation(op: str) -> None:
-    assert [peer.title for peer in peers_of(op)] == TITLES[op]
-    for peer in peers_of(op):
+    assert [peer.title for peer in find_peers(op)] == TITLES[op]
+    for peer in find_peers(op):
         assert peer.links == ("cublasLt" if "cublas" in peer.path.name else "")
         assert [each for each in OPERATIONS[op].dtypes if not peer.supports(each)] == (
             ["int32"] if op == "matmul" else []  # cuBLAS multiplies no integers of 32 bits
@@ -68,7 +68,7 @@ def test_a_header_names_types(tmp_path: Path) -> None:
     (tmp_path / "peers/copy").mkdir(parents=True)
     (tmp_path / "peers/copy/fast.cu").write_text("// title: Fast\n// dtypes: float32 uint8\n")
     (tmp_path / "peers/copy/plain.cu").write_text("int x;\n")
-    fast, plain = peers_of("copy", tmp_path)
+    fast, plain = find_peers("copy", tmp_path)
     assert (fast.title, plain.title) == ("Fast", "plain")
     assert [fast.supports(dtype) for dtype in ("float32", "uint8", "float64")] == [
         True,
@@ -108,7 +108,7 @@ def test_a_peer_is_compiled_once_for_each_device_and_type(
     toolkit: Toolkit, capfd: pytest.CaptureFixture[str]
 ) -> None:
     toolkit.answers()
-    (peer,) = peers_of("histogram_bins")
+    (peer,) = find_peers("histogram_bins")
     first = build(peer, "sm_90a", {"RT_KEY": "float"})
     assert first.read_text() == "library\n"
     assert (
@@ -126,7 +126,7 @@ def test_a_peer_is_compiled_once_for_each_device_and_type(
 
 def test_a_library_of_the_toolkit_is_linked(toolkit: Toolkit) -> None:
     toolkit.answers()
-    build(peers_of("matmul")[0], "sm_90a", {})
+    build(find_peers("matmul")[0], "sm_90a", {})
     (call,) = toolkit.calls
     assert "-lcublasLt -Xlinker -rpath=/toolkit/bin/../lib64" in call
 
@@ -137,7 +137,7 @@ def test_a_library_of_the_toolkit_is_linked(toolkit: Toolkit) -> None:
 def test_a_missing_library_is_named(toolkit: Toolkit, answer: str, missing: str) -> None:
     toolkit.answers("-never", answer)
     with pytest.raises(RefusedError, match=f"nvcc has no {missing}: install this part of it"):
-        build(peers_of("matmul")[0], "sm_90a", {})
+        build(find_peers("matmul")[0], "sm_90a", {})
     assert len(toolkit.calls) == 1
     assert not [*toolkit.folder.glob("cache/peers/*")]
 
@@ -151,7 +151,7 @@ def test_the_library_of_a_python_package_serves(toolkit: Toolkit, answer: str) -
     found = SimpleNamespace(submodule_search_locations=[str(package.parent)])
     toolkit.patch.setattr(peers, "find_spec", lambda name: found if name == "nvidia" else None)
     toolkit.answers(f"-isystem {package}/include", answer)
-    build(peers_of("matmul")[0], "sm_90a", {})
+    build(find_peers("matmul")[0], "sm_90a", {})
     _, call = toolkit.calls
     assert f"-L{package}/lib" in call
     assert "-l:libcublasLt.so.13" in call
@@ -161,13 +161,13 @@ def test_the_library_of_a_python_package_serves(toolkit: Toolkit, answer: str) -
 def test_what_nvcc_cannot_compile_is_an_error(toolkit: Toolkit) -> None:
     toolkit.answers("-never", "a warning\npeer.cu(4): error: expected a semicolon")
     with pytest.raises(BackendError, match=r"cannot compile it: .*expected a semicolon"):
-        build(peers_of("vecadd")[0], "sm_90a", {})
+        build(find_peers("vecadd")[0], "sm_90a", {})
 
 
 def test_without_nvcc_there_are_no_peers(toolkit: Toolkit) -> None:
     toolkit.patch.setattr(compiler, "find_nvcc", lambda: None)
     with pytest.raises(RefusedError, match="needs nvcc of the CUDA toolkit on Linux: install it"):
-        build(peers_of("vecadd")[0], "sm_90a", {})
+        build(find_peers("vecadd")[0], "sm_90a", {})
 
 
 def test_a_library_that_cannot_be_kept_is_an_error(toolkit: Toolkit) -> None:
@@ -176,12 +176,12 @@ def test_a_library_that_cannot_be_kept_is_an_error(toolkit: Toolkit) -> None:
     with pytest.raises(
         BackendError, match="set RAYTRACER_CACHE to a folder that only you can write"
     ):
-        build(peers_of("vecadd")[0], "sm_90a", {})
+        build(find_peers("vecadd")[0], "sm_90a", {})
 
 
 def test_a_library_that_others_could_have_written_is_not_loaded(toolkit: Toolkit) -> None:
     toolkit.answers()
-    (peer,) = peers_of("vecadd")
+    (peer,) = find_peers("vecadd")
     build(peer, "sm_90a", {}).chmod(0o666)
     with pytest.raises(BackendError, match="others may write"):
         build(peer, "sm_90a", {})
@@ -250,7 +250,7 @@ def add(driver: BenchFakeDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         path = library_path(tmp_path, "addition", text, "-I", str(tmp_path))
         library = ctypes.CDLL(str(path))
         ctypes.c_void_p.in_dll(library, "base").value = driver.memory.ctypes.data
-        monkeypatch.setattr(operation_benchmark, "peers_of", lambda _: [PeerFile(path, "Sum")])
+        monkeypatch.setattr(operation_benchmark, "find_peers", lambda _: [PeerFile(path, "Sum")])
         monkeypatch.setattr(peers, "build", lambda *_: path)
         op = replace(OPERATIONS["vecadd"].at({"n": 1000}), peers=())
         into = record.result(op.name, op.axes, [], "cold", "normal") | {"work": op.work}
@@ -360,7 +360,7 @@ def test_libraries_of_the_toolkit_agree(
 def test_nvcc_compiles_peers(op: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAYTRACER_CACHE", str(tmp_path))
     try:
-        library = ctypes.CDLL(str(build(peers_of(op)[0], "sm_80", {})))
+        library = ctypes.CDLL(str(build(find_peers(op)[0], "sm_80", {})))
     except RefusedError as error:
         pytest.skip(str(error))
     library.peer_version.restype = ctypes.c_char_p

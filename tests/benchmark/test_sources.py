@@ -7,7 +7,7 @@ import pytest
 
 from raytracer.backends.kernel_sources import discover_variants
 from raytracer.benchmark.operations import OPERATIONS
-from raytracer.benchmark.peers import peers_of
+from raytracer.benchmark.peers import find_peers
 from raytracer.benchmark.run import listing
 
 # Notes of a playground of CUDA kernels: additions, products, a ray tracer, a histogram.
@@ -131,7 +131,7 @@ def test_copies_from_pageable_and_pinned_memory() -> None:
 
 def test_the_histogram_on_the_cpu_is_a_peer() -> None:
     """The source compares with a loop on the CPU: 0.27 s for 100M keys."""
-    assert "one_core.cu" in {peer.path.name for peer in peers_of("histogram")}
+    assert "one_core.cu" in {peer.path.name for peer in find_peers("histogram")}
 
 
 def test_the_copy_engine_and_mma_run_on_the_cards_of_the_source() -> None:

@@ -168,7 +168,7 @@ def load(session):
     Frames.load = for_ever
     session.show(session.content)
 
-sys.exit(process.run(lambda: cli.main(sys.argv[1:]), cli.stopped))
+sys.exit(process.run(lambda: cli.main(sys.argv[1:]), cli.report_stop))
 """
 
 

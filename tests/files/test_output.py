@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from raytracer.commands.cli import main
-from raytracer.commands.picture import _is_of
+from raytracer.commands.picture import _was_made_of
 from raytracer.config.errors import OutputError
 from raytracer.files import output
 from raytracer.film import png
@@ -184,10 +184,10 @@ def test_a_picture_that_cannot_be_read_is_of_another_scene(
 ) -> None:
     path = tmp_path / "a.png"
     path.write_bytes(b'"file": "a.xyz"')
-    assert _is_of(path, "a.xyz")
+    assert _was_made_of(path, "a.xyz")
 
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", refuse)
-    assert not _is_of(path, "a.xyz")
+    assert not _was_made_of(path, "a.xyz")

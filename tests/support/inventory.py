@@ -338,7 +338,7 @@ def bench() -> Iterator[str]:
     from raytracer.benchmark import op, render_benchmark, report, run, sphere_kinds, tone_benchmark
     from raytracer.benchmark.benchmark import CHECKS, MODES
     from raytracer.benchmark.operations import OPERATIONS
-    from raytracer.benchmark.peers import peers_of
+    from raytracer.benchmark.peers import find_peers
 
     yield from _each("operation", run.BENCHMARKS)
     for name, each in OPERATIONS.items():
@@ -348,7 +348,7 @@ def bench() -> Iterator[str]:
         yield from _each(f"{name}, input", each.inputs)
         yield from _each(f"{name}, output", each.outputs)
         yield from _each(f"{name}, peer", (peer.name for peer in each.peers))
-        yield from _each(f"{name}, peer", (peer.title for peer in peers_of(name)))
+        yield from _each(f"{name}, peer", (peer.title for peer in find_peers(name)))
         for axis, sizes in each.macro_sizes.items():
             yield from _each(f"{name}, {axis}", sizes)
     for ladder in list_operations():

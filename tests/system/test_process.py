@@ -23,7 +23,7 @@ LONG = (
     "import sys; from raytracer import __main__\n"
     "from raytracer.commands import cli; from raytracer.system import process\n"
     "cli.program.main = lambda *_, **__: print('x' * 10**6)\n"
-    "sys.exit(process.run(cli.main, cli.stopped))"
+    "sys.exit(process.run(cli.main, cli.report_stop))"
 )
 # Takes as long as anybody wants, in Python, with a file half written.
 SLOW = (
@@ -35,7 +35,7 @@ SLOW = (
     "        file.write(b'half'); file.flush(); print('ready', flush=True)\n"
     "        while True: time.sleep(0.01)\n"
     "cli.program.main = work\n"
-    "sys.exit(process.run(cli.main, cli.stopped))"
+    "sys.exit(process.run(cli.main, cli.report_stop))"
 )
 
 

@@ -15,7 +15,7 @@ from raytracer.benchmark.products.tiles import (
     SimtTile,
     TensorTile,
     Units,
-    kernels_of,
+    list_kernels,
     shapes_for,
 )
 
@@ -95,7 +95,7 @@ def candidates(
 ) -> Iterator[Choice]:
     """Yield all choices with these tiles; `early`: whether they may start early."""
     for shape in shapes:
-        for tile in kernels_of(shape, problem):
+        for tile in list_kernels(shape, problem):
             for units in divisions(problem, tile, multiprocessors):
                 starts = [True, False] if early else [False]
                 if early and isinstance(tile, SimtTile):
@@ -168,7 +168,7 @@ class Load(NamedTuple):
     idle: float  # share of the multiprocessors without a block
 
 
-def load_of(tile: AnyTile, units: Units, multiprocessors: int) -> Load:
+def estimate_load(tile: AnyTile, units: Units, multiprocessors: int) -> Load:
     split, size = units.split_tiles, tile.cluster * tile.parts
     waves = -(-(units.tiles - split) // units.workers)
     at_once = clusters_at_once(size, tile.per_multiprocessor, multiprocessors) * size
@@ -188,7 +188,7 @@ def predicted(
     problem: Problem, tile: AnyTile, units: Units, multiprocessors: int, early: bool
 ) -> float:
     """Return the predicted seconds."""
-    load = load_of(tile, units, multiprocessors)
+    load = estimate_load(tile, units, multiprocessors)
     a, b = problem.a, problem.b
     if isinstance(tile, SimtTile):
         c, copies = SIMT, tile.copied

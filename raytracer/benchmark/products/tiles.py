@@ -68,7 +68,7 @@ class Problem:
     c: Operand
 
 
-def problem_of(op: Op, address: Callable[[str], int]) -> Problem:
+def make_problem(op: Op, address: Callable[[str], int]) -> Problem:
     """Return the matrices of an operation at addresses by name, without padding."""
     operands = []
     for name, array in op.arrays.items():
@@ -273,7 +273,7 @@ def shapes_for(problem: Problem, clusters: bool) -> tuple[Shape, ...]:
     return SIMT_SHAPES if clusters else WHOLE_SIMT
 
 
-def kernels_of(shape: Shape, problem: Problem) -> list[TensorTile] | list[SimtTile]:
+def list_kernels(shape: Shape, problem: Problem) -> list[TensorTile] | list[SimtTile]:
     """Return the kernels of a tile for the layouts of a problem: none where these forbid it."""
     a, b = problem.a, problem.b
     if a.size == 2:
@@ -299,7 +299,7 @@ def every_compilation(problem: Problem, clusters: bool) -> list[dict[str, str]]:
     for a, b in product(_alignments(problem.a), _alignments(problem.b)):
         any_size = replace(problem, a=a, b=b)
         for shape in shapes_for(problem, clusters):
-            found += [tile.macros() for tile in kernels_of(shape, any_size)]
+            found += [tile.macros() for tile in list_kernels(shape, any_size)]
     return [dict(each) for each in dict.fromkeys(tuple(macros.items()) for macros in found)]
 
 

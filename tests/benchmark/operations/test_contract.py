@@ -56,7 +56,7 @@ def test_inputs_are_as_declared_and_repeatable(name: str, dtype: str) -> None:
             assert (array == again[key]).all()
             assert (array.shape, array.dtype) == (declared.shape, declared.dtype)
     assert op.work["bytes_read"] == sum(array.nbytes for array in first.values())
-    assert op.axes_of(first).items() <= dict(op.axes).items()
+    assert op.find_axis_sizes(first).items() <= dict(op.axes).items()
     found, inputs = matched(op, tuple(first.values()))
     assert (found.axes, list(inputs)) == (op.axes, list(first))
 

@@ -33,8 +33,8 @@ from raytracer.benchmark.products.tiles import (
     TensorTile,
     Units,
     every_compilation,
-    kernels_of,
-    problem_of,
+    list_kernels,
+    make_problem,
     shapes_for,
 )
 from raytracer.system.resources import kernels_folder
@@ -43,7 +43,7 @@ OPS = [("matmul", "float32"), ("matmul_bf16", "bfloat16"), ("matmul_bf16", "bflo
 
 
 def problem(name: str, dtype: str, m: int, n: int, k: int, base: int = 0) -> Problem:
-    return problem_of(OPERATIONS[name].at({"m": m, "n": n, "k": k}, dtype), lambda _: base)
+    return make_problem(OPERATIONS[name].at({"m": m, "n": n, "k": k}, dtype), lambda _: base)
 
 
 def fastest(given: Problem, *shapes: Shape, early: bool = False) -> Choice:
@@ -72,7 +72,7 @@ def test_every_candidate_covers_c_and_fits_the_device(name: str, dtype: str) -> 
 @pytest.mark.parametrize(("name", "dtype"), OPS)
 def test_tiles_fit_into_shared_memory(name: str, dtype: str) -> None:
     given = problem(name, dtype, 4096, 4096, 4096)
-    for tile in (each for shape in shapes_for(given, True) for each in kernels_of(shape, given)):
+    for tile in (each for shape in shapes_for(given, True) for each in list_kernels(shape, given)):
         assert tile.shared <= SHARED_LIMIT // tile.per_multiprocessor
         assert tile.threads * tile.per_multiprocessor <= 2048
         if isinstance(tile, TensorTile):
@@ -192,10 +192,10 @@ def test_all_sizes_are_served_by_a_few_compilations(
 ) -> None:
     clusters = arch == "sm_90a"
     op = OPERATIONS[name].at({}, dtype, transposed=frozenset(transposed))
-    few = every_compilation(problem_of(op, lambda _: 0), clusters)
+    few = every_compilation(make_problem(op, lambda _: 0), clusters)
     assert 4 <= len(few) <= 32
     for m, n, k in drawn_sizes(60):
-        given = problem_of(op.at({"m": m, "n": n, "k": k}), lambda _: 0)
+        given = make_problem(op.at({"m": m, "n": n, "k": k}), lambda _: 0)
         for choice in ranked(given, 108, clusters):
             assert choice.tile.macros() in few
 

@@ -11,7 +11,7 @@ from raytracer.backends.base import Device
 from raytracer.backends.cuda.transfer import upload
 from raytracer.backends.select import select_device
 from raytracer.benchmark.render_benchmark import expose
-from raytracer.benchmark.sources import digests, sources_of
+from raytracer.benchmark.sources import digests, list_sources
 from raytracer.benchmark.statistics import make_timer, repeated
 from raytracer.benchmark.tree_benchmark import _build_there, _on_device
 from raytracer.film.aovs import compute_aov
@@ -30,7 +30,7 @@ PARTS = {"primary": "direct", "shadow": "direct", "ao": "direct"}
 
 def digests_of(backend: str, work: str) -> dict[str, str]:
     """Return the digest of each source of a work, with all that it includes, by its path."""
-    return digests(sources_of(backend, PARTS.get(work, work)))
+    return digests(list_sources(backend, PARTS.get(work, work)))
 
 
 def stepped(scene: PeerScene) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:

@@ -24,7 +24,7 @@ from raytracer._version import __version__
 from raytracer.backends.cuda.compile import describe_compiler
 from raytracer.benchmark import record, statistics
 from raytracer.benchmark.record import FORMAT, Record, Result, Row
-from raytracer.benchmark.run import device_of, kernel_digest
+from raytracer.benchmark.run import describe_backend, kernel_digest
 from raytracer.config.errors import RaytracerError
 from reference.peers.scenes import WORKS, PeerScene
 
@@ -276,7 +276,7 @@ def to_record(
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "command": command,
         "backend": cast(Literal["cpu", "cuda"], backend),
-        "device": device_of(backend),
+        "device": describe_backend(backend),
         "why_no_gpu": "",
         "compiler": describe_compiler() or "none",
         "kernel_digest": kernel_digest(),
