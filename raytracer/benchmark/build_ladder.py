@@ -97,10 +97,8 @@ class LoadedRung:
     def tree(self, records: Array, rays: Array) -> RungTree:
         """Upload records (N, 4) and rays (R, 8); return a tree that is not built yet."""
         session = self._session
-        memory, copies = (
-            DeviceMemory(get_primary_context(session.ordinal)),
-            get_staging(session.ordinal),
-        )
+        memory = DeviceMemory(get_primary_context(session.ordinal))
+        copies = get_staging(session.ordinal)
         for name, size in compute_memory_sizes(len(records), len(rays)).items():
             memory.allocate(name, size)
         copies.to_device(records, memory.address("records"))

@@ -6,7 +6,7 @@ signs x, drawn at random, C x equals A (B x), which takes a 64th of the work of 
 64 values (Freivalds, 1979): one wrong value differs from its group by more than rounding does.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -47,7 +47,7 @@ class Expected:
         if blocks is None:
             if self._projection is not None and (found := self._projection.fault(outputs["c"])):
                 return found
-            blocks = list(self._blocks(complete=True))
+            blocks = self._blocks(complete=True)
         compare = self._rows.fault if self._rows else self._compare_block
         with ThreadPoolExecutor(choose_thread_count()) as pool:
             parts = pool.map(lambda rows: compare(outputs, rows), blocks)
@@ -55,18 +55,18 @@ class Expected:
 
     def draw_blocks(self) -> list[slice] | None:
         """Draw some rows to compare, others in each call; None where all are needed."""
-        return None if self._whole is not None else list(self._blocks(complete=False))
+        return None if self._whole is not None else self._blocks(complete=False)
 
-    def _blocks(self, complete: bool) -> Iterator[slice]:
-        """Yield blocks of rows to compare, the first and the last one among them."""
+    def _blocks(self, complete: bool) -> list[slice]:
+        """Return blocks of rows to compare, the first and the last one among them."""
         if self._rows is not None:
-            yield from self._draw(self._rows.blocks)
-            return
-        output = next(iter(self.op.output_arrays.values()))
-        rows = len(output)
-        step = max(1, (BLOCK if complete else SMALL_BLOCK) * rows // max(output.size, 1))
-        blocks = [slice(begin, min(begin + step, rows)) for begin in range(0, rows, step)]
-        yield from blocks if complete else self._draw(blocks)
+            blocks = self._rows.blocks
+        else:
+            output = next(iter(self.op.output_arrays.values()))
+            rows = len(output)
+            step = max(1, (BLOCK if complete else SMALL_BLOCK) * rows // max(output.size, 1))
+            blocks = [slice(begin, min(begin + step, rows)) for begin in range(0, rows, step)]
+        return blocks if complete else self._draw(blocks)
 
     def _draw(self, blocks: list[slice]) -> list[slice]:
         """Draw some of the blocks, the first and the last one among them."""

@@ -99,7 +99,7 @@ def test_products_stay_below_the_rate_of_tensor_cores(cuda: str, mode: str, valu
         print({label: (each["of_ceiling"], each["of_peak"]) for label, each in shares.items()})
         assert len(shares) > 1
         # No lower bound: other processes may use the GPU, as other tests do.
-        assert 0.0 < max(each["of_ceiling"] for each in shares.values()) <= 1.03
+        assert max(each["of_ceiling"] for each in shares.values()) <= 1.03
         assert not [row for row in result["rows"] if row["status"] == "wrong"]
 
 
